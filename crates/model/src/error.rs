@@ -1,0 +1,148 @@
+//! How a run can fail, in a closed set of kinds.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What kind of failure ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The source is no valid JavaScript or TypeScript, or uses what the jar does not offer (static imports, say).
+    Syntax,
+    /// The script threw and nothing caught it.
+    Exception,
+    /// A tool failed and the script did not catch its error.
+    Tool,
+    /// The wall-clock `timeout` or the `compute` time was used up.
+    Timeout,
+    /// The fuel was used up.
+    Fuel,
+    /// The memory limit was reached.
+    Memory,
+    /// The stack limit was reached.
+    Stack,
+    /// The script awaits something that can never happen.
+    Deadlock,
+    /// The limit on tool calls was reached.
+    Calls,
+    /// The value or the logs are too large.
+    Output,
+    /// The caller cancelled the run.
+    Cancelled,
+    /// Too many runs are live; try again later.
+    Busy,
+    /// The command or the request was wrong.
+    Usage,
+    /// The configuration is wrong.
+    Config,
+    /// belljar itself failed.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The name used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax",
+            Self::Exception => "exception",
+            Self::Tool => "tool",
+            Self::Timeout => "timeout",
+            Self::Fuel => "fuel",
+            Self::Memory => "memory",
+            Self::Stack => "stack",
+            Self::Deadlock => "deadlock",
+            Self::Calls => "calls",
+            Self::Output => "output",
+            Self::Cancelled => "cancelled",
+            Self::Busy => "busy",
+            Self::Usage => "usage",
+            Self::Config => "config",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// Whether a changed script or a second try can succeed, without a change by belljar's owner.
+    pub fn is_recoverable(self) -> bool {
+        !matches!(self, Self::Config | Self::Internal | Self::Cancelled)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// The limit that ended a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LimitHit {
+    /// The limit's name, as in [`Limits`](crate::Limits).
+    pub name: &'static str,
+    /// Its value.
+    pub max: u64,
+    /// What had been used, or would have been, when the run was ended.
+    pub used: u64,
+    /// The unit of both: `ms`, `bytes`, `fuel`, `calls`, `lines` or `levels`.
+    pub unit: &'static str,
+}
+
+/// Why a run failed. Written to be read by the model that has to repair its script.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunError {
+    /// The kind of failure.
+    pub kind: ErrorKind,
+    /// What happened, in one line.
+    pub message: String,
+    /// The line in the author's source, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column in the author's source, from 1, in UTF-16 code units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The lines around the position, with a marker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame: Option<String>,
+    /// The call stack, in positions of the author's source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// What to try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Whether a changed script or a second try can succeed.
+    pub recoverable: bool,
+    /// The limit that was hit, if one was.
+    pub limit: Option<LimitHit>,
+}
+
+impl RunError {
+    /// An error with a kind and a message, and nothing else known.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            line: None,
+            column: None,
+            frame: None,
+            stack: None,
+            hint: None,
+            recoverable: kind.is_recoverable(),
+            limit: None,
+        }
+    }
+
+    /// Adds what to try.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the limit that was hit.
+    #[must_use]
+    pub fn with_limit(mut self, limit: LimitHit) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+}

@@ -1,0 +1,174 @@
+//! JSON that crosses a boundary, checked before anything builds a tree from it.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// How large and how deep a JSON text may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JsonBounds {
+    /// The longest text, in bytes.
+    pub bytes: usize,
+    /// The most arrays and objects inside each other. At most 127, since consumers that recurse stop at 128.
+    pub depth: usize,
+    /// The most values (members and elements count one each), since a small text can make a large tree.
+    pub values: usize,
+}
+
+impl JsonBounds {
+    /// The depth that every part of belljar accepts.
+    pub const DEPTH: usize = 127;
+    /// The values that fit into one text by default: a tree of a million nodes takes some 100 MB.
+    pub const VALUES: usize = 1_000_000;
+
+    /// Bounds with the given size, and the common depth and count.
+    pub fn with_bytes(bytes: usize) -> Self {
+        Self { bytes, depth: Self::DEPTH, values: Self::VALUES }
+    }
+}
+
+/// Why a text was not accepted as JSON.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonFault {
+    /// The text is too long.
+    #[error("the JSON text has {used} bytes; the limit is {limit}")]
+    TooLong {
+        /// The bound.
+        limit: usize,
+        /// The text's length.
+        used: usize,
+    },
+    /// The text nests too deep.
+    #[error("the JSON text nests deeper than {limit} levels")]
+    TooDeep {
+        /// The bound.
+        limit: usize,
+    },
+    /// The text holds too many values.
+    #[error("the JSON text holds more than {limit} values")]
+    TooMany {
+        /// The bound.
+        limit: usize,
+    },
+    /// The text is not JSON.
+    #[error("not JSON: {0}")]
+    Syntax(serde_json::Error),
+}
+
+/// A valid JSON text within its [`JsonBounds`].
+///
+/// It is kept as text: most values only pass through the host, and a tree costs many times its text.
+#[derive(Clone, Serialize)]
+#[serde(transparent)]
+pub struct JsonText(Box<RawValue>);
+
+impl JsonText {
+    /// Checks `text` against `bounds` and for syntax, without recursion and without building a tree.
+    ///
+    /// # Errors
+    /// [`JsonFault`] when the text is too long, too deep, holds too many values, or is not JSON.
+    pub fn parse(text: String, bounds: &JsonBounds) -> Result<Self, JsonFault> {
+        if text.len() > bounds.bytes {
+            return Err(JsonFault::TooLong { limit: bounds.bytes, used: text.len() });
+        }
+        check_shape(&text, bounds)?;
+        RawValue::from_string(text).map(Self).map_err(JsonFault::Syntax)
+    }
+
+    /// The text of a value that belljar itself has built.
+    ///
+    /// # Panics
+    /// Never: a [`serde_json::Value`] always has a text.
+    pub fn from_value(value: &serde_json::Value) -> Self {
+        Self(serde_json::value::to_raw_value(value).expect("a JSON value serialises to JSON"))
+    }
+
+    /// `null`.
+    pub fn null() -> Self {
+        Self(RawValue::NULL.to_owned())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The tree. Its depth is bounded by [`JsonBounds::depth`], so recursion over it is.
+    ///
+    /// # Errors
+    /// A number that no [`serde_json::Value`] can hold, such as `1e400`.
+    pub fn to_value(&self) -> Result<serde_json::Value, serde_json::Error> {
+        serde_json::from_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for JsonText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl PartialEq for JsonText {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+/// Bounds depth and count by looking at brackets and separators outside of strings. Syntax is checked after.
+fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonFault> {
+    let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
+    for byte in text.bytes() {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'[' | b'{' => {
+                depth += 1;
+                values += 1;
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' => values += 1,
+            _ => continue,
+        }
+        if depth > bounds.depth {
+            return Err(JsonFault::TooDeep { limit: bounds.depth });
+        }
+        if values > bounds.values {
+            return Err(JsonFault::TooMany { limit: bounds.values });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<JsonText, JsonFault> {
+        JsonText::parse(text.to_owned(), &JsonBounds { bytes: 1_000_000, depth: 3, values: 5 })
+    }
+
+    #[test]
+    fn bounds_are_checked_before_a_tree_is_built() {
+        assert!(parse("[[[1]]]").is_ok());
+        assert!(matches!(parse("[[[[1]]]]"), Err(JsonFault::TooDeep { limit: 3 })));
+        assert!(matches!(parse("[1,2,3,4,5,6]"), Err(JsonFault::TooMany { limit: 5 })));
+        assert!(matches!(parse(&"[".repeat(900_000)), Err(JsonFault::TooDeep { .. })));
+        assert!(matches!(parse(&" ".repeat(1_000_001)), Err(JsonFault::TooLong { used: 1_000_001, .. })));
+        assert!(matches!(parse("{oops"), Err(JsonFault::Syntax(_))));
+    }
+
+    #[test]
+    fn brackets_inside_strings_do_not_count() {
+        assert_eq!(parse(r#""[[[[[\"[[[[""#).expect("a string").as_str(), r#""[[[[[\"[[[[""#);
+    }
+}

@@ -1,0 +1,195 @@
+//! Every budget of a run, in one place, each with its default and its reason.
+
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use serde::{Deserialize, Deserializer, de};
+
+/// The budgets of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall time from the moment the run starts to execute, waits included. Two minutes: what clients wait for.
+    pub timeout: Duration,
+    /// Time inside the guest. Thirty seconds: a hundred times what glue code needs.
+    pub compute: Duration,
+    /// Time of one tool call. Thirty seconds, the habit of MCP clients.
+    pub call: Duration,
+    /// Work, in wasmtime's fuel. Deterministic: the same script with the same answers uses the same. The default takes longer
+    /// than `compute` on today's machines, so it decides only where the owner lowers it.
+    pub fuel: u64,
+    /// The guest's linear memory and tables. 256 MiB: a tool result of 5 MB becomes some 100 MB of objects.
+    pub memory: ByteSize,
+    /// Tool calls in all. A thousand: a loop over a page of results, not a crawl.
+    pub max_calls: u64,
+    /// The source text. 1 MiB: models write a few KB.
+    pub max_source: ByteSize,
+    /// The arguments of one call, as JSON. 1 MiB.
+    pub max_arguments: ByteSize,
+    /// The result of one call, as JSON. 5 MB, as much as a client accepts of a server.
+    pub max_result: ByteSize,
+    /// The value of the run, as JSON. 256 KiB: some 60,000 tokens, more than a model should read.
+    pub max_output: ByteSize,
+    /// All log texts together. 64 KiB; what is over is cut, and the cut is said.
+    pub max_logs: ByteSize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(120),
+            compute: Duration::from_secs(30),
+            call: Duration::from_secs(30),
+            fuel: 200_000_000_000,
+            memory: ByteSize::mib(256),
+            max_calls: 1_000,
+            max_source: ByteSize::mib(1),
+            max_arguments: ByteSize::mib(1),
+            max_result: ByteSize::mb(5),
+            max_output: ByteSize::kib(256),
+            max_logs: ByteSize::kib(64),
+        }
+    }
+}
+
+/// Some of the [`Limits`], as a configuration, a command line or a request names them.
+///
+/// Durations and sizes are texts with a unit (`"30s"`, `"64MiB"`), counts are numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "each field is documented at Limits")]
+pub struct LimitsPatch {
+    #[serde(deserialize_with = "duration")]
+    pub timeout: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
+    pub compute: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
+    pub call: Option<Duration>,
+    pub fuel: Option<u64>,
+    pub memory: Option<ByteSize>,
+    pub max_calls: Option<u64>,
+    pub max_source: Option<ByteSize>,
+    pub max_arguments: Option<ByteSize>,
+    pub max_result: Option<ByteSize>,
+    pub max_output: Option<ByteSize>,
+    pub max_logs: Option<ByteSize>,
+}
+
+/// A limit that was asked for and may not be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("limit '{name}' may be at most {max} here, and {asked} was asked for")]
+pub struct LimitFault {
+    /// The limit's name.
+    pub name: &'static str,
+    /// The owner's ceiling.
+    pub max: String,
+    /// What was asked for.
+    pub asked: String,
+}
+
+impl LimitsPatch {
+    /// The names of all limits, for messages.
+    pub const NAMES: [&'static str; 11] = [
+        "timeout",
+        "compute",
+        "call",
+        "fuel",
+        "memory",
+        "max_calls",
+        "max_source",
+        "max_arguments",
+        "max_result",
+        "max_output",
+        "max_logs",
+    ];
+
+    /// `limits` with what is set here in place of what stood there: for the owner, who may also raise.
+    #[must_use]
+    pub fn over(&self, limits: &Limits) -> Limits {
+        Limits {
+            timeout: self.timeout.unwrap_or(limits.timeout),
+            compute: self.compute.unwrap_or(limits.compute),
+            call: self.call.unwrap_or(limits.call),
+            fuel: self.fuel.unwrap_or(limits.fuel),
+            memory: self.memory.unwrap_or(limits.memory),
+            max_calls: self.max_calls.unwrap_or(limits.max_calls),
+            max_source: self.max_source.unwrap_or(limits.max_source),
+            max_arguments: self.max_arguments.unwrap_or(limits.max_arguments),
+            max_result: self.max_result.unwrap_or(limits.max_result),
+            max_output: self.max_output.unwrap_or(limits.max_output),
+            max_logs: self.max_logs.unwrap_or(limits.max_logs),
+        }
+    }
+
+    /// `ceiling` lowered by what is set here: for a client, who may not raise.
+    ///
+    /// # Errors
+    /// [`LimitFault`] names the first limit that was asked for above its ceiling.
+    pub fn within(&self, ceiling: &Limits) -> Result<Limits, LimitFault> {
+        let asked = self.over(ceiling);
+        let text = |duration: Duration| humantime::format_duration(duration).to_string();
+        let bytes = |size: ByteSize| size.display().iec().to_string();
+        let durations = [
+            ("timeout", asked.timeout, ceiling.timeout),
+            ("compute", asked.compute, ceiling.compute),
+            ("call", asked.call, ceiling.call),
+        ];
+        for (name, asked, max) in durations {
+            if asked > max {
+                return Err(LimitFault { name, max: text(max), asked: text(asked) });
+            }
+        }
+        let counts = [("fuel", asked.fuel, ceiling.fuel), ("max_calls", asked.max_calls, ceiling.max_calls)];
+        for (name, asked, max) in counts {
+            if asked > max {
+                return Err(LimitFault { name, max: max.to_string(), asked: asked.to_string() });
+            }
+        }
+        let sizes = [
+            ("memory", asked.memory, ceiling.memory),
+            ("max_source", asked.max_source, ceiling.max_source),
+            ("max_arguments", asked.max_arguments, ceiling.max_arguments),
+            ("max_result", asked.max_result, ceiling.max_result),
+            ("max_output", asked.max_output, ceiling.max_output),
+            ("max_logs", asked.max_logs, ceiling.max_logs),
+        ];
+        for (name, asked, max) in sizes {
+            if asked > max {
+                return Err(LimitFault { name, max: bytes(max), asked: bytes(asked) });
+            }
+        }
+        Ok(asked)
+    }
+}
+
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    humantime::parse_duration(&text)
+        .map(Some)
+        .map_err(|_| de::Error::custom(format!("'{text}' is no duration: write it like \"30s\", \"500ms\" or \"2m\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_reads_units() {
+        let patch: LimitsPatch =
+            serde_json::from_str(r#"{"timeout": "5s", "memory": "64MiB", "fuel": 7}"#).expect("a patch");
+        assert_eq!(patch.timeout, Some(Duration::from_secs(5)));
+        assert_eq!(patch.memory, Some(ByteSize::mib(64)));
+        assert_eq!(patch.over(&Limits::default()).fuel, 7);
+        assert!(serde_json::from_str::<LimitsPatch>(r#"{"timeout": "soon"}"#).is_err());
+        assert!(serde_json::from_str::<LimitsPatch>(r#"{"timeuot": "5s"}"#).is_err());
+    }
+
+    #[test]
+    fn a_client_may_lower_a_limit_and_never_raise_it() {
+        let ceiling = Limits::default();
+        let lower = LimitsPatch { max_calls: Some(3), ..LimitsPatch::default() };
+        assert_eq!(lower.within(&ceiling).expect("lower").max_calls, 3);
+        let higher = LimitsPatch { memory: Some(ByteSize::gib(4)), ..LimitsPatch::default() };
+        let fault = higher.within(&ceiling).expect_err("higher");
+        assert_eq!(fault.to_string(), "limit 'memory' may be at most 256.0 MiB here, and 4.0 GiB was asked for");
+    }
+}

@@ -1,0 +1,154 @@
+//! What a run ends in: always an [`Outcome`], never a panic and never a bare string.
+
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+use crate::{Effect, JsonText, RunError};
+
+/// The end of a run. Serialised, it is the object that `run --json` prints and `execute_code` returns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The script's value, or why there is none.
+    pub result: Result<JsonText, RunError>,
+    /// What the script logged, also when it failed.
+    pub logs: Vec<LogEntry>,
+    /// The tool calls that have ended, in the order in which the script got their answers, also when it failed.
+    pub calls: Vec<CallRecord>,
+    /// What the run used.
+    pub usage: Usage,
+}
+
+impl Outcome {
+    /// The outcome of a run that never began.
+    pub fn refused(error: RunError) -> Self {
+        Self { result: Err(error), logs: Vec::new(), calls: Vec::new(), usage: Usage::default() }
+    }
+
+    /// Whether the script succeeded.
+    pub fn is_ok(&self) -> bool {
+        self.result.is_ok()
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Outcome", 6)?;
+        object.serialize_field("ok", &self.is_ok())?;
+        object.serialize_field("value", &self.result.as_ref().ok())?;
+        object.serialize_field("logs", &self.logs)?;
+        object.serialize_field("error", &self.result.as_ref().err())?;
+        object.serialize_field("calls", &self.calls)?;
+        object.serialize_field("usage", &self.usage)?;
+        object.end()
+    }
+}
+
+/// The level of a log entry, named as the method of `console` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum LogLevel {
+    Debug,
+    Log,
+    Info,
+    Warn,
+    Error,
+}
+
+impl LogLevel {
+    /// The name used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Log => "log",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One call of `console`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LogEntry {
+    /// Its level.
+    pub level: LogLevel,
+    /// Its formatted text.
+    pub text: String,
+}
+
+/// One tool call that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallRecord {
+    /// The server's name.
+    pub server: String,
+    /// The tool's exact name.
+    pub tool: String,
+    /// What the tool may change.
+    pub effect: Effect,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// From the script's call to the child's answer, in milliseconds.
+    pub ms: f64,
+    /// Why it failed, shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What a run used of its budgets. What could not be measured is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Usage {
+    /// From the start of execution to the end, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_ms: Option<f64>,
+    /// The part of it spent inside the guest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guest_ms: Option<f64>,
+    /// The part of it spent waiting for tools, timers and starting children.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<f64>,
+    /// wasmtime's fuel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fuel: Option<u64>,
+    /// The largest size of the guest's linear memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+    /// Tool calls begun.
+    pub tool_calls: u64,
+    /// Log texts kept, in bytes.
+    pub log_bytes: u64,
+    /// The value as JSON, in bytes.
+    pub output_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorKind, LimitHit};
+
+    #[test]
+    fn an_outcome_serialises_as_the_contract_says() {
+        let ok = Outcome {
+            result: Ok(JsonText::from_value(&serde_json::json!({"a": 1}))),
+            logs: vec![LogEntry { level: LogLevel::Log, text: "x".into() }],
+            calls: vec![CallRecord {
+                server: "fs".into(),
+                tool: "read_file".into(),
+                effect: Effect::ReadOnly,
+                ok: true,
+                ms: 1.5,
+                error: None,
+            }],
+            usage: Usage { tool_calls: 1, output_bytes: 7, fuel: Some(9), ..Usage::default() },
+        };
+        assert_eq!(
+            serde_json::to_string(&ok).expect("json"),
+            r#"{"ok":true,"value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"tool_calls":1,"log_bytes":0,"output_bytes":7}}"#
+        );
+        let limit = LimitHit { name: "fuel", max: 5, used: 5, unit: "fuel" };
+        let failed = Outcome::refused(RunError::new(ErrorKind::Fuel, "out of fuel").with_limit(limit));
+        assert_eq!(
+            serde_json::to_string(&failed).expect("json"),
+            r#"{"ok":false,"value":null,"logs":[],"error":{"kind":"fuel","message":"out of fuel","recoverable":true,"limit":{"name":"fuel","max":5,"used":5,"unit":"fuel"}},"calls":[],"usage":{"tool_calls":0,"log_bytes":0,"output_bytes":0}}"#
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! `server.tool`, the name of a tool across all children.
+
+use std::{fmt, str::FromStr};
+
+use serde::Serialize;
+
+/// A tool's path: the server's configured name, a dot, and the tool's exact name at that server.
+///
+/// A server's name holds no dot (the configuration refuses one), so the first dot ends it; a tool's name may hold any.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ToolPath {
+    server: String,
+    tool: String,
+}
+
+impl ToolPath {
+    /// Joins a server's name and a tool's name.
+    pub fn new(server: impl Into<String>, tool: impl Into<String>) -> Self {
+        Self { server: server.into(), tool: tool.into() }
+    }
+
+    /// The server's configured name.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The tool's exact name at its server.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+}
+
+/// Why a text is no tool path.
+#[derive(Debug, thiserror::Error)]
+#[error("'{text}' is no tool path: write SERVER.TOOL, for example fs.read_file")]
+pub struct PathFault {
+    /// What was given, shortened.
+    pub text: String,
+}
+
+impl FromStr for ToolPath {
+    type Err = PathFault;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('.') {
+            Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Self::new(server, tool)),
+            _ => Err(PathFault { text: text.chars().take(100).collect() }),
+        }
+    }
+}
+
+impl fmt::Display for ToolPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.server, self.tool)
+    }
+}
+
+impl Serialize for ToolPath {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_dot_ends_the_server() {
+        let path: ToolPath = "notion.pages.create".parse().expect("a path");
+        assert_eq!((path.server(), path.tool()), ("notion", "pages.create"));
+        assert_eq!(path.to_string(), "notion.pages.create");
+        for bad in ["", "fs", ".read", "fs."] {
+            assert!(bad.parse::<ToolPath>().is_err(), "{bad}");
+        }
+    }
+}

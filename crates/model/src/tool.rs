@@ -1,0 +1,112 @@
+//! A tool's definition as a child server gives it, parsed tolerantly.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// What a tool says of itself, as hints that nobody has checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Annotations {
+    /// `readOnlyHint`
+    pub read_only: Option<bool>,
+    /// `destructiveHint`
+    pub destructive: Option<bool>,
+    /// `idempotentHint`
+    pub idempotent: Option<bool>,
+    /// `openWorldHint`
+    pub open_world: Option<bool>,
+}
+
+/// One entry of a child's `tools/list`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolDefinition {
+    /// The exact name, never empty.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What the tool does.
+    pub description: Option<String>,
+    /// The JSON Schema of the arguments: always an object. A missing or boolean schema has become `{"type": "object"}`.
+    pub input_schema: Map<String, Value>,
+    /// The JSON Schema of `structuredContent`, if one was declared.
+    pub output_schema: Option<Map<String, Value>>,
+    /// The hints.
+    pub annotations: Annotations,
+}
+
+/// Why an entry of `tools/list` is no tool.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DefinitionFault {
+    /// The entry is no JSON object.
+    #[error("a tool definition is not a JSON object")]
+    NotAnObject,
+    /// The entry has no name.
+    #[error("a tool definition has no name")]
+    NoName,
+    /// The name is too long to be one.
+    #[error("a tool's name has {used} bytes; the limit is {limit}")]
+    NameTooLong {
+        /// The bound.
+        limit: usize,
+        /// The name's length.
+        used: usize,
+    },
+}
+
+impl ToolDefinition {
+    /// The longest name, in bytes.
+    pub const NAME_BYTES: usize = 1024;
+
+    /// Reads one entry of `tools/list`. Whatever is optional and malformed is taken as absent.
+    ///
+    /// # Errors
+    /// [`DefinitionFault`] when there is no usable name; such an entry cannot be called, and hides no other.
+    pub fn from_json(entry: &Value) -> Result<Self, DefinitionFault> {
+        let entry = entry.as_object().ok_or(DefinitionFault::NotAnObject)?;
+        let name = text(entry, "name").ok_or(DefinitionFault::NoName)?;
+        if name.len() > Self::NAME_BYTES {
+            return Err(DefinitionFault::NameTooLong { limit: Self::NAME_BYTES, used: name.len() });
+        }
+        let hints = entry.get("annotations").and_then(Value::as_object);
+        let hint = |key: &str| hints.and_then(|hints| hints.get(key)).and_then(Value::as_bool);
+        Ok(Self {
+            title: text(entry, "title").or_else(|| hints.and_then(|hints| text(hints, "title"))),
+            description: text(entry, "description"),
+            input_schema: entry.get("inputSchema").and_then(Value::as_object).cloned().unwrap_or_else(any_object),
+            output_schema: entry.get("outputSchema").and_then(Value::as_object).cloned(),
+            annotations: Annotations {
+                read_only: hint("readOnlyHint"),
+                destructive: hint("destructiveHint"),
+                idempotent: hint("idempotentHint"),
+                open_world: hint("openWorldHint"),
+            },
+            name,
+        })
+    }
+}
+
+fn any_object() -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), json!("object"))])
+}
+
+fn text(object: &Map<String, Value>, key: &str) -> Option<String> {
+    object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_malformed_option_is_absent_and_a_missing_name_is_a_fault() {
+        let odd =
+            json!({"name": "t", "description": null, "inputSchema": true, "annotations": "none", "outputSchema": 3});
+        let tool = ToolDefinition::from_json(&odd).expect("a tool");
+        assert_eq!(tool.description, None);
+        assert_eq!(tool.input_schema, any_object());
+        assert_eq!(tool.output_schema, None);
+        assert_eq!(tool.annotations, Annotations::default());
+        assert!(ToolDefinition::from_json(&json!({"name": ""})).is_err());
+        assert!(ToolDefinition::from_json(&json!([])).is_err());
+    }
+}
