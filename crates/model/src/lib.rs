@@ -16,6 +16,7 @@ mod limits;
 mod nearest;
 mod outcome;
 mod path;
+mod server;
 mod tool;
 
 pub use bytesize::ByteSize;
@@ -26,4 +27,5 @@ pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
 pub use path::{PathFault, ToolPath};
+pub use server::{HttpEndpoint, ServerSpec, StdioCommand, Transport};
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};
