@@ -1,1 +1,171 @@
-//! belljar-config
+//! belljar's configuration: `belljar.toml` and the `mcpServers` files of MCP clients, read into one typed [`Config`].
+//!
+//! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
+//! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
+//! not know are passed over there, and a `null` counts as absent. The `[limits]` can be set in `belljar.toml` alone.
+//!
+//! ```toml
+//! [limits]                    # what is set here replaces the default; the names are those of `Limits`
+//! timeout = "120s"
+//! memory = "64MiB"
+//!
+//! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
+//! command = "npx"
+//! args = ["-y", "@modelcontextprotocol/server-filesystem", "/data"]
+//! env = { KEY = "${KEY}" }
+//! start_timeout = "20s"
+//! effects = { write_file = "mutating" }
+//!
+//! [servers.remote]            # a remote server: `url`, and `headers`
+//! url = "https://example.com/mcp"
+//! headers = { Authorization = "Bearer ${TOKEN}" }
+//!
+//! [servers.demo]              # a server inside belljar
+//! builtin = "demo"
+//! disabled = true             # left out, and none of its variables are looked up
+//! ```
+//!
+//! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is checked against the other keys where it is given, and needed
+//! nowhere. `command`, `args`, `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative `cwd` is taken from the
+//! configuration file's own directory, as the path given names it; nothing else is resolved.
+//!
+//! This crate never reads the environment, the home directory or the terminal, starts nothing, and opens no other file than
+//! the one it was given. The values of `env`, `headers` and variables appear in no error and no `Debug`.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod document;
+mod error;
+mod expand;
+mod file;
+mod limits;
+mod server;
+#[cfg(test)]
+mod testing;
+mod transport;
+mod tree;
+
+use std::path::Path;
+
+use belljar_model::{LimitsPatch, ServerSpec};
+
+pub use error::{ConfigError, Fault, Field, Position};
+pub use expand::{EXPANDED_BYTES, Variables};
+pub use file::FILE_BYTES;
+pub use tree::DEPTH;
+
+/// The most servers in one file. Each is a process or a connection; people configure a dozen.
+pub const MAX_SERVERS: usize = 256;
+
+/// What a configuration file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The servers that are not disabled, in the order of the file. Their names differ.
+    pub servers: Vec<ServerSpec>,
+    /// The limits that were set. A client's file sets none.
+    pub limits: LimitsPatch,
+}
+
+/// How a configuration is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `belljar.toml`: every key is known.
+    Toml,
+    /// A client's `{"mcpServers": {…}}` or VS Code's `{"servers": {…}}`, with comments and trailing commas allowed.
+    Json,
+}
+
+impl Format {
+    /// The format that a file's extension stands for: TOML for `.toml`, else JSON.
+    pub fn of(path: &Path) -> Self {
+        match path.extension() {
+            Some(extension) if extension.eq_ignore_ascii_case("toml") => Self::Toml,
+            _ => Self::Json,
+        }
+    }
+}
+
+/// Reads the configuration file at `path`, at most [`FILE_BYTES`] long. A link is followed, since the user named it.
+///
+/// # Errors
+/// [`ConfigError`] with the path, and a position where there is one.
+pub fn load(path: &Path, variables: &Variables<'_>) -> Result<Config, ConfigError> {
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let config = file::read(path)
+        .map_err(ConfigError::from)
+        .and_then(|text| parse(&text, Format::of(path), directory, variables));
+    config.map_err(|error| ConfigError { path: Some(path.to_owned()), ..error })
+}
+
+/// Reads a configuration from its text. A relative `cwd` in it is taken from `directory`.
+///
+/// # Errors
+/// [`ConfigError`] without a path.
+pub fn parse(text: &str, format: Format, directory: &Path, variables: &Variables<'_>) -> Result<Config, ConfigError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    tree::parse(text, format)
+        .and_then(|root| document::read(&root, format, directory, variables))
+        .map_err(|located| located.into_error(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_in_the_documentation_is_a_configuration() {
+        let example: String = include_str!("lib.rs")
+            .lines()
+            .skip_while(|line| *line != "//! ```toml")
+            .skip(1)
+            .take_while(|line| *line != "//! ```")
+            .flat_map(|line| [line.trim_start_matches("//!"), "\n"])
+            .collect();
+        let config = testing::toml(&example.replace("${KEY}", "${TOKEN}")).expect("a config");
+        assert_eq!(config.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["fs", "remote"]);
+        assert_eq!(config.limits.memory, Some(belljar_model::ByteSize::mib(64)));
+    }
+
+    #[test]
+    fn the_extension_decides_the_format() {
+        for (path, format) in [
+            ("belljar.toml", Format::Toml),
+            ("/x/Belljar.TOML", Format::Toml),
+            (".mcp.json", Format::Json),
+            ("claude_desktop_config.json", Format::Json),
+            ("mcp.jsonc", Format::Json),
+            ("toml", Format::Json),
+        ] {
+            assert_eq!(Format::of(Path::new(path)), format, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_loaded_file_resolves_cwd_against_its_own_directory_and_names_itself_in_errors() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("belljar.toml");
+        let variables = Variables { environment: &|_| None, home: None, workspace: None };
+
+        std::fs::write(&path, "[servers.fs]\ncommand = 'x'\ncwd = 'sub'\n").expect("written");
+        let config = load(&path, &variables).expect("a config");
+        let belljar_model::Transport::Stdio(command) = &config.servers[0].transport else { panic!("no command") };
+        assert_eq!(command.cwd, Some(folder.path().join("sub")));
+
+        std::fs::write(&path, "[servers.fs]\ncomand = 'x'\n").expect("written");
+        let error = load(&path, &variables).expect_err("a wrong key");
+        assert_eq!(
+            error.to_string(),
+            format!("{}:2:1: unknown key 'comand' in server 'fs': did you mean 'command'?", path.display())
+        );
+        assert_eq!(error.position, Some(Position { line: 2, column: 1 }));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_syntax_error() {
+        let variables = Variables { environment: &|_| None, home: None, workspace: None };
+        for (text, format) in [("\u{feff}[servers]", Format::Toml), ("\u{feff}{\"servers\": {}}", Format::Json)] {
+            assert_eq!(parse(text, format, Path::new(""), &variables).expect("a config"), Config::default());
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Why a configuration was not accepted, where, and what to do about it.
+//!
+//! Nothing here holds a value of the file: only names, and those without control characters and cut short, since a
+//! configuration that is merely offered may come from a stranger and its errors are written to a terminal.
+
+use std::{fmt, io, path::PathBuf};
+
+use belljar_model::{Effect, ServerSpec};
+
+use crate::Format;
+
+/// A configuration that was not accepted. Its message says where, what is wrong, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{fault}", place(path.as_ref(), *position))]
+pub struct ConfigError {
+    /// The file, where there is one.
+    pub path: Option<PathBuf>,
+    /// Where in it, if the fault is at a place.
+    pub position: Option<Position>,
+    /// What is wrong.
+    pub fault: Box<Fault>,
+}
+
+impl From<Fault> for ConfigError {
+    fn from(fault: Fault) -> Self {
+        Self { path: None, position: None, fault: Box::new(fault) }
+    }
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub column: u32,
+}
+
+impl Position {
+    /// The position of the byte at `offset`, or of the end of `text` if there is no such byte.
+    pub(crate) fn of(text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let (lines, last) = match before.rsplit_once('\n') {
+            Some((earlier, last)) => (earlier.matches('\n').count() + 1, last),
+            None => (0, before),
+        };
+        let from_one = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1);
+        Self { line: from_one(lines), column: from_one(last.chars().count()) }
+    }
+}
+
+/// A setting, as a message names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// The server that it belongs to, if it belongs to one.
+    pub server: Option<String>,
+    /// The path of its key, such as `env.TOKEN`, `args[2]` or `limits.memory`.
+    pub key: String,
+}
+
+impl Field {
+    pub(crate) fn of_server(server: &str, key: impl fmt::Display) -> Self {
+        Self { server: Some(shown(server)), key: shown(&key.to_string()) }
+    }
+
+    pub(crate) fn of_file(key: impl fmt::Display) -> Self {
+        Self { server: None, key: shown(&key.to_string()) }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.server {
+            Some(server) if self.key.is_empty() => write!(formatter, "server '{server}'"),
+            Some(server) => write!(formatter, "'{}' of server '{server}'", self.key),
+            None => write!(formatter, "'{}'", self.key),
+        }
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what each field is")]
+pub enum Fault {
+    /// There is no file.
+    #[error("there is no such file: check the path")]
+    NotFound,
+    /// The path leads to a directory, a pipe, a device or a socket.
+    #[error("this is no regular file: give the path of the configuration file itself")]
+    NotAFile,
+    /// The file is there and cannot be read.
+    #[error("the file cannot be read: {error}")]
+    Unreadable { error: io::Error },
+    /// The file is too large to be a configuration.
+    #[error("the file is larger than {limit} bytes: is it the right one?")]
+    TooLarge { limit: u64 },
+    /// The file is no text.
+    #[error("the file is not UTF-8 from byte {byte} on (counted from 0): save it as UTF-8")]
+    NotUtf8 { byte: usize },
+    /// The text is no TOML or no JSON.
+    #[error("not valid {}: {message}", format_name(*format))]
+    Syntax { format: Format, message: String },
+    /// The text nests too deep.
+    #[error("nested deeper than {limit} levels: a configuration needs four")]
+    TooDeep { limit: usize },
+    /// One table has a key, or one file has a server, twice.
+    #[error("'{key}' is defined twice: rename one, or remove it")]
+    DuplicateKey { key: String },
+    /// belljar.toml has a key that means nothing.
+    #[error("unknown key '{key}'{}: {}", within(place), suggestion(*nearest, known))]
+    UnknownKey { place: String, key: String, nearest: Option<&'static str>, known: &'static [&'static str] },
+    /// A key that means something for another kind of server.
+    #[error("'{key}' of server '{server}' has no meaning without '{needs}': remove it, or give '{needs}'")]
+    MisplacedKey { server: String, key: &'static str, needs: &'static str },
+    /// A key of a client's file that means something and that belljar does not support.
+    #[error("belljar does not read '{key}' of server '{server}': {instead}")]
+    UnsupportedKey { server: String, key: &'static str, instead: &'static str },
+    /// A JSON file that names no servers.
+    #[error("no servers in it: expected {{\"mcpServers\": {{\"name\": {{\"command\": \"…\"}}}}}}{}", instead_of(nearest.as_deref()))]
+    NoServers { nearest: Option<String> },
+    /// A JSON file with two lists of servers.
+    #[error("both 'mcpServers' and 'servers' are there: keep one of them")]
+    TwoServerLists,
+    /// Too many servers.
+    #[error("{used} servers; the limit is {limit}: split the file")]
+    TooManyServers { limit: usize, used: usize },
+    /// A name that no server can have.
+    #[error("server name '{name}' {problem}: a name has 1 to {limit} bytes, and no dot or control character", limit = ServerSpec::NAME_BYTES)]
+    ServerName { name: String, problem: &'static str },
+    /// A server that cannot be reached.
+    #[error("server '{server}' has none of 'command', 'url' and 'builtin': give one of them")]
+    NoTransport { server: String },
+    /// A server that can be reached in several ways.
+    #[error("server '{server}' has {}: keep one of them", .keys.iter().map(|key| format!("'{key}'")).collect::<Vec<_>>().join(" and "))]
+    SeveralTransports { server: String, keys: Vec<&'static str> },
+    /// A type of transport that does not exist.
+    #[error("server '{server}' has the unknown type '{kind}': it is one of stdio, http, sse and streamable-http")]
+    UnknownType { server: String, kind: String },
+    /// A type of transport that contradicts the other keys.
+    #[error("server '{server}' has the type '{kind}' and no '{needs}': give '{needs}', or remove 'type'")]
+    TypeMismatch { server: String, kind: String, needs: &'static str },
+    /// A value of the wrong type or form.
+    #[error("{field} must be {expected}, not {found}")]
+    Expected { field: Field, expected: &'static str, found: &'static str },
+    /// An effect that does not exist.
+    #[error("{field} has the unknown effect '{name}': {}", suggestion(*nearest, &Effect::ALL.map(Effect::as_str)))]
+    UnknownEffect { field: Field, name: String, nearest: Option<&'static str> },
+    /// A setting that is empty and must not be.
+    #[error("{field} is empty: give it a value, or remove it")]
+    Empty { field: Field },
+    /// A name of an environment variable or a header that cannot be one.
+    #[error("{field} cannot be the name of {what}: correct it")]
+    BadName { field: Field, what: &'static str },
+    /// A character that neither a process nor a request can be given.
+    #[error("{field} holds {what}, which cannot be passed on: look also at the variables in it")]
+    BadCharacter { field: Field, what: &'static str },
+    /// A variable that has no value.
+    #[error(
+        "variable '{variable}' is not set, and {field} needs it: set it, or write a default as in ${{NAME:-default}}"
+    )]
+    Unset { field: Field, variable: String },
+    /// `${userHome}` or `${workspaceFolder}` where there is none.
+    #[error("{field} refers to ${{{variable}}}, and there is none here: write the path itself")]
+    NoFolder { field: Field, variable: &'static str },
+    /// `${input:…}`, for which a client asks its user.
+    #[error("{field} asks for the input '{input}', and belljar does not ask: write ${{NAME}} and set that variable")]
+    Input { field: Field, input: String },
+    /// `${kind:…}` of a kind that only an editor knows.
+    #[error(
+        "{field} refers to a variable that only an editor knows, '${{{kind}:…}}': write ${{NAME}} or the value itself"
+    )]
+    EditorVariable { field: Field, kind: String },
+    /// `${…}` that cannot be read.
+    #[error("{field} has a '${{' {problem}: write ${{NAME}} for a variable, and $${{ for a plain '${{'")]
+    BadReference { field: Field, problem: &'static str },
+    /// Variables that make the configuration too long.
+    #[error("{field} brings the variables in this file to more than {limit} bytes: refer to shorter ones")]
+    ExpandedTooLong { field: Field, limit: usize },
+}
+
+/// A fault, and where in the text it is.
+pub(crate) struct Located {
+    pub(crate) offset: Option<usize>,
+    pub(crate) fault: Fault,
+}
+
+impl Located {
+    pub(crate) fn into_error(self, text: &str) -> ConfigError {
+        let position = self.offset.map(|offset| Position::of(text, offset));
+        ConfigError { position, ..ConfigError::from(self.fault) }
+    }
+}
+
+impl Fault {
+    pub(crate) fn at(self, offset: usize) -> Located {
+        Located { offset: Some(offset), fault: self }
+    }
+
+    pub(crate) fn unknown_key(place: &str, key: &str, known: &'static [&'static str]) -> Self {
+        let nearest = belljar_model::nearest(key, known.iter().copied());
+        Self::UnknownKey { place: place.to_owned(), key: shown(key), nearest, known }
+    }
+}
+
+/// A foreign name as a message may show it: in one line, without control characters, and not long.
+pub(crate) fn shown(name: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut characters = name.chars();
+    let mut shown = String::new();
+    for character in characters.by_ref().take(LONGEST) {
+        push_printable(&mut shown, character);
+    }
+    if characters.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn push_printable(text: &mut String, character: char) {
+    match character {
+        '\'' | '"' | '\\' => text.push(character),
+        _ => text.extend(character.escape_debug()),
+    }
+}
+
+fn place(path: Option<&PathBuf>, position: Option<Position>) -> String {
+    let mut place = String::new();
+    for character in path.map(|path| path.display().to_string()).unwrap_or_default().chars() {
+        push_printable(&mut place, character);
+    }
+    match (path, position) {
+        (Some(_), Some(Position { line, column })) => place.push_str(&format!(":{line}:{column}: ")),
+        (Some(_), None) => place.push_str(": "),
+        (None, Some(Position { line, column })) => place.push_str(&format!("line {line}, column {column}: ")),
+        (None, None) => {}
+    }
+    place
+}
+
+fn format_name(format: Format) -> &'static str {
+    match format {
+        Format::Toml => "TOML",
+        Format::Json => "JSON",
+    }
+}
+
+fn within(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" in {place}") }
+}
+
+fn suggestion(nearest: Option<&str>, known: &[&str]) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean '{nearest}'?"),
+        None => format!("it is one of {}", known.join(", ")),
+    }
+}
+
+fn instead_of(nearest: Option<&str>) -> String {
+    nearest.map(|key| format!(", and found '{key}'")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let text = "aé\nb\r\n\nd";
+        for (offset, line, column) in [(0, 1, 1), (3, 1, 3), (4, 2, 1), (7, 3, 1), (8, 4, 1), (9, 4, 2), (99, 4, 2)] {
+            assert_eq!(Position::of(text, offset), Position { line, column }, "{offset}");
+        }
+    }
+
+    #[test]
+    fn names_are_shown_without_control_characters_and_cut() {
+        assert_eq!(shown("it's \"fs\""), "it's \"fs\"");
+        assert_eq!(shown("a\u{1b}[2J\n\u{202e}b"), "a\\u{1b}[2J\\n\\u{202e}b");
+        assert_eq!(shown(&"n".repeat(5_000)).chars().count(), 81);
+    }
+
+    #[test]
+    fn an_error_says_where_as_far_as_it_is_known() {
+        let error = |path: Option<&str>, position| ConfigError {
+            path: path.map(PathBuf::from),
+            position,
+            ..ConfigError::from(Fault::NotAFile)
+        };
+        let at = Some(Position { line: 3, column: 7 });
+        assert!(error(None, None).to_string().starts_with("this is no regular file"));
+        assert!(error(None, at).to_string().starts_with("line 3, column 7: this"));
+        assert!(error(Some("a.toml"), None).to_string().starts_with("a.toml: this"));
+        assert!(error(Some("a.toml"), at).to_string().starts_with("a.toml:3:7: this"));
+        assert!(error(Some("a\u{1b}.toml"), at).to_string().starts_with("a\\u{1b}.toml:3:7: this"));
+    }
+}

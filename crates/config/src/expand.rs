@@ -1,0 +1,239 @@
+//! `${…}` in values. One pass: what a variable holds is never looked at again.
+
+use std::{
+    cell::Cell,
+    path::{MAIN_SEPARATOR_STR, Path},
+};
+
+use crate::error::{Fault, Field, shown};
+
+/// The most that the variables in one file may add up to, in bytes. A value has some 100; a file that refers to a long one
+/// thousands of times would otherwise fill the memory.
+pub const EXPANDED_BYTES: usize = 4 * 1024 * 1024;
+
+/// What a configuration may refer to, handed in by the caller.
+///
+/// | written | becomes |
+/// |---|---|
+/// | `${NAME}`, `${env:NAME}` | the environment variable; an error where it is not set |
+/// | `${NAME:-default}` | the same, or `default` where it is not set |
+/// | `${userHome}` | [`Variables::home`] |
+/// | `${workspaceFolder}`, `${workspaceFolderBasename}` | [`Variables::workspace`], its last part |
+/// | `${pathSeparator}`, `${/}` | `/`, or `\` on Windows |
+/// | `$${` | `${` itself |
+#[derive(Clone, Copy)]
+pub struct Variables<'a> {
+    /// The value of an environment variable, if it is set. A name is made of letters, digits and `_ - . ( )`.
+    pub environment: &'a dyn Fn(&str) -> Option<String>,
+    /// The user's home directory.
+    pub home: Option<&'a Path>,
+    /// The folder that the user works in.
+    pub workspace: Option<&'a Path>,
+}
+
+/// Expands the values of one file.
+pub(crate) struct Expander<'a> {
+    variables: &'a Variables<'a>,
+    remaining: Cell<usize>,
+}
+
+impl<'a> Expander<'a> {
+    pub(crate) fn new(variables: &'a Variables<'a>) -> Self {
+        Self { variables, remaining: Cell::new(EXPANDED_BYTES) }
+    }
+
+    /// `text` with each `${…}` replaced. `field` is what the errors name.
+    pub(crate) fn expand(&self, text: &str, field: &Field) -> Result<String, Fault> {
+        let mut expanded = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            if let Some(before) = before.strip_suffix('$') {
+                expanded.push_str(before);
+                expanded.push_str("${");
+                rest = after;
+                continue;
+            }
+            let bad = |problem| Fault::BadReference { field: field.clone(), problem };
+            let (reference, after) = after.split_once('}').ok_or_else(|| bad("without a '}'"))?;
+            if reference.contains("${") {
+                return Err(bad("inside another"));
+            }
+            let value = self.value(reference, field)?;
+            let remaining = self.remaining.get().checked_sub(value.len());
+            let too_long = || Fault::ExpandedTooLong { field: field.clone(), limit: EXPANDED_BYTES };
+            self.remaining.set(remaining.ok_or_else(too_long)?);
+            expanded.push_str(before);
+            expanded.push_str(&value);
+            rest = after;
+        }
+        expanded.push_str(rest);
+        Ok(expanded)
+    }
+
+    fn value(&self, reference: &str, field: &Field) -> Result<String, Fault> {
+        let (name, default) = match reference.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (reference, None),
+        };
+        let folder = |variable, folder: Option<&Path>| match (folder.and_then(Path::to_str), default) {
+            (Some(folder), _) => Ok(folder.to_owned()),
+            (None, Some(default)) => Ok(default.to_owned()),
+            (None, None) => Err(Fault::NoFolder { field: field.clone(), variable }),
+        };
+        match name {
+            "userHome" => return folder("userHome", self.variables.home),
+            "workspaceFolder" => return folder("workspaceFolder", self.variables.workspace),
+            "workspaceFolderBasename" => {
+                let name = self.variables.workspace.and_then(Path::file_name).map(Path::new);
+                return folder("workspaceFolderBasename", name);
+            }
+            "pathSeparator" | "/" => return Ok(MAIN_SEPARATOR_STR.to_owned()),
+            _ => {}
+        }
+        let name = match name.split_once(':') {
+            None => name,
+            Some(("env", name)) => name,
+            Some(("input", input)) => return Err(Fault::Input { field: field.clone(), input: shown(input) }),
+            Some((kind @ ("command" | "config"), _)) => {
+                return Err(Fault::EditorVariable { field: field.clone(), kind: kind.to_owned() });
+            }
+            Some(_) => return Err(unnamed(field)),
+        };
+        if !is_variable_name(name) {
+            return Err(unnamed(field));
+        }
+        match ((self.variables.environment)(name), default) {
+            (Some(value), _) => Ok(value),
+            (None, Some(default)) => Ok(default.to_owned()),
+            (None, None) => Err(Fault::Unset { field: field.clone(), variable: name.to_owned() }),
+        }
+    }
+}
+
+/// What stands there is not quoted: it may be a part of a secret that merely looks like a reference.
+fn unnamed(field: &Field) -> Fault {
+    Fault::BadReference { field: field.clone(), problem: "that is followed by no name of a variable" }
+}
+
+fn is_variable_name(name: &str) -> bool {
+    const LONGEST: usize = 128;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'(' | b')');
+    (1..=LONGEST).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(name: &str) -> Option<String> {
+        match name {
+            "A" => Some("alpha".to_owned()),
+            "EMPTY" => Some(String::new()),
+            "LOOP" => Some("${A}".to_owned()),
+            "ProgramFiles(x86)" => Some("programs".to_owned()),
+            "BIG" => Some("b".repeat(1024 * 1024)),
+            _ => None,
+        }
+    }
+
+    fn expanding(text: &str) -> Result<String, String> {
+        let home = Path::new("/home/ada");
+        let workspace = Path::new("/work/engine");
+        let variables = Variables { environment: &environment, home: Some(home), workspace: Some(workspace) };
+        let field = Field::of_server("fs", "args[0]");
+        Expander::new(&variables).expand(text, &field).map_err(|fault| fault.to_string())
+    }
+
+    #[test]
+    fn each_form_of_reference_is_replaced() {
+        for (text, expected) in [
+            ("", ""),
+            ("plain $A {A} $", "plain $A {A} $"),
+            ("${A}", "alpha"),
+            ("<${A}-${env:A}>", "<alpha-alpha>"),
+            ("${A:-other}", "alpha"),
+            ("${NONE:-other}", "other"),
+            ("${NONE:-}", ""),
+            ("${NONE:-a:-b}", "a:-b"),
+            ("${env:NONE:-other}", "other"),
+            ("${EMPTY:-other}", ""),
+            ("${ProgramFiles(x86)}", "programs"),
+            ("${userHome}/x", "/home/ada/x"),
+            ("${workspaceFolder}", "/work/engine"),
+            ("${workspaceFolderBasename}", "engine"),
+            ("a${/}b${pathSeparator}c", &format!("a{MAIN_SEPARATOR_STR}b{MAIN_SEPARATOR_STR}c")),
+            ("$${A}", "${A}"),
+            ("$$${A} ${A}", "$${A} alpha"),
+        ] {
+            assert_eq!(expanding(text).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_variable_holds_is_not_expanded_again() {
+        assert_eq!(expanding("${LOOP}").as_deref(), Ok("${A}"));
+    }
+
+    #[test]
+    fn an_error_names_the_variable_the_server_and_the_field() {
+        for (text, expected) in [
+            (
+                "${NONE}",
+                "variable 'NONE' is not set, and 'args[0]' of server 'fs' needs it: set it, or write a default as in ${NAME:-default}",
+            ),
+            (
+                "${env:NONE}",
+                "variable 'NONE' is not set, and 'args[0]' of server 'fs' needs it: set it, or write a default as in ${NAME:-default}",
+            ),
+            (
+                "${input:api-key}",
+                "'args[0]' of server 'fs' asks for the input 'api-key', and belljar does not ask: write ${NAME} and set that variable",
+            ),
+            (
+                "${command:pick}",
+                "'args[0]' of server 'fs' refers to a variable that only an editor knows, '${command:…}': write ${NAME} or the value itself",
+            ),
+            (
+                "${A",
+                "'args[0]' of server 'fs' has a '${' without a '}': write ${NAME} for a variable, and $${ for a plain '${'",
+            ),
+            (
+                "${NONE:-${A}}",
+                "'args[0]' of server 'fs' has a '${' inside another: write ${NAME} for a variable, and $${ for a plain '${'",
+            ),
+            (
+                "${}",
+                "'args[0]' of server 'fs' has a '${' that is followed by no name of a variable: write ${NAME} for a variable, and $${ for a plain '${'",
+            ),
+        ] {
+            assert_eq!(expanding(text).expect_err(text), expected);
+        }
+    }
+
+    #[test]
+    fn what_merely_looks_like_a_reference_is_not_quoted() {
+        for text in ["pass${w rd}", "${hunter:2}", "${pä}", &format!("${{{}}}", "h".repeat(200))] {
+            let message = expanding(text).expect_err(text);
+            assert!(message.contains("no name of a variable"), "{message}");
+            assert!(!message.contains("w rd") && !message.contains("hunter") && !message.contains("pä"), "{message}");
+        }
+    }
+
+    #[test]
+    fn folders_that_are_unknown_are_an_error_or_their_default() {
+        let variables = Variables { environment: &environment, home: None, workspace: None };
+        let (expander, field) = (Expander::new(&variables), Field::of_server("fs", "cwd"));
+        let message = expander.expand("${userHome}", &field).expect_err("no home").to_string();
+        assert_eq!(
+            message,
+            "'cwd' of server 'fs' refers to ${userHome}, and there is none here: write the path itself"
+        );
+        assert_eq!(expander.expand("${workspaceFolder:-/tmp}", &field).expect("the default"), "/tmp");
+    }
+
+    #[test]
+    fn variables_cannot_fill_the_memory() {
+        assert_eq!(expanding(&"${BIG}".repeat(4)).expect("just enough").len(), EXPANDED_BYTES);
+        assert!(expanding(&"${BIG}".repeat(5)).expect_err("too long").contains("more than 4194304 bytes"));
+    }
+}

@@ -1,0 +1,303 @@
+//! One entry of the servers: from keys to a [`ServerSpec`]. How it is reached is read in [`crate::transport`].
+
+use std::{collections::BTreeMap, fmt::Display, path::Path, time::Duration};
+
+use belljar_model::{Effect, ServerSpec};
+
+use crate::{
+    Format,
+    error::{Fault, Field, Located, shown},
+    expand::Expander,
+    tree::{Entry, Node, Value, check_unique},
+};
+
+/// The keys of a server in belljar.toml.
+const KEYS: [&str; 11] =
+    ["command", "args", "env", "cwd", "url", "headers", "builtin", "type", "start_timeout", "effects", "disabled"];
+
+/// Reads the servers of one file.
+pub(crate) struct Reader<'a> {
+    pub(crate) format: Format,
+    pub(crate) directory: &'a Path,
+    pub(crate) expander: Expander<'a>,
+}
+
+impl Reader<'_> {
+    /// The server that `entry` describes; none if it is disabled.
+    pub(crate) fn read(&self, entry: &Entry) -> Result<Option<ServerSpec>, Located> {
+        check_name(entry)?;
+        let Value::Table(entries) = &entry.node.value else {
+            let expected = self.word("a table with a 'command' or a 'url'", "an object with a 'command' or a 'url'");
+            let field = Field::of_server(&entry.key, "");
+            return Err(Fault::Expected { field, expected, found: entry.node.kind(self.format) }.at(entry.node.offset));
+        };
+        check_unique(entries)?;
+        let server = Server { reader: self, name: &entry.key, offset: entry.offset, entries };
+        server.check_keys()?;
+        if server.is_disabled()? {
+            return Ok(None);
+        }
+        Ok(Some(ServerSpec {
+            name: entry.key.clone(),
+            transport: server.transport()?,
+            start_timeout: server.start_timeout()?,
+            effects: server.effects()?,
+        }))
+    }
+
+    fn word(&self, toml: &'static str, json: &'static str) -> &'static str {
+        match self.format {
+            Format::Toml => toml,
+            Format::Json => json,
+        }
+    }
+}
+
+/// One server while it is read.
+pub(crate) struct Server<'r> {
+    pub(crate) reader: &'r Reader<'r>,
+    pub(crate) name: &'r str,
+    /// Where the name stands.
+    pub(crate) offset: usize,
+    pub(crate) entries: &'r [Entry],
+}
+
+impl<'r> Server<'r> {
+    /// The entry of `key`. A `null`, which only a client's file can hold, counts as none.
+    pub(crate) fn get(&self, key: &str) -> Option<&'r Entry> {
+        self.entries.iter().find(|entry| entry.key == key && !matches!(entry.node.value, Value::Null))
+    }
+
+    pub(crate) fn field(&self, key: impl Display) -> Field {
+        Field::of_server(self.name, key)
+    }
+
+    fn check_keys(&self) -> Result<(), Located> {
+        let unknown = self.entries.iter().find(|entry| !KEYS.contains(&entry.key.as_str()));
+        match (self.reader.format, unknown) {
+            (Format::Toml, Some(entry)) => {
+                let place = format!("server '{}'", shown(self.name));
+                Err(Fault::unknown_key(&place, &entry.key, &KEYS).at(entry.offset))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_disabled(&self) -> Result<bool, Located> {
+        let Some(entry) = self.get("disabled") else { return Ok(false) };
+        match entry.node.value {
+            Value::Boolean(disabled) => Ok(disabled),
+            _ => Err(self.expected(&entry.node, "disabled", "true or false")),
+        }
+    }
+
+    fn start_timeout(&self) -> Result<Duration, Located> {
+        let Some(Entry { node, .. }) = self.get("start_timeout") else { return Ok(ServerSpec::START_TIMEOUT) };
+        let expected = "a duration longer than zero such as \"20s\"";
+        match &node.value {
+            Value::String(text) => humantime::parse_duration(text).ok().filter(|duration| !duration.is_zero()),
+            _ => None,
+        }
+        .ok_or_else(|| self.misshapen(node, "start_timeout", expected))
+    }
+
+    fn effects(&self) -> Result<BTreeMap<String, Effect>, Located> {
+        let mut effects = BTreeMap::new();
+        for entry in self.table("effects", "a table of effects", "an object of effects")? {
+            let key = format!("effects.{}", entry.key);
+            let name = self.string(&entry.node, &key)?;
+            let effect = name.parse().map_err(|_| {
+                let nearest = belljar_model::nearest(&name, Effect::ALL.map(Effect::as_str));
+                Fault::UnknownEffect { field: self.field(key), name: shown(&name), nearest }.at(entry.node.offset)
+            })?;
+            effects.insert(entry.key.clone(), effect);
+        }
+        Ok(effects)
+    }
+
+    /// The entries of the table `key`, without two of one name; none where it is absent.
+    pub(crate) fn table(&self, key: &str, toml: &'static str, json: &'static str) -> Result<&'r [Entry], Located> {
+        let Some(Entry { node, .. }) = self.get(key) else { return Ok(&[]) };
+        let Value::Table(entries) = &node.value else {
+            return Err(self.expected(node, key, self.reader.word(toml, json)));
+        };
+        check_unique(entries)?;
+        Ok(entries)
+    }
+
+    pub(crate) fn string(&self, node: &Node, key: impl Display) -> Result<String, Located> {
+        match &node.value {
+            Value::String(string) => Ok(string.clone()),
+            _ => Err(self.expected(node, key, "a string")),
+        }
+    }
+
+    pub(crate) fn expanded(&self, node: &Node, key: impl Display) -> Result<String, Located> {
+        let field = self.field(&key);
+        self.reader.expander.expand(&self.string(node, key)?, &field).map_err(|fault| fault.at(node.offset))
+    }
+
+    pub(crate) fn not_empty(&self, text: String, node: &Node, key: &str) -> Result<String, Located> {
+        if text.is_empty() { Err(Fault::Empty { field: self.field(key) }.at(node.offset)) } else { Ok(text) }
+    }
+
+    pub(crate) fn expected(&self, node: &Node, key: impl Display, expected: &'static str) -> Located {
+        Fault::Expected { field: self.field(key), expected, found: node.kind(self.reader.format) }.at(node.offset)
+    }
+
+    /// The same, where a string is right and this one is not.
+    pub(crate) fn misshapen(&self, node: &Node, key: &str, expected: &'static str) -> Located {
+        let found = match &node.value {
+            Value::String(_) => "another string",
+            _ => node.kind(self.reader.format),
+        };
+        Fault::Expected { field: self.field(key), expected, found }.at(node.offset)
+    }
+}
+
+fn check_name(entry: &Entry) -> Result<(), Located> {
+    let name = entry.key.as_str();
+    let problem = if name.is_empty() {
+        "is empty"
+    } else if name.len() > ServerSpec::NAME_BYTES {
+        "is too long"
+    } else if name.contains('.') {
+        "has a dot"
+    } else if name.contains(char::is_control) {
+        "has a control character"
+    } else {
+        return Ok(());
+    };
+    Err(Fault::ServerName { name: shown(name), problem }.at(entry.offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{json, names, only, toml};
+
+    #[test]
+    fn a_server_has_its_start_limit_and_effects() {
+        let server = only(toml(
+            "[servers.fs]\ncommand = 'x'\nstart_timeout = '1m 30s'\neffects = { 'write.file' = 'mutating', look = 'read_only' }\n",
+        ));
+        assert_eq!(server.start_timeout, Duration::from_secs(90));
+        assert_eq!(
+            server.effects,
+            BTreeMap::from([("look".to_owned(), Effect::ReadOnly), ("write.file".to_owned(), Effect::Mutating)])
+        );
+        let plain = only(toml("[servers.fs]\ncommand = 'x'\n"));
+        assert_eq!((plain.start_timeout, plain.effects), (ServerSpec::START_TIMEOUT, BTreeMap::new()));
+    }
+
+    #[test]
+    fn our_own_keys_mean_the_same_in_a_clients_file() {
+        let text = r#"{"mcpServers": {"fs": {"command": "x", "start_timeout": "5s", "effects": {"w": "external"}}}}"#;
+        let server = only(json(text));
+        assert_eq!(server.start_timeout, Duration::from_secs(5));
+        assert_eq!(server.effects, BTreeMap::from([("w".to_owned(), Effect::External)]));
+    }
+
+    #[test]
+    fn a_name_that_no_server_can_have_is_an_error() {
+        let longest = "n".repeat(ServerSpec::NAME_BYTES);
+        assert_eq!(names(toml(&format!("[servers.{longest}]\nbuiltin = 'demo'\n"))), [longest.as_str()]);
+        assert_eq!(names(json(r#"{"servers": {"a b/é-1": {"command": "x"}}}"#)), ["a b/é-1"]);
+        let rule = "a name has 1 to 64 bytes, and no dot or control character";
+        for (name, shown, problem) in [
+            ("", "", "is empty"),
+            ("a.b", "a.b", "has a dot"),
+            ("a\\u001b[2J", "a\\u{1b}[2J", "has a control character"),
+            (&format!("{longest}n"), &format!("{longest}n"), "is too long"),
+        ] {
+            let text = format!("[servers.\"{name}\"]\nbuiltin = 'demo'\n");
+            assert_eq!(
+                toml(&text).expect_err(name),
+                format!("line 1, column 10: server name '{shown}' {problem}: {rule}")
+            );
+            let text = format!("{{\"servers\": {{\"{name}\": {{}}}}}}");
+            assert_eq!(
+                json(&text).expect_err(name),
+                format!("line 1, column 14: server name '{shown}' {problem}: {rule}")
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_in_belljar_toml_and_passed_over_in_a_clients_file() {
+        for (line, expected) in [
+            ("comand = 'x'", "line 2, column 1: unknown key 'comand' in server 'fs': did you mean 'command'?"),
+            (
+                "startTimeout = '5s'",
+                "line 2, column 1: unknown key 'startTimeout' in server 'fs': did you mean 'start_timeout'?",
+            ),
+            (
+                "disabled = true\nzebra = 1",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, cwd, url, headers, builtin, type, start_timeout, effects, disabled",
+            ),
+        ] {
+            assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);
+        }
+        let text =
+            r#"{"mcpServers": {"fs": {"command": "x", "comand": 1, "timeout": [], "autoApprove": {"a": 1, "a": 2}}}}"#;
+        assert_eq!(names(json(text)), ["fs"]);
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_an_error_wherever_it_is_read() {
+        for (server, column, key) in [
+            (r#"{"command": "x", "command": "y"}"#, 36, "command"),
+            (r#"{"command": "x", "env": {"K": "1", "K": "2"}}"#, 54, "K"),
+            (r#"{"url": "http://x", "headers": {"K": "1", "K": "2"}}"#, 61, "K"),
+            (r#"{"command": "x", "effects": {"t": "external", "t": "read_only"}}"#, 65, "t"),
+        ] {
+            let error = json(&format!("{{\"servers\": {{\"s\": {server}}}}}")).expect_err(server);
+            assert_eq!(error, format!("line 1, column {column}: '{key}' is defined twice: rename one, or remove it"));
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_says_what_it_must_be() {
+        for (lines, expected) in [
+            ("disabled = 'yes'", "line 2, column 12: 'disabled' of server 'fs' must be true or false, not a string"),
+            (
+                "builtin = 'x'\nstart_timeout = 20",
+                "line 3, column 17: 'start_timeout' of server 'fs' must be a duration longer than zero such as \"20s\", not a number",
+            ),
+            (
+                "builtin = 'x'\nstart_timeout = 'soon'",
+                "line 3, column 17: 'start_timeout' of server 'fs' must be a duration longer than zero such as \"20s\", not another string",
+            ),
+            (
+                "builtin = 'x'\nstart_timeout = '0s'",
+                "line 3, column 17: 'start_timeout' of server 'fs' must be a duration longer than zero such as \"20s\", not another string",
+            ),
+            (
+                "builtin = 'x'\neffects = ['a']",
+                "line 3, column 11: 'effects' of server 'fs' must be a table of effects, not an array",
+            ),
+            (
+                "builtin = 'x'\neffects.t = true",
+                "line 3, column 13: 'effects.t' of server 'fs' must be a string, not true or false",
+            ),
+            (
+                "builtin = 'x'\neffects.t = 'readonly'",
+                "line 3, column 13: 'effects.t' of server 'fs' has the unknown effect 'readonly': did you mean 'read_only'?",
+            ),
+            (
+                "builtin = 'x'\neffects.t = 'zebra'",
+                "line 3, column 13: 'effects.t' of server 'fs' has the unknown effect 'zebra': it is one of read_only, mutating, external",
+            ),
+        ] {
+            assert_eq!(toml(&format!("[servers.fs]\n{lines}\n")).expect_err(lines), expected);
+        }
+        assert_eq!(
+            toml("[servers]\nfs = 'npx'\n").expect_err("a string"),
+            "line 2, column 6: server 'fs' must be a table with a 'command' or a 'url', not a string"
+        );
+        assert_eq!(
+            json(r#"{"servers": {"fs": null}}"#).expect_err("null"),
+            "line 1, column 20: server 'fs' must be an object with a 'command' or a 'url', not null"
+        );
+    }
+}
