@@ -1,1 +1,40 @@
-//! belljar-catalog
+//! What scripts see of the tools: names, TypeScript declarations, and search.
+//!
+//! A child server describes its tools in its own words: any name, any JSON Schema, any text. This crate makes of them what
+//! the author of a script can use: [`namespaces`] and properties that are safe to write, a [`Tool::declaration`] that is
+//! valid TypeScript, and [`Catalog::search`], which answers within a budget of tokens.
+//!
+//! A [`ServerCatalog`] is made once per server, when its tool list is known; a [`Catalog`] joins them and is cheap to replace.
+//!
+//! Nothing here does I/O or reads a clock, and the same input gives the same output. All input is hostile: nothing in it can
+//! end the comment or the string that it is put into, no character that controls a terminal survives, and every size, depth
+//! and count is bounded (`bounds.rs`).
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod answer;
+mod bounds;
+mod catalog;
+mod declaration;
+mod identifier;
+mod index;
+mod names;
+mod query;
+mod rank;
+mod schema;
+mod search;
+mod server;
+#[cfg(test)]
+mod testing;
+mod text;
+mod tool;
+mod words;
+
+pub use answer::{Answer, Found, Unavailable, estimate_tokens};
+pub use catalog::Catalog;
+pub use identifier::{GLOBALS, RESERVED_WORDS, SPECIAL_PROPERTIES, is_identifier};
+pub use names::{Names, namespaces};
+pub use query::{Detail, Query, UnknownDetail};
+pub use server::{ListFault, ServerCatalog, ServerState};
+pub use tool::Tool;

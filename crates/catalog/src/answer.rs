@@ -1,0 +1,245 @@
+//! What the catalogue answers: as JSON for programs, and as text for a model.
+
+use std::fmt::Write as _;
+
+use belljar_model::{Effect, ToolPath};
+use serde::Serialize;
+
+use crate::{
+    bounds::{SHOWN_NAME_CHARS, UNAVAILABLE_SHOWN},
+    query::Detail,
+    text::one_line,
+    tool::Tool,
+};
+
+/// Bytes of a text per token, in tenths. Signatures and declarations of real tools have 4.1 to 4.4 in o200k; fewer are taken, so
+/// that a budget is kept rather than passed.
+const TENTHS_OF_BYTES_PER_TOKEN: usize = 36;
+
+/// About how many tokens a text takes: its bytes by 3.6, rounded up.
+pub fn estimate_tokens(text: &str) -> usize {
+    (text.len() * 10).div_ceil(TENTHS_OF_BYTES_PER_TOKEN)
+}
+
+/// How many bytes a budget of tokens pays for.
+pub(crate) fn bytes_for(tokens: usize) -> usize {
+    tokens.saturating_mul(TENTHS_OF_BYTES_PER_TOKEN) / 10
+}
+
+/// The answer to a [`Query`](crate::Query).
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Answer {
+    /// The tools, the best first; in a catalogue, server by server.
+    pub results: Vec<Found>,
+    /// How many more there are that neither the limit nor the budget had room for.
+    pub omitted: usize,
+    /// The servers whose tools are not known, whatever was asked for.
+    pub unavailable: Vec<Unavailable>,
+    /// What else the asker should know: a server that does not exist, a budget too small. Mostly nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// In a catalogue, each server with its count.
+    #[serde(skip)]
+    pub(crate) heads: Vec<Head>,
+    /// How to get what was left out.
+    #[serde(skip)]
+    pub(crate) more: String,
+}
+
+/// A tool that was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// Its path.
+    pub path: ToolPath,
+    /// Its server's configured name.
+    pub server: String,
+    /// Its exact name.
+    pub tool: String,
+    /// What it may change.
+    pub effect: Effect,
+    /// The first sentence of its description; absent where only names were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The signature on one line, or the whole declaration where all was asked for; absent where only names were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declaration: Option<String>,
+    /// How a script calls it.
+    #[serde(skip)]
+    pub(crate) expression: String,
+    #[serde(skip)]
+    layout: Layout,
+}
+
+/// How a tool is written in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// With others of its server on one line.
+    Listed,
+    /// On a line of its own.
+    Line,
+    /// On several lines, with an empty one after them.
+    Block,
+}
+
+/// A server whose tools are not known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unavailable {
+    /// Its configured name.
+    pub server: String,
+    /// Why.
+    pub reason: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// A line of a catalogue.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Head {
+    /// Its global.
+    pub(crate) namespace: String,
+    /// How many tools it has that were asked for.
+    pub(crate) tools: usize,
+    /// How many of them are named.
+    pub(crate) shown: usize,
+}
+
+impl Found {
+    /// What an answer says of a tool at a level of detail.
+    pub fn new(tool: &Tool, detail: Detail) -> Self {
+        let (declaration, layout) = match detail {
+            Detail::Names => (None, Layout::Listed),
+            Detail::Brief => (Some(tool.signature().to_owned()), Layout::Line),
+            Detail::Full => (Some(tool.declaration().to_owned()), Layout::Block),
+        };
+        Self {
+            path: tool.path().clone(),
+            server: tool.path().server().to_owned(),
+            tool: tool.path().tool().to_owned(),
+            effect: tool.effect(),
+            summary: declaration.as_ref().map(|_| tool.summary().to_owned()),
+            declaration,
+            expression: tool.expression().to_owned(),
+            layout,
+        }
+    }
+
+    /// A tool of which no more than the name fits, among others of which more does.
+    pub(crate) fn name_alone(tool: &Tool) -> Self {
+        Self { layout: Layout::Line, ..Self::new(tool, Detail::Names) }
+    }
+
+    /// What a model reads, with the line's end.
+    pub(crate) fn to_text(&self) -> String {
+        match (&self.declaration, &self.summary) {
+            (Some(declaration), _) if self.layout == Layout::Block => format!("{declaration}\n\n"),
+            (Some(signature), Some(summary)) if !summary.is_empty() => {
+                format!("{signature}  // {summary} ({})\n", self.effect)
+            }
+            (Some(signature), _) => format!("{signature}  // ({})\n", self.effect),
+            (None, _) => format!("{}  // ({})\n", self.expression, self.effect),
+        }
+    }
+
+    /// The last part of the expression: its name in a list of its server's tools.
+    fn property(&self) -> &str {
+        self.expression.split_once('.').map_or(self.expression.as_str(), |(_, property)| property)
+    }
+}
+
+impl Head {
+    /// What stands before the names.
+    pub(crate) fn to_text(&self) -> String {
+        match self.tools {
+            0 => format!("{} (no tools)", self.namespace),
+            1 => format!("{} (1 tool): ", self.namespace),
+            tools => format!("{} ({tools} tools): ", self.namespace),
+        }
+    }
+}
+
+impl Unavailable {
+    fn to_text(&self) -> String {
+        let name = one_line(&self.server, SHOWN_NAME_CHARS);
+        if self.hint.is_empty() {
+            format!("{name}: {}", self.reason)
+        } else {
+            format!("{name}: {} ({})", self.reason, self.hint)
+        }
+    }
+}
+
+impl Answer {
+    /// What a model reads. Names are those under which a script calls the tools.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        if self.heads.is_empty() {
+            self.write_results(&mut text);
+        } else {
+            self.write_catalogue(&mut text);
+        }
+        text.push_str(&self.remarks());
+        text
+    }
+
+    /// The lines after the results: what was left out, who is unavailable, and the notes.
+    pub(crate) fn remarks(&self) -> String {
+        let mut text = String::new();
+        for note in &self.notes {
+            let _ = writeln!(text, "Note: {note}");
+        }
+        if self.omitted > 0 {
+            let tools = if self.omitted == 1 { "1 more tool is" } else { &format!("{} more tools are", self.omitted) };
+            let _ = writeln!(text, "{tools} left out: {}.", self.more);
+        }
+        for server in self.unavailable.iter().take(UNAVAILABLE_SHOWN) {
+            let _ = writeln!(text, "Unavailable: {}", server.to_text());
+        }
+        if let Some(more @ 1..) = self.unavailable.len().checked_sub(UNAVAILABLE_SHOWN) {
+            let _ = writeln!(text, "Unavailable: {more} more servers");
+        }
+        text
+    }
+
+    fn write_results(&self, text: &mut String) {
+        let mut server: Option<&str> = None;
+        for found in &self.results {
+            if found.layout == Layout::Listed {
+                if server == Some(found.server.as_str()) {
+                    text.push_str(", ");
+                } else {
+                    text.push_str(if server.is_some() { "\n" } else { "" });
+                    let namespace = found.expression.split_once('.').map_or("", |(namespace, _)| namespace);
+                    let _ = write!(text, "{namespace}: ");
+                }
+                text.push_str(found.property());
+                server = Some(&found.server);
+            } else {
+                text.push_str(&found.to_text());
+            }
+        }
+        if server.is_some() {
+            text.push('\n');
+        }
+    }
+
+    fn write_catalogue(&self, text: &mut String) {
+        let mut results = self.results.iter();
+        for head in &self.heads {
+            text.push_str(&head.to_text());
+            for (at, found) in results.by_ref().take(head.shown).enumerate() {
+                text.push_str(if at > 0 { ", " } else { "" });
+                text.push_str(found.property());
+            }
+            match head.tools - head.shown {
+                0 => {}
+                left if head.shown == 0 => {
+                    let _ = write!(text, "{left} not shown");
+                }
+                left => {
+                    let _ = write!(text, ", … {left} more");
+                }
+            }
+            text.push('\n');
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Every bound of this crate, in one place, each with its reason.
+//!
+//! Child servers write what is read here, so nothing may grow with it unbounded: not work, not text, not recursion.
+
+/// Tools of one server that get a name. What is over is recorded as a fault. The largest servers known have some hundreds.
+pub(crate) const TOOLS_PER_SERVER: usize = 20_000;
+
+/// Characters of a summary: one line beside a signature.
+pub(crate) const SUMMARY_CHARS: usize = 160;
+/// Characters of a tool's description that a declaration repeats. The longest in real lists have some 1,500.
+pub(crate) const DESCRIPTION_CHARS: usize = 2_000;
+/// Lines of a tool's description that a declaration repeats.
+pub(crate) const DESCRIPTION_LINES: usize = 40;
+/// Characters of the comment on one member of an object.
+pub(crate) const MEMBER_COMMENT_CHARS: usize = 400;
+/// Characters of one constraint in a comment: a pattern, a default, an example.
+pub(crate) const CONSTRAINT_CHARS: usize = 80;
+/// Characters of an unavailable server's reason, and of its hint.
+pub(crate) const REASON_CHARS: usize = 240;
+/// Characters of a name, of a server or a tool, in a note.
+pub(crate) const SHOWN_NAME_CHARS: usize = 80;
+
+/// Schemas inside each other that are read; what is deeper is `unknown`. Real ones nest below ten. It also bounds recursion.
+pub(crate) const SCHEMA_DEPTH: usize = 24;
+/// Schemas read for one tool; what is over is `unknown`. The largest real tool has some 300.
+pub(crate) const SCHEMA_NODES: usize = 2_000;
+/// Different `$ref` targets read for one tool; what is over is `unknown`.
+pub(crate) const ALIASES: usize = 64;
+/// `$ref` targets printed inside each other in place of their name. It bounds the printer's recursion.
+pub(crate) const INLINE_CHAIN: usize = 3;
+/// Values looked at in the search for one `$anchor` or `$id`.
+pub(crate) const ANCHOR_SEARCH: usize = 2_000;
+/// Literals in one union; a longer enumeration becomes the type of its values, and the comment names some of them.
+pub(crate) const UNION_LITERALS: usize = 64;
+/// Schemas in one `anyOf`, `oneOf`, `allOf` or tuple.
+pub(crate) const PARTS: usize = 32;
+/// Members of the unions in one intersection, multiplied: a compiler expands the product, and gives up at 100,000.
+pub(crate) const UNION_PRODUCT: usize = 1_000;
+/// Bytes of a member's name; a longer one is counted and not shown.
+pub(crate) const MEMBER_NAME_BYTES: usize = 256;
+/// Bytes of a literal; a longer one becomes the type of its value.
+pub(crate) const LITERAL_BYTES: usize = 200;
+/// Bytes of a type in a full declaration, some 6,000 tokens, and of all its named types together. After that, types are
+/// `unknown` and members are counted.
+pub(crate) const DECLARATION_BYTES: usize = 24 * 1024;
+/// Bytes of the arguments, and again of the result, in a one-line signature.
+pub(crate) const SIGNATURE_BYTES: usize = 240;
+/// Objects and arrays inside each other in a one-line signature.
+pub(crate) const SIGNATURE_DEPTH: usize = 5;
+/// Characters of an object type that is printed on one line.
+pub(crate) const LINE_CHARS: usize = 80;
+
+/// Words indexed of one field of a tool.
+pub(crate) const WORDS_PER_FIELD: usize = 400;
+/// Bytes looked at of one field of a tool.
+pub(crate) const FIELD_BYTES: usize = 4_096;
+/// Parameters of a tool that are indexed.
+pub(crate) const INDEXED_PARAMETERS: usize = 100;
+/// Levels of nested parameters that are indexed.
+pub(crate) const INDEXED_DEPTH: usize = 3;
+/// Characters of one word; what is over is cut.
+pub(crate) const WORD_CHARS: usize = 40;
+/// Characters of a query that are read.
+pub(crate) const QUERY_CHARS: usize = 1_000;
+/// Words of a query that are looked up.
+pub(crate) const QUERY_WORDS: usize = 64;
+/// Unknown words of a query that are compared with the vocabulary.
+pub(crate) const CORRECTED_WORDS: usize = 8;
+/// Words of the vocabulary that stand in for one unknown word.
+pub(crate) const CORRECTIONS: usize = 4;
+
+/// Bytes of a text that is compared with every tool's name; a longer one is nobody's typing error.
+pub(crate) const NEAREST_BYTES: usize = 100;
+
+/// Results of a search for words, where no limit is given.
+pub(crate) const DEFAULT_RESULTS: usize = 20;
+/// The most results, whatever limit is given.
+pub(crate) const MOST_RESULTS: usize = 1_000;
+/// Tokens of an answer, where no budget is given: what a model reads without losing its thread.
+pub(crate) const DEFAULT_BUDGET: usize = 2_000;
+/// The largest budget in tokens, whatever is given.
+pub(crate) const LARGEST_BUDGET: usize = 200_000;
+/// Unavailable servers that are named in a text; the rest is counted.
+pub(crate) const UNAVAILABLE_SHOWN: usize = 8;
+/// Servers named in the note on an unknown server.
+pub(crate) const SERVERS_SHOWN: usize = 12;

@@ -1,0 +1,159 @@
+//! What a tool looks like to the author of a script: a TypeScript declaration, or a signature on one line.
+//!
+//! ```ts
+//! declare namespace fs {
+//!   /** Read the complete contents of a file. (read_only) */
+//!   function read_file(args: { path: string; head?: number }): Promise<{ content: string }>;
+//! }
+//! ```
+//!
+//! A declaration is valid strict TypeScript by itself and beside all others: namespaces of one name merge, and the types that
+//! a tool needs by name (`read_file_Entry`) carry the tool's. A tool whose name is no identifier is declared under its alias, and the
+//! comment says its exact name. A result is `unknown` where the server describes none: `any` would promise what nobody has said.
+
+use belljar_model::{Effect, ToolDefinition};
+
+use crate::{
+    bounds::{DECLARATION_BYTES, DESCRIPTION_CHARS, DESCRIPTION_LINES},
+    names::Names,
+    schema::{Printer, Reader, Room, Shape, Type, Types},
+    text::{comment, comment_lines, quoted},
+};
+
+/// The longest comment that stands on one line.
+const COMMENT_LINE_CHARS: usize = 100;
+
+/// The function's parameter list and result.
+struct Function {
+    types: Types,
+    arguments: Arguments,
+    result: Type,
+}
+
+/// What a tool is called with.
+enum Arguments {
+    None,
+    Optional(Type),
+    Required(Type),
+}
+
+impl Function {
+    fn read(definition: &ToolDefinition) -> Self {
+        let mut reader = Reader::new();
+        let arguments = reader.document("Args", &definition.input_schema);
+        let result =
+            definition.output_schema.as_ref().map_or(Type::Unknown, |schema| reader.document("Result", schema));
+        let types = reader.finish(&[&arguments, &result]);
+        let body = match &arguments {
+            Type::Named(name) => types.aliases.get(*name).map(|alias| &alias.body),
+            _ => None,
+        };
+        let says_none = definition.input_schema.get("properties").is_some();
+        let arguments = match body {
+            Some(&Type::ANY_OBJECT) if says_none => Arguments::None,
+            Some(&Type::EMPTY_OBJECT) => Arguments::None,
+            Some(&Type::ANY_OBJECT | &Type::Unknown) | None => Arguments::Optional(Type::ANY_OBJECT),
+            Some(Type::Object(shape)) if is_optional(shape) => Arguments::Optional(arguments),
+            Some(_) => Arguments::Required(arguments),
+        };
+        Self { types, arguments, result }
+    }
+
+    fn parameters(&self, prefix: &str, room: Room, indent: usize) -> String {
+        let printed = |kind: &Type| printed(&self.types, prefix, room, kind, indent);
+        match &self.arguments {
+            Arguments::None => "()".to_owned(),
+            Arguments::Optional(kind) => format!("(args?: {})", printed(kind)),
+            Arguments::Required(kind) => format!("(args: {})", printed(kind)),
+        }
+    }
+}
+
+fn is_optional(shape: &Shape) -> bool {
+    shape.omitted == 0 && shape.members.iter().all(|member| member.optional)
+}
+
+fn printed(types: &Types, prefix: &str, room: Room, kind: &Type, indent: usize) -> String {
+    let mut printer = Printer::new(types, prefix, room);
+    printer.kind(kind, indent);
+    printer.into_text()
+}
+
+/// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`. What does not fit is counted or `unknown`.
+pub(crate) fn signature(namespace: &str, tool: &str, definition: &ToolDefinition) -> String {
+    let function = Function::read(definition);
+    let parameters = function.parameters("", Room::Signature, 0);
+    let result = printed(&function.types, "", Room::Signature, &function.result, 0);
+    format!("{namespace}.{tool}{parameters}: Promise<{result}>")
+}
+
+/// The whole declaration.
+pub(crate) fn declaration(namespace: &Names, tool: &Names, definition: &ToolDefinition, effect: Effect) -> String {
+    let function = Function::read(definition);
+    let alias = tool.alias();
+    let prefix = format!("{alias}_");
+    let mut text = format!("declare namespace {} {{\n", namespace.alias());
+    let parameters = function.parameters(&prefix, Room::Block, 1);
+    let result = printed(&function.types, &prefix, Room::Block, &function.result, 1);
+    for named in needed(&function) {
+        let Some(named) = function.types.aliases.get(named) else { continue };
+        // Each type has room of its own, but not all of them together.
+        let full = text.len() + parameters.len() + result.len() >= DECLARATION_BYTES;
+        if full {
+            text.push_str(&format!("  type {prefix}{} = unknown;\n", named.name));
+            continue;
+        }
+        if !named.comment.is_empty() {
+            text.push_str(&format!("  /** {} */\n", comment(&named.comment)));
+        }
+        let body = printed(&function.types, &prefix, Room::Block, &named.body, 1);
+        text.push_str(&format!("  type {prefix}{} = {body};\n", named.name));
+    }
+    text.push_str(&described(tool, definition, effect));
+    text.push_str(&format!("  function {alias}{parameters}: Promise<{result}>;\n}}"));
+    text
+}
+
+/// The types that the function needs by name, in the order in which the schemas named them.
+fn needed(function: &Function) -> Vec<usize> {
+    let mut needed = vec![false; function.types.aliases.len()];
+    let mut waiting = vec![&function.result];
+    if let Arguments::Optional(kind) | Arguments::Required(kind) = &function.arguments {
+        waiting.push(kind);
+    }
+    while let Some(kind) = waiting.pop() {
+        for name in kind.names() {
+            if let Some(seen @ false) = needed.get_mut(name) {
+                *seen = true;
+                waiting.extend(function.types.aliases.get(name).map(|alias| &alias.body));
+            }
+        }
+    }
+    let printed = |name: &usize| {
+        let named = function.types.aliases.get(*name).is_some_and(|alias| !alias.inline);
+        named && needed.get(*name).copied().unwrap_or(false)
+    };
+    (0..function.types.aliases.len()).filter(printed).collect()
+}
+
+/// The comment on the function: its description, its effect, and its exact name where that is another.
+fn described(tool: &Names, definition: &ToolDefinition, effect: Effect) -> String {
+    let said = definition.description.as_deref().or(definition.title.as_deref()).unwrap_or_default();
+    let lines = comment_lines(said, DESCRIPTION_CHARS, DESCRIPTION_LINES);
+    let remark = if tool.exact() == tool.alias() {
+        format!("({effect})")
+    } else {
+        format!("({effect}; exact name {})", comment(&quoted(tool.exact())))
+    };
+    match lines.as_slice() {
+        [] => format!("  /** {remark} */\n"),
+        [line] if line.chars().count() <= COMMENT_LINE_CHARS => format!("  /** {line} {remark} */\n"),
+        lines => {
+            let lines: String = lines.iter().map(|line| format!("   * {line}\n")).collect();
+            format!("  /**\n{lines}   * {remark}\n   */\n")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

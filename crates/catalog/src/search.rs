@@ -1,0 +1,252 @@
+//! Answering a question: what is found, and how much of it there is room for.
+//!
+//! A budget is kept by leaving out whole entries, never by cutting one. The best entries stay; a catalogue leaves out fairly, so that
+//! a server with a thousand tools hides none of the others. What was left out is counted, and the answer says how to get it.
+
+use belljar_model::Effect;
+
+use crate::{
+    answer::{Answer, Found, Head, Unavailable, bytes_for, estimate_tokens},
+    bounds::{
+        DEFAULT_BUDGET, DEFAULT_RESULTS, LARGEST_BUDGET, MOST_RESULTS, QUERY_CHARS, SERVERS_SHOWN, SHOWN_NAME_CHARS,
+    },
+    catalog::Catalog,
+    query::{Detail, Query},
+    rank::{has_words, rank},
+    server::{ServerCatalog, ServerState},
+    text::{one_line, quoted},
+    tool::Tool,
+};
+
+/// Bytes kept for the line that says what was left out.
+const OMITTED_LINE_BYTES: usize = 140;
+/// Bytes kept in each line of a catalogue for the count of what is not named there.
+const MORE_BYTES: usize = 16;
+
+impl Catalog {
+    /// Answers a question. It never fails: where nothing is found, the answer says so.
+    pub fn search(&self, query: &Query) -> Answer {
+        let text: String = query.text.trim().chars().take(QUERY_CHARS).collect();
+        let budget = query.budget.unwrap_or(DEFAULT_BUDGET).min(LARGEST_BUDGET);
+        let limit = query.limit.unwrap_or(usize::MAX).min(MOST_RESULTS);
+        let mut answer = Answer::default();
+        let wanted = match &query.server {
+            None => None,
+            Some(name) => match self.server(name).or_else(|| self.namespace(name)) {
+                Some(server) => Some(server.name()),
+                None => {
+                    answer.notes.push(self.no_such_server(name));
+                    return answer;
+                }
+            },
+        };
+        let is_wanted = |server: &ServerCatalog| wanted.is_none_or(|name| name == server.name());
+        answer.unavailable =
+            self.servers().iter().filter(|server| is_wanted(server)).filter_map(|server| unavailable(server)).collect();
+        let is_search = has_words(&text) || self.tools().any(|tool| tool.names().exact() == text);
+        if !is_search && !text.is_empty() {
+            answer.notes.push("the query has no words to look for, so this is the catalogue".to_owned());
+        }
+        let mut room = Room { bytes: bytes_for(budget), budget };
+        room.keep_for(&answer);
+        if is_search {
+            let limit = if query.limit.is_some() { limit } else { DEFAULT_RESULTS };
+            let (hits, found) = rank(&text, self.servers(), is_wanted, query.effect, limit);
+            let tools: Vec<&Tool> = hits.iter().map(|hit| hit.tool).collect();
+            let detail = query.detail.unwrap_or(Detail::Brief);
+            room.fill(&mut answer, &tools, found, detail);
+            answer.more = more(budget, Some(limit), query, found > limit && answer.results.len() == limit);
+            if found == 0 {
+                answer.notes.push(self.nothing_found(&text, query));
+            }
+            return answer;
+        }
+        let groups: Vec<(&ServerCatalog, Vec<&Tool>)> = (self.servers().iter())
+            .filter(|server| is_wanted(server) && *server.state() == ServerState::Ready)
+            .map(|server| (&**server, server.tools().iter().filter(|tool| has_effect(tool, query.effect)).collect()))
+            .collect();
+        match query.detail.unwrap_or(if wanted.is_some() { Detail::Brief } else { Detail::Names }) {
+            Detail::Names => room.fill_catalogue(&mut answer, &groups, limit),
+            detail => {
+                let found = groups.iter().map(|(_, tools)| tools.len()).sum();
+                room.fill(&mut answer, &in_turns(&groups, limit), found, detail);
+                in_order_of_servers(&mut answer, &groups);
+            }
+        }
+        answer.more = more(budget, query.limit, query, query.limit == Some(answer.results.len()));
+        answer
+    }
+
+    fn no_such_server(&self, name: &str) -> String {
+        let shown = quoted(&one_line(name, SHOWN_NAME_CHARS));
+        if let Some(near) = self.nearest_server(name) {
+            return format!("there is no server {shown}; did you mean {}?", quoted(near.name()));
+        }
+        let mut names: Vec<String> =
+            self.servers().iter().take(SERVERS_SHOWN).map(|server| quoted(server.name())).collect();
+        match self.servers().len().saturating_sub(SERVERS_SHOWN) {
+            0 => {}
+            more => names.push(format!("{more} more")),
+        }
+        if names.is_empty() {
+            format!("there is no server {shown}; none is configured")
+        } else {
+            format!("there is no server {shown}; there are {}", names.join(", "))
+        }
+    }
+
+    fn nothing_found(&self, text: &str, query: &Query) -> String {
+        let mut note = format!("no tool matches {}", quoted(&one_line(text, SHOWN_NAME_CHARS)));
+        // Several words are no name, and comparing them with every name is costly.
+        let is_name = query.server.is_none() && !text.contains(char::is_whitespace);
+        let near = if is_name { self.nearest_tool(text) } else { None };
+        if let Some(near) = near.filter(|tool| has_effect(tool, query.effect)) {
+            note.push_str(&format!("; did you mean {}?", near.expression()));
+        } else if query.server.is_some() || query.effect.is_some() {
+            note.push_str("; try without the server or effect");
+        } else {
+            note.push_str("; try other words, or search for nothing to see every server");
+        }
+        note
+    }
+}
+
+fn has_effect(tool: &Tool, wanted: Option<Effect>) -> bool {
+    wanted.is_none_or(|wanted| wanted == tool.effect())
+}
+
+fn unavailable(server: &ServerCatalog) -> Option<Unavailable> {
+    let (reason, hint) = match server.state() {
+        ServerState::Ready => return None,
+        ServerState::NotStarted => {
+            ("not started yet".to_owned(), "it starts when one of its tools is called".to_owned())
+        }
+        ServerState::Unavailable { reason, hint } => (reason.clone(), hint.clone()),
+    };
+    Some(Unavailable { server: server.name().to_owned(), reason, hint })
+}
+
+/// How to get what was left out, by what has left it out.
+fn more(budget: usize, limit: Option<usize>, query: &Query, by_limit: bool) -> String {
+    let raise = match limit {
+        Some(limit) if by_limit => format!("raise limit ({limit})"),
+        _ => format!("raise budget ({budget})"),
+    };
+    let server = if query.server.is_none() { ", name a server" } else { "" };
+    let detail = if query.detail == Some(Detail::Full) { ", ask for less detail" } else { "" };
+    format!("{raise}{server}{detail} or use other words")
+}
+
+/// The servers' tools in turns: the first of each, the second of each, and so on.
+fn in_turns<'a>(groups: &[(&ServerCatalog, Vec<&'a Tool>)], limit: usize) -> Vec<&'a Tool> {
+    let longest = groups.iter().map(|(_, tools)| tools.len()).max().unwrap_or(0);
+    let turns = (0..longest).flat_map(|turn| groups.iter().filter_map(move |(_, tools)| tools.get(turn).copied()));
+    turns.take(limit).collect()
+}
+
+fn in_order_of_servers(answer: &mut Answer, groups: &[(&ServerCatalog, Vec<&Tool>)]) {
+    let place = |found: &Found| groups.iter().position(|(server, _)| server.name() == found.server);
+    // A stable sort: within a server the order is that of its list already.
+    answer.results.sort_by_cached_key(place);
+}
+
+/// What is left of a budget.
+struct Room {
+    bytes: usize,
+    budget: usize,
+}
+
+impl Room {
+    /// Sets aside what the remarks will take, up to half.
+    fn keep_for(&mut self, answer: &Answer) {
+        let kept = (answer.remarks().len() + OMITTED_LINE_BYTES).min(self.bytes / 2);
+        self.bytes -= kept;
+    }
+
+    /// Takes tools in their order as long as each fits as a whole. Of the first there is always at least its name.
+    fn fill(&mut self, answer: &mut Answer, tools: &[&Tool], found: usize, detail: Detail) {
+        if detail == Detail::Names {
+            return self.fill_names(answer, tools, found);
+        }
+        for tool in tools {
+            let entry = Found::new(tool, detail);
+            let bytes = entry.to_text().len();
+            if bytes <= self.bytes {
+                self.bytes -= bytes;
+                answer.results.push(entry);
+                continue;
+            }
+            if answer.results.is_empty() {
+                let needed = estimate_tokens(&entry.to_text());
+                let note = format!("{} takes about {needed} tokens: raise budget ({})", tool.expression(), self.budget);
+                let brief = Found::new(tool, Detail::Brief);
+                let fits = detail == Detail::Full && brief.to_text().len() + note.len() <= self.bytes;
+                answer.notes.push(note);
+                answer.results.push(if fits { brief } else { Found::name_alone(tool) });
+            }
+            break;
+        }
+        answer.omitted = found - answer.results.len();
+    }
+
+    /// Takes names in their order, and puts those of one server on one line.
+    fn fill_names(&mut self, answer: &mut Answer, tools: &[&Tool], found: usize) {
+        let mut servers: Vec<&str> = Vec::new();
+        for tool in tools {
+            let is_new = !servers.contains(&tool.path().server());
+            // A line begins with the namespace; the separators are two bytes each.
+            let bytes = if is_new { tool.expression().len() + 2 } else { tool.names().alias().len() + 2 };
+            if bytes > self.bytes && !answer.results.is_empty() {
+                break;
+            }
+            self.bytes = self.bytes.saturating_sub(bytes);
+            if is_new {
+                servers.push(tool.path().server());
+            }
+            answer.results.push(Found::new(tool, Detail::Names));
+        }
+        let place = |found: &Found| servers.iter().position(|server| *server == found.server);
+        answer.results.sort_by_cached_key(place);
+        answer.omitted = found - answer.results.len();
+    }
+
+    /// Takes every server with its count as long as there is room, then names of tools in turns.
+    fn fill_catalogue(&mut self, answer: &mut Answer, groups: &[(&ServerCatalog, Vec<&Tool>)], limit: usize) {
+        let mut open: Vec<(Head, Vec<&Tool>)> = Vec::new();
+        for (server, tools) in groups {
+            let head = Head { namespace: server.names().alias().to_owned(), tools: tools.len(), shown: 0 };
+            let bytes = head.to_text().len() + MORE_BYTES + 1;
+            if bytes > self.bytes && !open.is_empty() {
+                let rest = groups.len() - open.len();
+                answer.notes.push(format!("{rest} more servers are not shown: raise budget ({})", self.budget));
+                break;
+            }
+            self.bytes = self.bytes.saturating_sub(bytes);
+            open.push((head, tools.clone()));
+        }
+        let mut left = limit;
+        let mut full = vec![false; open.len()];
+        while left > 0 && full.contains(&false) {
+            for ((head, tools), full) in open.iter_mut().zip(&mut full).filter(|(_, full)| !**full) {
+                let bytes = tools.get(head.shown).map(|tool| tool.names().alias().len() + 2);
+                match bytes {
+                    Some(bytes) if bytes <= self.bytes && left > 0 => {
+                        self.bytes -= bytes;
+                        left -= 1;
+                        head.shown += 1;
+                    }
+                    _ => *full = true,
+                }
+            }
+        }
+        let found: usize = groups.iter().map(|(_, tools)| tools.len()).sum();
+        for (head, tools) in open {
+            answer.results.extend(tools.iter().take(head.shown).map(|tool| Found::new(tool, Detail::Names)));
+            answer.heads.push(head);
+        }
+        answer.omitted = found - answer.results.len();
+    }
+}
+
+#[cfg(test)]
+mod tests;

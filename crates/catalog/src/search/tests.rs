@@ -1,0 +1,246 @@
+use std::{collections::BTreeMap, sync::Arc};
+
+use belljar_model::ToolDefinition;
+use serde_json::json;
+
+use super::*;
+use crate::{
+    names::namespaces,
+    testing::{catalog, real},
+};
+
+fn paths(answer: &Answer) -> Vec<String> {
+    answer.results.iter().map(|found| found.path.to_string()).collect()
+}
+
+/// A catalogue of `servers` servers with `tools` tools each.
+fn synthetic(servers: usize, tools: usize) -> Catalog {
+    let names: Vec<String> = (0..servers).map(|server| format!("server{server}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let servers = namespaces(&names).into_iter().map(|names| {
+        let definition =
+            |tool| ToolDefinition::from_json(&json!({"name": format!("tool_{tool}"), "description": "Does it."}));
+        let definitions = (0..tools).map(definition).collect::<Result<_, _>>().expect("tools");
+        Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new()))
+    });
+    Catalog::new(servers.collect())
+}
+
+#[test]
+fn a_question_finds_the_right_tool_among_the_first_five() {
+    let catalog = real();
+    for (question, right) in [
+        ("open a page and read its title", "chrome-devtools.new_page playwright.browser_navigate"),
+        ("rename a file", "filesystem.move_file"),
+        ("create a branch", "git.git_create_branch"),
+        ("commit my changes", "git.git_commit"),
+        ("what time is it in Tokyo", "time.get_current_time"),
+        ("convert 14:00 from New York to London", "time.convert_time"),
+        ("take a screenshot of the whole page", "playwright.browser_take_screenshot chrome-devtools.take_screenshot"),
+        ("go to a website", "playwright.browser_navigate chrome-devtools.navigate_page"),
+        ("list files in a folder", "filesystem.list_directory"),
+        ("find files by name pattern", "filesystem.search_files"),
+        ("read several files at once", "filesystem.read_multiple_files"),
+        ("run a sql select", "sqlite.read_query"),
+        ("insert a row into the database", "sqlite.write_query"),
+        ("columns of a table", "sqlite.describe_table"),
+        ("add a comment to a notion page", "notion.API-create-a-comment"),
+        ("create a new page in notion", "notion.API-post-page"),
+        ("delete a block", "notion.API-delete-a-block"),
+        ("unstage files", "git.git_reset"),
+        ("show differences between two commits", "git.git_diff"),
+        ("store facts about a person in the knowledge graph", "memory.create_entities memory.add_observations"),
+        ("execute javascript in the browser", "playwright.browser_evaluate chrome-devtools.evaluate_script"),
+        ("upload a file to a form", "playwright.browser_file_upload chrome-devtools.upload_file"),
+        ("dark mode", "playwright.browser_emulate_media chrome-devtools.emulate"),
+        (
+            "why is the web page slow",
+            "chrome-devtools.performance_start_trace chrome-devtools.performance_analyze_insight",
+        ),
+        ("http requests made by the page", "playwright.browser_network_requests chrome-devtools.list_network_requests"),
+        ("environment variables", "everything.get-env"),
+        ("add two numbers", "everything.get-sum"),
+        ("fill in a form", "playwright.browser_fill_form chrome-devtools.fill_form"),
+        ("press enter", "playwright.browser_press_key chrome-devtools.press_key"),
+        ("size of a file", "filesystem.get_file_info filesystem.list_directory_with_sizes"),
+    ] {
+        let found = paths(&catalog.search(&Query { limit: Some(5), budget: Some(9_999), ..Query::new(question) }));
+        assert!(right.split(' ').any(|right| found.iter().any(|path| path == right)), "{question}: {found:?}");
+    }
+}
+
+#[test]
+fn a_path_comes_first_then_a_name_then_its_spelling() {
+    let catalog = real();
+    let first = |text: &str| paths(&catalog.search(&Query::new(text))).first().cloned().unwrap_or_default();
+    assert_eq!(first("filesystem.read_file"), "filesystem.read_file");
+    assert_eq!(first("notion.API-get-user"), "notion.API-get-user");
+    assert_eq!(first("notion.API_get_user"), "notion.API-get-user");
+    assert_eq!(first("hover"), "chrome-devtools.hover");
+    assert_eq!(first("ReadTextFile"), "filesystem.read_text_file");
+    assert_eq!(first("browser tabs"), "playwright.browser_tabs");
+}
+
+#[test]
+fn typing_errors_and_beginnings_are_forgiven() {
+    let catalog = real();
+    for (text, right) in [
+        ("screnshot", "playwright.browser_take_screenshot"),
+        ("directroy tree", "filesystem.directory_tree"),
+        ("timezon", "time.get_current_time"),
+        ("screen shot", "playwright.browser_take_screenshot"),
+        ("lighthous", "chrome-devtools.lighthouse_audit"),
+    ] {
+        let found = paths(&catalog.search(&Query::new(text)));
+        assert!(found.iter().take(5).any(|path| path == right), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn filters_keep_the_server_and_the_effect() {
+    let catalog = real();
+    let found = catalog.search(&Query { server: Some("playwright".to_owned()), ..Query::new("page") });
+    assert!(!found.results.is_empty() && found.results.iter().all(|found| found.server == "playwright"));
+    let found = catalog.search(&Query { effect: Some(Effect::Mutating), ..Query::new("file") });
+    assert!(!found.results.is_empty() && found.results.iter().all(|found| found.effect == Effect::Mutating));
+    let by_alias = catalog.search(&Query { server: Some("chrome_devtools".to_owned()), ..Query::default() });
+    assert!(by_alias.results.iter().all(|found| found.server == "chrome-devtools"));
+}
+
+#[test]
+fn an_unknown_server_is_answered_with_the_one_that_was_meant() {
+    let catalog = real();
+    let answer = catalog.search(&Query { server: Some("playwrigth".to_owned()), ..Query::new("page") });
+    assert!(answer.results.is_empty());
+    assert_eq!(answer.to_text(), "Note: there is no server \"playwrigth\"; did you mean \"playwright\"?\n");
+    let answer = catalog.search(&Query { server: Some("zzz".to_owned()), ..Query::default() });
+    assert!(
+        answer.notes[0].starts_with("there is no server \"zzz\"; there are \"chrome-devtools\", "),
+        "{:?}",
+        answer.notes
+    );
+}
+
+#[test]
+fn the_answer_serialises_as_the_contract_says() {
+    let tools = r#"[{"name": "read-file", "description": "Read a file. Any.", "annotations": {"readOnlyHint": true}}]"#;
+    let catalog = catalog(&[("fs", tools)]);
+    let json = |detail| {
+        let query = Query { detail: Some(detail), ..Query::new("read") };
+        serde_json::to_string(&catalog.search(&query)).expect("JSON")
+    };
+    assert_eq!(
+        json(Detail::Brief),
+        r#"{"results":[{"path":"fs.read-file","server":"fs","tool":"read-file","effect":"read_only","summary":"Read a file.","declaration":"fs.read_file(args?: Record<string, unknown>): Promise<unknown>"}],"omitted":0,"unavailable":[]}"#
+    );
+    assert_eq!(
+        json(Detail::Names),
+        r#"{"results":[{"path":"fs.read-file","server":"fs","tool":"read-file","effect":"read_only"}],"omitted":0,"unavailable":[]}"#
+    );
+    assert!(json(Detail::Full).contains("declare namespace fs {"));
+}
+
+#[test]
+fn no_words_give_the_catalogue() {
+    let catalog = real();
+    let text = catalog.search(&Query::default()).to_text();
+    assert!(text.contains("time (2 tools): get_current_time, convert_time\n"), "{text}");
+    assert!(text.contains("notion (24 tools): API_get_user, "), "{text}");
+    let symbols = catalog.search(&Query::new("*** ?!"));
+    assert!(symbols.notes[0].contains("no words"), "{:?}", symbols.notes);
+    assert_eq!(symbols.results.len(), 138);
+}
+
+#[test]
+fn a_catalogue_is_fair_to_small_servers() {
+    let names = namespaces(&["big", "small"]);
+    let list = |tools: usize| {
+        (0..tools)
+            .map(|tool| ToolDefinition::from_json(&json!({"name": format!("tool_{tool}")})).expect("a tool"))
+            .collect()
+    };
+    let [big, small] = [(&names[0], 1_000), (&names[1], 3)]
+        .map(|(names, tools)| Arc::new(ServerCatalog::ready(names.clone(), list(tools), &BTreeMap::new())));
+    let catalog = Catalog::new(vec![big, small]);
+    let answer = catalog.search(&Query { budget: Some(150), ..Query::default() });
+    let text = answer.to_text();
+    assert!(text.contains("small (3 tools): tool_0, tool_1, tool_2\n"), "{text}");
+    assert!(text.contains("big (1000 tools): tool_0, tool_1, "), "{text}");
+    assert_eq!(answer.omitted, 1_003 - answer.results.len());
+    assert!(estimate_tokens(&text) <= 150, "{} tokens: {text}", estimate_tokens(&text));
+}
+
+#[test]
+fn the_text_keeps_the_budget_and_says_what_it_left_out() {
+    let catalogs = [real(), synthetic(300, 5), synthetic(1, 3_000)];
+    for catalog in &catalogs {
+        for text in ["", "page", "does it", "file directory read"] {
+            for detail in [None, Some(Detail::Names), Some(Detail::Brief), Some(Detail::Full)] {
+                for budget in [100, 500, 2_000, 20_000] {
+                    let query = Query { detail, budget: Some(budget), limit: Some(500), ..Query::new(text) };
+                    let answer = catalog.search(&query);
+                    let used = estimate_tokens(&answer.to_text());
+                    assert!(used <= budget, "{query:?} used {used}: {}", answer.to_text());
+                    assert_eq!(answer.omitted > 0, answer.to_text().contains(" left out: raise "), "{query:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_budget_too_small_for_one_entry_still_names_it() {
+    let catalog = real();
+    let query = Query { detail: Some(Detail::Full), budget: Some(150), ..Query::new("notion.API-post-page") };
+    let answer = catalog.search(&query);
+    assert_eq!(paths(&answer), ["notion.API-post-page"]);
+    let text = answer.to_text();
+    assert!(text.starts_with("notion.API_post_page"), "{text}");
+    assert!(text.contains(" tokens: raise budget (150)"), "{text}");
+    let answer = catalog.search(&Query { budget: Some(0), ..Query::new("filesystem.read_file") });
+    assert_eq!(paths(&answer), ["filesystem.read_file"]);
+    assert!(answer.to_text().starts_with("filesystem.read_file  // (read_only)\n"), "{}", answer.to_text());
+}
+
+#[test]
+fn unavailable_servers_are_told_of() {
+    let mut names = namespaces(&["ready", "broken", "sleeping"]);
+    let sleeping = ServerCatalog::not_started(names.remove(2));
+    let broken = ServerCatalog::unavailable(names.remove(1), "it exited with 1\u{1b}[31m", "check its command");
+    let ready = ServerCatalog::ready(names.remove(0), Vec::new(), &BTreeMap::new());
+    let catalog = Catalog::new([ready, broken, sleeping].map(Arc::new).to_vec());
+    let answer = catalog.search(&Query::default());
+    assert_eq!(
+        answer.to_text(),
+        "ready (no tools)\nUnavailable: broken: it exited with 1�[31m (check its command)\nUnavailable: sleeping: not started yet (it starts when one of its tools is called)\n"
+    );
+    let json = serde_json::to_value(&answer.unavailable).expect("JSON");
+    assert_eq!(json[0], json!({"server": "broken", "reason": "it exited with 1�[31m", "hint": "check its command"}));
+    let answer = catalog.search(&Query { server: Some("ready".to_owned()), ..Query::default() });
+    assert!(answer.unavailable.is_empty());
+}
+
+#[test]
+fn the_order_is_the_same_every_time_and_ties_are_settled_by_path() {
+    let catalog = synthetic(3, 40);
+    let found = paths(&catalog.search(&Query { limit: Some(60), budget: Some(100_000), ..Query::new("does it") }));
+    let mut sorted = found.clone();
+    sorted.sort_by_key(|path| path.parse::<belljar_model::ToolPath>().expect("a path"));
+    assert_eq!(found, sorted);
+}
+
+#[test]
+fn a_monstrous_query_is_answered() {
+    let catalog = real();
+    for text in
+        ["a ".repeat(1_000_000), "x".repeat(1_000_000), "\u{1b}[2J\u{202e}".repeat(10_000), "page ".repeat(100_000)]
+    {
+        let text = catalog.search(&Query::new(text)).to_text();
+        assert!(text.chars().all(|character| character == '\n' || !crate::text::is_hidden(character)), "{text}");
+    }
+    let nothing = catalog.search(&Query::new("zzzzqqq")).to_text();
+    assert_eq!(
+        nothing,
+        "Note: no tool matches \"zzzzqqq\"; try other words, or search for nothing to see every server\n"
+    );
+}

@@ -1,0 +1,211 @@
+//! One server's part of the catalogue, made once when its tool list is known, and shared from then on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use belljar_model::{Effect, ToolDefinition};
+
+use crate::{
+    bounds::{REASON_CHARS, TOOLS_PER_SERVER},
+    index::Index,
+    names::{Names, properties},
+    text::one_line,
+    tool::Tool,
+};
+
+/// Whether a server's tools are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerState {
+    /// They are, and can be called.
+    Ready,
+    /// The server has not been started yet.
+    NotStarted,
+    /// The server cannot be used.
+    Unavailable {
+        /// Why, on one line.
+        reason: String,
+        /// What to do about it, on one line.
+        hint: String,
+    },
+}
+
+/// What of a server's tool list is not there as the server gave it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListFault {
+    /// Two tools have the same name. The first is the one that scripts see.
+    #[error("the tool {name:?} is listed more than once; the first one counts")]
+    Duplicate {
+        /// The name, as it came.
+        name: String,
+    },
+    /// There are too many tools.
+    #[error("the server lists {used} tools; only the first {limit} are used")]
+    TooMany {
+        /// The bound.
+        limit: usize,
+        /// How many there were.
+        used: usize,
+    },
+}
+
+/// One server and its tools. Immutable; a changed tool list makes a new one.
+#[derive(Debug)]
+pub struct ServerCatalog {
+    names: Names,
+    state: ServerState,
+    tools: Vec<Tool>,
+    by_property: HashMap<String, usize>,
+    by_exact_name: HashMap<String, usize>,
+    faults: Vec<ListFault>,
+    index: Index,
+}
+
+impl ServerCatalog {
+    /// A server whose tools are known. `effects` is the owner's word, by exact tool name, over the tools' annotations.
+    pub fn ready(names: Names, definitions: Vec<ToolDefinition>, effects: &BTreeMap<String, Effect>) -> Self {
+        let mut server = Self::empty(names, ServerState::Ready);
+        let used = definitions.len();
+        let (mut seen, mut told) = (HashSet::new(), HashSet::new());
+        let mut kept = Vec::new();
+        for definition in definitions {
+            if kept.len() == TOOLS_PER_SERVER {
+                server.faults.push(ListFault::TooMany { limit: TOOLS_PER_SERVER, used });
+                break;
+            }
+            if seen.insert(definition.name.clone()) {
+                kept.push(definition);
+            } else if told.insert(definition.name.clone()) {
+                server.faults.push(ListFault::Duplicate { name: definition.name });
+            }
+        }
+        let exact: Vec<&str> = kept.iter().map(|definition| definition.name.as_str()).collect();
+        let properties = properties(&exact);
+        for (names, definition) in properties.into_iter().zip(kept) {
+            let stated = Effect::from_annotations(&definition.annotations);
+            let effect = effects.get(&definition.name).copied().unwrap_or(stated);
+            let at = server.tools.len();
+            server.by_exact_name.insert(names.exact().to_owned(), at);
+            server.by_property.extend(names.bound().map(|name| (name.to_owned(), at)));
+            server.tools.push(Tool::new(&server.names, names, definition, effect));
+        }
+        server.index = Index::new(server.names.exact(), &server.tools);
+        server
+    }
+
+    /// A server that has not been started yet.
+    pub fn not_started(names: Names) -> Self {
+        Self::empty(names, ServerState::NotStarted)
+    }
+
+    /// A server that cannot be used, why, and what to do about it. Both texts may be a child's words.
+    pub fn unavailable(names: Names, reason: &str, hint: &str) -> Self {
+        let (reason, hint) = (one_line(reason, REASON_CHARS), one_line(hint, REASON_CHARS));
+        Self::empty(names, ServerState::Unavailable { reason, hint })
+    }
+
+    fn empty(names: Names, state: ServerState) -> Self {
+        Self {
+            names,
+            state,
+            tools: Vec::new(),
+            by_property: HashMap::new(),
+            by_exact_name: HashMap::new(),
+            faults: Vec::new(),
+            index: Index::default(),
+        }
+    }
+
+    /// The configured name.
+    pub fn name(&self) -> &str {
+        self.names.exact()
+    }
+
+    /// The names of its global.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Whether its tools are known.
+    pub fn state(&self) -> &ServerState {
+        &self.state
+    }
+
+    /// Its tools, in the order in which it listed them.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// What of its list is not there as it gave it.
+    pub fn faults(&self) -> &[ListFault] {
+        &self.faults
+    }
+
+    /// The tool with this exact name.
+    pub fn tool(&self, exact_name: &str) -> Option<&Tool> {
+        self.by_exact_name.get(exact_name).and_then(|at| self.tools.get(*at))
+    }
+
+    /// The tool under this property of the server's global.
+    pub fn property(&self, name: &str) -> Option<&Tool> {
+        self.by_property.get(name).and_then(|at| self.tools.get(*at))
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::namespaces;
+
+    fn server(tools: &[serde_json::Value], effects: &[(&str, Effect)]) -> ServerCatalog {
+        let definitions = tools.iter().map(|tool| ToolDefinition::from_json(tool).expect("a tool")).collect();
+        let effects = effects.iter().map(|(name, effect)| ((*name).to_owned(), *effect)).collect();
+        ServerCatalog::ready(namespaces(&["my-fs"]).remove(0), definitions, &effects)
+    }
+
+    #[test]
+    fn a_tool_is_found_under_its_exact_name_and_under_its_alias() {
+        let server = server(&[json!({"name": "read-file"}), json!({"name": "then"})], &[]);
+        let read = server.tool("read-file").expect("the exact name");
+        assert_eq!(read.expression(), "my_fs.read_file");
+        assert_eq!(read.exact_expression().as_deref(), Some("my_fs[\"read-file\"]"));
+        for property in ["read-file", "read_file"] {
+            assert_eq!(server.property(property).expect("a property").path(), read.path());
+        }
+        assert!(server.property("then").is_none());
+        assert_eq!(server.tool("then").expect("a path").expression(), "my_fs.then_");
+        assert_eq!(server.property("then_").expect("an alias").path().to_string(), "my-fs.then");
+        assert!(server.tool("read_file").is_none());
+    }
+
+    #[test]
+    fn the_first_of_equal_names_counts_and_the_others_are_told() {
+        let tools =
+            [json!({"name": "a", "title": "one"}), json!({"name": "a"}), json!({"name": "b"}), json!({"name": "a"})];
+        let server = server(&tools, &[]);
+        assert_eq!(server.tools().len(), 2);
+        assert_eq!(server.tool("a").expect("the first").definition().title.as_deref(), Some("one"));
+        assert_eq!(server.faults(), [ListFault::Duplicate { name: "a".to_owned() }]);
+        assert_eq!(server.faults()[0].to_string(), "the tool \"a\" is listed more than once; the first one counts");
+    }
+
+    #[test]
+    fn the_owner_overrides_what_annotations_state() {
+        let tools = [json!({"name": "a", "annotations": {"readOnlyHint": true}}), json!({"name": "b"})];
+        let server = server(&tools, &[("a", Effect::External), ("absent", Effect::ReadOnly)]);
+        assert_eq!(server.tools()[0].effect(), Effect::External);
+        assert_eq!(server.tools()[1].effect(), Effect::External);
+    }
+
+    #[test]
+    fn a_reason_is_one_safe_line() {
+        let server = ServerCatalog::unavailable(namespaces(&["x"]).remove(0), "died\n\u{1b}[2J", "");
+        let ServerState::Unavailable { reason, .. } = server.state() else { panic!("unavailable") };
+        assert_eq!(reason, "died �[2J");
+    }
+}

@@ -1,0 +1,91 @@
+//! One tool, as scripts see it.
+
+use std::sync::OnceLock;
+
+use belljar_model::{Effect, ToolDefinition, ToolPath};
+
+use crate::{
+    bounds::SUMMARY_CHARS,
+    declaration,
+    names::Names,
+    text::{first_sentence, quoted},
+};
+
+/// One tool of one server.
+#[derive(Debug)]
+pub struct Tool {
+    path: ToolPath,
+    namespace: Names,
+    names: Names,
+    definition: ToolDefinition,
+    effect: Effect,
+    expression: String,
+    summary: String,
+    signature: OnceLock<String>,
+    declaration: OnceLock<String>,
+}
+
+impl Tool {
+    pub(crate) fn new(namespace: &Names, names: Names, definition: ToolDefinition, effect: Effect) -> Self {
+        let said = definition.description.as_deref().or(definition.title.as_deref()).unwrap_or_default();
+        Self {
+            path: ToolPath::new(namespace.exact(), names.exact()),
+            expression: format!("{}.{}", namespace.alias(), names.alias()),
+            summary: first_sentence(said, SUMMARY_CHARS),
+            namespace: namespace.clone(),
+            names,
+            definition,
+            effect,
+            signature: OnceLock::new(),
+            declaration: OnceLock::new(),
+        }
+    }
+
+    /// The server's configured name and the tool's exact name.
+    pub fn path(&self) -> &ToolPath {
+        &self.path
+    }
+
+    /// The names of its property of the server's global.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// What the server said of it. Foreign text, as it came.
+    pub fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    /// What it may change: the owner's word, or else what its annotations state.
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// How a script calls it: `fs.read_file`, `notion.notion_search`.
+    pub fn expression(&self) -> &str {
+        &self.expression
+    }
+
+    /// The same under its exact name, where that is bound and is another: `notion["notion-search"]`.
+    pub fn exact_expression(&self) -> Option<String> {
+        let other = self.names.binds_exact() && self.names.exact() != self.names.alias();
+        other.then(|| format!("{}[{}]", self.namespace.alias(), quoted(self.names.exact())))
+    }
+
+    /// The first sentence of its description, on one line, safe to show. Empty where there is none.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`.
+    pub fn signature(&self) -> &str {
+        self.signature
+            .get_or_init(|| declaration::signature(self.namespace.alias(), self.names.alias(), &self.definition))
+    }
+
+    /// The whole TypeScript declaration, with its comments.
+    pub fn declaration(&self) -> &str {
+        self.declaration
+            .get_or_init(|| declaration::declaration(&self.namespace, &self.names, &self.definition, self.effect))
+    }
+}

@@ -1,0 +1,180 @@
+//! From text to the words that are indexed and looked up, the same way for both.
+
+use crate::bounds::{FIELD_BYTES, WORD_CHARS};
+
+/// Words that are in every description and tell none from another. One that stands alone in a name (`get`, `list`) is not here.
+#[rustfmt::skip]
+const STOP_WORDS: &[&str] = &[
+    "a", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "had",
+    "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "please",
+    "should", "so", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to",
+    "use", "used", "uses", "using", "want", "was", "we", "what", "when", "where", "which", "will", "with", "would",
+    "you", "your",
+];
+
+/// Words that people and tools use for one another. Each group is of equals; a word may stand in one group only.
+const SYNONYMS: &[&[&str]] = &[
+    &["get", "read", "fetch", "retrieve", "show", "view"],
+    &["create", "make", "new", "add"],
+    &["delete", "remove"],
+    &["update", "edit", "modify", "change", "patch", "set"],
+    &["search", "find", "query", "lookup"],
+    &["run", "execute", "evaluate"],
+    &["open", "navigate", "visit", "go"],
+    &["rename", "move"],
+    &["directory", "folder"],
+    &["url", "website", "site"],
+    &["javascript", "js", "script"],
+    &["image", "picture", "photo"],
+    &["send", "post"],
+    &["save", "write", "store"],
+    &["press", "hit"],
+    &["repository", "repo"],
+];
+
+/// The stems of a text's words, without stop words, at most `most` of them. Only the first [`FIELD_BYTES`] are looked at.
+pub(crate) fn words(text: &str, most: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in split(text) {
+        if found.len() == most {
+            break;
+        }
+        if !STOP_WORDS.contains(&word.as_str()) {
+            found.push(stem(&word));
+        }
+    }
+    found
+}
+
+/// The stems of the words that stand for the same as this stem.
+pub(crate) fn synonyms(of: &str) -> impl Iterator<Item = String> + use<'_> {
+    let group = SYNONYMS.iter().find(|group| group.iter().any(|word| stem(word) == of));
+    group.into_iter().flat_map(|group| group.iter()).map(|word| stem(word)).filter(move |word| word != of)
+}
+
+/// A name without case and separators: what two spellings of one name have in common.
+pub(crate) fn folded(name: &str) -> String {
+    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The words in lower case. They end at whatever is neither letter nor digit, and where camelCase has its humps; a character
+/// of a script without spaces is a word by itself.
+fn split(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut length = 0_usize;
+    let mut end = |word: &mut String, length: &mut usize| {
+        *length = 0;
+        if !word.is_empty() {
+            words.push(std::mem::take(word));
+        }
+    };
+    let mut before = ' ';
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        if at >= FIELD_BYTES {
+            break;
+        }
+        let next_is_lower = characters.peek().is_some_and(|(_, next)| next.is_lowercase());
+        if !character.is_alphanumeric() {
+            // An apostrophe does not end a word: "doesn't", "page's".
+            if !(matches!(character, '\'' | '’') && before.is_alphanumeric()) {
+                end(&mut word, &mut length);
+            }
+        } else {
+            let hump =
+                character.is_uppercase() && (!before.is_uppercase() || next_is_lower) && before.is_alphanumeric();
+            if hump || is_ideograph(character) || is_ideograph(before) {
+                end(&mut word, &mut length);
+            }
+            if length < WORD_CHARS {
+                word.extend(character.to_lowercase());
+                length += 1;
+            }
+        }
+        before = character;
+    }
+    end(&mut word, &mut length);
+    words
+}
+
+fn is_ideograph(character: char) -> bool {
+    matches!(character, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+/// The word without its plural, its `-ing` or `-ed` and a final `e`: enough for English descriptions, and wrong the same way for
+/// both sides where it is wrong.
+pub(crate) fn stem(word: &str) -> String {
+    if word.len() <= 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    let singular = if let Some(root) =
+        word.strip_suffix("ies").or_else(|| word.strip_suffix("ied")).filter(|root| root.len() > 1)
+    {
+        format!("{root}y")
+    } else if ["sses", "shes", "ches", "xes", "zes"].iter().any(|end| word.ends_with(end)) {
+        word.strip_suffix("es").unwrap_or(word).to_owned()
+    } else if ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
+        word.to_owned()
+    } else {
+        word.strip_suffix('s').unwrap_or(word).to_owned()
+    };
+    let root = singular.strip_suffix("ing").or_else(|| singular.strip_suffix("ed"));
+    let root = match root.filter(|root| root.len() >= 3 && root.contains(['a', 'e', 'i', 'o', 'u', 'y'])) {
+        Some(root) => without_double(root),
+        None => singular.as_str(),
+    };
+    root.strip_suffix('e').filter(|root| root.len() >= 3).unwrap_or(root).to_owned()
+}
+
+/// `stopp` is `stop`; `call`, `pass` and `buzz` stay.
+fn without_double(root: &str) -> &str {
+    let shorter = root.strip_suffix(|_: char| true).unwrap_or(root);
+    match (root.chars().next_back(), shorter.chars().next_back()) {
+        (Some(one), Some(other)) if one == other && !matches!(one, 'l' | 's' | 'z' | 'e' | 'o') => shorter,
+        _ => root,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_split_at_separators_and_humps() {
+        assert_eq!(split("read_text-file.v2"), ["read", "text", "file", "v2"]);
+        assert_eq!(split("getHTMLElementById parseURL"), ["get", "html", "element", "by", "id", "parse", "url"]);
+        assert_eq!(split("the page's 東京 time"), ["the", "pages", "東", "京", "time"]);
+        assert_eq!(split("!!! -- ()"), Vec::<String>::new());
+        assert_eq!(split(&"x".repeat(1_000_000)), ["x".repeat(WORD_CHARS)]);
+    }
+
+    #[test]
+    fn forms_of_a_word_have_one_stem() {
+        for forms in [
+            ["file", "files", "filed", "filing"],
+            ["query", "queries", "queried", "querying"],
+            ["stop", "stops", "stopped", "stopping"],
+            ["create", "creates", "created", "creating"],
+            ["match", "matches", "matched", "matching"],
+            ["call", "calls", "called", "calling"],
+        ] {
+            let stems: Vec<String> = forms.iter().map(|form| stem(form)).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{stems:?}");
+        }
+        for word in ["string", "css", "status", "this", "ping", "url"] {
+            assert!(word.starts_with(&stem(word)) && stem(word).len() + 1 >= word.len(), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_word_has_its_synonyms_and_no_others() {
+        assert_eq!(synonyms(&stem("deleting")).collect::<Vec<_>>(), ["remov"]);
+        assert_eq!(synonyms("zebra").count(), 0);
+        let mut all: Vec<String> = SYNONYMS.iter().flat_map(|group| group.iter()).map(|word| stem(word)).collect();
+        let count = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), count, "a word stands in two groups");
+    }
+}
