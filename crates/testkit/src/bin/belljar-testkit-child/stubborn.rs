@@ -1,0 +1,51 @@
+//! Servers that leave processes behind.
+
+use std::{
+    fs, io,
+    process::{Command, Stdio, id},
+    thread,
+    time::Duration,
+};
+
+use crate::{
+    echo::{answer, tools},
+    protocol::{Output, serve},
+};
+
+/// Serves until its input ends, and then exits cleanly without its helper. Writes the helper's pid to `file`.
+pub(crate) fn leave_helper(file: &str) -> io::Result<()> {
+    let helper = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn()?;
+    write_whole(file, &helper.id().to_string())?;
+    serve(&Output::default(), &tools(), answer)
+}
+
+/// Serves, and lives on when its input has ended and on SIGTERM, as its helper does. Writes both pids to `file`.
+pub(crate) fn stubborn(file: &str) -> io::Result<()> {
+    ignore_termination()?;
+    // An ignored signal stays ignored in the program that takes the shell's place.
+    let helper = Command::new("sh").args(["-c", "trap '' TERM; exec sleep 1000"]).stdin(Stdio::null()).spawn()?;
+    write_whole(file, &format!("{} {}", id(), helper.id()))?;
+    serve(&Output::default(), &tools(), answer)?;
+    loop {
+        thread::sleep(Duration::from_secs(1000));
+    }
+}
+
+#[cfg(unix)]
+fn ignore_termination() -> io::Result<()> {
+    use nix::sys::signal::{SigSet, Signal};
+    // Blocked before there are other threads, it is blocked in all of them.
+    Ok(SigSet::from(Signal::SIGTERM).thread_block()?)
+}
+
+#[cfg(not(unix))]
+fn ignore_termination() -> io::Result<()> {
+    Ok(())
+}
+
+/// Writes so that whoever sees the file sees all of it.
+fn write_whole(file: &str, text: &str) -> io::Result<()> {
+    let unfinished = format!("{file}.part");
+    fs::write(&unfinished, text)?;
+    fs::rename(unfinished, file)
+}

@@ -1,0 +1,36 @@
+//! Whether processes are still there.
+
+use std::time::{Duration, Instant};
+
+/// Whether the process exists and is more than a zombie. Only Linux can tell; elsewhere no process is said to run.
+pub fn is_running(pid: u32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // The name in parentheses may hold anything, so the state is what follows the last of them.
+    let state = status.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
+    !matches!(state, Some("Z" | "X") | None)
+}
+
+/// Waits until the process is gone, and says whether it was in time. Blocks its thread.
+pub fn is_gone_within(pid: u32, limit: Duration) -> bool {
+    const STEP: Duration = Duration::from_millis(5);
+    let deadline = Instant::now() + limit;
+    while is_running(pid) {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(STEP);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_process_is_running_and_one_that_cannot_be_is_not() {
+        assert!(is_running(std::process::id()));
+        assert!(is_gone_within(u32::MAX, Duration::ZERO));
+    }
+}

@@ -1,0 +1,119 @@
+//! What is left of children: nothing.
+
+use std::time::Instant;
+
+use belljar_testkit::{is_gone_within, is_running};
+use belljar_upstream::StartFault;
+use serde_json::json;
+
+use super::*;
+
+#[tokio::test]
+async fn shutdown_leaves_no_process_behind_not_even_a_stubborn_grandchild() {
+    let files: Vec<_> = (0..3).map(|_| scratch_file()).collect();
+    let specs = files.iter().enumerate().map(|(number, file)| {
+        child_server(&format!("child{number}"), binary(), &["stubborn", &file.to_string_lossy()])
+    });
+    let upstream = upstream_with(specs.collect(), options());
+    let mut all = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        upstream.tools(&format!("child{number}")).await.expect("it starts");
+        all.extend(pids(file));
+    }
+    assert_eq!(all.len(), 6);
+    assert!(all.iter().all(|pid| is_running(*pid)));
+    let begun = Instant::now();
+    upstream.shutdown().await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    all.retain(|pid| is_running(*pid));
+    assert_eq!(all, Vec::<u32>::new());
+    assert!(upstream.status().iter().all(|status| status.state == ServerState::Stopped && status.pid.is_none()));
+}
+
+#[tokio::test]
+async fn a_helper_that_outlives_its_leader_is_ended_too() {
+    let file = scratch_file();
+    let upstream = child(&["leave-helper", &file.to_string_lossy()]);
+    upstream.tools("child").await.expect("it starts");
+    let helper = pids(&file);
+    assert!(helper.iter().all(|pid| is_running(*pid)));
+    upstream.shutdown().await;
+    assert!(helper.iter().all(|pid| is_gone_within(*pid, Duration::ZERO)));
+}
+
+#[tokio::test]
+async fn a_helper_of_a_child_that_was_killed_is_ended_too() {
+    let file = scratch_file();
+    let upstream = child(&["leave-helper", &file.to_string_lossy()]);
+    let mut changes = upstream.subscribe();
+    upstream.tools("child").await.expect("it starts");
+    let pid = status(&upstream).pid.and_then(|pid| i32::try_from(pid).ok()).expect("it runs");
+    let helper = pids(&file);
+    let leader = nix::unistd::Pid::from_raw(pid);
+    nix::sys::signal::kill(leader, nix::sys::signal::Signal::SIGKILL).expect("it can be killed");
+    // The helper holds the child's stdout open, so it is the exit alone that tells.
+    state_when(&mut changes, ServerState::Stopped).await;
+    assert!(helper.iter().all(|pid| is_gone_within(*pid, Duration::ZERO)));
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_healthy_child_ends_by_itself_when_its_input_ends() {
+    let upstream = child(&["echo"]);
+    upstream.tools("child").await.expect("it starts");
+    let begun = Instant::now();
+    upstream.shutdown().await;
+    assert!(begun.elapsed() < Duration::from_millis(900), "no signal was waited for: {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_call_in_flight_is_cancelled_by_a_shutdown_and_nothing_starts_after_it() {
+    let upstream = child(&["hang-call"]);
+    upstream.tools("child").await.expect("it starts");
+    let (called, ()) = tokio::join!(call(&upstream, "echo", json!({})), upstream.shutdown());
+    assert!(matches!(called, Err(CallFault::Cancelled { .. })), "{called:?}");
+    let fault = upstream.tools("child").await.expect_err("nothing starts any more");
+    assert!(matches!(&*fault, StartFault::ShuttingDown), "{fault:?}");
+    upstream.begin("child");
+    assert_eq!(status(&upstream).state, ServerState::Stopped);
+}
+
+#[tokio::test]
+async fn a_shutdown_breaks_off_a_start() {
+    let upstream = child(&["mute"]);
+    let mut changes = upstream.subscribe();
+    upstream.begin("child");
+    let pid = status_when(&mut changes, |status| status.pid.is_some()).await.pid.expect("just seen");
+    let begun = Instant::now();
+    let (started, ()) = tokio::join!(upstream.tools("child"), upstream.shutdown());
+    let fault = started.expect_err("it was broken off");
+    assert!(matches!(&*fault, StartFault::ShuttingDown), "{fault:?}");
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(!is_running(pid));
+}
+
+#[tokio::test]
+async fn dropping_the_last_handle_kills_everything() {
+    let file = scratch_file();
+    let upstream = child(&["stubborn", &file.to_string_lossy()]);
+    let another = upstream.clone();
+    upstream.tools("child").await.expect("it starts");
+    let all = pids(&file);
+    drop(upstream);
+    assert!(all.iter().all(|pid| is_running(*pid)), "there is another handle");
+    drop(another);
+    assert!(all.iter().all(|pid| is_gone_within(*pid, AMPLE)));
+}
+
+#[tokio::test]
+async fn a_restart_begins_when_nothing_is_left_of_the_life_before() {
+    let upstream = child(&["crash-on-call"]);
+    let mut changes = upstream.subscribe();
+    call(&upstream, "echo", json!({})).await.expect_err("it dies");
+    state_when(&mut changes, ServerState::Stopped).await;
+    assert_eq!(upstream.tools("child").await.expect("it starts again").len(), 3);
+    let again = status(&upstream);
+    assert_eq!((again.state, again.restarts), (ServerState::Ready, 1));
+    assert!(again.last_error.is_some(), "what happened before is not forgotten");
+    upstream.shutdown().await;
+}

@@ -1,0 +1,58 @@
+//! Every bound on what a child may send, hold or delay, each with its reason.
+
+use std::time::Duration;
+
+/// One line of a child's stdout, which is one JSON-RPC message. As much as rmcp takes; three results of the default size.
+pub(crate) const LINE_BYTES: usize = 16 * 1024 * 1024;
+/// A request or notification of a child. It is parsed into types that cost several times its text.
+pub(crate) const CHILD_REQUEST_BYTES: usize = 1024 * 1024;
+/// Requests of a child that wait for our answer. A child that asks without reading would otherwise fill our memory.
+pub(crate) const CHILD_REQUESTS: usize = 64;
+/// Messages that wait for a child to read its stdin.
+pub(crate) const OUTGOING_MESSAGES: usize = 64;
+/// How long a child may leave a message unread before it counts as dead. Longer than any sensible call.
+pub(crate) const WRITE_STALL: Duration = Duration::from_secs(120);
+/// Calls of one child in flight; more wait within their own time limits.
+pub(crate) const CALLS_IN_FLIGHT: usize = 1024;
+/// Cancellations that wait to be sent. What does not fit is not announced; the call has ended all the same.
+pub(crate) const CANCELLATIONS: usize = 1024;
+
+/// Pages of one tool list.
+pub(crate) const LIST_PAGES: usize = 1_000;
+/// Tools of one child. The largest servers in use have a few hundred.
+pub(crate) const LIST_TOOLS: usize = 10_000;
+/// All pages of one tool list together.
+pub(crate) const LIST_BYTES: usize = 64 * 1024 * 1024;
+/// How long one refresh of a tool list may take.
+pub(crate) const RELIST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a `list_changed` is left to be followed by others before the list is asked for.
+pub(crate) const RELIST_QUIET: Duration = Duration::from_millis(250);
+
+/// One line of a child's stderr; the rest of a longer one is dropped.
+pub(crate) const STDERR_LINE_BYTES: usize = 2 * 1024;
+/// The last lines of stderr that are kept for error messages.
+pub(crate) const STDERR_LINES: usize = 20;
+/// The same in bytes.
+pub(crate) const STDERR_BYTES: usize = 8 * 1024;
+/// How long the last words of a dead child are waited for. A helper that lives on may hold the pipe open.
+pub(crate) const STDERR_WAIT: Duration = Duration::from_millis(200);
+/// A child's error message, in characters.
+pub(crate) const MESSAGE_CHARS: usize = 2_000;
+
+/// From the end of a child's output to its exit, or from its exit to the end of its output.
+pub(crate) const EXIT_WAIT: Duration = Duration::from_millis(250);
+/// From the end of the connection to the news of why; the sum of the waits before the news, with room to spare.
+pub(crate) const DEATH_WAIT: Duration = Duration::from_secs(2);
+/// How long a child may take to exit after its stdin was closed.
+pub(crate) const STDIN_GRACE: Duration = Duration::from_millis(1_000);
+/// How long its group may take after SIGTERM.
+pub(crate) const TERM_GRACE: Duration = Duration::from_millis(1_500);
+/// How long the kernel may take after SIGKILL.
+pub(crate) const KILL_WAIT: Duration = Duration::from_millis(500);
+/// How long helpers that outlive their leader may take after SIGTERM.
+pub(crate) const HELPER_GRACE: Duration = Duration::from_millis(300);
+/// All of the above for one child, with room to spare. Children are stopped in parallel.
+pub(crate) const STOP_LIMIT: Duration = Duration::from_millis(4_500);
+
+/// State changes kept for a subscriber that is slow to read them.
+pub(crate) const EVENTS: usize = 256;

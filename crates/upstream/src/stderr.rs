@@ -1,0 +1,85 @@
+//! A child's stderr: always drained, passed on to `tracing`, and its end kept for error messages.
+//!
+//! A pipe that nobody reads blocks its writer, and an inherited terminal is set to non-blocking by some children, which
+//! breaks its other users.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::{limits, text::one_line};
+
+/// The last lines that a child wrote to stderr.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tail(Arc<Mutex<VecDeque<String>>>);
+
+impl Tail {
+    /// The lines, oldest first.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    fn push(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.push_back(line);
+        while lines.len() > limits::STDERR_LINES || lines.iter().map(String::len).sum::<usize>() > limits::STDERR_BYTES
+        {
+            lines.pop_front();
+        }
+    }
+}
+
+/// Reads `stderr` to its end, line by line.
+pub(crate) async fn drain(server: Arc<str>, mut stderr: impl AsyncRead + Unpin, tail: Tail) {
+    let mut buffer = vec![0; 8 * 1024];
+    let mut line = Vec::new();
+    loop {
+        let read = match stderr.read(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(read) => read,
+        };
+        for piece in buffer.get(..read).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+            let room = limits::STDERR_LINE_BYTES.saturating_sub(line.len());
+            line.extend(piece.iter().take(room));
+            if piece.ends_with(b"\n") {
+                pass_on(&server, &line, &tail);
+                line.clear();
+            }
+        }
+    }
+    pass_on(&server, &line, &tail);
+}
+
+fn pass_on(server: &str, line: &[u8], tail: &Tail) {
+    let line = one_line(&String::from_utf8_lossy(line), limits::STDERR_LINE_BYTES);
+    if !line.is_empty() {
+        tracing::info!(target: "belljar::child", server, "{line}");
+        tail.push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn tail_of(text: &[u8]) -> Vec<String> {
+        let tail = Tail::default();
+        drain("test".into(), text, tail.clone()).await;
+        tail.lines()
+    }
+
+    #[tokio::test]
+    async fn the_last_lines_are_kept_within_bounds() {
+        let many: String = (0..100).map(|number| format!("line {number}\n")).collect();
+        let tail = tail_of(many.as_bytes()).await;
+        assert_eq!((tail.len(), tail.last().map(String::as_str)), (limits::STDERR_LINES, Some("line 99")));
+        let long = "x".repeat(100_000);
+        let tail = tail_of(format!("{long}\n{long}\n{long}\n{long}\n{long}\nend").as_bytes()).await;
+        assert!(tail.iter().map(String::len).sum::<usize>() <= limits::STDERR_BYTES);
+        assert_eq!(tail.last().map(String::as_str), Some("end"));
+        assert_eq!(tail_of(b"\xff\xfe \x1b[31mred\n\n").await, ["\u{fffd}\u{fffd} red"]);
+    }
+}

@@ -1,0 +1,279 @@
+//! JSON-RPC over a byte stream, as rmcp wants it and with what a hostile child can do to it bounded.
+//!
+//! rmcp's own stream transport answers JSON that is not JSON-RPC with an error to the child, lets a call whose answer is
+//! too long wait for ever, and parses results into types, so that one odd tool fails a whole list. This one ignores noise,
+//! fails the call whose answer is too long, and passes each result on as the text that the child wrote.
+
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use rmcp::{
+    RoleClient,
+    model::{
+        ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeResult,
+        JsonRpcMessage, ProtocolVersion, RequestId, ServerCapabilities, ServerJsonRpcMessage, ServerResult,
+    },
+    transport::Transport,
+};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use tokio::{
+    io::AsyncRead,
+    sync::mpsc::{self, error::TrySendError},
+};
+
+use crate::{
+    limits,
+    lines::{Line, Lines},
+    text::one_line,
+};
+
+/// The code under which an answer that was too long reaches the caller. No child can send it: see [`foreign_error`].
+pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
+
+/// The connection to a child, for rmcp.
+pub(crate) struct Wire<R> {
+    lines: Lines<R>,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    initialize: Option<RequestId>,
+    unanswered: Arc<AtomicUsize>,
+}
+
+/// Why a message could not be sent.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SendFault {
+    #[error("the connection is closed")]
+    Closed,
+    #[error("a message cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl<R: AsyncRead + Unpin> Wire<R> {
+    /// Reads messages from `reader`, and hands messages, one line each, to whoever holds the other end of `outgoing`.
+    pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>) -> Self {
+        Self { lines: Lines::new(reader, limits::LINE_BYTES), outgoing, initialize: None, unanswered: Arc::default() }
+    }
+
+    /// What the line just read says, or `None` if it is noise.
+    fn message(&self) -> Option<ServerJsonRpcMessage> {
+        let line = self.lines.text();
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+        // serde would also read the members of an object from an array.
+        let text = std::str::from_utf8(line).ok().filter(|text| text.starts_with('{'))?;
+        let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
+        if envelope.jsonrpc != "2.0" {
+            return None;
+        }
+        if let Some(method) = &envelope.method {
+            return match envelope.id {
+                Some(_) => self.request(text),
+                None => notification(method, text),
+            };
+        }
+        let id: RequestId = serde_json::from_str(envelope.id?.get()).ok()?;
+        if let Some(error) = envelope.error {
+            return Some(JsonRpcMessage::error(foreign_error(error), Some(id)));
+        }
+        let result = envelope.result.map_or("null", RawValue::get);
+        let is_handshake = self.initialize.as_ref().is_some_and(|expected| expected.to_string() == id.to_string());
+        Some(JsonRpcMessage::response(if is_handshake { handshake(result) } else { as_text(result) }, id))
+    }
+
+    /// A request of the child.
+    fn request(&self, text: &str) -> Option<ServerJsonRpcMessage> {
+        if text.len() > limits::CHILD_REQUEST_BYTES {
+            return None;
+        }
+        if self.unanswered.load(Ordering::Relaxed) >= limits::CHILD_REQUESTS {
+            tracing::debug!("a child asks faster than it reads: its request is dropped");
+            return None;
+        }
+        let message = serde_json::from_str(text).ok()?;
+        self.unanswered.fetch_add(1, Ordering::Relaxed);
+        Some(message)
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
+    type Error = SendFault;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &message
+            && matches!(request.request, ClientRequest::InitializeRequest(_))
+        {
+            self.initialize = Some(request.id.clone());
+        }
+        let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let unanswered = is_answer.then(|| self.unanswered.clone());
+        let line = serde_json::to_vec(&message).map(|mut line| {
+            line.push(b'\n');
+            line
+        });
+        // Queued now if there is room, since rmcp polls what is returned here in any order, and a cancellation must not
+        // overtake its request.
+        let outgoing = self.outgoing.clone();
+        let queued = line.map(|line| outgoing.try_send(line));
+        async move {
+            match queued? {
+                Ok(()) => {}
+                Err(TrySendError::Full(line)) => outgoing.send(line).await.map_err(|_| SendFault::Closed)?,
+                Err(TrySendError::Closed(_)) => return Err(SendFault::Closed),
+            }
+            if let Some(unanswered) = unanswered {
+                unanswered.fetch_sub(1, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            match self.lines.next().await {
+                Ok(Some(Line::Whole)) => match self.message() {
+                    Some(message) => return Some(message),
+                    None => ignore(self.lines.text()),
+                },
+                Ok(Some(Line::TooLong(Some(id)))) => {
+                    return Some(JsonRpcMessage::error(ErrorData::new(TOO_LONG, "too long", None), Some(id)));
+                }
+                Ok(Some(Line::TooLong(None))) => ignore(b"(a line that is too long)"),
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+/// The outermost members of a message, without building what is inside them.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    jsonrpc: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+/// A notification of the child, if belljar acts on it. The others would only cost.
+fn notification(method: &str, text: &str) -> Option<ServerJsonRpcMessage> {
+    let is_wanted = matches!(method, "notifications/progress" | "notifications/tools/list_changed");
+    (is_wanted && text.len() <= limits::CHILD_REQUEST_BYTES).then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+/// A result as its text. rmcp carries results as JSON values, so the text travels as a JSON string.
+fn as_text(result: &str) -> ServerResult {
+    ServerResult::CustomResult(CustomResult(Value::String(result.to_owned())))
+}
+
+/// The answer to `initialize`, read as far as it can be: what belljar needs of it is that it came.
+fn handshake(result: &str) -> ServerResult {
+    if result.len() > limits::CHILD_REQUEST_BYTES {
+        return as_text("");
+    }
+    if let Ok(result) = serde_json::from_str::<InitializeResult>(result) {
+        return ServerResult::InitializeResult(result);
+    }
+    let Ok(Value::Object(result)) = serde_json::from_str(result) else { return as_text("") };
+    let version = result.get("protocolVersion").cloned().and_then(|version| serde_json::from_value(version).ok());
+    let answer = InitializeResult::new(ServerCapabilities::default())
+        .with_protocol_version(version.unwrap_or(ProtocolVersion::V_2024_11_05))
+        .with_server_info(Implementation::new("unknown", "unknown"));
+    ServerResult::InitializeResult(answer)
+}
+
+/// A child's error, read tolerantly. Its code is kept away from ours.
+fn foreign_error(error: &RawValue) -> ErrorData {
+    #[derive(Default, Deserialize)]
+    struct Foreign {
+        #[serde(default)]
+        code: Value,
+        #[serde(default)]
+        message: Value,
+    }
+    let Foreign { code, message } = serde_json::from_str(error.get()).unwrap_or_default();
+    let code = code.as_i64().and_then(|code| i32::try_from(code).ok()).map(ErrorCode).filter(|code| *code != TOO_LONG);
+    let message = match message.as_str() {
+        Some(message) if !message.trim().is_empty() => one_line(message, limits::MESSAGE_CHARS),
+        _ => "the server gave no reason".to_owned(),
+    };
+    ErrorData::new(code.unwrap_or(ErrorCode::INTERNAL_ERROR), message, None)
+}
+
+fn ignore(line: &[u8]) {
+    const SHOWN_BYTES: usize = 1_000;
+    let shown = line.get(..SHOWN_BYTES.min(line.len())).unwrap_or_default();
+    let line = one_line(&String::from_utf8_lossy(shown), 200);
+    if !line.is_empty() {
+        tracing::debug!(target: "belljar::child", "ignored on stdout: {line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire(text: &'static str) -> Wire<&'static [u8]> {
+        let (outgoing, _) = mpsc::channel(1);
+        Wire { initialize: Some(RequestId::Number(0)), ..Wire::new(text.as_bytes(), outgoing) }
+    }
+
+    #[tokio::test]
+    async fn what_is_not_json_rpc_is_noise() {
+        let mut wire = wire(
+            "Server started on stdio\n{\"level\":\"info\"}\n42\n[]\n{\"id\":1,\"result\":{}}\n\
+             {\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{}}\n\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\": 1 }}\r\n",
+        );
+        let (result, id) = wire.receive().await.expect("a message").into_response().expect("an answer");
+        assert_eq!(id, RequestId::Number(1));
+        let ServerResult::CustomResult(CustomResult(Value::String(text))) = result else { panic!("{result:?}") };
+        assert_eq!(text, r#"{"a": 1 }"#);
+        assert!(wire.receive().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn an_odd_handshake_is_still_one() {
+        let mut wire = wire("{\"jsonrpc\":\"2.0\",\"id\":\"0\",\"result\":{\"capabilities\":null}}\n");
+        let (result, _) = wire.receive().await.expect("a message").into_response().expect("an answer");
+        assert!(matches!(result, ServerResult::InitializeResult(_)), "{result:?}");
+    }
+
+    #[tokio::test]
+    async fn a_child_cannot_pretend_that_its_answer_was_too_long() {
+        let mut wire = wire(
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-2147483648,\"message\":\"a\\u001b[31m\\nb\"}}\n\
+             {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"odd\"}\n",
+        );
+        let (error, _) = wire.receive().await.expect("a message").into_error().expect("an error");
+        assert_eq!((error.code, error.message.as_ref()), (ErrorCode::INTERNAL_ERROR, "a b"));
+        let (error, _) = wire.receive().await.expect("a message").into_error().expect("an error");
+        assert_eq!(error.code, ErrorCode::INTERNAL_ERROR);
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_requests_is_cut_off() {
+        let flood = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(limits::CHILD_REQUESTS * 2);
+        let (outgoing, _) = mpsc::channel(1);
+        let mut wire = Wire::new(std::io::Cursor::new(flood), outgoing);
+        let mut received = 0;
+        while wire.receive().await.is_some() {
+            received += 1;
+        }
+        assert_eq!(received, limits::CHILD_REQUESTS);
+    }
+}
