@@ -1,1 +1,52 @@
-fn main() {}
+//! `belljar`: the command line and the MCP server.
+//!
+//! The only place with command-line arguments, standard output, the environment and exit codes. What the commands do lives in the
+//! crates; here they are set up, asked, and their answers shown.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod environment;
+mod failure;
+mod output;
+mod render;
+mod serve;
+mod setup;
+
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = match arguments::parse() {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    let json = arguments.wants_json();
+    match run(arguments) {
+        Ok(code) => code,
+        Err(failure) => failure.report(json),
+    }
+}
+
+fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    environment::log_to_stderr(arguments.verbose);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::internal(format!("the runtime cannot be started: {error}")))?;
+    let code = runtime.block_on(async {
+        match arguments.command {
+            Command::Run(arguments) => commands::run::run(arguments).await,
+            Command::Serve(arguments) => commands::serve::serve(arguments).await,
+            Command::Search(arguments) => commands::search::search(arguments).await,
+            Command::Call(arguments) => commands::call::call(arguments).await,
+            Command::Servers(arguments) => commands::servers::servers(arguments).await,
+        }
+    });
+    // A read of stdin that never ends must not hold up the end of the process.
+    runtime.shutdown_background();
+    code
+}

@@ -116,6 +116,14 @@ pub struct RunError {
     pub limit: Option<LimitHit>,
 }
 
+impl fmt::Display for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.kind, self.message)
+    }
+}
+
+impl std::error::Error for RunError {}
+
 impl RunError {
     /// An error with a kind and a message, and nothing else known.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {

@@ -1,1 +1,56 @@
-//! belljar-sandbox
+//! Runs JavaScript and TypeScript that nobody reviewed: in a WebAssembly component, within limits, with the tools that you
+//! plug in and nothing else.
+//!
+//! A [`Sandbox`] holds the compiled interpreter and its pool of slots; [`Sandbox::run`] takes a [`Program`], its
+//! [`Limits`] and its [`Tools`], and ends in an [`Outcome`], whatever the script does. Each run has an instance of its
+//! own, which is thrown away after it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use belljar_sandbox::{Effect, Image, Limits, Program, Sandbox, ToolSet};
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let sandbox = Sandbox::new(&Image::embedded(), Default::default())?;
+//! let tools = ToolSet::new().with("weather", "forecast", Effect::ReadOnly, async |arguments| {
+//!     Ok(json!({ "city": arguments["city"], "celsius": 21 }))
+//! });
+//! let program = Program::new(
+//!     "const cities: string[] = ['Bern', 'Oslo'];
+//!      const all = await Promise.all(cities.map(city => weather.forecast({ city })));
+//!      return all.map(each => `${each.city}: ${each.celsius} °C`);",
+//! );
+//! let outcome = sandbox.run(program, &Limits::default(), Arc::new(tools)).await;
+//! assert_eq!(outcome.result?.as_str(), r#"["Bern: 21 °C","Oslo: 21 °C"]"#);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! This crate knows wasmtime, and nothing of MCP, of configuration or of processes. The host never parses a script: that
+//! happens inside the instance. Every value from there is hostile until it has been checked and bounded.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod delivery;
+mod drive;
+mod failure;
+mod frame;
+mod host;
+mod limiter;
+mod pool;
+mod program;
+mod run;
+mod sandbox;
+mod ticker;
+mod tools;
+mod toolset;
+
+pub use belljar_image::{CodeOrigin, Image};
+pub use belljar_model::{ByteSize, Effect, Limits, Outcome, RunError, ToolPath};
+pub use pool::SandboxOptions;
+pub use program::Program;
+pub use sandbox::{Sandbox, SandboxError};
+pub use tools::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use toolset::ToolSet;

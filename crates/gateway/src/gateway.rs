@@ -1,0 +1,56 @@
+//! Scripts over the toolbox.
+
+use std::sync::Arc;
+
+use belljar_model::{ErrorKind, Limits, LimitsPatch, Outcome, RunError};
+use belljar_sandbox::{Program, Sandbox};
+
+use crate::{Toolbox, grant::Grant};
+
+/// Runs scripts over all configured children.
+#[derive(Clone)]
+pub struct Gateway {
+    toolbox: Arc<Toolbox>,
+    sandbox: Arc<Sandbox>,
+    limits: Limits,
+}
+
+impl Gateway {
+    /// A gateway whose runs have at most `limits`.
+    pub fn new(toolbox: Arc<Toolbox>, sandbox: Arc<Sandbox>, limits: Limits) -> Self {
+        Self { toolbox, sandbox, limits }
+    }
+
+    /// The children, for searches and single calls.
+    pub fn toolbox(&self) -> &Arc<Toolbox> {
+        &self.toolbox
+    }
+
+    /// Runs a script for a client, who may lower each limit and raise none.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the run and cancels its calls.
+    pub async fn execute(&self, source: String, asked: &LimitsPatch) -> Outcome {
+        self.execute_until(source, asked, std::future::pending()).await
+    }
+
+    /// Runs a script until it ends or `cancelled` does. A cancelled run has an outcome too: what it had logged and called by then.
+    pub async fn execute_until(
+        &self,
+        source: String,
+        asked: &LimitsPatch,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Outcome {
+        let limits = match asked.within(&self.limits) {
+            Ok(limits) => limits,
+            Err(fault) => {
+                let hint = "ask for less, or let the owner of belljar raise the limit in its configuration";
+                return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
+            }
+        };
+        // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
+        self.toolbox.begin_mentioned(&source);
+        let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout));
+        self.sandbox.run_until(Program::new(source), &limits, grant, cancelled).await
+    }
+}

@@ -1,0 +1,139 @@
+//! What one run may call: the toolbox, as the sandbox asks for it.
+
+use std::{sync::Arc, time::Duration};
+
+use belljar_catalog::{Detail, Query, Tool};
+use belljar_model::JsonText;
+use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use belljar_upstream::CallLimit;
+use futures::{FutureExt as _, future::BoxFuture};
+use serde_json::{Value, json};
+
+use crate::Toolbox;
+
+/// Tokens of the declarations that `tools.search` returns: as many as the script has room for, since it can filter.
+const SEARCH_BUDGET: usize = 50_000;
+
+/// All tools of the toolbox.
+pub(crate) struct Grant {
+    toolbox: Arc<Toolbox>,
+    /// What progress can extend a call to: the run ends then.
+    total: Duration,
+}
+
+impl Grant {
+    pub(crate) fn new(toolbox: Arc<Toolbox>, total: Duration) -> Self {
+        Self { toolbox, total }
+    }
+}
+
+impl Tools for Grant {
+    fn namespaces(&self) -> Vec<Namespace> {
+        self.toolbox
+            .names()
+            .map(|names| Namespace {
+                server: names.exact().to_owned(),
+                globals: names.bound().map(str::to_owned).collect(),
+            })
+            .collect()
+    }
+
+    fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {
+        async move {
+            let Some(server) = self.toolbox.server(namespace).await else {
+                return Err(Unavailable { reason: format!("there is no namespace {namespace}") });
+            };
+            let server = server.map_err(|fault| {
+                let hint = fault.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+                let name = self.toolbox.names().nth(namespace).map(|names| names.exact()).unwrap_or_default();
+                Unavailable { reason: format!("server '{name}' is not available: {}{hint}", fault.reason()) }
+            })?;
+            let properties = server.tools().iter().flat_map(|tool| {
+                let granted = GrantedTool { path: tool.path().clone(), effect: tool.effect() };
+                tool.names().bound().map(str::to_owned).map(move |name| (name, granted.clone())).collect::<Vec<_>>()
+            });
+            Ok(Arc::new(Directory::new(properties)))
+        }
+        .boxed()
+    }
+
+    fn call(
+        &self,
+        tool: &GrantedTool,
+        arguments: JsonText,
+        limit: Duration,
+    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+        let (upstream, path) = (self.toolbox.upstream().clone(), tool.path.clone());
+        let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
+        async move {
+            let Ok(Value::Object(arguments)) = arguments.to_value() else {
+                return Err(CallFault::new("the arguments hold a number that no JSON parser takes"));
+            };
+            upstream
+                .call_text(&path, arguments, limit)
+                .await
+                .map_err(|fault| CallFault { hint: fault.hint(), message: fault.to_string() })
+        }
+        .boxed()
+    }
+
+    fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
+        async move {
+            let catalog = self.toolbox.catalog(server.as_deref()).await;
+            let tools: Vec<Value> = match &server {
+                None => catalog.tools().map(summary).collect(),
+                Some(name) => match catalog.server(name).or_else(|| catalog.namespace(name)) {
+                    Some(server) => server.tools().iter().map(summary).collect(),
+                    None => {
+                        let near = catalog.nearest_server(name).map(|near| format!(": did you mean {}?", near.name()));
+                        return Err(format!("there is no server '{name}'{}", near.unwrap_or_default()));
+                    }
+                },
+            };
+            Ok(JsonText::from_value(&Value::from(tools)))
+        }
+        .boxed()
+    }
+
+    fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText> {
+        async move {
+            let query = Query {
+                limit: Some(limit),
+                budget: Some(SEARCH_BUDGET),
+                detail: Some(Detail::Full),
+                ..Query::new(query)
+            };
+            let answer = self.toolbox.search(&query).await;
+            let found = answer.results.iter().map(|found| {
+                json!({ "path": found.path, "effect": found.effect, "summary": found.summary, "declaration": found.declaration })
+            });
+            JsonText::from_value(&found.collect())
+        }
+        .boxed()
+    }
+
+    fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
+        async move {
+            let server = path.split_once('.').map(|(server, _)| server);
+            let catalog = self.toolbox.catalog(server).await;
+            let tool = catalog.lookup(&path).ok_or_else(|| {
+                let near = catalog.nearest_tool(&path).map(|near| format!(": did you mean {}?", near.path()));
+                format!("there is no tool '{path}'{}", near.unwrap_or_default())
+            })?;
+            let definition = tool.definition();
+            Ok(JsonText::from_value(&json!({
+                "path": tool.path(),
+                "effect": tool.effect(),
+                "description": definition.description,
+                "declaration": tool.declaration(),
+                "inputSchema": definition.input_schema,
+                "outputSchema": definition.output_schema,
+            })))
+        }
+        .boxed()
+    }
+}
+
+fn summary(tool: &Tool) -> Value {
+    json!({ "path": tool.path(), "effect": tool.effect(), "summary": tool.summary() })
+}

@@ -1,0 +1,81 @@
+//! An outcome as the text that a model reads: the value, the logs, the error, and nothing that it does not need.
+
+use std::fmt::Write as _;
+
+use belljar_model::{LogLevel, Outcome, RunError};
+
+/// The outcome as text. The rest of it is for programs, in `structuredContent`.
+pub fn report(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    match &outcome.result {
+        Ok(value) => text.push_str(value.as_str()),
+        Err(error) => describe(error, &mut text),
+    }
+    if !outcome.logs.is_empty() {
+        text.push_str("\n\nlogs:");
+        for entry in &outcome.logs {
+            let level = match entry.level {
+                LogLevel::Log => String::new(),
+                level => format!("[{}] ", level.as_str()),
+            };
+            let _ = write!(text, "\n{level}{}", entry.text);
+        }
+    }
+    // A failed script may have changed something already; its author must see what.
+    if !outcome.is_ok() && !outcome.calls.is_empty() {
+        text.push_str("\n\ncalls made before the failure:");
+        for call in &outcome.calls {
+            let verdict = match &call.error {
+                None => "ok".to_owned(),
+                Some(error) => format!("failed: {error}"),
+            };
+            let _ = write!(text, "\n{}.{} ({}): {verdict}", call.server, call.tool, call.effect);
+        }
+    }
+    text
+}
+
+fn describe(error: &RunError, text: &mut String) {
+    let _ = write!(text, "{} error: {}", error.kind, error.message);
+    if let Some(line) = error.line {
+        let _ = write!(text, "\nat line {line}");
+        if let Some(column) = error.column {
+            let _ = write!(text, ", column {column}");
+        }
+    }
+    if let Some(frame) = &error.frame {
+        let _ = write!(text, "\n{frame}");
+    }
+    if let Some(hint) = &error.hint {
+        let _ = write!(text, "\nhint: {hint}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use belljar_model::{CallRecord, Effect, ErrorKind, LogEntry};
+
+    use super::*;
+
+    #[test]
+    fn a_failure_shows_where_and_what_had_happened() {
+        let mut error =
+            RunError::new(ErrorKind::Exception, "TypeError: x is not a function").with_hint("did you mean y?");
+        (error.line, error.column) = (Some(3), Some(7));
+        let mut outcome = Outcome::refused(error);
+        outcome.logs.push(LogEntry { level: LogLevel::Warn, text: "careful".into() });
+        outcome.calls.push(CallRecord {
+            server: "fs".into(),
+            tool: "write_file".into(),
+            effect: Effect::Mutating,
+            ok: true,
+            ms: 1.0,
+            error: None,
+        });
+        assert_eq!(
+            report(&outcome),
+            "exception error: TypeError: x is not a function\nat line 3, column 7\nhint: did you mean y?\n\nlogs:\n[warn] careful\n\n\
+             calls made before the failure:\nfs.write_file (mutating): ok"
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! One call of one tool, outside of any script.
+
+use std::time::{Duration, Instant};
+
+use belljar_model::{ErrorKind, RunError, ToolPath};
+use belljar_upstream::CallFault;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::Toolbox;
+
+/// What a single call brought.
+#[derive(Debug, Serialize)]
+pub struct SingleCall {
+    /// Whether the tool succeeded.
+    pub ok: bool,
+    /// What a script would get: the structured content, else the text, parsed where it is a JSON object or array.
+    pub value: Value,
+    /// Why it failed.
+    pub error: Option<RunError>,
+    /// The whole `CallToolResult`, if there is one.
+    pub raw: Option<Value>,
+    /// From the call to the answer, a start of the child included.
+    pub ms: f64,
+}
+
+impl Toolbox {
+    /// Calls one tool.
+    ///
+    /// # Cancellation
+    /// Dropping the future tells the child to give up.
+    pub async fn call(&self, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
+        let begun = Instant::now();
+        let catalog = self.catalog(Some(path.server())).await;
+        // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
+        let answer = match catalog.lookup(&path.to_string()) {
+            Some(tool) => self.upstream().call(tool.path(), arguments, limit).await.map_err(|fault| failed(&fault)),
+            None => Err(self.unknown(path, &catalog).await),
+        };
+        let ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+        match answer {
+            Ok(raw) if raw.get("isError") == Some(&Value::Bool(true)) => {
+                let message = text(&raw).unwrap_or_else(|| "the tool reported an error without a text".to_owned());
+                let error = Some(RunError::new(ErrorKind::Tool, message));
+                SingleCall { ok: false, value: Value::Null, error, raw: Some(raw), ms }
+            }
+            Ok(raw) => SingleCall { ok: true, value: value(&raw), error: None, raw: Some(raw), ms },
+            Err(error) => SingleCall { ok: false, value: Value::Null, error: Some(error), raw: None, ms },
+        }
+    }
+
+    async fn unknown(&self, path: &ToolPath, catalog: &belljar_catalog::Catalog) -> RunError {
+        let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server())) else {
+            let error = RunError::new(ErrorKind::Usage, format!("there is no server '{}'", path.server()));
+            return match catalog.nearest_server(path.server()) {
+                Some(near) => error.with_hint(format!("did you mean {}?", near.name())),
+                None => error.with_hint("`belljar servers` lists what is configured"),
+            };
+        };
+        if let Err(fault) = self.upstream().tools(server.name()).await {
+            let error = RunError::new(
+                ErrorKind::Tool,
+                format!("server '{}' is not available: {}", server.name(), fault.reason()),
+            );
+            return match fault.hint() {
+                Some(hint) => error.with_hint(hint),
+                None => error,
+            };
+        }
+        let error = RunError::new(ErrorKind::Usage, format!("there is no tool '{path}'"));
+        match catalog.nearest_tool(&path.to_string()) {
+            Some(near) => error.with_hint(format!("did you mean {}?", near.path())),
+            None => error.with_hint(format!("`belljar search --server {}` lists what there is", server.name())),
+        }
+    }
+}
+
+fn failed(fault: &CallFault) -> RunError {
+    let error = RunError::new(ErrorKind::Tool, fault.to_string());
+    match fault.hint() {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// What a script would get of a `CallToolResult`.
+fn value(raw: &Value) -> Value {
+    if let Some(structured) = raw.get("structuredContent").filter(|structured| !structured.is_null()) {
+        return structured.clone();
+    }
+    let Some(text) = text(raw) else { return raw.get("content").cloned().unwrap_or(Value::Null) };
+    if text.trim_start().starts_with(['{', '['])
+        && let Ok(parsed) = serde_json::from_str(&text)
+    {
+        return parsed;
+    }
+    Value::String(text)
+}
+
+/// The texts of all content blocks, if there is nothing but text.
+fn text(raw: &Value) -> Option<String> {
+    let blocks = raw.get("content")?.as_array().filter(|blocks| !blocks.is_empty())?;
+    let texts: Option<Vec<&str>> = blocks.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
+    texts.map(|texts| texts.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_returns_what_a_programmer_wants() {
+        let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
+        assert_eq!(value(&json!({ "content": [], "structuredContent": { "a": 1 } })), json!({ "a": 1 }));
+        assert_eq!(value(&text("[1, 2]")), json!([1, 2]));
+        assert_eq!(value(&text("[not json")), json!("[not json"));
+        assert_eq!(value(&text("42")), json!("42"));
+        let image = json!({ "content": [{ "type": "image", "data": "x" }] });
+        assert_eq!(value(&image), image["content"]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Builds the guest's component with a cargo of its own.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+const TARGET: &str = "wasm32-wasip2";
+/// Names a component to use in place of the repository's guest. It has not been pre-initialised yet.
+pub(crate) const COMPONENT_VARIABLE: &str = "BELLJAR_GUEST_COMPONENT";
+/// Names a cargo profile of the guest: `release` (the default), or `quick` for work on the guest itself.
+pub(crate) const PROFILE_VARIABLE: &str = "BELLJAR_GUEST_PROFILE";
+
+/// The path of the guest's component, built if its sources have changed.
+pub(crate) fn component() -> PathBuf {
+    if let Some(component) = env::var_os(COMPONENT_VARIABLE) {
+        println!("cargo::rerun-if-changed={}", Path::new(&component).display());
+        return component.into();
+    }
+    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let repository = manifest.join("../..");
+    let guest = repository.join("guest");
+    assert!(
+        guest.join("Cargo.toml").exists(),
+        "the guest's sources are not beside this crate: build with --no-default-features and give an image by path, or set \
+         {COMPONENT_VARIABLE} to a component"
+    );
+    for input in ["src", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
+        println!("cargo::rerun-if-changed={}", guest.join(input).display());
+    }
+    println!("cargo::rerun-if-changed={}", repository.join("wit").display());
+
+    require_target(&guest);
+    let profile = env::var(PROFILE_VARIABLE).unwrap_or_else(|_| "release".to_owned());
+    let target_directory = crate::target_directory().join("guest");
+    let mut cargo = clean(env::var_os("CARGO").expect("cargo sets CARGO"), &guest);
+    cargo.args(["build", "--locked", "--profile", &profile, "--target-dir"]).arg(&target_directory);
+    let status = cargo.status().unwrap_or_else(|error| panic!("cannot start cargo for the guest: {error}"));
+    assert!(status.success(), "the guest does not build: run `cargo build --profile {profile}` in guest/ to see why");
+    target_directory.join(TARGET).join(&profile).join("belljar_guest.wasm")
+}
+
+/// Installs the wasm target where rustup can, and names the command where it cannot.
+fn require_target(guest: &Path) {
+    let rustc = env::var_os("RUSTC").expect("cargo sets RUSTC");
+    let printed = clean(rustc, guest).args(["--print", "target-libdir", "--target", TARGET]).output();
+    let installed = printed.is_ok_and(|printed| {
+        printed.status.success() && Path::new(String::from_utf8_lossy(&printed.stdout).trim()).exists()
+    });
+    if installed {
+        return;
+    }
+    let added = clean("rustup", guest).args(["target", "add", TARGET]).status();
+    assert!(
+        added.is_ok_and(|status| status.success()),
+        "the guest is compiled for {TARGET}, which this Rust toolchain does not have: install it with\n\n    rustup target add \
+         {TARGET}\n"
+    );
+}
+
+/// A command whose environment is not that of the build around it: neither flags, nor wrappers such as clippy's, nor profiles,
+/// nor the job server may reach the guest, or it would be built anew for each of them.
+fn clean(program: impl AsRef<std::ffi::OsStr>, directory: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(directory);
+    for (name, _) in env::vars_os() {
+        let Some(name) = name.to_str() else { continue };
+        let kept = ["CARGO_HOME", "CARGO_NET_OFFLINE", "CARGO_HTTP_CAINFO"].contains(&name)
+            || name.starts_with("CARGO_REGISTRIES_")
+            || name.starts_with("CARGO_SOURCE_");
+        let leaks = name.starts_with("CARGO") || name.starts_with("RUSTC") || name.starts_with("RUSTDOC");
+        if (leaks && !kept) || ["RUSTFLAGS", "MAKEFLAGS", "TARGET", "HOST", "PROFILE", "OUT_DIR"].contains(&name) {
+            command.env_remove(name);
+        }
+    }
+    command
+}

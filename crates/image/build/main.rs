@@ -1,0 +1,70 @@
+//! Builds the guest, pre-initialises it, and compiles it ahead of time, each step only where its input has changed.
+//!
+//! The results are kept below `target/guest`, outside of cargo's profiles, so that `dev`, `release`, `check`, `clippy` and `doc`
+//! share one guest. `ARCHITECTURE.md` says what is rebuilt when.
+
+#[path = "../src/engine.rs"]
+mod engine;
+mod guest;
+mod snapshot;
+
+use std::{
+    env, fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+};
+
+fn main() {
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=src/engine.rs");
+    println!("cargo::rerun-if-env-changed={}", guest::COMPONENT_VARIABLE);
+    println!("cargo::rerun-if-env-changed={}", guest::PROFILE_VARIABLE);
+    if env::var_os("CARGO_FEATURE_EMBEDDED").is_none() {
+        return;
+    }
+    let store = target_directory().join("guest").join("image");
+    fs::create_dir_all(&store).unwrap_or_else(|error| panic!("cannot make {}: {error}", store.display()));
+
+    let component = guest::component();
+    let raw = fs::read(&component).unwrap_or_else(|error| panic!("cannot read {}: {error}", component.display()));
+
+    let target = env::var("TARGET").expect("cargo sets TARGET");
+    let ahead_of_time = engine::ahead_of_time(&target).expect("the engine's settings are valid");
+    let mut hasher = DefaultHasher::new();
+    raw.hash(&mut hasher);
+    ahead_of_time.precompile_compatibility_hash().hash(&mut hasher);
+    include_str!("snapshot.rs").hash(&mut hasher);
+    let key = hasher.finish();
+
+    let snapshot = store.join(format!("{key:016x}.wasm"));
+    if !snapshot.exists() {
+        write(&snapshot, &snapshot::pre_initialise(&raw));
+    }
+    let compiled = store.join(format!("{key:016x}.cwasm"));
+    if !compiled.exists() {
+        let snapshot = fs::read(&snapshot).expect("the snapshot has just been written");
+        let code = ahead_of_time
+            .precompile_component(&snapshot)
+            .unwrap_or_else(|error| panic!("the guest does not compile to machine code: {error:?}"));
+        write(&compiled, &code);
+    }
+    println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT={}", snapshot.display());
+    println!("cargo::rustc-env=BELLJAR_IMAGE_CODE={}", compiled.display());
+    println!("cargo::rerun-if-changed={}", snapshot.display());
+    println!("cargo::rerun-if-changed={}", compiled.display());
+}
+
+/// Writes a whole file or none, so that an interrupted build leaves nothing half done behind.
+fn write(path: &Path, bytes: &[u8]) {
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    fs::write(&draft, bytes)
+        .and_then(|()| fs::rename(&draft, path))
+        .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+}
+
+/// The workspace's target folder: the nearest folder above `OUT_DIR` that cargo has tagged as one.
+fn target_directory() -> PathBuf {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let tagged = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists()).map(Path::to_path_buf);
+    tagged.unwrap_or(out)
+}

@@ -1,0 +1,144 @@
+//! From what stopped a run to the error that its author reads.
+
+use belljar_model::{ErrorKind, LimitHit, Limits, RunError};
+use wasmtime::{Store, Trap};
+
+use crate::{
+    frame,
+    host::{RunState, glass, stderr_text},
+};
+
+/// Characters kept of a text that the guest wrote.
+const MAX_TEXT: usize = 8 * 1024;
+
+/// A limit was reached.
+pub(crate) fn limit(hit: LimitHit) -> RunError {
+    let (kind, message, hint) = match hit.name {
+        "timeout" => (
+            ErrorKind::Timeout,
+            format!("the run took longer than its timeout of {} ms", hit.max),
+            "call tools in parallel with Promise.all, ask for less, or raise limits.timeout",
+        ),
+        "compute" => (
+            ErrorKind::Timeout,
+            format!("the script computed for longer than {} ms", hit.max),
+            "is there a loop that never ends? Work on less at a time, or raise limits.compute",
+        ),
+        "fuel" => (
+            ErrorKind::Fuel,
+            format!("the script used up its fuel of {}", hit.max),
+            "is there a loop that never ends? Work on less at a time, or raise limits.fuel",
+        ),
+        "memory" => (
+            ErrorKind::Memory,
+            format!("the script needs more memory than its limit of {} bytes", hit.max),
+            "keep less at once: filter and slice early, or raise limits.memory",
+        ),
+        "stack" => (
+            ErrorKind::Stack,
+            "the script, or what it parses, nests too deeply".to_owned(),
+            "use a loop in place of recursion, and flatter data",
+        ),
+        "max_calls" => (
+            ErrorKind::Calls,
+            format!("the script made more than {} tool calls", hit.max),
+            "look for a tool that takes many items at once, or raise limits.max_calls",
+        ),
+        "max_output" => (
+            ErrorKind::Output,
+            format!("the value has {} bytes as JSON; the limit is {}", hit.used, hit.max),
+            "return less: filter, slice or count in the script",
+        ),
+        "max_source" => (
+            ErrorKind::Usage,
+            format!("the source has {} bytes; the limit is {}", hit.used, hit.max),
+            "pass data through tools instead of writing it into the script",
+        ),
+        name => (
+            ErrorKind::Calls,
+            format!("the script had more than {} {} at once ({name})", hit.max, hit.unit),
+            "await them in smaller groups",
+        ),
+    };
+    RunError::new(kind, message).with_hint(hint).with_limit(hit)
+}
+
+/// The caller did not want to wait any longer.
+pub(crate) fn cancelled() -> RunError {
+    RunError::new(ErrorKind::Cancelled, "the run was cancelled")
+}
+
+/// The interpreter reported a failure of the script.
+pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -> RunError {
+    if failure.kind == glass::FailureKind::Output {
+        let max = limits.max_output.as_u64();
+        return limit(LimitHit { name: "max_output", max, used: failure.used.unwrap_or(max), unit: "bytes" });
+    }
+    let kind = match failure.kind {
+        glass::FailureKind::Syntax => ErrorKind::Syntax,
+        glass::FailureKind::Exception => ErrorKind::Exception,
+        glass::FailureKind::Tool => ErrorKind::Tool,
+        glass::FailureKind::Stack => ErrorKind::Stack,
+        glass::FailureKind::Deadlock => ErrorKind::Deadlock,
+        glass::FailureKind::Output => ErrorKind::Output,
+    };
+    let mut error = RunError::new(kind, bounded(failure.message));
+    error.line = failure.line.filter(|line| *line > 0);
+    error.column = failure.column.filter(|column| *column > 0);
+    error.frame = error.line.and_then(|line| frame::frame(source, line, error.column.unwrap_or(1)));
+    error.stack = failure.stack.map(bounded);
+    error.hint = failure.hint.map(bounded);
+    error
+}
+
+/// The instance was stopped, by a limit or by a fault of its own.
+pub(crate) fn trapped(
+    error: &wasmtime::Error,
+    hit: Option<LimitHit>,
+    store: &Store<RunState>,
+    limits: &Limits,
+) -> RunError {
+    if let Some(hit) = hit {
+        return limit(hit);
+    }
+    let memory = limits.memory.as_u64();
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => limit(LimitHit { name: "fuel", max: limits.fuel, used: limits.fuel, unit: "fuel" }),
+        Some(Trap::StackOverflow) => stack_overflow(),
+        // Whoever asked for memory and did not get it aborts.
+        _ if store.data().limiter.denied().is_some() => {
+            let used = store.data().limiter.denied().unwrap_or(memory);
+            limit(LimitHit { name: "memory", max: memory, used, unit: "bytes" })
+        }
+        // The guest's own stack lies at the bottom of its memory; running off it is an access out of bounds.
+        Some(Trap::MemoryOutOfBounds) => stack_overflow(),
+        _ => {
+            let said = stderr_text(store.data());
+            tracing::error!(error = format!("{error:#}"), stderr = said, "the interpreter failed");
+            let said =
+                said.lines().find(|line| !line.trim().is_empty()).map(|line| format!(": {line}")).unwrap_or_default();
+            RunError::new(ErrorKind::Internal, bounded(format!("the interpreter failed{said}"))).with_hint(
+                "this is a fault in belljar, not in the script; a different way to write it may get around it",
+            )
+        }
+    }
+}
+
+fn stack_overflow() -> RunError {
+    let mut error = limit(LimitHit { name: "stack", max: 0, used: 0, unit: "bytes" });
+    // How deep it was cannot be measured.
+    error.limit = None;
+    error
+}
+
+fn bounded(mut text: String) -> String {
+    if text.len() > MAX_TEXT {
+        let mut end = MAX_TEXT;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

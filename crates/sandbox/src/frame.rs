@@ -1,0 +1,54 @@
+//! The lines around a position, for people and models.
+
+use std::fmt::Write as _;
+
+/// Lines shown before the one that matters.
+const BEFORE: usize = 2;
+/// Lines shown after it.
+const AFTER: usize = 1;
+/// Characters shown of a line.
+const WIDTH: usize = 160;
+
+/// A code frame: the lines around `line` with a marker under `column` (both from 1), or none if there is no such line.
+pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
+    let wanted = usize::try_from(line).ok()?.checked_sub(1)?;
+    let first = wanted.saturating_sub(BEFORE);
+    let mut frame = String::new();
+    let mut found = false;
+    for (number, text) in source.lines().enumerate().skip(first).take(wanted - first + AFTER + 1) {
+        let marker = if number == wanted { '>' } else { ' ' };
+        let shown: String = text.chars().map(visible).take(WIDTH).collect();
+        let _ = writeln!(frame, "{marker} {:>4} | {shown}", number + 1);
+        if number == wanted {
+            found = true;
+            let offset = usize::try_from(column).ok()?.saturating_sub(1);
+            if offset < WIDTH {
+                let _ = writeln!(frame, "       | {}^", " ".repeat(offset));
+            }
+        }
+    }
+    frame.truncate(frame.trim_end().len());
+    found.then_some(frame)
+}
+
+/// One column wide, whatever it is: a tab would shift the marker.
+fn visible(character: char) -> char {
+    if character.is_control() { ' ' } else { character }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_shows_the_place() {
+        let source = "const a = 1;\nconst b = 2;\nconst c = a.b.c;\nreturn c;\nmore";
+        let shown = frame(source, 3, 15).expect("line 3 is there");
+        assert_eq!(
+            shown,
+            "     1 | const a = 1;\n     2 | const b = 2;\n>    3 | const c = a.b.c;\n       |               ^\n     4 | return c;"
+        );
+        assert_eq!(frame(source, 9, 1), None);
+        assert_eq!(frame("", 0, 0), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! What is kept of a run whatever becomes of it: its logs, its calls, and the limit that ended it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
+
+use crate::GrantedTool;
+
+/// Entries of one run's log. An entry without a text costs memory too.
+const MAX_ENTRIES: usize = 10_000;
+
+/// A run's notes, shared by the run and whoever drives it.
+#[derive(Clone, Default)]
+pub(crate) struct Journal(Arc<Mutex<Notes>>);
+
+/// What was noted.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) logs: Vec<LogEntry>,
+    pub(crate) log_bytes: u64,
+    logs_are_cut: bool,
+    pub(crate) calls: Vec<CallRecord>,
+    pub(crate) calls_begun: u64,
+    /// Calls whose answer the guest does not have yet, by their number.
+    open: BTreeMap<u64, (GrantedTool, Instant)>,
+    pub(crate) hit: Option<LimitHit>,
+}
+
+impl Journal {
+    /// Keeps a log entry, as far as there is room: what is over is cut, and the cut is said once.
+    pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64) {
+        let mut notes = self.lock();
+        if notes.logs_are_cut {
+            return;
+        }
+        let room = max_bytes.saturating_sub(notes.log_bytes);
+        let fits = text.len() as u64 <= room && notes.logs.len() < MAX_ENTRIES;
+        if !fits {
+            let mut end = usize::try_from(room).unwrap_or(usize::MAX).min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            text.truncate(end);
+        }
+        if fits || !text.is_empty() {
+            notes.log_bytes += text.len() as u64;
+            notes.logs.push(LogEntry { level, text });
+        }
+        if !fits {
+            notes.logs_are_cut = true;
+            let text = format!(
+                "[the logs reached their limit of {max_bytes} bytes or {MAX_ENTRIES} entries; the rest is cut]"
+            );
+            notes.logs.push(LogEntry { level: LogLevel::Warn, text });
+        }
+    }
+
+    /// Notes that a call has begun.
+    pub(crate) fn begin(&self, number: u64, tool: GrantedTool) {
+        let mut notes = self.lock();
+        notes.calls_begun += 1;
+        notes.open.insert(number, (tool, Instant::now()));
+    }
+
+    /// Notes how a call ended, at the moment at which the guest gets its answer.
+    pub(crate) fn end(&self, number: u64, record: CallRecord) {
+        let mut notes = self.lock();
+        if notes.open.remove(&number).is_some() {
+            notes.calls.push(record);
+        }
+    }
+
+    /// Notes the limit that ends the run. The first one counts.
+    pub(crate) fn exceeded(&self, hit: LimitHit) {
+        self.lock().hit.get_or_insert(hit);
+    }
+
+    /// All notes, with the calls that were still under way.
+    pub(crate) fn close(&self) -> Notes {
+        let mut notes = std::mem::take(&mut *self.lock());
+        for (tool, begun) in std::mem::take(&mut notes.open).into_values() {
+            notes.calls.push(CallRecord {
+                server: tool.path.server().to_owned(),
+                tool: tool.path.tool().to_owned(),
+                effect: tool.effect,
+                ok: false,
+                ms: begun.elapsed().as_secs_f64() * 1e3,
+                error: Some("the run ended before the answer came; the call may have taken effect".to_owned()),
+            });
+        }
+        notes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Notes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_over_the_limit_are_cut_and_the_cut_is_said_once() {
+        let journal = Journal::default();
+        journal.log(LogLevel::Log, "12345".into(), 8);
+        journal.log(LogLevel::Log, "67é90".into(), 8);
+        journal.log(LogLevel::Log, "more".into(), 8);
+        let notes = journal.close();
+        let texts: Vec<&str> = notes.logs.iter().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts.len(), 3, "{texts:?}");
+        assert_eq!(&texts[..2], ["12345", "67"]);
+        assert!(texts[2].contains("limit of 8 bytes"), "{texts:?}");
+        assert_eq!(notes.log_bytes, 7);
+    }
+}

@@ -1,0 +1,134 @@
+//! The host's side of the glass: what each import does, and the state of one run behind it.
+//!
+//! Everything here is called by the guest with values of the guest's choice. No function trusts them, blocks, recurses over them
+//! or keeps more of them than the limits allow.
+
+mod catalog;
+mod console;
+mod journal;
+mod meter;
+mod timers;
+mod tools;
+mod wasi;
+
+use std::sync::Arc;
+
+use belljar_model::{LimitHit, Limits};
+use rand::{SeedableRng as _, rngs::StdRng};
+use tokio::task::JoinSet;
+use wasmtime::component::{HasData, Linker, ResourceTable};
+
+pub(crate) use journal::Journal;
+pub(crate) use meter::Meter;
+pub(crate) use wasi::stderr_text;
+
+use crate::{Directory, Tools, delivery::Inbox, limiter::MemoryLimiter};
+
+/// The glass, as generated from `wit/sandbox.wit`.
+#[allow(missing_docs, unreachable_pub, reason = "generated code")]
+pub(crate) mod glass {
+    wasmtime::component::bindgen!({
+        path: "../../wit",
+        world: "interpreter",
+        imports: {
+            "belljar:sandbox/tools.[method]tool.call": async | store | trappable,
+            "belljar:sandbox/timers.sleep": async | store | trappable,
+            "belljar:sandbox/tools.directory": async | trappable,
+            "belljar:sandbox/catalog.list": async | trappable,
+            "belljar:sandbox/catalog.search": async | trappable,
+            "belljar:sandbox/catalog.describe": async | trappable,
+            default: trappable,
+        },
+        exports: { default: async },
+        with: { "belljar:sandbox/tools.tool": super::tools::Handle },
+        require_store_data_send: true,
+    });
+}
+
+/// Handles that a run may hold at once: a tool has one, whatever the number of its calls.
+const MAX_HANDLES: usize = 100_000;
+/// Timers and calls that may be under way at once.
+const MAX_UNDER_WAY: usize = 20_000;
+
+/// The state of one run.
+pub(crate) struct RunState {
+    pub(crate) limiter: MemoryLimiter,
+    limits: Limits,
+    tools: Arc<dyn Tools>,
+    /// What the guest has asked for, by the namespace's number.
+    directories: Vec<Option<Result<Arc<Directory>, String>>>,
+    handles: ResourceTable,
+    /// Calls and timers under way; aborted when the run ends.
+    tasks: JoinSet<()>,
+    calls: u64,
+    inbox: Inbox,
+    journal: Journal,
+    meter: Arc<Meter>,
+    random: StdRng,
+    stderr: wasi::Stderr,
+}
+
+/// What a run shares with whoever drives it.
+pub(crate) struct Shared {
+    pub(crate) inbox: Inbox,
+    pub(crate) journal: Journal,
+    pub(crate) meter: Arc<Meter>,
+}
+
+impl RunState {
+    pub(crate) fn new(
+        limits: Limits,
+        tools: Arc<dyn Tools>,
+        namespaces: usize,
+        seed: Option<[u8; 32]>,
+        shared: &Shared,
+    ) -> Self {
+        let mut handles = ResourceTable::new();
+        handles.set_max_capacity(MAX_HANDLES);
+        Self {
+            limiter: MemoryLimiter::new(limits.memory.as_u64()),
+            tools,
+            directories: vec![None; namespaces],
+            handles,
+            tasks: JoinSet::new(),
+            calls: 0,
+            inbox: shared.inbox.clone(),
+            journal: shared.journal.clone(),
+            meter: shared.meter.clone(),
+            random: seed.map_or_else(StdRng::from_os_rng, StdRng::from_seed),
+            stderr: wasi::Stderr::default(),
+            limits,
+        }
+    }
+
+    /// Ends the run for a limit. The script cannot catch it: the error becomes a trap.
+    fn exceeded(&self, hit: LimitHit) -> wasmtime::Error {
+        self.journal.exceeded(hit);
+        wasmtime::Error::msg("a limit of the run was reached")
+    }
+
+    /// Room for one more task. Tasks that have ended are let go of.
+    fn admit_task(&mut self) -> wasmtime::Result<()> {
+        while self.tasks.try_join_next().is_some() {}
+        if self.tasks.len() < MAX_UNDER_WAY {
+            return Ok(());
+        }
+        let hit = LimitHit {
+            name: "under_way",
+            max: MAX_UNDER_WAY as u64,
+            used: self.tasks.len() as u64 + 1,
+            unit: "calls and timers",
+        };
+        Err(self.exceeded(hit))
+    }
+}
+
+impl HasData for RunState {
+    type Data<'a> = &'a mut RunState;
+}
+
+/// Links the imports of the world, and no other.
+pub(crate) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
+    wasi::link(linker)?;
+    glass::Interpreter::add_to_linker::<_, RunState>(linker, |state| state)
+}

@@ -1,0 +1,167 @@
+//! The imports of `tools`: directories, handles, calls.
+
+use std::time::Instant;
+
+use belljar_model::{CallRecord, JsonBounds, JsonFault, JsonText, LimitHit};
+use tokio::sync::oneshot;
+use wasmtime::component::{Accessor, Resource};
+
+use super::{
+    RunState,
+    glass::belljar::sandbox::tools::{CallError, Host, HostTool, HostToolWithStore},
+};
+use crate::{
+    CallFault, GrantedTool,
+    delivery::{Answer, Arrival},
+};
+
+/// Characters kept of a call's error in the outcome.
+const MAX_ERROR: usize = 300;
+
+/// A tool that the guest may call: what is behind a handle. (As public as the generated code wants it, in a private module.)
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct Handle(GrantedTool);
+
+impl Host for RunState {
+    async fn directory(&mut self, namespace: u32) -> wasmtime::Result<Result<String, String>> {
+        let namespace = namespace as usize;
+        match self.directories.get(namespace) {
+            None => return Ok(Err(format!("there is no namespace {namespace}"))),
+            Some(None) => {
+                self.meter.stand(true);
+                let directory = self.tools.directory(namespace).await;
+                self.meter.stand(false);
+                let directory = directory.map_err(|unavailable| unavailable.reason);
+                if let Some(place) = self.directories.get_mut(namespace) {
+                    *place = Some(directory);
+                }
+            }
+            Some(Some(_)) => {}
+        }
+        Ok(match self.directories.get(namespace) {
+            Some(Some(Ok(directory))) => Ok(directory.names().to_owned()),
+            Some(Some(Err(reason))) => Err(reason.clone()),
+            _ => Err(format!("there is no namespace {namespace}")),
+        })
+    }
+
+    fn open(&mut self, namespace: u32, entry: u32) -> wasmtime::Result<Result<Resource<Handle>, String>> {
+        let directory = self.directories.get(namespace as usize).and_then(Option::as_ref);
+        let tool = match directory {
+            Some(Ok(directory)) => directory.tool(entry as usize),
+            _ => None,
+        };
+        let Some(tool) = tool.cloned() else {
+            return Ok(Err(format!("entry {entry} of namespace {namespace} is not in this run's grant")));
+        };
+        Ok(Ok(self.handles.push(Handle(tool))?))
+    }
+}
+
+impl HostTool for RunState {
+    fn drop(&mut self, handle: Resource<Handle>) -> wasmtime::Result<()> {
+        self.handles.delete(handle)?;
+        Ok(())
+    }
+}
+
+impl<T: Send> HostToolWithStore<T> for RunState {
+    async fn call(
+        accessor: &Accessor<T, Self>,
+        handle: Resource<Handle>,
+        arguments: String,
+    ) -> wasmtime::Result<Result<String, CallError>> {
+        let waiting = accessor.with(|mut access| access.get().begin_call(&handle, arguments))?;
+        // The run hands over the answer when the guest has nothing left to do; if the sender is gone, so is the run.
+        let answer = waiting.await?;
+        Ok(answer
+            .map(|text| text.as_str().to_owned())
+            .map_err(|fault| CallError { message: fault.message, hint: fault.hint }))
+    }
+}
+
+impl RunState {
+    /// Starts a call on a task of its own.
+    fn begin_call(
+        &mut self,
+        handle: &Resource<Handle>,
+        arguments: String,
+    ) -> wasmtime::Result<oneshot::Receiver<Answer>> {
+        if self.calls >= self.limits.max_calls {
+            let hit = LimitHit { name: "max_calls", max: self.limits.max_calls, used: self.calls + 1, unit: "calls" };
+            return Err(self.exceeded(hit));
+        }
+        self.admit_task()?;
+        let tool = self.handles.get(handle)?.0.clone();
+        self.calls += 1;
+        let number = self.calls;
+        self.journal.begin(number, tool.clone());
+
+        let (sender, receiver) = oneshot::channel();
+        let bounds = JsonBounds::with_bytes(as_size(self.limits.max_arguments.as_u64()));
+        let call = match JsonText::parse(arguments, &bounds) {
+            Ok(arguments) => Ok(self.tools.call(&tool, arguments, self.limits.call)),
+            Err(fault) => Err(arguments_fault(&fault)),
+        };
+        let (inbox, max_result) = (self.inbox.clone(), self.limits.max_result.as_u64());
+        let begun = Instant::now();
+        self.tasks.spawn(async move {
+            let result = match call {
+                Ok(call) => call.await,
+                Err(fault) => Err(fault),
+            };
+            let result = result.and_then(|result| bounded(result, max_result));
+            let record = record(&tool, &result, begun);
+            inbox.put(Arrival::Answer { number, record, result, waiting: sender });
+        });
+        Ok(receiver)
+    }
+}
+
+fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
+    let used = result.as_str().len() as u64;
+    if used <= max_result {
+        return Ok(result);
+    }
+    Err(CallFault {
+        message: format!("the result has {used} bytes; the limit is {max_result}"),
+        hint: Some("ask the tool for less: a page, a range or fewer fields".to_owned()),
+    })
+}
+
+fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> CallRecord {
+    let error = match result {
+        Err(fault) => Some(fault.message.chars().take(MAX_ERROR).collect()),
+        Ok(result) => reported_error(result),
+    };
+    CallRecord {
+        server: tool.path.server().to_owned(),
+        tool: tool.path.tool().to_owned(),
+        effect: tool.effect,
+        ok: error.is_none(),
+        ms: begun.elapsed().as_secs_f64() * 1e3,
+        error,
+    }
+}
+
+/// The first text of a result that says `isError`.
+fn reported_error(result: &JsonText) -> Option<String> {
+    // Looking is cheap where there is nothing to see: most results do not hold the word.
+    if !result.as_str().contains("\"isError\"") {
+        return None;
+    }
+    let value = result.to_value().ok()?;
+    if value.get("isError") != Some(&serde_json::Value::Bool(true)) {
+        return None;
+    }
+    let text = value.pointer("/content/0/text").and_then(serde_json::Value::as_str);
+    Some(text.unwrap_or("the tool reported an error").chars().take(MAX_ERROR).collect())
+}
+
+fn arguments_fault(fault: &JsonFault) -> CallFault {
+    CallFault::new(format!("the arguments were not accepted: {fault}"))
+}
+
+fn as_size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}

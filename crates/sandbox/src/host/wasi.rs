@@ -1,0 +1,245 @@
+//! The little of WASI that Rust's standard library needs, implemented here: there is no file, socket or variable behind it.
+//!
+//! Randomness comes from the run's own generator, which can be seeded. The seed for hash tables is a constant, since with another
+//! one the same script would use other fuel; whoever floods a hash table slows down nobody but himself. Output is kept for
+//! error reports, within a ring. Whatever would wait or read traps: no part of the guest does.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, SystemTime},
+};
+
+use rand::RngCore as _;
+use wasmtime::{
+    StoreContextMut,
+    component::{ComponentType, Lift, Linker, LinkerInstance, Lower, Resource, ResourceType},
+};
+
+use super::RunState;
+
+/// The interfaces linked here. With those of `belljar:sandbox` they are all that a guest may import.
+#[cfg(test)]
+pub(crate) const INTERFACES: [&str; 17] = [
+    "wasi:cli/environment",
+    "wasi:cli/exit",
+    "wasi:cli/stdin",
+    "wasi:cli/stdout",
+    "wasi:cli/stderr",
+    "wasi:cli/terminal-input",
+    "wasi:cli/terminal-output",
+    "wasi:cli/terminal-stdin",
+    "wasi:cli/terminal-stdout",
+    "wasi:cli/terminal-stderr",
+    "wasi:clocks/monotonic-clock",
+    "wasi:clocks/wall-clock",
+    "wasi:io/error",
+    "wasi:io/poll",
+    "wasi:io/streams",
+    "wasi:random/random",
+    "wasi:random/insecure-seed",
+];
+/// The version that the linker offers. Any 0.2 that is not newer in kind is matched by it.
+const VERSION: &str = "0.2.6";
+/// Bytes of output kept: the end of a panic's message is what matters.
+const KEPT_OUTPUT: usize = 8 * 1024;
+/// Bytes that one question for randomness may ask for.
+const MAX_RANDOM: u64 = 64 * 1024;
+/// Bytes that one write may have, as WASI says of `check-write`.
+const MAX_WRITE: u64 = 64 * 1024;
+
+/// The end of what the guest wrote to its standard output and error.
+#[derive(Default)]
+pub(crate) struct Stderr(VecDeque<u8>);
+
+impl Stderr {
+    fn write(&mut self, bytes: &[u8]) {
+        let bytes = bytes.get(bytes.len().saturating_sub(KEPT_OUTPUT)..).unwrap_or_default();
+        self.0.extend(bytes);
+        let excess = self.0.len().saturating_sub(KEPT_OUTPUT);
+        self.0.drain(..excess);
+    }
+}
+
+/// What the guest wrote, without control characters but line breaks.
+pub(crate) fn stderr_text(state: &RunState) -> String {
+    let bytes: Vec<u8> = state.stderr.0.iter().copied().collect();
+    let visible = |character: &char| *character == '\n' || !character.is_control();
+    String::from_utf8_lossy(&bytes).chars().filter(visible).collect()
+}
+
+/// The guest's handles of streams and terminals hold nothing.
+struct OutputStream;
+struct InputStream;
+struct IoError;
+struct Pollable;
+struct TerminalInput;
+struct TerminalOutput;
+
+#[derive(ComponentType, Lift, Lower)]
+#[component(variant)]
+enum StreamError {
+    #[component(name = "last-operation-failed")]
+    LastOperationFailed(Resource<IoError>),
+    #[component(name = "closed")]
+    Closed,
+}
+
+#[derive(ComponentType, Lift, Lower)]
+#[component(record)]
+struct Datetime {
+    seconds: u64,
+    nanoseconds: u32,
+}
+
+type Context<'a> = StoreContextMut<'a, RunState>;
+
+pub(super) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
+    let mut environment = interface(linker, "wasi:cli/environment")?;
+    environment.func_wrap("get-environment", |_: Context<'_>, (): ()| Ok((Vec::<(String, String)>::new(),)))?;
+    environment.func_wrap("get-arguments", |_: Context<'_>, (): ()| Ok((Vec::<String>::new(),)))?;
+    environment.func_wrap("initial-cwd", |_: Context<'_>, (): ()| Ok((None::<String>,)))?;
+    interface(linker, "wasi:cli/exit")?.func_wrap(
+        "exit",
+        |_: Context<'_>, (_,): (Result<(), ()>,)| -> wasmtime::Result<()> {
+            Err(wasmtime::Error::msg("the guest wanted to exit"))
+        },
+    )?;
+
+    let mut poll = interface(linker, "wasi:io/poll")?;
+    poll.resource("pollable", ResourceType::host::<Pollable>(), |_, _| Ok(()))?;
+    poll.func_wrap("[method]pollable.block", |_: Context<'_>, (_,): (Resource<Pollable>,)| Err::<(), _>(no_waiting()))?;
+    interface(linker, "wasi:io/error")?.resource("error", ResourceType::host::<IoError>(), |_, _| Ok(()))?;
+    link_streams(&mut interface(linker, "wasi:io/streams")?)?;
+    interface(linker, "wasi:cli/stdin")?
+        .func_wrap("get-stdin", |_: Context<'_>, (): ()| Ok((Resource::<InputStream>::new_own(0),)))?;
+    for (name, function) in [("wasi:cli/stdout", "get-stdout"), ("wasi:cli/stderr", "get-stderr")] {
+        interface(linker, name)?
+            .func_wrap(function, |_: Context<'_>, (): ()| Ok((Resource::<OutputStream>::new_own(0),)))?;
+    }
+
+    interface(linker, "wasi:cli/terminal-input")?.resource(
+        "terminal-input",
+        ResourceType::host::<TerminalInput>(),
+        |_, _| Ok(()),
+    )?;
+    interface(linker, "wasi:cli/terminal-output")?.resource(
+        "terminal-output",
+        ResourceType::host::<TerminalOutput>(),
+        |_, _| Ok(()),
+    )?;
+    interface(linker, "wasi:cli/terminal-stdin")?
+        .func_wrap("get-terminal-stdin", |_: Context<'_>, (): ()| Ok((None::<Resource<TerminalInput>>,)))?;
+    for (name, function) in
+        [("wasi:cli/terminal-stdout", "get-terminal-stdout"), ("wasi:cli/terminal-stderr", "get-terminal-stderr")]
+    {
+        interface(linker, name)?
+            .func_wrap(function, |_: Context<'_>, (): ()| Ok((None::<Resource<TerminalOutput>>,)))?;
+    }
+
+    let mut monotonic_clock = interface(linker, "wasi:clocks/monotonic-clock")?;
+    monotonic_clock.func_wrap("now", |store: Context<'_>, (): ()| Ok((nanoseconds(store.data().meter.read().0),)))?;
+    for function in ["subscribe-duration", "subscribe-instant"] {
+        monotonic_clock
+            .func_wrap(function, |_: Context<'_>, (_,): (u64,)| Err::<(Resource<Pollable>,), _>(no_waiting()))?;
+    }
+    let mut wall_clock = interface(linker, "wasi:clocks/wall-clock")?;
+    wall_clock.func_wrap("now", |_: Context<'_>, (): ()| Ok((now(),)))?;
+    wall_clock.func_wrap("resolution", |_: Context<'_>, (): ()| Ok((Datetime { seconds: 0, nanoseconds: 1 },)))?;
+
+    let mut random = interface(linker, "wasi:random/random")?;
+    random.func_wrap("get-random-bytes", |mut store: Context<'_>, (count,): (u64,)| {
+        if count > MAX_RANDOM {
+            return Err(wasmtime::Error::msg("too many random bytes at once"));
+        }
+        let mut bytes = vec![0; usize::try_from(count)?];
+        store.data_mut().random.fill_bytes(&mut bytes);
+        Ok((bytes,))
+    })?;
+    random.func_wrap("get-random-u64", |mut store: Context<'_>, (): ()| Ok((store.data_mut().random.next_u64(),)))?;
+    interface(linker, "wasi:random/insecure-seed")?
+        .func_wrap("insecure-seed", |_: Context<'_>, (): ()| Ok(((0_u64, 0_u64),)))
+}
+
+fn link_streams(streams: &mut LinkerInstance<'_, RunState>) -> wasmtime::Result<()> {
+    streams.resource("input-stream", ResourceType::host::<InputStream>(), |_, _| Ok(()))?;
+    streams.resource("output-stream", ResourceType::host::<OutputStream>(), |_, _| Ok(()))?;
+    streams.func_wrap("[method]output-stream.check-write", |_: Context<'_>, (_,): (Resource<OutputStream>,)| {
+        Ok((Ok::<u64, StreamError>(MAX_WRITE),))
+    })?;
+    streams.func_wrap("[method]output-stream.subscribe", |_: Context<'_>, (_,): (Resource<OutputStream>,)| {
+        Err::<(Resource<Pollable>,), _>(no_waiting())
+    })?;
+    for function in ["[method]output-stream.write", "[method]output-stream.blocking-write-and-flush"] {
+        streams.func_wrap(function, |mut store: Context<'_>, (_, bytes): (Resource<OutputStream>, Vec<u8>)| {
+            store.data_mut().stderr.write(&bytes);
+            Ok((Ok::<(), StreamError>(()),))
+        })?;
+    }
+    for function in ["[method]output-stream.flush", "[method]output-stream.blocking-flush"] {
+        streams
+            .func_wrap(function, |_: Context<'_>, (_,): (Resource<OutputStream>,)| Ok((Ok::<(), StreamError>(()),)))?;
+    }
+    for function in ["[method]input-stream.read", "[method]input-stream.blocking-read"] {
+        streams.func_wrap(function, |_: Context<'_>, (_, _): (Resource<InputStream>, u64)| {
+            Ok((Err::<Vec<u8>, StreamError>(StreamError::Closed),))
+        })?;
+    }
+    Ok(())
+}
+
+/// The guest waits for tools and timers alone, through the imports that are made for it.
+fn no_waiting() -> wasmtime::Error {
+    wasmtime::Error::msg("the guest wanted to wait through wasi:io")
+}
+
+fn interface<'linker>(
+    linker: &'linker mut Linker<RunState>,
+    name: &str,
+) -> wasmtime::Result<LinkerInstance<'linker, RunState>> {
+    linker.instance(&format!("{name}@{VERSION}"))
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn now() -> Datetime {
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Datetime { seconds: since_epoch.as_secs(), nanoseconds: since_epoch.subsec_nanos() }
+}
+
+#[cfg(all(test, feature = "embedded"))]
+mod tests {
+    use belljar_image::Image;
+    use wasmtime::{Engine, component::types::ComponentItem};
+
+    use super::*;
+
+    /// The interfaces of belljar's own package.
+    const OWN: [&str; 4] =
+        ["belljar:sandbox/tools", "belljar:sandbox/catalog", "belljar:sandbox/console", "belljar:sandbox/timers"];
+
+    #[test]
+    fn the_built_component_imports_nothing_but_the_allow_list() {
+        let engine = Engine::new(&belljar_image::config()).expect("an engine");
+        let component = Image::embedded().load(&engine).expect("the image loads").component;
+        let component_type = component.component_type();
+        let mut imports = Vec::new();
+        for (name, item) in component_type.imports(&engine) {
+            assert!(matches!(item.ty, ComponentItem::ComponentInstance(_)), "{name} is no interface");
+            imports.push(name.split('@').next().unwrap_or_default().to_owned());
+        }
+        for import in &imports {
+            assert!(
+                INTERFACES.contains(&import.as_str()) || OWN.contains(&import.as_str()),
+                "{import} is not on the allow-list"
+            );
+        }
+        for forbidden in ["wasi:filesystem", "wasi:sockets", "wasi:http"] {
+            assert!(!imports.iter().any(|import| import.starts_with(forbidden)), "{forbidden} is imported");
+        }
+        for own in OWN {
+            assert!(imports.iter().any(|import| import == own), "{own} is not imported: is this the right component?");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The memory limit, and what was used of it.
+
+use wasmtime::ResourceLimiter;
+
+/// Elements of a table; the guest's is fixed, and a hostile component gets no further.
+const TABLE_ELEMENTS: usize = 20_000;
+
+/// Bounds the linear memory of one run.
+pub(crate) struct MemoryLimiter {
+    limit: usize,
+    peak: usize,
+    /// The size that was asked for and refused.
+    denied: Option<usize>,
+}
+
+impl MemoryLimiter {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { limit: usize::try_from(limit).unwrap_or(usize::MAX), peak: 0, denied: None }
+    }
+
+    pub(crate) fn peak(&self) -> u64 {
+        self.peak as u64
+    }
+
+    pub(crate) fn denied(&self) -> Option<u64> {
+        self.denied.map(|denied| denied as u64)
+    }
+}
+
+impl ResourceLimiter for MemoryLimiter {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > self.limit {
+            // The guest sees a failed `memory.grow` and aborts; the run's error must say why.
+            self.denied = Some(desired);
+            return Ok(false);
+        }
+        self.peak = self.peak.max(desired);
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(desired <= TABLE_ELEMENTS)
+    }
+}

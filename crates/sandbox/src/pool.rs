@@ -1,0 +1,64 @@
+//! The engine and its pool of slots.
+
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+/// How many runs there may be, and what they share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxOptions {
+    /// Runs that may be live at once, waiting for tools or computing. Each takes up to its memory limit, so this bounds the
+    /// memory of the process. Further runs queue.
+    pub max_live: u32,
+    /// Runs that may queue. One more is told that belljar is busy.
+    pub max_queued: u32,
+    /// How long a run may queue before it is told that belljar is busy.
+    pub queue_timeout: std::time::Duration,
+}
+
+impl Default for SandboxOptions {
+    fn default() -> Self {
+        Self { max_live: 64, max_queued: 256, queue_timeout: std::time::Duration::from_secs(30) }
+    }
+}
+
+/// What a warm slot keeps resident, so that the next run in it finds its pages there. Measured: without, a run of `1+1` takes 33
+/// page faults and three times as long.
+const RESIDENT_BYTES: usize = 4 << 20;
+const RESIDENT_STACK_BYTES: usize = 64 << 10;
+/// The guest has some thousand functions in its table.
+const TABLE_ELEMENTS: usize = 20_000;
+/// Components and their core modules have a bounded amount of metadata; the guest's is well below.
+const INSTANCE_BYTES: usize = 1 << 20;
+/// The guest is one module and a few shims.
+const CORE_INSTANCES: u32 = 20;
+
+/// An engine with a pool for `max_live` runs.
+pub(crate) fn engine(max_live: u32) -> wasmtime::Result<Engine> {
+    // `PAGEMAP_SCAN` (Linux 6.7) lets the pool reset only the pages that a run has touched. Older kernels reset them all.
+    Engine::new(&config(max_live, Enabled::Yes)).or_else(|_| Engine::new(&config(max_live, Enabled::No)))
+}
+
+fn config(max_live: u32, pagemap_scan: Enabled) -> Config {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(max_live)
+        .total_core_instances(max_live.saturating_mul(CORE_INSTANCES))
+        .total_memories(max_live)
+        .total_tables(max_live.saturating_mul(2))
+        // A run has a fiber for itself, and another while an import stands still.
+        .total_stacks(max_live.saturating_mul(2))
+        .max_core_instances_per_component(CORE_INSTANCES)
+        .max_memories_per_component(1)
+        .max_tables_per_component(2)
+        .max_component_instance_size(INSTANCE_BYTES)
+        .max_core_instance_size(INSTANCE_BYTES)
+        .table_elements(TABLE_ELEMENTS)
+        // The limit of each run is enforced by its limiter; this is what a slot reserves of the address space.
+        .max_memory_size(1 << 32)
+        .linear_memory_keep_resident(RESIDENT_BYTES)
+        .table_keep_resident(TABLE_ELEMENTS * size_of::<usize>())
+        .async_stack_keep_resident(RESIDENT_STACK_BYTES)
+        .max_unused_warm_slots(max_live)
+        .pagemap_scan(pagemap_scan);
+    let mut config = belljar_image::config();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}

@@ -1,0 +1,135 @@
+//! One run, from its first instruction to its outcome.
+
+use std::{sync::Arc, time::Duration};
+
+use belljar_model::{ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage};
+use wasmtime::{Engine, Store, UpdateDeadline};
+
+use crate::{
+    Program, Tools,
+    delivery::Inbox,
+    drive, failure,
+    host::{Journal, Meter, RunState, Shared, glass},
+};
+
+/// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result, twice.
+const HOSTCALL_FACTOR: u64 = 2;
+
+/// How a run came to its end.
+enum End {
+    Ended(wasmtime::Result<Result<String, glass::Failure>>),
+    TimedOut,
+    Cancelled,
+}
+
+/// Runs `program` in an instance of its own, until it ends or `cancelled` does.
+///
+/// # Cancellation
+/// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
+pub(crate) async fn run(
+    engine: &Engine,
+    interpreter: &glass::InterpreterPre<RunState>,
+    program: &Program,
+    limits: &Limits,
+    tools: Arc<dyn Tools>,
+    cancelled: impl Future<Output = ()>,
+) -> Outcome {
+    let shared = Shared { inbox: Inbox::default(), journal: Journal::default(), meter: Arc::new(Meter::new(limits)) };
+    let namespaces: Vec<glass::Namespace> = tools
+        .namespaces()
+        .into_iter()
+        .map(|namespace| glass::Namespace { server: namespace.server, globals: namespace.globals })
+        .collect();
+    let state = RunState::new(limits.clone(), tools, namespaces.len(), program.seed, &shared);
+    let mut store = match open_store(engine, state, limits, &shared) {
+        Ok(store) => store,
+        Err(error) => return Outcome::refused(internal(&error)),
+    };
+    let request = glass::Program {
+        source: program.source.clone(),
+        namespaces,
+        max_output: as_u32(limits.max_output.as_u64()),
+        max_arguments: as_u32(limits.max_arguments.as_u64()),
+    };
+
+    let ended = {
+        let run = async {
+            let instance = interpreter.instantiate_async(&mut store).await?;
+            store.run_concurrent(async |accessor| instance.call_run(accessor, request).await).await?
+        };
+        // The wall clock is checked at each tick while the guest computes; this is for when it waits. A deadline inside the
+        // closure of `run_concurrent` might never be polled.
+        tokio::select! {
+            biased;
+            ended = drive::drive(run, &shared) => End::Ended(ended),
+            () = tokio::time::sleep(limits.timeout) => End::TimedOut,
+            () = cancelled => End::Cancelled,
+        }
+    };
+
+    drive::note_late(&shared);
+    let (wall, computed, waited) = shared.meter.read();
+    let notes = shared.journal.close();
+    let result = match ended {
+        End::Ended(Ok(Ok(value))) => accepted(value, limits),
+        End::Ended(Ok(Err(failure))) => Err(failure::reported(failure, &program.source, limits)),
+        End::Ended(Err(trap)) => Err(failure::trapped(&trap, notes.hit, &store, limits)),
+        End::TimedOut => Err(failure::limit(shared.meter.timed_out())),
+        End::Cancelled => Err(failure::cancelled()),
+    };
+    let usage = Usage {
+        wall_ms: Some(milliseconds(wall)),
+        guest_ms: Some(milliseconds(computed)),
+        wait_ms: Some(milliseconds(waited)),
+        fuel: store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left)),
+        peak_memory_bytes: Some(store.data().limiter.peak()),
+        tool_calls: notes.calls_begun,
+        log_bytes: notes.log_bytes,
+        output_bytes: result.as_ref().map_or(0, |value| value.as_str().len() as u64),
+    };
+    Outcome { result, logs: notes.logs, calls: notes.calls, usage }
+}
+
+fn open_store(engine: &Engine, state: RunState, limits: &Limits, shared: &Shared) -> wasmtime::Result<Store<RunState>> {
+    let mut store = Store::new(engine, state);
+    store.limiter(|state| &mut state.limiter);
+    store.set_fuel(limits.fuel)?;
+    let largest = limits.max_result.as_u64().max(limits.max_source.as_u64()).max(limits.max_arguments.as_u64());
+    store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
+    store.set_epoch_deadline(1);
+    let (meter, journal) = (shared.meter.clone(), shared.journal.clone());
+    store.epoch_deadline_callback(move |_| match meter.tick() {
+        Ok(()) => Ok(UpdateDeadline::Yield(1)),
+        Err(hit) => {
+            journal.exceeded(hit);
+            Err(wasmtime::Error::msg("the time of the run is over"))
+        }
+    });
+    Ok(store)
+}
+
+/// The value, if it is one that consumers can take.
+fn accepted(value: String, limits: &Limits) -> Result<JsonText, RunError> {
+    let max = limits.max_output.as_u64();
+    let bounds = JsonBounds::with_bytes(usize::try_from(max).unwrap_or(usize::MAX));
+    JsonText::parse(value, &bounds).map_err(|fault| match fault {
+        JsonFault::TooLong { used, .. } => {
+            failure::limit(LimitHit { name: "max_output", max, used: used as u64, unit: "bytes" })
+        }
+        JsonFault::Syntax(_) => RunError::new(ErrorKind::Internal, format!("the interpreter's value is {fault}")),
+        fault => RunError::new(ErrorKind::Output, fault.to_string()).with_hint("return a flatter or smaller value"),
+    })
+}
+
+fn internal(error: &wasmtime::Error) -> RunError {
+    RunError::new(ErrorKind::Internal, format!("the run could not be set up: {error:#}"))
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    // Microseconds are what the clocks are good for.
+    (duration.as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn as_u32(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,126 @@
+//! What a run may call: the seam where tools of any kind are plugged in.
+
+use std::{sync::Arc, time::Duration};
+
+use belljar_model::{Effect, JsonText, ToolPath};
+use futures::future::BoxFuture;
+
+/// The tools of a run.
+///
+/// All methods are asked from within a run and answer for that run. Their futures are polled on tasks of their own or while
+/// the guest stands still, and are dropped when the run ends: dropping is cancelling.
+pub trait Tools: Send + Sync + 'static {
+    /// The servers, in the order in which their globals are defined. Asked once, at the start.
+    fn namespaces(&self) -> Vec<Namespace>;
+
+    /// The tools of one server, by its position in [`Tools::namespaces`]. Asked when the script first looks, so a server
+    /// may be started here.
+    fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>>;
+
+    /// Calls a tool with a JSON object. The answer is an MCP `CallToolResult` as JSON.
+    ///
+    /// An implementation ends a call that takes longer than `limit`; one that hears of the call's progress may extend it. The
+    /// run's own timeout ends them all.
+    fn call(
+        &self,
+        tool: &GrantedTool,
+        arguments: JsonText,
+        limit: Duration,
+    ) -> BoxFuture<'static, Result<JsonText, CallFault>>;
+
+    /// What `tools.list` answers: a JSON array of `{path, effect, summary}`, or why there is no such server.
+    fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>>;
+
+    /// What `tools.search` answers: a JSON array of `{path, effect, summary, declaration}`.
+    fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText>;
+
+    /// What `tools.describe` answers: a JSON object, or why there is no such tool.
+    fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>>;
+}
+
+/// A server as the script sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Namespace {
+    /// The server's name, as in a tool's path.
+    pub server: String,
+    /// The global variables that hold the namespace.
+    pub globals: Vec<String>,
+}
+
+/// The properties of a namespace, each a tool.
+#[derive(Debug, Default)]
+pub struct Directory {
+    names: String,
+    tools: Vec<GrantedTool>,
+}
+
+/// A tool that a run may call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedTool {
+    /// Which tool it is.
+    pub path: ToolPath,
+    /// What it may change.
+    pub effect: Effect,
+}
+
+impl Directory {
+    /// A directory of properties and their tools. A tool may have several properties. A name that is empty, or that holds a line
+    /// break, cannot be a property and is left out.
+    pub fn new(properties: impl IntoIterator<Item = (String, GrantedTool)>) -> Self {
+        let mut directory = Self::default();
+        for (name, tool) in properties {
+            if name.is_empty() || name.contains('\n') {
+                continue;
+            }
+            if !directory.tools.is_empty() {
+                directory.names.push('\n');
+            }
+            directory.names.push_str(&name);
+            directory.tools.push(tool);
+        }
+        directory
+    }
+
+    /// The names of all properties, separated by U+000A.
+    pub(crate) fn names(&self) -> &str {
+        &self.names
+    }
+
+    /// The tool behind a property, by the property's position.
+    pub(crate) fn tool(&self, entry: usize) -> Option<&GrantedTool> {
+        self.tools.get(entry)
+    }
+}
+
+/// Why a server has no tools to offer.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{reason}")]
+pub struct Unavailable {
+    /// What happened and how to mend it, for the script's author.
+    pub reason: String,
+}
+
+/// Why a call brought no result. (A tool that ran and failed gives a result with `isError`.)
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct CallFault {
+    /// What happened, for the script's author.
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+}
+
+impl CallFault {
+    /// A fault without a hint.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    /// No answer came within `limit`.
+    pub fn timed_out(limit: Duration) -> Self {
+        Self {
+            message: format!("no answer within {limit:?}, the limit of one call"),
+            hint: Some("the call may have taken effect all the same; limits.call sets the limit".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What to try, for errors that models run into.
+
+use boa_engine::{Context, JsString};
+
+use super::namespace;
+
+/// Names that other runtimes have, and what serves instead in here.
+const ABSENT: [(&str, &str); 11] = [
+    ("fetch", "there is no network in here: call a tool that fetches; tools.search(\"fetch\") finds one"),
+    ("XMLHttpRequest", "there is no network in here: call a tool that fetches; tools.search(\"fetch\") finds one"),
+    ("WebSocket", "there is no network in here: call a tool instead"),
+    ("require", "there are no modules in here: the tools are global objects, one per server; see tools.list()"),
+    ("process", "there is no process and no environment in here: what you need must come from a tool"),
+    ("Deno", "there is no Deno in here: the tools are global objects, one per server; see tools.list()"),
+    ("Bun", "there is no Bun in here: the tools are global objects, one per server; see tools.list()"),
+    ("Buffer", "there is no Buffer in here: use Uint8Array"),
+    ("window", "there is no browser page in here: globalThis is the global object"),
+    ("document", "there is no browser page in here: call a browser tool; tools.search(\"page\") finds one"),
+    ("module", "there are no modules in here: return the value instead of exporting it"),
+];
+
+/// A hint for an error message, where one is known.
+pub(crate) fn hint_for(message: &str, context: &mut Context) -> Option<String> {
+    if let Some(name) = message.strip_prefix("ReferenceError: ").and_then(|rest| rest.strip_suffix(" is not defined")) {
+        if let Some((_, hint)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
+            return Some((*hint).to_owned());
+        }
+        let candidates = globals(context);
+        return nearest(name, candidates.iter().map(String::as_str))
+            .map(|near| format!("did you mean {near}?"))
+            .or_else(|| Some(format!("the servers here are: {}", namespace::servers().join(", "))));
+    }
+    None
+}
+
+fn globals(context: &mut Context) -> Vec<String> {
+    let keys = context.global_object().own_property_keys(context).unwrap_or_default();
+    keys.into_iter().map(|key| JsString::from(key.to_string()).to_std_string_lossy()).collect()
+}
+
+/// The candidate nearest to `name`, if one is near. Case, `_` and `-` are forgiven, and one error in three letters.
+pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 128;
+    if name.is_empty() || name.len() > LONGEST {
+        return None;
+    }
+    let folded = |text: &str| text.to_lowercase().replace(['_', '-'], "");
+    let wanted = folded(name);
+    let allowed = (wanted.chars().count() / 3).max(1);
+    candidates
+        .filter(|candidate| candidate.len() <= LONGEST)
+        .map(|candidate| (strsim::osa_distance(&wanted, &folded(candidate)), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,464 @@
+//! One global object per child server, whose properties are its tools.
+//!
+//! A namespace is made for each server at the start of a run, and nothing more: which tools there are is asked of the host when the
+//! script first looks, a tool's function is made when it is first read, and its handle is opened when it is first called. So a run
+//! over a thousand tools starts as fast as a run over none.
+//!
+//! To the script a namespace is a frozen object without a prototype: reading what is not there throws, with the nearest name.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
+use boa_engine::{
+    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction,
+    builtins::promise::ResolvingFunctions,
+    js_string,
+    object::{
+        IntegrityLevel, JsPrototype,
+        builtins::{JsArray, JsFunction, JsPromise, JsProxyBuilder},
+    },
+    property::{PropertyDescriptor, PropertyKey},
+};
+use boa_gc::{Finalize, Trace};
+
+use crate::{
+    glass::{
+        Program,
+        belljar::sandbox::tools::{self as glass, CallError, Tool},
+    },
+    pending::{self, Awaited, Event},
+    values::{decode, encode},
+};
+
+/// A tool that the script has named: where its handle is, and what it is called in messages.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolRef {
+    namespace: u32,
+    entry: u32,
+    pub(super) server: String,
+    pub(super) name: String,
+}
+
+/// Names that are read of every object by the language or by habit. A namespace answers `undefined` rather than throw,
+/// so that it can be awaited, logged and compared.
+const PROBED: [&str; 12] = [
+    "then",
+    "catch",
+    "finally",
+    "toJSON",
+    "toString",
+    "valueOf",
+    "constructor",
+    "prototype",
+    "__proto__",
+    "length",
+    "name",
+    "inspect",
+];
+
+#[derive(Default)]
+struct Run {
+    servers: Vec<Server>,
+    max_arguments: usize,
+}
+
+struct Server {
+    name: String,
+    /// Asked of the host once.
+    directory: Option<Result<Rc<str>, String>>,
+    functions: BTreeMap<u32, JsFunction>,
+    handles: BTreeMap<u32, Rc<Tool>>,
+}
+
+thread_local! {
+    static RUN: RefCell<Run> = RefCell::default();
+}
+
+/// Makes the namespaces of this run.
+pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
+    let servers = program.namespaces.iter().map(|namespace| Server {
+        name: namespace.server.clone(),
+        directory: None,
+        functions: BTreeMap::new(),
+        handles: BTreeMap::new(),
+    });
+    RUN.set(Run { servers: servers.collect(), max_arguments: program.max_arguments as usize });
+    let global = context.global_object();
+    for (number, namespace) in (0_u32..).zip(&program.namespaces) {
+        let object = make(number, context)?;
+        for name in &namespace.globals {
+            let descriptor = PropertyDescriptor::builder()
+                .value(object.clone())
+                .writable(false)
+                .enumerable(true)
+                .configurable(false)
+                .build();
+            global.define_property_or_throw(JsString::from(name.as_str()), descriptor, context)?;
+        }
+    }
+    Ok(())
+}
+
+/// The servers' names, for messages.
+pub(super) fn servers() -> Vec<String> {
+    RUN.with_borrow(|run| run.servers.iter().map(|server| server.name.clone()).collect())
+}
+
+/// The tool of a path.
+pub(super) fn find(server: &str, tool: &str, context: &mut Context) -> JsResult<ToolRef> {
+    let number = RUN.with_borrow(|run| run.servers.iter().position(|other| other.name == server));
+    let Some(number) = number.and_then(|number| u32::try_from(number).ok()) else {
+        let known = servers();
+        let near =
+            super::hints::nearest(server, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
+        let hint = near.unwrap_or_else(|| format!("the servers here are: {}", known.join(", ")));
+        return Err(with_hint(&format!("there is no server '{server}'"), &hint, context));
+    };
+    match lookup(number, tool) {
+        Ok(Some(entry)) => Ok(ToolRef { namespace: number, entry, server: server.to_owned(), name: tool.to_owned() }),
+        Ok(None) => Err(unknown(number, tool, context)),
+        Err(reason) => Err(unavailable(number, tool, &reason, context)),
+    }
+}
+
+/// Calls a tool; the value is a promise of its result.
+pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (promise, settle) = JsPromise::new_pending(context);
+    match prepare(tool, arguments, context) {
+        Ok((handle, text)) => {
+            let tool = tool.clone();
+            pending::start(Awaited::Call, async move {
+                let result = handle.call(text).await;
+                Event::Answered { tool, raw, settle, result }
+            });
+        }
+        Err(error) => {
+            let reason = error.into_opaque(context)?;
+            settle.reject.call(&JsValue::undefined(), &[reason], context)?;
+        }
+    }
+    Ok(promise.into())
+}
+
+/// Settles the promise of a call.
+pub(crate) fn answer(
+    tool: &ToolRef,
+    raw: bool,
+    settle: &ResolvingFunctions,
+    result: Result<String, CallError>,
+    context: &mut Context,
+) -> JsResult<()> {
+    let settled = match result {
+        Ok(text) => decode::decode(&text, context)
+            .and_then(|result| if raw { Ok(result) } else { value_of(tool, result, context) }),
+        Err(error) => Err(JsError::from_opaque(super::tool_error(
+            tool,
+            &error.message,
+            JsValue::undefined(),
+            error.hint.as_deref(),
+            context,
+        )?)),
+    };
+    match settled {
+        Ok(value) => settle.resolve.call(&JsValue::undefined(), &[value], context)?,
+        Err(error) => {
+            let reason = error.into_opaque(context)?;
+            settle.reject.call(&JsValue::undefined(), &[reason], context)?
+        }
+    };
+    Ok(())
+}
+
+/// What a programmer wants of a `CallToolResult`: `structuredContent` where there is some; else a text that is a JSON object or array,
+/// parsed; else the text; else the list of content blocks. A reported failure is thrown.
+fn value_of(tool: &ToolRef, result: JsValue, context: &mut Context) -> JsResult<JsValue> {
+    let Some(result) = result.as_object() else { return Ok(result) };
+    let content = result.get(js_string!("content"), context)?;
+    let text = joined_text(&content, context)?;
+    if result.get(js_string!("isError"), context)?.to_boolean() {
+        let message = text.unwrap_or_else(|| "the tool reported an error without a text".to_owned());
+        return Err(JsError::from_opaque(super::tool_error(tool, &message, content, None, context)?));
+    }
+    let structured = result.get(js_string!("structuredContent"), context)?;
+    if !structured.is_null_or_undefined() {
+        return Ok(structured);
+    }
+    let Some(text) = text else { return Ok(content) };
+    if text.trim_start().starts_with(['{', '['])
+        && let Ok(value) = decode::decode(&text, context)
+    {
+        return Ok(value);
+    }
+    Ok(JsString::from(text.as_str()).into())
+}
+
+/// The texts of all content blocks, a line each, if there are any and there is nothing but text.
+fn joined_text(content: &JsValue, context: &mut Context) -> JsResult<Option<String>> {
+    let Some(blocks) = content.as_object() else { return Ok(None) };
+    let length = blocks.get(js_string!("length"), context)?.to_length(context)?;
+    let mut joined = String::new();
+    for index in 0..length {
+        let Some(block) = blocks.get(index, context)?.as_object() else { return Ok(None) };
+        let Some(text) = block.get(js_string!("text"), context)?.as_string() else { return Ok(None) };
+        if index > 0 {
+            joined.push('\n');
+        }
+        joined.push_str(&text.to_std_string_lossy());
+    }
+    Ok((length > 0).then_some(joined))
+}
+
+/// Checks the arguments and opens the tool's handle.
+fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsResult<(Rc<Tool>, String)> {
+    let ToolRef { server, name, .. } = tool;
+    let text = match arguments {
+        [] => "{}".to_owned(),
+        [only] if only.is_undefined() => "{}".to_owned(),
+        [only] if only.as_object().is_some_and(|object| !object.is_array() && !object.is_callable()) => {
+            encode::arguments(only, context)?
+        }
+        [_] => {
+            let message =
+                format!("{server}.{name} takes one object with named arguments, as in {server}.{name}({{ … }})");
+            return Err(JsNativeError::typ().with_message(message).into());
+        }
+        _ => {
+            let message =
+                format!("{server}.{name} takes one object with named arguments, and got {} arguments", arguments.len());
+            return Err(JsNativeError::typ().with_message(message).into());
+        }
+    };
+    let max_arguments = RUN.with_borrow(|run| run.max_arguments);
+    if text.len() > max_arguments {
+        let message =
+            format!("the arguments of {server}.{name} have {} bytes as JSON; the limit is {max_arguments}", text.len());
+        return Err(JsNativeError::range().with_message(message).into());
+    }
+    if !text.starts_with('{') {
+        let message = format!("the arguments of {server}.{name} are no object as JSON");
+        return Err(JsNativeError::typ().with_message(message).into());
+    }
+    let handle = open(tool).map_err(|message| JsNativeError::error().with_message(message))?;
+    Ok((handle, text))
+}
+
+/// The tool's handle, opened once and kept for the run.
+fn open(tool: &ToolRef) -> Result<Rc<Tool>, String> {
+    let opened = RUN.with_borrow(|run| run.servers.get(tool.namespace as usize)?.handles.get(&tool.entry).cloned());
+    if let Some(handle) = opened {
+        return Ok(handle);
+    }
+    let handle = Rc::new(glass::open(tool.namespace, tool.entry)?);
+    RUN.with_borrow_mut(|run| {
+        if let Some(server) = run.servers.get_mut(tool.namespace as usize) {
+            server.handles.insert(tool.entry, handle.clone());
+        }
+    });
+    Ok(handle)
+}
+
+/// The directory of a namespace, from the host at the first question.
+fn directory(number: u32) -> Result<Rc<str>, String> {
+    let known = RUN.with_borrow(|run| run.servers.get(number as usize).and_then(|server| server.directory.clone()));
+    if let Some(directory) = known {
+        return directory;
+    }
+    let directory = glass::directory(number).map(Rc::from);
+    RUN.with_borrow_mut(|run| {
+        if let Some(server) = run.servers.get_mut(number as usize) {
+            server.directory = Some(directory.clone());
+        }
+    });
+    directory
+}
+
+fn lookup(number: u32, name: &str) -> Result<Option<u32>, String> {
+    if name.is_empty() || name.contains('\n') {
+        return Ok(None);
+    }
+    let directory = directory(number)?;
+    Ok(directory.split('\n').position(|entry| entry == name).and_then(|entry| u32::try_from(entry).ok()))
+}
+
+fn server_name(number: u32) -> String {
+    RUN.with_borrow(|run| run.servers.get(number as usize).map(|server| server.name.clone())).unwrap_or_default()
+}
+
+/// The function of a tool, made once for the run.
+fn tool_function(number: u32, entry: u32, name: &str, context: &mut Context) -> JsFunction {
+    let made = RUN.with_borrow(|run| run.servers.get(number as usize)?.functions.get(&entry).cloned());
+    if let Some(function) = made {
+        return function;
+    }
+    let tool = Captured(ToolRef { namespace: number, entry, server: server_name(number), name: name.to_owned() });
+    let native = NativeFunction::from_copy_closure_with_captures(
+        |_, arguments, tool: &Captured, context| call(&tool.0, false, arguments, context),
+        tool,
+    );
+    let function = super::function(name, 1, native, context);
+    RUN.with_borrow_mut(|run| {
+        if let Some(server) = run.servers.get_mut(number as usize) {
+            server.functions.insert(entry, function.clone());
+        }
+    });
+    function
+}
+
+/// A function that rejects, saying why its server is not available: what a script can catch where it awaits.
+fn unavailable_function(number: u32, name: &str, reason: &str, context: &mut Context) -> JsFunction {
+    let tool = ToolRef { namespace: number, entry: 0, server: server_name(number), name: name.to_owned() };
+    let native = NativeFunction::from_copy_closure_with_captures(
+        |_, _, (tool, reason): &(Captured, CapturedText), context| {
+            let error = super::tool_error(&tool.0, &reason.0, JsValue::undefined(), None, context)?;
+            Ok(JsPromise::reject(JsError::from_opaque(error), context)?.into())
+        },
+        (Captured(tool), CapturedText(reason.to_owned())),
+    );
+    super::function(name, 1, native, context)
+}
+
+#[derive(Trace, Finalize)]
+struct Captured(#[unsafe_ignore_trace] ToolRef);
+
+#[derive(Trace, Finalize)]
+struct CapturedText(#[unsafe_ignore_trace] String);
+
+fn unknown(number: u32, name: &str, context: &mut Context) -> JsError {
+    let server = server_name(number);
+    let hint = match directory(number) {
+        Ok(directory) => match super::hints::nearest(name, directory.split('\n')) {
+            Some(near) => format!("did you mean {server}.{near}?"),
+            None => format!("tools.list({server:?}) says what there is"),
+        },
+        Err(reason) => reason,
+    };
+    with_hint(&format!("{server}.{name} is not a function: there is no such tool"), &hint, context)
+}
+
+fn unavailable(number: u32, name: &str, reason: &str, context: &mut Context) -> JsError {
+    let tool = ToolRef { namespace: number, entry: 0, server: server_name(number), name: name.to_owned() };
+    super::tool_error(&tool, reason, JsValue::undefined(), None, context)
+        .map_or_else(|error| error, JsError::from_opaque)
+}
+
+/// A TypeError that carries a hint for its author.
+fn with_hint(message: &str, hint: &str, context: &mut Context) -> JsError {
+    let error = JsNativeError::typ().with_message(message.to_owned()).into_opaque(context);
+    let descriptor = PropertyDescriptor::builder()
+        .value(JsString::from(hint))
+        .writable(true)
+        .enumerable(false)
+        .configurable(true)
+        .build();
+    match error.define_property_or_throw(js_string!("hint"), descriptor, context) {
+        Ok(_) => JsError::from_opaque(error.into()),
+        Err(error) => error,
+    }
+}
+
+/// The target of a namespace's proxy holds its number; it is filled and frozen when the script asks for all that there is.
+#[derive(Debug, Trace, Finalize, boa_engine::JsData)]
+struct NamespaceTarget(#[unsafe_ignore_trace] u32);
+
+fn make(number: u32, context: &mut Context) -> JsResult<JsObject> {
+    let target = JsObject::from_proto_and_data(JsPrototype::None, NamespaceTarget(number));
+    let proxy = JsProxyBuilder::new(target)
+        .get(trap_get)
+        .has(trap_has)
+        .own_keys(trap_own_keys)
+        .get_own_property_descriptor(trap_descriptor)
+        .is_extensible(trap_is_extensible)
+        .prevent_extensions(trap_prevent_extensions)
+        .set(trap_refuse)
+        .define_property(trap_refuse)
+        .delete_property(trap_refuse)
+        .set_prototype_of(trap_refuse)
+        .build(context)?;
+    Ok(proxy.into())
+}
+
+fn target(arguments: &[JsValue]) -> JsResult<(JsObject, u32)> {
+    let target = arguments.first().and_then(JsValue::as_object);
+    let number = target.as_ref().and_then(|target| target.downcast_ref::<NamespaceTarget>().map(|target| target.0));
+    match (target, number) {
+        (Some(target), Some(number)) => Ok((target, number)),
+        _ => Err(JsNativeError::typ().with_message("not a namespace").into()),
+    }
+}
+
+fn trap_get(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (_, number) = target(arguments)?;
+    let key = arguments.get(1).cloned().unwrap_or_default();
+    let Some(name) = key.as_string() else {
+        if key.as_symbol() == Some(JsSymbol::to_string_tag()) {
+            return Ok(JsString::from(server_name(number)).into());
+        }
+        return Ok(JsValue::undefined());
+    };
+    let name = name.to_std_string_lossy();
+    let is_probe = PROBED.contains(&name.as_str());
+    match lookup(number, &name) {
+        Ok(Some(entry)) => Ok(tool_function(number, entry, &name, context).into()),
+        _ if is_probe => Ok(JsValue::undefined()),
+        Ok(None) => Err(unknown(number, &name, context)),
+        Err(reason) => Ok(unavailable_function(number, &name, &reason, context).into()),
+    }
+}
+
+fn trap_has(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
+    let (_, number) = target(arguments)?;
+    let name = arguments.get(1).and_then(JsValue::as_string).map(|name| name.to_std_string_lossy());
+    Ok(JsValue::from(name.is_some_and(|name| matches!(lookup(number, &name), Ok(Some(_))))))
+}
+
+fn trap_own_keys(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (target, number) = target(arguments)?;
+    fill(&target, number, context)?;
+    let keys = target.own_property_keys(context)?;
+    Ok(JsArray::from_iter(keys.into_iter().map(JsValue::from), context).into())
+}
+
+fn trap_descriptor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (target, number) = target(arguments)?;
+    fill(&target, number, context)?;
+    let key = arguments.get(1).cloned().unwrap_or_default().to_property_key(context)?;
+    let Some(value) = super::own_data_property(&target, key, context) else { return Ok(JsValue::undefined()) };
+    let descriptor = JsObject::with_object_proto(context.intrinsics());
+    super::put(&descriptor, "value", value, context)?;
+    super::put(&descriptor, "writable", false, context)?;
+    super::put(&descriptor, "enumerable", true, context)?;
+    super::put(&descriptor, "configurable", false, context)?;
+    Ok(descriptor.into())
+}
+
+fn trap_is_extensible(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (target, number) = target(arguments)?;
+    fill(&target, number, context)?;
+    Ok(JsValue::from(false))
+}
+
+fn trap_prevent_extensions(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (target, number) = target(arguments)?;
+    fill(&target, number, context)?;
+    Ok(JsValue::from(true))
+}
+
+fn trap_refuse(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (_, number) = target(arguments)?;
+    let server = server_name(number);
+    Err(with_hint(&format!("{server} is frozen"), "keep values in variables of your own", context))
+}
+
+/// Fills the target with all functions and freezes it, once: from then on it is what the traps report.
+fn fill(target: &JsObject, number: u32, context: &mut Context) -> JsResult<()> {
+    if !target.is_extensible(context)? {
+        return Ok(());
+    }
+    // A server that is not available has no tools to show; reading one of them says why.
+    if let Ok(directory) = directory(number) {
+        for (entry, name) in (0_u32..).zip(directory.split('\n')).filter(|(_, name)| !name.is_empty()) {
+            let function = tool_function(number, entry, name, context);
+            target.create_data_property(PropertyKey::from(JsString::from(name)), function, context)?;
+        }
+    }
+    target.set_integrity_level(IntegrityLevel::Frozen, context).map(|_| ())
+}

@@ -1,0 +1,80 @@
+//! `tools`: what there is to call, as data, and calls by path.
+
+use boa_engine::{Context, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string};
+
+use super::namespace;
+use crate::{glass::belljar::sandbox::catalog, values::decode};
+
+/// Results of `tools.search` where the script names no number.
+const DEFAULT_RESULTS: u32 = 10;
+
+pub(super) fn install(context: &mut Context) -> JsResult<()> {
+    let tools = JsObject::with_object_proto(context.intrinsics());
+    let methods: [(&str, usize, fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>); 5] = [
+        ("list", 1, list),
+        ("search", 2, search),
+        ("describe", 1, describe),
+        ("call", 2, |_, arguments, context| by_path("tools.call", false, arguments, context)),
+        ("raw", 2, |_, arguments, context| by_path("tools.raw", true, arguments, context)),
+    ];
+    for (name, length, native) in methods {
+        let method = super::function(name, length, NativeFunction::from_fn_ptr(native), context);
+        super::put(&tools, name, method, context)?;
+    }
+    super::define("tools", tools, context)
+}
+
+fn list(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let server = match arguments.first() {
+        None => None,
+        Some(server) if server.is_undefined() => None,
+        Some(server) => match server.as_object() {
+            // `tools.list({ server: "fs" })`
+            Some(options) => options.get(js_string!("server"), context)?.as_string(),
+            None => Some(server.to_string(context)?),
+        },
+    };
+    let server = server.map(|server| server.to_std_string_lossy());
+    let answer = catalog::list(server.as_deref()).map_err(refused)?;
+    decode::decode(&answer, context)
+}
+
+fn search(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let query = arguments.first().cloned().unwrap_or_default().to_string(context)?.to_std_string_lossy();
+    let limit = match arguments.get(1) {
+        None => None,
+        Some(limit) => match limit.as_object() {
+            Some(options) => options.get(js_string!("limit"), context)?.as_number(),
+            None => limit.as_number(),
+        },
+    };
+    let limit = limit.map_or(DEFAULT_RESULTS, |limit| limit.clamp(1.0, 100.0) as u32);
+    decode::decode(&catalog::search(&query, limit), context)
+}
+
+fn describe(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let path = path("tools.describe", arguments)?;
+    let answer = catalog::describe(&path.to_std_string_lossy()).map_err(refused)?;
+    decode::decode(&answer, context)
+}
+
+fn by_path(name: &str, raw: bool, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let path = path(name, arguments)?.to_std_string_lossy();
+    let Some((server, tool)) = path.split_once('.') else {
+        return Err(JsNativeError::typ()
+            .with_message(format!("{name}: '{path}' is no tool path, such as \"fs.read_file\""))
+            .into());
+    };
+    let tool = namespace::find(server, tool, context)?;
+    namespace::call(&tool, raw, arguments.get(1..).unwrap_or_default(), context)
+}
+
+fn path(name: &str, arguments: &[JsValue]) -> JsResult<JsString> {
+    arguments.first().and_then(JsValue::as_string).ok_or_else(|| {
+        JsNativeError::typ().with_message(format!("{name} takes a tool's path first, such as \"fs.read_file\"")).into()
+    })
+}
+
+fn refused(message: String) -> boa_engine::JsError {
+    JsNativeError::typ().with_message(message).into()
+}

@@ -1,0 +1,180 @@
+//! One context, one script: from the snapshot to the value.
+
+use std::{cell::RefCell, rc::Rc};
+
+use boa_engine::{
+    Context, JsObject, JsResult, JsValue, Script, Source,
+    builtins::promise::{OperationType, Promise, PromiseState},
+    context::{Clock, HostHooks, time::JsInstant},
+    object::builtins::JsPromise,
+};
+
+use crate::{
+    failure::{self, Failing},
+    glass::{Failure, FailureKind, Program, belljar::sandbox::console},
+    globals,
+    jobs::JobQueue,
+    pending::{self, Event},
+    source::{self, Origin, SCRIPT_NAME},
+    values::{encode, inspect},
+};
+
+/// Frames of JavaScript inside each other. Below what either stack holds, also where native code recurses in between.
+const RECURSION_LIMIT: usize = 400;
+/// The longest `ArrayBuffer`: the memory limit ends a run well before.
+const MAX_BUFFER_BYTES: u64 = 1 << 30;
+
+thread_local! {
+    static CONTEXT: RefCell<Option<Context>> = const { RefCell::new(None) };
+    static REJECTED: RefCell<Vec<JsObject<Promise>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Builds the context that the snapshot holds, and runs a little code so that what is made lazily is there.
+pub(crate) fn build() {
+    let mut context = Context::builder()
+        .clock(Rc::new(HostClock))
+        .host_hooks(Rc::new(Hooks))
+        .job_executor(Rc::new(JobQueue::default()))
+        .module_loader(Rc::new(boa_engine::module::IdleModuleLoader))
+        // There is no second agent that could wake this one up.
+        .can_block(false)
+        .build()
+        .expect("the context is built from constants");
+    let limits = context.runtime_limits_mut();
+    limits.set_recursion_limit(RECURSION_LIMIT);
+    limits.set_backtrace_limit(20);
+    globals::install(&mut context).expect("the globals are made from constants");
+    warm(&mut context);
+    CONTEXT.set(Some(context));
+}
+
+/// Runs what every script runs, so that each run finds its pages and shapes made.
+fn warm(context: &mut Context) {
+    if let Ok(translated) = source::translate("const a = [1, 2].map((x: number) => x + 1); await null; ({ a })") {
+        let _ = evaluate(&translated.code, context).and_then(|promise| {
+            context.run_jobs()?;
+            Ok(promise)
+        });
+    }
+}
+
+/// Runs `program` to its end: its value, all its calls answered.
+pub(crate) async fn run(program: Program) -> Result<String, Failure> {
+    let Some(mut context) = CONTEXT.take() else {
+        return Err(failure::plain(FailureKind::Exception, "the interpreter was not initialised, or has run before"));
+    };
+    let outcome = run_in(&mut context, program).await;
+    // The instance is thrown away; taking its heap apart first would only cost time.
+    std::mem::forget(context);
+    outcome
+}
+
+async fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
+    let translated = source::translate(&program.source).map_err(failure::of_syntax)?;
+    let origin = translated.origin;
+    globals::bind(&program, context).map_err(|error| failing(error, &origin, context))?;
+    let promise = evaluate(&translated.code, context).map_err(|error| failing(error, &origin, context))?;
+    drop(translated.code);
+
+    let mut settled = None;
+    loop {
+        context.run_jobs().map_err(|error| failing(error, &origin, context))?;
+        if settled.is_none() {
+            settled = match promise.state() {
+                PromiseState::Pending => None,
+                PromiseState::Fulfilled(value) => Some(encode::output(&value, program.max_output, context)),
+                PromiseState::Rejected(reason) => {
+                    REJECTED.with_borrow_mut(|rejected| rejected.retain(|other| *other != promise_object(&promise)));
+                    Some(Err(Failing::Thrown(reason)))
+                }
+            };
+            if settled.is_some() {
+                pending::drop_timers();
+            }
+        }
+        if settled.is_some() && pending::calls() == 0 {
+            break;
+        }
+        if pending::is_empty() {
+            return Err(failure::deadlock());
+        }
+        match pending::next().await {
+            Event::Answered { tool, raw, settle, result } => globals::answer(&tool, raw, &settle, result, context),
+            Event::Elapsed { timer } => globals::elapsed(timer, context),
+        }
+        .map_err(|error| failing(error, &origin, context))?;
+    }
+    report_rejections(context);
+    settled.unwrap_or(Ok(String::new())).map_err(|failing| failing.describe(&origin, context))
+}
+
+fn failing(error: boa_engine::JsError, origin: &Origin, context: &mut Context) -> Failure {
+    Failing::of(error, context).describe(origin, context)
+}
+
+fn evaluate(code: &str, context: &mut Context) -> JsResult<JsPromise> {
+    let source = Source::from_reader(code.as_bytes(), Some(SCRIPT_NAME.as_ref()));
+    let function = Script::parse(source, None, context)?.evaluate(context)?;
+    let Some(function) = function.as_callable() else {
+        return JsPromise::resolve(JsValue::undefined(), context);
+    };
+    let promise = function.call(&JsValue::undefined(), &[], context)?;
+    match promise.as_object() {
+        Some(object) => JsPromise::from_object(object),
+        None => JsPromise::resolve(promise, context),
+    }
+}
+
+fn promise_object(promise: &JsPromise) -> JsObject<Promise> {
+    let object: JsObject = promise.clone().into();
+    object.downcast::<Promise>().expect("a promise holds a promise")
+}
+
+/// Says which promises were rejected and never looked at: a failure that would else be silent.
+fn report_rejections(context: &mut Context) {
+    for promise in REJECTED.take() {
+        if let Ok(promise) = JsPromise::from_object(promise.upcast())
+            && let PromiseState::Rejected(reason) = promise.state()
+        {
+            let reason = inspect::text(&reason, context);
+            console::write(console::Level::Error, &format!("unhandled rejection: {reason}"));
+        }
+    }
+}
+
+struct Hooks;
+
+impl HostHooks for Hooks {
+    fn promise_rejection_tracker(&self, promise: &JsObject<Promise>, operation: OperationType, _: &mut Context) {
+        REJECTED.with_borrow_mut(|rejected| match operation {
+            OperationType::Reject => rejected.push(promise.clone()),
+            OperationType::Handle => rejected.retain(|other| other != promise),
+        });
+    }
+
+    fn local_timezone_offset_seconds(&self, _: i64) -> i32 {
+        0
+    }
+
+    fn max_buffer_size(&self, _: &mut Context) -> u64 {
+        MAX_BUFFER_BYTES
+    }
+}
+
+/// The host's clock, read at each question: an instant kept from `init` would be part of the snapshot.
+struct HostClock;
+
+impl Clock for HostClock {
+    fn now(&self) -> JsInstant {
+        let since_epoch = since_epoch();
+        JsInstant::new(since_epoch.as_secs(), since_epoch.subsec_nanos())
+    }
+
+    fn system_time_millis(&self) -> i64 {
+        i64::try_from(since_epoch().as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+fn since_epoch() -> std::time::Duration {
+    std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default()
+}

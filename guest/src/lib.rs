@@ -1,0 +1,41 @@
+//! The interpreter inside the jar: Boa runs the script, oxc translates its TypeScript.
+//!
+//! This crate is compiled for `wasm32-wasip2` into a component of the world `interpreter` (see `wit/sandbox.wit`). Untrusted source
+//! is read, parsed, translated and run here, and nowhere else. Whatever goes wrong in here, the worst outcome is a trap that ends
+//! this instance: the host relies on nothing that this code promises.
+//!
+//! One instance runs one script. `init` is called when the image is built and its effects are part of the snapshot, so nothing it
+//! calls may read a clock or draw a random number.
+
+mod failure;
+mod globals;
+mod interpreter;
+mod jobs;
+mod pending;
+mod source;
+mod values;
+
+/// The glass, as generated from `wit/sandbox.wit`.
+#[allow(missing_docs, unreachable_pub, reason = "generated code")]
+mod glass {
+    wit_bindgen::generate!({
+        path: "../wit",
+        world: "interpreter",
+    });
+}
+
+use glass::{Failure, Guest, Program};
+
+struct Jar;
+
+impl Guest for Jar {
+    fn init() {
+        interpreter::build();
+    }
+
+    async fn run(program: Program) -> Result<String, Failure> {
+        interpreter::run(program).await
+    }
+}
+
+glass::export!(Jar with_types_in glass);

@@ -1,0 +1,54 @@
+//! Positions in the author's source.
+
+/// A place in a source: line and column from 1, the column in UTF-16 code units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Position {
+    /// The position of a byte offset; one past the end counts as the end.
+    pub(crate) fn of_offset(source: &str, offset: usize) -> Self {
+        let mut end = offset.min(source.len());
+        while !source.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = source.get(..end).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let column = before.get(line_start..).unwrap_or_default().encode_utf16().count() + 1;
+        Self { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) }
+    }
+}
+
+/// The way back from the translated code to the author's source.
+#[derive(Default)]
+pub(crate) struct Origin {
+    /// `(translated, original)`, in the order of the translated positions, all from 0.
+    tokens: Vec<((u32, u32), (u32, u32))>,
+    shifted_lines: u32,
+}
+
+impl Origin {
+    pub(super) fn new(map: Option<&oxc_sourcemap::SourceMap<'_>>, shifted_lines: u32) -> Self {
+        let tokens = map.map_or_else(Vec::new, |map| {
+            map.get_tokens()
+                .map(|token| ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col())))
+                .collect()
+        });
+        Self { tokens, shifted_lines }
+    }
+
+    /// The author's position of a position that the engine reported (from 1), where there is one.
+    pub(crate) fn original(&self, line: u32, column: u32) -> Option<Position> {
+        let line = line.checked_sub(1)?.checked_sub(self.shifted_lines)?;
+        let wanted = (line, column.saturating_sub(1));
+        let after = self.tokens.partition_point(|(translated, _)| *translated <= wanted);
+        let (translated, original) = self.tokens.get(after.checked_sub(1)?)?;
+        if translated.0 != line {
+            return None;
+        }
+        Some(Position { line: original.0 + 1, column: original.1 + 1 })
+    }
+}

@@ -1,0 +1,5 @@
+//! Values that cross the glass, or are shown in a log: JSON in, JSON out, and text for people.
+
+pub(crate) mod decode;
+pub(crate) mod encode;
+pub(crate) mod inspect;

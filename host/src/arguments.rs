@@ -1,0 +1,202 @@
+//! The command line, as clap reads it.
+
+use std::{path::PathBuf, process::ExitCode, time::Duration};
+
+use belljar_catalog::Detail;
+use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
+use clap::{Args, Parser, Subcommand};
+
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  belljar run --code 'return (await demo.list_projects({})).projects.length'
+                                    try it: without a configuration there is a built-in demo server
+  belljar run script.ts             run a script over the configured MCP servers
+  belljar search 'open a page'      find tools among all servers
+  belljar call fs.list_directory --input '{\"path\": \".\"}'
+  belljar serve                     be an MCP server with two tools: search_docs and execute_code
+
+Configuration: --config FILE, else $BELLJAR_CONFIG, else ~/.config/belljar/belljar.toml, else the built-in demo.
+FILE is a belljar.toml, or the JSON of any MCP client (claude_desktop_config.json, .mcp.json, mcp.json).";
+
+/// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a WebAssembly sandbox.
+#[derive(Parser)]
+#[command(name = "belljar", version, about, after_help = EXAMPLES, max_term_width = 110)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Says more on stderr; twice, still more.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Runs a script and prints its value.
+    Run(RunArguments),
+    /// Serves MCP on stdin and stdout, with two tools: search_docs and execute_code.
+    Serve(ConfigArguments),
+    /// Searches the tools of all servers.
+    Search(SearchArguments),
+    /// Calls one tool.
+    Call(CallArguments),
+    /// Starts each server and shows its state.
+    Servers(ServersArguments),
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct ConfigArguments {
+    /// The configuration: a belljar.toml, or the JSON of an MCP client.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+In the script, each server is a global object with an async function per tool: await fs.read_file({ path }).
+tools.list(), tools.search(query) and tools.describe(path) say what there is. The value of the run is what is returned,
+or the value of the last expression. Exit code: 0 the script succeeded; 1 it failed; 2 wrong usage or configuration;
+3 belljar itself failed.")]
+pub(crate) struct RunArguments {
+    /// The script; - or nothing reads it from stdin.
+    #[arg(value_name = "FILE", conflicts_with = "code")]
+    pub(crate) file: Option<PathBuf>,
+    /// The script itself.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) code: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints the whole outcome as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Wall time, waits included [default: 120s].
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    timeout: Option<Duration>,
+    /// Time inside the script [default: 30s].
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    compute: Option<Duration>,
+    /// Work, in units that are the same on every machine.
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+    /// Memory of the script [default: 256MiB].
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<ByteSize>,
+    /// Tool calls in all [default: 1000].
+    #[arg(long, value_name = "N")]
+    max_calls: Option<u64>,
+    /// The value, as JSON [default: 256KiB].
+    #[arg(long, value_name = "SIZE")]
+    max_output: Option<ByteSize>,
+    /// Runs everything in this process (as this version always does).
+    #[arg(long)]
+    no_daemon: bool,
+}
+
+impl RunArguments {
+    pub(crate) fn limits(&self) -> LimitsPatch {
+        LimitsPatch {
+            timeout: self.timeout,
+            compute: self.compute,
+            fuel: self.fuel,
+            memory: self.memory,
+            max_calls: self.max_calls,
+            max_output: self.max_output,
+            ..LimitsPatch::default()
+        }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct SearchArguments {
+    /// What to look for; nothing lists the servers and their tools.
+    pub(crate) query: Vec<String>,
+    /// How much to say of each tool: names, brief or full.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) detail: Option<Detail>,
+    /// Only tools of this server.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Only tools with this effect: read_only, mutating or external.
+    #[arg(long, value_name = "EFFECT")]
+    pub(crate) effect: Option<Effect>,
+    /// The most tools to show.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// The most tokens that the answer may take [default: 2000].
+    #[arg(long, value_name = "N")]
+    pub(crate) budget: Option<usize>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CallArguments {
+    /// The tool, as in fs.read_file.
+    #[arg(value_name = "SERVER.TOOL")]
+    pub(crate) path: ToolPath,
+    /// The arguments, a JSON object; @FILE reads it from a file, - from stdin.
+    #[arg(long, value_name = "JSON|@FILE|-", default_value = "{}")]
+    pub(crate) input: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object, with the raw result in it.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ServersArguments {
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Arguments {
+    /// Whether errors are to be printed as JSON too.
+    pub(crate) fn wants_json(&self) -> bool {
+        match &self.command {
+            Command::Run(arguments) => arguments.json,
+            Command::Search(arguments) => arguments.json,
+            Command::Call(arguments) => arguments.json,
+            Command::Servers(arguments) => arguments.json,
+            Command::Serve(_) => false,
+        }
+    }
+}
+
+/// Reads the command line. What is wrong with it has been said when this returns an exit code.
+pub(crate) fn parse() -> Result<Arguments, ExitCode> {
+    Arguments::try_parse().map_err(|error| {
+        let is_help = error.exit_code() == 0;
+        let wants_json = std::env::args_os().any(|argument| argument == "--json");
+        if wants_json && !is_help {
+            let text = error.render().to_string();
+            let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let usage = RunError::new(ErrorKind::Usage, message).with_hint("belljar --help says what there is");
+            output::print_json(&Outcome::refused(usage));
+        } else {
+            // clap prints help to stdout and errors to stderr; if neither can be written to, nobody is there to be told.
+            let _ = error.print();
+        }
+        ExitCode::from(if is_help { 0 } else { 2 })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

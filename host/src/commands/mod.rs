@@ -1,0 +1,8 @@
+//! One module per command: ask the crates, show the answer, choose the exit code.
+
+pub(crate) mod call;
+pub(crate) mod run;
+pub(crate) mod search;
+pub(crate) mod serve;
+pub(crate) mod servers;
+mod source;

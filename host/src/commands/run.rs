@@ -1,0 +1,47 @@
+//! `belljar run`.
+
+use std::process::ExitCode;
+
+use belljar_model::LimitsPatch;
+
+use super::source;
+use crate::{
+    arguments::RunArguments,
+    failure::{self, Failure},
+    output, render, setup,
+};
+
+pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
+    let setup = setup::load(&arguments.config)?;
+    let limits = arguments.limits();
+    let max_source = limits.over(&setup.limits).max_source.as_u64();
+    let script = match &arguments.code {
+        Some(code) => code.clone(),
+        None => source::read(arguments.file.as_deref(), "a script", max_source)?,
+    };
+    if script.trim().is_empty() {
+        return Err(Failure::usage("the script is empty", "belljar run --help shows how to write one"));
+    }
+    let gateway = setup.gateway(&limits)?;
+    let progress = render::progress::show(setup.toolbox.upstream());
+    let outcome = gateway.execute_until(script, &LimitsPatch::default(), interrupted()).await;
+    progress.end().await;
+    let stopped = setup.toolbox.shutdown();
+    if arguments.json {
+        output::print_json(&outcome);
+    } else {
+        render::outcome::show(&outcome);
+    }
+    stopped.await;
+    Ok(match &outcome.result {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => failure::exit_code(error),
+    })
+}
+
+/// Ends when the user presses Ctrl-C.
+pub(crate) async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}

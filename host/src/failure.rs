@@ -1,0 +1,53 @@
+//! What ends a command before it has an outcome, and the exit code for it.
+
+use std::process::ExitCode;
+
+use belljar_config::ConfigError;
+use belljar_model::{ErrorKind, Outcome, RunError};
+
+use crate::output;
+
+/// A command that could not do its work.
+pub(crate) struct Failure(Box<RunError>);
+
+impl Failure {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self(Box::new(RunError::new(ErrorKind::Usage, message).with_hint(hint)))
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self(Box::new(RunError::new(ErrorKind::Internal, message)))
+    }
+
+    /// Says what happened, and gives the exit code.
+    pub(crate) fn report(self, json: bool) -> ExitCode {
+        let code = exit_code(&self.0);
+        if json {
+            output::print_json(&Outcome::refused(*self.0));
+        } else {
+            output::complain(&self.0.message, self.0.hint.as_deref());
+        }
+        code
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self(Box::new(RunError::new(ErrorKind::Config, error.to_string())))
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+/// 0 is success; 1 a script's or a tool's failure; 2 wrong usage or configuration; 3 a failure of belljar itself.
+pub(crate) fn exit_code(error: &RunError) -> ExitCode {
+    ExitCode::from(match error.kind {
+        ErrorKind::Usage | ErrorKind::Config => 2,
+        ErrorKind::Internal => 3,
+        _ => 1,
+    })
+}

@@ -1,0 +1,100 @@
+//! Standard output and standard error, and nothing raw that a stranger wrote.
+//!
+//! Results go to stdout, all else to stderr. Texts of scripts and children are shown with their control characters made
+//! visible, so that none of them can move a cursor, change a title or forge a line.
+
+use std::{borrow::Cow, fmt::Display, io::Write as _};
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
+pub(crate) const HINT: Style = AnsiColor::Cyan.on_default();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const STRONG: Style = Style::new().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+
+/// Prints a line of a result.
+pub(crate) fn print(line: impl Display) {
+    // Whoever closed our stdout does not want to read what is missing.
+    let _ = writeln!(anstream::stdout(), "{line}");
+}
+
+/// Prints one JSON document on one line. JSON escapes what could act on a terminal, but for what [`escaped_json`] adds.
+pub(crate) fn print_json(value: &impl Serialize) {
+    match serde_json::to_string(value) {
+        Ok(text) => print(escaped_json(&text)),
+        Err(error) => say(format_args!("the answer cannot be written as JSON: {error}")),
+    }
+}
+
+/// Prints a line to stderr.
+pub(crate) fn say(line: impl Display) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
+/// Says what went wrong, and what to try.
+pub(crate) fn complain(message: &str, hint: Option<&str>) {
+    say(format_args!("{ERROR}error:{ERROR:#} {}", visible(message)));
+    if let Some(hint) = hint {
+        say(format_args!("{HINT}hint:{HINT:#} {}", visible(hint)));
+    }
+}
+
+/// A text whose control characters can be seen and do nothing. Line breaks and tabs stay.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_active) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_active(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// JSON in which also the characters that JSON may leave alone (DEL, C1 controls, bidirectional overrides) are escaped.
+fn escaped_json(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_active) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_active(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Whether a character acts on a terminal instead of standing on it.
+fn is_active(character: char) -> bool {
+    let is_break = matches!(character, '\n' | '\t');
+    let is_bidirectional =
+        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (character.is_control() && !is_break) || is_bidirectional
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        assert_eq!(visible("plain\ttext\n"), "plain\ttext\n");
+        assert_eq!(visible("\u{1b}[2Jgone\r\u{9b}1m\u{202e}"), "\\u{1b}[2Jgone\\u{d}\\u{9b}1m\\u{202e}");
+        let json = serde_json::to_string("\u{1b}\u{7f}\u{9b}\u{202e}").expect("json");
+        let escaped = escaped_json(&json);
+        assert_eq!(escaped, r#""\u001b\u007f\u009b\u202e""#);
+        assert_eq!(serde_json::from_str::<String>(&escaped).expect("json"), "\u{1b}\u{7f}\u{9b}\u{202e}");
+    }
+}

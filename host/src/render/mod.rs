@@ -1,0 +1,6 @@
+//! Answers for people.
+
+pub(crate) mod outcome;
+pub(crate) mod progress;
+pub(crate) mod servers;
+pub(crate) mod value;

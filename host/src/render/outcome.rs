@@ -1,0 +1,85 @@
+//! The outcome of a run for people: the value on stdout; logs, calls, usage and the error on stderr.
+
+use std::fmt::Write as _;
+
+use belljar_model::{ByteSize, CallRecord, LogEntry, LogLevel, Outcome, RunError, Usage};
+
+use super::value;
+use crate::output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible};
+
+/// Calls shown one by one; more are counted.
+const SHOWN_CALLS: usize = 20;
+
+pub(crate) fn show(outcome: &Outcome) {
+    outcome.logs.iter().for_each(log);
+    match &outcome.result {
+        Ok(text) => match text.to_value() {
+            Ok(value) => output::print(value::text(&value)),
+            Err(_) => output::print(visible(text.as_str())),
+        },
+        Err(error) => failure(error),
+    }
+    calls(&outcome.calls);
+    usage(&outcome.usage);
+}
+
+fn log(entry: &LogEntry) {
+    let style = match entry.level {
+        LogLevel::Debug => DIM,
+        LogLevel::Warn => WARNING,
+        LogLevel::Error => ERROR,
+        _ => HINT,
+    };
+    let level = entry.level.as_str();
+    for line in visible(&entry.text).split('\n') {
+        output::say(format_args!("{style}{level:>5}{style:#} {line}"));
+    }
+}
+
+fn failure(error: &RunError) {
+    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible(&error.message)));
+    if let Some(frame) = &error.frame {
+        output::say(visible(frame));
+    } else if let Some(line) = error.line {
+        output::say(format_args!("at line {line}, column {}", error.column.unwrap_or(1)));
+    }
+    if let Some(hint) = &error.hint {
+        output::say(format_args!("{HINT}hint:{HINT:#} {}", visible(hint)));
+    }
+}
+
+fn calls(calls: &[CallRecord]) {
+    let widest = calls.iter().take(SHOWN_CALLS).map(|call| call.server.len() + call.tool.len() + 1).max().unwrap_or(0);
+    for call in calls.iter().take(SHOWN_CALLS) {
+        let path = format!("{}.{}", call.server, call.tool);
+        let (style, mark) = if call.ok { (GOOD, "ok") } else { (ERROR, "failed") };
+        let error = call.error.as_ref().map(|error| format!(": {}", visible(error))).unwrap_or_default();
+        let effect = call.effect.as_str();
+        let path = visible(&path);
+        output::say(format_args!(
+            "{DIM} call {path:widest$}  {effect:<9}  {:>8.1} ms{DIM:#}  {style}{mark}{style:#}{error}",
+            call.ms
+        ));
+    }
+    if calls.len() > SHOWN_CALLS {
+        output::say(format_args!("{DIM} call … and {} more{DIM:#}", calls.len() - SHOWN_CALLS));
+    }
+}
+
+fn usage(usage: &Usage) {
+    let mut line = String::new();
+    let mut part = |name: &str, text: Option<String>| {
+        if let Some(text) = text {
+            let separator = if line.is_empty() { "" } else { " · " };
+            let _ = write!(line, "{separator}{name} {text}");
+        }
+    };
+    part("wall", usage.wall_ms.map(|ms| format!("{ms:.1} ms")));
+    part("script", usage.guest_ms.map(|ms| format!("{ms:.1} ms")));
+    part("waited", usage.wait_ms.map(|ms| format!("{ms:.1} ms")));
+    part("memory", usage.peak_memory_bytes.map(|bytes| ByteSize::b(bytes).display().iec().to_string()));
+    part("fuel", usage.fuel.map(|fuel| fuel.to_string()));
+    if !line.is_empty() {
+        output::say(format_args!("{DIM}usage {line}{DIM:#}"));
+    }
+}

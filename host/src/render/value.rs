@@ -1,0 +1,13 @@
+//! A value for people: a text as it is, anything else as indented JSON.
+
+use serde_json::Value;
+
+use crate::output::visible;
+
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => visible(text).into_owned(),
+        // A value that was parsed can be written.
+        other => visible(&serde_json::to_string_pretty(other).unwrap_or_default()).into_owned(),
+    }
+}

@@ -1,0 +1,141 @@
+//! belljar as an MCP server: two tools, whatever the number of children.
+
+mod definitions;
+
+use belljar_catalog::{Detail, Query};
+use belljar_gateway::{Gateway, report};
+use belljar_model::{ErrorKind, LimitsPatch, Outcome, RunError};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, Implementation,
+        ListPromptsResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    },
+    service::RequestContext,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use definitions::{EXECUTE, INSTRUCTIONS, SEARCH};
+
+/// The server. One per client.
+pub(crate) struct Server {
+    gateway: Gateway,
+    tools: Vec<Tool>,
+}
+
+impl Server {
+    pub(crate) fn new(gateway: Gateway) -> Self {
+        Self { gateway, tools: definitions::tools() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchRequest {
+    #[serde(default)]
+    query: String,
+    server: Option<String>,
+    detail: Option<String>,
+    limit: Option<usize>,
+    budget: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExecuteRequest {
+    code: String,
+    #[serde(default)]
+    limits: LimitsPatch,
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = Implementation::new("belljar", env!("CARGO_PKG_VERSION"));
+        info.with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.clone()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        // The default answers with an empty list, which claims a capability that there is not.
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there are no prompts", None))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let result = match request.name.as_ref() {
+            SEARCH => self.search(arguments).await,
+            EXECUTE => self.execute(arguments, &context).await,
+            other => {
+                let message = format!("there is no tool '{other}': there are {SEARCH} and {EXECUTE}");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+        };
+        Ok(result.into())
+    }
+}
+
+impl Server {
+    async fn search(&self, arguments: Value) -> CallToolResult {
+        let request: SearchRequest = match serde_json::from_value(arguments) {
+            Ok(request) => request,
+            Err(error) => return refused(&format!("the arguments of {SEARCH} are wrong: {error}")),
+        };
+        let detail = match request.detail.as_deref().map(str::parse::<Detail>).transpose() {
+            Ok(detail) => detail,
+            Err(error) => return refused(&error.to_string()),
+        };
+        let query = Query {
+            text: request.query,
+            server: request.server,
+            effect: None,
+            detail,
+            limit: request.limit,
+            budget: request.budget,
+        };
+        let answer = self.gateway.toolbox().search(&query).await;
+        let mut result = CallToolResult::success(vec![ContentBlock::text(answer.to_text())]);
+        result.structured_content = serde_json::to_value(&answer).ok();
+        result
+    }
+
+    async fn execute(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let outcome = match serde_json::from_value::<ExecuteRequest>(arguments) {
+            Ok(request) => self.gateway.execute_until(request.code, &request.limits, context.ct.cancelled()).await,
+            Err(error) => Outcome::refused(
+                RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: {error}"))
+                    .with_hint("it takes {code: string, limits?: {timeout?: \"30s\", …}}"),
+            ),
+        };
+        let content = vec![ContentBlock::text(report(&outcome))];
+        let mut result =
+            if outcome.is_ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
+        result.structured_content = serde_json::to_value(&outcome).ok();
+        result
+    }
+}
+
+/// A failure that the model is to read and mend.
+fn refused(message: &str) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(message)])
+}

@@ -1,0 +1,73 @@
+//! From the command line to a toolbox and a gateway.
+
+use std::{path::PathBuf, sync::Arc};
+
+use belljar_config::Config;
+use belljar_gateway::{Gateway, Toolbox};
+use belljar_model::{Limits, LimitsPatch, ServerSpec, Transport};
+use belljar_sandbox::{Image, Sandbox, SandboxOptions};
+use belljar_upstream::{BuiltIns, Options};
+
+use crate::{
+    arguments::ConfigArguments,
+    environment,
+    failure::Failure,
+    output::{self, HINT},
+};
+
+/// The name of the built-in server, in configurations and in scripts.
+const DEMO: &str = "demo";
+
+/// The configured children, and the limits that go with them.
+pub(crate) struct Setup {
+    pub(crate) toolbox: Arc<Toolbox>,
+    pub(crate) limits: Limits,
+}
+
+/// Reads the configuration. No child is started yet.
+pub(crate) fn load(arguments: &ConfigArguments) -> Result<Setup, Failure> {
+    let config = match chosen(arguments) {
+        Some(path) => environment::with_variables(|variables| belljar_config::load(&path, variables))?,
+        None => demo(),
+    };
+    let limits = config.limits.over(&Limits::default());
+    let mut options = Options::new("belljar", env!("CARGO_PKG_VERSION"));
+    options.environment = environment::inherited();
+    options.max_result = limits.max_result;
+    let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
+    Ok(Setup { toolbox: Arc::new(Toolbox::new(config.servers, built_ins, options)), limits })
+}
+
+/// The configuration to load: named on the command line, in the environment, or the user's own.
+fn chosen(arguments: &ConfigArguments) -> Option<PathBuf> {
+    let chosen = arguments
+        .config
+        .clone()
+        .or_else(environment::named_config)
+        .or_else(|| environment::own_config().filter(|path| path.exists()));
+    if chosen.is_none()
+        && let Some(nearby) = environment::config_nearby()
+    {
+        output::say(format_args!(
+            "{HINT}note:{HINT:#} {nearby} is in this folder and was not loaded, since it can start programs; to use it: \
+             --config {nearby}"
+        ));
+    }
+    chosen
+}
+
+/// Without any configuration: the built-in demo.
+fn demo() -> Config {
+    let mut config = Config::default();
+    config.servers.push(ServerSpec::new(DEMO, Transport::BuiltIn(DEMO.to_owned())));
+    config
+}
+
+impl Setup {
+    /// Adds the sandbox. `limits` are the owner's own, and may be higher than the configured ones.
+    pub(crate) fn gateway(&self, limits: &LimitsPatch) -> Result<Gateway, Failure> {
+        let sandbox = Sandbox::new(&Image::embedded(), SandboxOptions::default())
+            .map_err(|error| Failure::internal(error.to_string()))?;
+        Ok(Gateway::new(self.toolbox.clone(), Arc::new(sandbox), limits.over(&self.limits)))
+    }
+}

@@ -1,0 +1,30 @@
+//! No test is forgotten.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+#[test]
+fn every_test_file_is_a_module_of_the_binary() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("guarantees");
+    let main = fs::read_to_string(folder.join("main.rs")).unwrap();
+    let declared: BTreeSet<String> =
+        main.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';')).map(str::to_owned).collect();
+    let mut files = BTreeSet::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        assert!(path.is_file(), "{} is not a file: a module here is one file", path.display());
+        files.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
+    }
+    files.remove("main");
+    assert_eq!(files, declared);
+}
+
+#[test]
+fn no_package_but_this_and_the_testkit_has_integration_tests_of_its_own() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for entry in fs::read_dir(root.join("crates")).unwrap() {
+        let package = entry.unwrap().path();
+        let is_testkit = package.file_name().unwrap() == "testkit";
+        assert!(is_testkit || !package.join("tests").exists(), "{} has tests/, which belong here", package.display());
+    }
+    assert!(!root.join("host/tests").exists(), "host/tests belongs here");
+}

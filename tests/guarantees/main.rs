@@ -1,0 +1,21 @@
+//! belljar's guarantees, a module for each. A module's name is what it is about; a test's name is the sentence that it proves.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+mod cancellation;
+mod command_line;
+mod configuration;
+mod dead_children;
+mod determinism;
+mod errors_teach;
+mod every_file_is_compiled;
+mod examples;
+mod forms;
+mod isolation;
+mod limits;
+mod namespaces;
+mod official_client;
+mod real_servers;
+mod support;
+mod tool_calls;
+mod values;

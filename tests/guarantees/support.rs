@@ -1,0 +1,150 @@
+//! What the tests share: a sandbox, tools, and the built binary.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    sync::{Arc, OnceLock},
+};
+
+use belljar_model::{ErrorKind, Limits, Outcome, RunError};
+use belljar_sandbox::{Effect, Image, Program, Sandbox, ToolSet, Tools};
+use serde_json::{Value, json};
+
+/// The repository.
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+/// One sandbox for all tests: runs must not disturb each other anyway.
+pub(crate) fn sandbox() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| Sandbox::new(&Image::embedded(), Default::default()).unwrap())
+}
+
+/// A server `box` with a few tools that need no world: `echo`, `add`, `fail`, `wait`.
+pub(crate) fn tools() -> ToolSet {
+    ToolSet::new()
+        .with("box", "echo", Effect::ReadOnly, async |arguments| Ok(Value::Object(arguments)))
+        .with("box", "add", Effect::ReadOnly, async |arguments| {
+            let number = |key: &str| arguments.get(key).and_then(Value::as_f64).ok_or(format!("{key} is no number"));
+            Ok(json!(number("a")? + number("b")?))
+        })
+        .with("box", "fail", Effect::Mutating, async |arguments| {
+            Err(arguments.get("message").and_then(Value::as_str).unwrap_or("it failed").to_owned())
+        })
+        .with("box", "wait", Effect::External, async |arguments| {
+            let milliseconds = arguments.get("ms").and_then(Value::as_u64).unwrap_or(0);
+            tokio::time::sleep(std::time::Duration::from_millis(milliseconds)).await;
+            Ok(json!(milliseconds))
+        })
+}
+
+/// Runs a script with the tools above and the default limits.
+pub(crate) async fn run(source: &str) -> Outcome {
+    run_with(source, &Limits::default(), Arc::new(tools())).await
+}
+
+/// Runs a script.
+pub(crate) async fn run_with(source: &str, limits: &Limits, tools: Arc<dyn Tools>) -> Outcome {
+    sandbox().run(Program::new(source), limits, tools).await
+}
+
+/// The value of a script that must succeed.
+pub(crate) async fn value(source: &str) -> Value {
+    let outcome = run(source).await;
+    match &outcome.result {
+        Ok(value) => value.to_value().unwrap(),
+        Err(error) => panic!("{source}\nfailed: {error:#?}"),
+    }
+}
+
+/// The error of a script that must fail.
+pub(crate) async fn error(source: &str) -> RunError {
+    match run(source).await.result {
+        Ok(value) => panic!("{source}\nsucceeded: {}", value.as_str()),
+        Err(error) => error,
+    }
+}
+
+/// The error of a script that must fail with this kind.
+pub(crate) async fn error_of(kind: ErrorKind, source: &str) -> RunError {
+    let error = error(source).await;
+    assert_eq!(error.kind, kind, "{source}\n{error:#?}");
+    error
+}
+
+/// The `belljar` binary, built from what is there now.
+pub(crate) fn belljar() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        // All of the workspace, so that the features, and with them the dependencies, are those of the test itself.
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(repository()).args(["build", "--quiet", "--workspace", "--bins", "--locked"]);
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().unwrap().success(), "belljar does not build");
+        let test = std::env::current_exe().unwrap();
+        let binary = test.parent().unwrap().parent().unwrap().join(format!("belljar{}", std::env::consts::EXE_SUFFIX));
+        assert!(binary.exists(), "{} is not there after the build", binary.display());
+        binary
+    })
+}
+
+/// `belljar` in an empty folder, with an empty home and no configuration but what the test gives.
+pub(crate) struct Terminal {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Terminal {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Writes a file and gives its path.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(belljar());
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("HOME", self.folder.path())
+            .env("XDG_CONFIG_HOME", self.folder.path())
+            .env_remove("BELLJAR_CONFIG")
+            .env_remove("BELLJAR_LOG");
+        command
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn belljar(&self, arguments: &[&str]) -> Answer {
+        Answer::of(self.command(arguments).output().unwrap())
+    }
+}
+
+/// What a command printed, and its exit code.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Answer {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The one JSON document on stdout.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{self:#?}"))
+    }
+}
