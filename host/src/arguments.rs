@@ -6,23 +6,11 @@ use belljar_catalog::Detail;
 use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
-use crate::output;
-
-const EXAMPLES: &str = "\
-Examples:
-  belljar run --code 'return (await demo.list_projects({})).projects.length'
-                                    try it: without a configuration there is a built-in demo server
-  belljar run script.ts             run a script over the configured MCP servers
-  belljar search 'open a page'      find tools among all servers
-  belljar call fs.list_directory --input '{\"path\": \".\"}'
-  belljar serve                     be an MCP server with two tools: search_docs and execute_code
-
-Configuration: --config FILE, else $BELLJAR_CONFIG, else ~/.config/belljar/belljar.toml, else the built-in demo.
-FILE is a belljar.toml, or the JSON of any MCP client (claude_desktop_config.json, .mcp.json, mcp.json).";
+use crate::{help, output};
 
 /// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a WebAssembly sandbox.
 #[derive(Parser)]
-#[command(name = "belljar", version, about, after_help = EXAMPLES, max_term_width = 110)]
+#[command(name = "belljar", version, about, after_help = help::BELLJAR, max_term_width = 110)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -37,6 +25,7 @@ pub(crate) enum Command {
     /// Runs a script and prints its value.
     Run(RunArguments),
     /// Serves MCP on stdin and stdout, with two tools: search_docs and execute_code.
+    #[command(after_help = help::SERVE)]
     Serve(ConfigArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
@@ -54,11 +43,7 @@ pub(crate) struct ConfigArguments {
 }
 
 #[derive(Args)]
-#[command(after_help = "\
-In the script, each server is a global object with an async function per tool: await fs.read_file({ path }).
-tools.list(), tools.search(query) and tools.describe(path) say what there is. The value of the run is what is returned,
-or the value of the last expression. Exit code: 0 the script succeeded; 1 it failed; 2 wrong usage or configuration;
-3 belljar itself failed.")]
+#[command(after_help = help::RUN)]
 pub(crate) struct RunArguments {
     /// The script; - or nothing reads it from stdin.
     #[arg(value_name = "FILE", conflicts_with = "code")]
@@ -72,10 +57,10 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) json: bool,
     /// Wall time, waits included [default: 120s].
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
     /// Time inside the script [default: 30s].
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     compute: Option<Duration>,
     /// Work, in units that are the same on every machine.
     #[arg(long, value_name = "N")]
@@ -109,6 +94,7 @@ impl RunArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = help::SEARCH)]
 pub(crate) struct SearchArguments {
     /// What to look for; nothing lists the servers and their tools.
     pub(crate) query: Vec<String>,
@@ -135,6 +121,7 @@ pub(crate) struct SearchArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = help::CALL)]
 pub(crate) struct CallArguments {
     /// The tool, as in fs.read_file.
     #[arg(value_name = "SERVER.TOOL")]
@@ -150,6 +137,7 @@ pub(crate) struct CallArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = help::SERVERS)]
 pub(crate) struct ServersArguments {
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
@@ -177,16 +165,27 @@ pub(crate) fn parse() -> Result<Arguments, ExitCode> {
         let is_help = error.exit_code() == 0;
         let wants_json = std::env::args_os().any(|argument| argument == "--json");
         if wants_json && !is_help {
-            let text = error.render().to_string();
-            let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let usage = RunError::new(ErrorKind::Usage, message).with_hint("belljar --help says what there is");
-            output::print_json(&Outcome::refused(usage));
+            output::print_json(&Outcome::refused(usage(&error.render().to_string())));
         } else {
             // clap prints help to stdout and errors to stderr; if neither can be written to, nobody is there to be told.
             let _ = error.print();
         }
         ExitCode::from(if is_help { 0 } else { 2 })
     })
+}
+
+/// clap's complaint as an error: what is wrong stands in its first paragraph, and what to try after "tip:".
+fn usage(complaint: &str) -> RunError {
+    let lines = complaint.lines().map(str::trim);
+    let message: Vec<&str> = lines.clone().take_while(|line| !line.is_empty()).collect();
+    let message = message.join(" ");
+    let tips: Vec<&str> = lines.filter_map(|line| line.strip_prefix("tip: ")).collect();
+    let hint = if tips.is_empty() { "belljar --help says what there is".to_owned() } else { tips.join("; ") };
+    RunError::new(ErrorKind::Usage, message.trim_start_matches("error: ")).with_hint(hint)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| "write it like 30s, 500ms or 2m".to_owned())
 }
 
 #[cfg(test)]

@@ -9,10 +9,12 @@ mod arguments;
 mod commands;
 mod environment;
 mod failure;
+mod help;
 mod output;
 mod render;
 mod serve;
 mod setup;
+mod signals;
 
 use std::process::ExitCode;
 

@@ -1,1 +1,203 @@
-//! TO COME
+//! Each limit ends a run with its own error, which no script can catch; and the next run is clean.
+
+use std::{sync::Arc, time::Duration};
+
+use belljar_model::{ByteSize, ErrorKind, Limits, RunError};
+
+use crate::support;
+
+/// The error of a script that must hit a limit, and what was logged before.
+async fn hit(source: &str, limits: Limits) -> RunError {
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    let error = outcome.result.expect_err(source);
+    // Whatever became of that run, the next one is as good as new.
+    assert_eq!(support::value("1 + 1").await, 2);
+    error
+}
+
+#[track_caller]
+fn assert_limit(error: &RunError, kind: ErrorKind, name: &str, max: u64) {
+    assert_eq!(error.kind, kind, "{error:#?}");
+    let limit = error.limit.as_ref().unwrap_or_else(|| panic!("no limit: {error:#?}"));
+    assert_eq!((limit.name, limit.max), (name, max), "{error:#?}");
+    assert!(limit.used >= limit.max, "{error:#?}");
+    assert!(error.hint.is_some() && error.recoverable, "{error:#?}");
+}
+
+/// Loops that a catch, a finally or a microtask would keep alive if they could.
+const ENDLESS: [&str; 6] = [
+    "while (true) {}",
+    "for (;;) await 0",
+    "for (;;) { try { while (true) {} } catch {} finally { continue } }",
+    "const again = () => Promise.resolve().then(again); await again()",
+    "/(a+)+$/.test('a'.repeat(40) + '!')",
+    "[3, 1, 2].sort(() => { for (;;) {} })",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fuel_ends_every_endless_script() {
+    for source in ENDLESS {
+        let error = hit(source, Limits { fuel: 50_000_000, ..Limits::default() }).await;
+        assert_limit(&error, ErrorKind::Fuel, "fuel", 50_000_000);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn compute_time_ends_every_endless_script() {
+    for source in ENDLESS {
+        let error = hit(source, Limits { compute: Duration::from_millis(60), ..Limits::default() }).await;
+        assert_limit(&error, ErrorKind::Timeout, "compute", 60);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_timeout_ends_a_script_that_computes() {
+    let error = hit("while (true) {}", Limits { timeout: Duration::from_millis(60), ..Limits::default() }).await;
+    assert_limit(&error, ErrorKind::Timeout, "timeout", 60);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_timeout_ends_a_script_that_waits_and_compute_time_does_not() {
+    let limits =
+        Limits { timeout: Duration::from_millis(200), compute: Duration::from_millis(100), ..Limits::default() };
+    for source in ["await box.wait({ ms: 60000 })", "await new Promise(done => setTimeout(done, 60000))"] {
+        let error = hit(source, limits.clone()).await;
+        assert_limit(&error, ErrorKind::Timeout, "timeout", 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_ends_whatever_hoards_it() {
+    let limit = ByteSize::mib(32);
+    for source in [
+        "let s = 'x'; for (;;) s += s",
+        "let a = [1]; for (;;) a = a.concat(a)",
+        "const a = []; for (;;) a.push({ a: 1 })",
+        "const m = new Map(); for (let i = 0;; i++) m.set(i, i)",
+        "const b = []; for (;;) b.push(new Uint8Array(1000000))",
+    ] {
+        let error = hit(source, Limits { memory: limit, ..Limits::default() }).await;
+        assert_limit(&error, ErrorKind::Memory, "memory", limit.as_u64());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_stays_below_its_limit_and_is_reported() {
+    let limits = Limits { memory: ByteSize::mib(64), ..Limits::default() };
+    let small = support::run_with("1", &limits, Arc::new(support::tools())).await.usage;
+    let large =
+        support::run_with("new Array(1000000).fill(0).map((_, i) => i).length", &limits, Arc::new(support::tools()))
+            .await
+            .usage;
+    let (small, large) = (small.peak_memory_bytes.unwrap(), large.peak_memory_bytes.unwrap());
+    assert!(small > 0 && large > small + 1_000_000 && large <= limits.memory.as_u64(), "{small} {large}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_are_counted_and_bounded() {
+    let limits = Limits { max_calls: 5, ..Limits::default() };
+    let source = "for (let i = 0; i < 5; i++) await box.echo({ i }); return 'five'";
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    assert!(outcome.is_ok());
+    assert_eq!((outcome.usage.tool_calls, outcome.calls.len()), (5, 5));
+
+    let source = "for (let i = 0;; i++) try { await box.echo({ i }) } catch {}";
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    assert_limit(outcome.result.as_ref().unwrap_err(), ErrorKind::Calls, "max_calls", 5);
+    assert_eq!(outcome.calls.iter().filter(|call| call.ok).count(), 5, "finished calls are kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_call_has_a_time_limit_of_its_own_that_can_be_caught() {
+    let limits = Limits { call: Duration::from_millis(50), ..Limits::default() };
+    let source = "try { await box.wait({ ms: 60000 }) } catch (e) { return [e instanceof ToolError, e.message] }";
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    let value = outcome.result.unwrap().to_value().unwrap();
+    assert_eq!(value[0], true);
+    assert!(value[1].as_str().unwrap().contains("50ms"), "{value}");
+    assert!(!outcome.calls[0].ok);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_over_the_limit_says_so() {
+    let limits = Limits { max_output: ByteSize::b(100), ..Limits::default() };
+    let error = hit("'x'.repeat(1000)", limits).await;
+    assert_limit(&error, ErrorKind::Output, "max_output", 100);
+    assert_eq!(error.limit.unwrap().used, 1002);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_over_the_limit_never_enters_the_jar() {
+    let limits = Limits { max_source: ByteSize::b(10), ..Limits::default() };
+    let error = hit("/* a comment */ 1", limits).await;
+    assert_limit(&error, ErrorKind::Usage, "max_source", 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arguments_and_results_over_their_limits_are_errors_that_can_be_caught() {
+    let limits = Limits { max_arguments: ByteSize::b(1000), ..Limits::default() };
+    let source = "try { await box.echo({ a: 'x'.repeat(2000) }) } catch (e) { return e.message }";
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    assert!(outcome.result.unwrap().as_str().contains("limit is 1000"));
+    assert_eq!(outcome.usage.tool_calls, 0, "nothing left the jar");
+
+    let limits = Limits { max_result: ByteSize::b(1000), ..Limits::default() };
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    assert!(outcome.result.unwrap().as_str().contains("limit is 1000"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_are_cut_and_the_cut_is_said() {
+    let limits = Limits { max_logs: ByteSize::kib(1), ..Limits::default() };
+    let source = "for (let i = 0; i < 100000; i++) console.log('line', i); return 'done'";
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    assert_eq!(outcome.result.unwrap().as_str(), "\"done\"");
+    assert!(outcome.usage.log_bytes <= 1024);
+    assert_eq!(outcome.logs[0].text, "line 0");
+    assert!(outcome.logs.last().unwrap().text.contains("limit of 1024 bytes"), "{:?}", outcome.logs.last());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_and_calls_are_kept_when_a_limit_ends_the_run() {
+    let limits = Limits { fuel: 50_000_000, ..Limits::default() };
+    let source = "console.log('before'); await box.echo({}); await box.fail({}).catch(() => {}); for (;;) {}";
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Fuel);
+    assert_eq!(outcome.logs[0].text, "before");
+    let calls: Vec<(&str, bool)> = outcome.calls.iter().map(|call| (call.tool.as_str(), call.ok)).collect();
+    assert_eq!(calls, [("echo", true), ("fail", false)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deep_nesting_ends_in_an_error_and_the_host_lives_on() {
+    for (open, close) in [("[", "]"), ("(", ")"), ("{a:", "}"), ("!", ""), ("`${", "}`"), ("x=>", "")] {
+        for depth in [1_000, 10_000, 100_000] {
+            let source = format!("return {}1{}", open.repeat(depth), close.repeat(depth));
+            let outcome = support::run_with(&source, &Limits::default(), Arc::new(support::tools())).await;
+            if let Err(error) = outcome.result {
+                let expected =
+                    [ErrorKind::Stack, ErrorKind::Syntax, ErrorKind::Exception, ErrorKind::Output, ErrorKind::Memory];
+                assert!(expected.contains(&error.kind), "{open} {depth}: {error:#?}");
+            }
+        }
+    }
+    assert_eq!(support::value("1 + 1").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_waiting_run_does_not_hold_up_a_computing_one_nor_the_other_way_round() {
+    let limits = Limits { compute: Duration::from_secs(2), ..Limits::default() };
+    let busy: Vec<_> = (0..4)
+        .map(|_| {
+            let limits = limits.clone();
+            tokio::spawn(async move { support::run_with("for (;;) {}", &limits, Arc::new(support::tools())).await })
+        })
+        .collect();
+    // While every core loops for two seconds, an innocent run begins and ends.
+    let innocent = support::value("await box.add({ a: 1, b: 2 })").await;
+    assert_eq!(innocent, 3.0);
+    assert!(busy.iter().any(|run| !run.is_finished()), "the busy runs were to outlast the innocent one");
+    for run in busy {
+        assert_limit(&run.await.unwrap().result.unwrap_err(), ErrorKind::Timeout, "compute", 2000);
+    }
+}

@@ -15,12 +15,15 @@ pub struct Outcome {
     pub calls: Vec<CallRecord>,
     /// What the run used.
     pub usage: Usage,
+    /// The calls and timers, by the number in which the script began them, in the order in which it got their answers. Not part
+    /// of the JSON: with it, a run can be repeated exactly.
+    pub order: Vec<u64>,
 }
 
 impl Outcome {
     /// The outcome of a run that never began.
     pub fn refused(error: RunError) -> Self {
-        Self { result: Err(error), logs: Vec::new(), calls: Vec::new(), usage: Usage::default() }
+        Self { result: Err(error), logs: Vec::new(), calls: Vec::new(), usage: Usage::default(), order: Vec::new() }
     }
 
     /// Whether the script succeeded.
@@ -139,6 +142,7 @@ mod tests {
                 error: None,
             }],
             usage: Usage { tool_calls: 1, output_bytes: 7, fuel: Some(9), ..Usage::default() },
+            order: vec![1],
         };
         assert_eq!(
             serde_json::to_string(&ok).expect("json"),

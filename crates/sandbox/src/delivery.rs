@@ -20,23 +20,49 @@ pub(crate) enum Arrival {
     /// A tool's answer, and what is recorded of it once the guest gets it.
     Answer { number: u64, record: CallRecord, result: Result<JsonText, CallFault>, waiting: oneshot::Sender<Answer> },
     /// A timer's end.
-    Elapsed { waiting: oneshot::Sender<()> },
+    Elapsed { number: u64, waiting: oneshot::Sender<()> },
+}
+
+impl Arrival {
+    /// The number of the call or timer, counted as the script began them.
+    pub(crate) fn number(&self) -> u64 {
+        match self {
+            Self::Answer { number, .. } | Self::Elapsed { number, .. } => *number,
+        }
+    }
 }
 
 /// What the guest gets for a call.
 pub(crate) type Answer = Result<JsonText, CallFault>;
 
 /// Where answers arrive. As many fit as there are calls and timers under way, which are bounded where they begin.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Inbox(Arc<Mutex<Arrivals>>);
 
 #[derive(Default)]
 struct Arrivals {
     queue: VecDeque<Arrival>,
+    /// The order of an earlier run, as far as it has not been followed yet.
+    order: VecDeque<u64>,
     waker: Option<Waker>,
 }
 
+impl Arrivals {
+    fn next(&mut self) -> Option<Arrival> {
+        let Some(wanted) = self.order.front() else { return self.queue.pop_front() };
+        let position = self.queue.iter().position(|arrival| arrival.number() == *wanted)?;
+        self.order.pop_front();
+        self.queue.remove(position)
+    }
+}
+
 impl Inbox {
+    /// An empty inbox that hands out its arrivals as they come, or in a given order.
+    pub(crate) fn new(order: Option<Vec<u64>>) -> Self {
+        let order = order.unwrap_or_default().into();
+        Self(Arc::new(Mutex::new(Arrivals { order, ..Arrivals::default() })))
+    }
+
     pub(crate) fn put(&self, arrival: Arrival) {
         let waker = {
             let mut arrivals = self.lock();
@@ -51,7 +77,7 @@ impl Inbox {
     /// The next arrival, or a promise to wake the task when there is one.
     pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Arrival> {
         let mut arrivals = self.lock();
-        match arrivals.queue.pop_front() {
+        match arrivals.next() {
             Some(arrival) => Poll::Ready(arrival),
             None => {
                 arrivals.waker = Some(context.waker().clone());

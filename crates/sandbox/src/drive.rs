@@ -37,13 +37,14 @@ pub(crate) async fn drive<T>(run: impl Future<Output = T>, shared: &Shared) -> T
 }
 
 fn hand_over(arrival: Arrival, shared: &Shared) {
+    shared.journal.handed_over(arrival.number());
     // If the guest has cancelled meanwhile, nobody waits any more.
     match arrival {
         Arrival::Answer { number, record, result, waiting } => {
             shared.journal.end(number, record);
             let _ = waiting.send(result);
         }
-        Arrival::Elapsed { waiting } => {
+        Arrival::Elapsed { waiting, .. } => {
             let _ = waiting.send(());
         }
     }

@@ -105,7 +105,6 @@ pub(crate) fn trapped(
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => limit(LimitHit { name: "fuel", max: limits.fuel, used: limits.fuel, unit: "fuel" }),
         Some(Trap::StackOverflow) => stack_overflow(),
-        // Whoever asked for memory and did not get it aborts.
         _ if store.data().limiter.denied().is_some() => {
             let used = store.data().limiter.denied().unwrap_or(memory);
             limit(LimitHit { name: "memory", max: memory, used, unit: "bytes" })

@@ -30,9 +30,9 @@ impl MemoryLimiter {
 impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.limit {
-            // The guest sees a failed `memory.grow` and aborts; the run's error must say why.
+            // An error, and not the `false` that makes `memory.grow` return -1: that a script could catch as a RangeError.
             self.denied = Some(desired);
-            return Ok(false);
+            return Err(wasmtime::Error::msg("the memory limit was reached"));
         }
         self.peak = self.peak.max(desired);
         Ok(true)

@@ -7,18 +7,28 @@ pub struct Program {
     pub source: String,
     /// Where the script's random numbers come from. Drawn from the operating system where there is none.
     pub seed: Option<[u8; 32]>,
+    /// In which order the script gets its answers: [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. As they come,
+    /// where there is none. A script that does not ask again for what it asked for then waits for it until its timeout.
+    pub order: Option<Vec<u64>>,
 }
 
 impl Program {
     /// A script with a fresh seed.
     pub fn new(source: impl Into<String>) -> Self {
-        Self { source: source.into(), seed: None }
+        Self { source: source.into(), seed: None, order: None }
     }
 
     /// The same script with random numbers that can be repeated.
     #[must_use]
     pub fn with_seed(mut self, seed: [u8; 32]) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// The same script, with its answers in a recorded order.
+    #[must_use]
+    pub fn with_order(mut self, order: Vec<u64>) -> Self {
+        self.order = Some(order);
         self
     }
 }

@@ -34,7 +34,11 @@ pub(crate) async fn run(
     tools: Arc<dyn Tools>,
     cancelled: impl Future<Output = ()>,
 ) -> Outcome {
-    let shared = Shared { inbox: Inbox::default(), journal: Journal::default(), meter: Arc::new(Meter::new(limits)) };
+    let shared = Shared {
+        inbox: Inbox::new(program.order.clone()),
+        journal: Journal::default(),
+        meter: Arc::new(Meter::new(limits)),
+    };
     let namespaces: Vec<glass::Namespace> = tools
         .namespaces()
         .into_iter()
@@ -87,7 +91,7 @@ pub(crate) async fn run(
         log_bytes: notes.log_bytes,
         output_bytes: result.as_ref().map_or(0, |value| value.as_str().len() as u64),
     };
-    Outcome { result, logs: notes.logs, calls: notes.calls, usage }
+    Outcome { result, logs: notes.logs, calls: notes.calls, usage, order: notes.order }
 }
 
 fn open_store(engine: &Engine, state: RunState, limits: &Limits, shared: &Shared) -> wasmtime::Result<Store<RunState>> {

@@ -9,16 +9,17 @@ use super::source;
 use crate::{
     arguments::CallArguments,
     failure::{self, Failure},
-    output, render, setup,
+    output, render, setup, signals,
 };
 
 pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> {
     let setup = setup::load(&arguments.config)?;
     let input = input(&arguments.input, setup.limits.max_arguments.as_u64())?;
+    let interrupted = signals::told_to_end();
     let progress = render::progress::show(setup.toolbox.upstream());
     let answer = tokio::select! {
         answer = setup.toolbox.call(&arguments.path, input, setup.limits.call) => Ok(answer),
-        () = super::run::interrupted() => {
+        () = interrupted => {
             let message = "interrupted; the call may have taken effect";
             Err(Failure::from(RunError::new(ErrorKind::Cancelled, message)))
         }

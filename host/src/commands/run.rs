@@ -8,7 +8,7 @@ use super::source;
 use crate::{
     arguments::RunArguments,
     failure::{self, Failure},
-    output, render, setup,
+    output, render, setup, signals,
 };
 
 pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
@@ -22,9 +22,10 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     if script.trim().is_empty() {
         return Err(Failure::usage("the script is empty", "belljar run --help shows how to write one"));
     }
+    let interrupted = signals::told_to_end();
     let gateway = setup.gateway(&limits)?;
     let progress = render::progress::show(setup.toolbox.upstream());
-    let outcome = gateway.execute_until(script, &LimitsPatch::default(), interrupted()).await;
+    let outcome = gateway.execute_until(script, &LimitsPatch::default(), interrupted).await;
     progress.end().await;
     let stopped = setup.toolbox.shutdown();
     if arguments.json {
@@ -37,11 +38,4 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => failure::exit_code(error),
     })
-}
-
-/// Ends when the user presses Ctrl-C.
-pub(crate) async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
 }

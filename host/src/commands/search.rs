@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use belljar_catalog::Query;
+use belljar_model::{ErrorKind, RunError};
 
-use crate::{arguments::SearchArguments, failure::Failure, output, render, setup};
+use crate::{arguments::SearchArguments, failure::Failure, output, render, setup, signals};
 
 pub(crate) async fn search(arguments: SearchArguments) -> Result<ExitCode, Failure> {
     let setup = setup::load(&arguments.config)?;
@@ -16,13 +17,14 @@ pub(crate) async fn search(arguments: SearchArguments) -> Result<ExitCode, Failu
         limit: arguments.limit,
         budget: arguments.budget,
     };
+    let interrupted = signals::told_to_end();
     let progress = render::progress::show(setup.toolbox.upstream());
     let answer = tokio::select! {
-        answer = setup.toolbox.search(&query) => Some(answer),
-        () = super::run::interrupted() => None,
+        answer = setup.toolbox.search(&query) => Ok(answer),
+        () = interrupted => Err(Failure::from(RunError::new(ErrorKind::Cancelled, "interrupted"))),
     };
     progress.end().await;
-    if let Some(answer) = &answer {
+    if let Ok(answer) = &answer {
         if arguments.json {
             output::print_json(answer);
         } else {
@@ -30,5 +32,5 @@ pub(crate) async fn search(arguments: SearchArguments) -> Result<ExitCode, Failu
         }
     }
     setup.toolbox.shutdown().await;
-    Ok(if answer.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    answer.map(|_| ExitCode::SUCCESS)
 }

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use belljar_model::LimitsPatch;
 use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 
-use crate::{arguments::ConfigArguments, failure::Failure, serve::Server, setup};
+use crate::{arguments::ConfigArguments, failure::Failure, serve::Server, setup, signals};
 
 pub(crate) async fn serve(arguments: ConfigArguments) -> Result<ExitCode, Failure> {
     let setup = setup::load(&arguments)?;
+    let interrupted = signals::told_to_end();
     let gateway = setup.gateway(&LimitsPatch::default())?;
     let served = async {
         let service = Server::new(gateway).serve(stdio_pipes()).await;
@@ -21,24 +22,9 @@ pub(crate) async fn serve(arguments: ConfigArguments) -> Result<ExitCode, Failur
     };
     let ended = tokio::select! {
         ended = served => ended,
-        () = told_to_stop() => Ok(()),
+        () = interrupted => Ok(()),
     };
     setup.toolbox.shutdown().await;
     ended.map_err(|error| Failure::internal(format!("the connection to the client failed: {error}")))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Ends on Ctrl-C or SIGTERM.
-async fn told_to_stop() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => return,
-                () = super::run::interrupted() => return,
-            }
-        }
-    }
-    super::run::interrupted().await;
 }

@@ -4,18 +4,19 @@ use std::process::ExitCode;
 
 use futures::future::join_all;
 
-use crate::{arguments::ServersArguments, failure::Failure, output, render, setup};
+use crate::{arguments::ServersArguments, failure::Failure, output, render, setup, signals};
 
 pub(crate) async fn servers(arguments: ServersArguments) -> Result<ExitCode, Failure> {
     let setup = setup::load(&arguments.config)?;
     let upstream = setup.toolbox.upstream();
+    let interrupted = signals::told_to_end();
     let progress = render::progress::show(upstream);
     // What a server's state is can only be said once it has been asked; why it failed is in the status.
     let names: Vec<&str> = upstream.names().collect();
     let asked = join_all(names.iter().map(|name| upstream.tools(name)));
     tokio::select! {
         _ = asked => {}
-        () = super::run::interrupted() => {}
+        () = interrupted => {}
     }
     progress.end().await;
     let status = setup.toolbox.status();

@@ -28,6 +28,8 @@ pub(crate) struct Notes {
     /// Calls whose answer the guest does not have yet, by their number.
     open: BTreeMap<u64, (GrantedTool, Instant)>,
     pub(crate) hit: Option<LimitHit>,
+    /// The numbers of the calls and timers that were handed over.
+    pub(crate) order: Vec<u64>,
 }
 
 impl Journal {
@@ -72,6 +74,11 @@ impl Journal {
         if notes.open.remove(&number).is_some() {
             notes.calls.push(record);
         }
+    }
+
+    /// Notes that the guest gets what it waits for.
+    pub(crate) fn handed_over(&self, number: u64) {
+        self.lock().order.push(number);
     }
 
     /// Notes the limit that ends the run. The first one counts.

@@ -61,6 +61,8 @@ pub(crate) struct RunState {
     /// Calls and timers under way; aborted when the run ends.
     tasks: JoinSet<()>,
     calls: u64,
+    /// Calls and timers begun, which is how they are numbered.
+    waits: u64,
     inbox: Inbox,
     journal: Journal,
     meter: Arc<Meter>,
@@ -92,6 +94,7 @@ impl RunState {
             handles,
             tasks: JoinSet::new(),
             calls: 0,
+            waits: 0,
             inbox: shared.inbox.clone(),
             journal: shared.journal.clone(),
             meter: shared.meter.clone(),
@@ -107,11 +110,12 @@ impl RunState {
         wasmtime::Error::msg("a limit of the run was reached")
     }
 
-    /// Room for one more task. Tasks that have ended are let go of.
-    fn admit_task(&mut self) -> wasmtime::Result<()> {
+    /// Room for one more task, and its number. Tasks that have ended are let go of.
+    fn admit_task(&mut self) -> wasmtime::Result<u64> {
         while self.tasks.try_join_next().is_some() {}
         if self.tasks.len() < MAX_UNDER_WAY {
-            return Ok(());
+            self.waits += 1;
+            return Ok(self.waits);
         }
         let hit = LimitHit {
             name: "under_way",

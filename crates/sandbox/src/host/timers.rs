@@ -23,12 +23,12 @@ impl<T: Send> HostWithStore<T> for RunState {
 
 impl RunState {
     fn begin_sleep(&mut self, milliseconds: u32) -> wasmtime::Result<oneshot::Receiver<()>> {
-        self.admit_task()?;
+        let number = self.admit_task()?;
         let (sender, receiver) = oneshot::channel();
         let inbox = self.inbox.clone();
         self.tasks.spawn(async move {
             tokio::time::sleep(Duration::from_millis(u64::from(milliseconds))).await;
-            inbox.put(Arrival::Elapsed { waiting: sender });
+            inbox.put(Arrival::Elapsed { number, waiting: sender });
         });
         Ok(receiver)
     }

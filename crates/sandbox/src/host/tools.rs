@@ -91,10 +91,9 @@ impl RunState {
             let hit = LimitHit { name: "max_calls", max: self.limits.max_calls, used: self.calls + 1, unit: "calls" };
             return Err(self.exceeded(hit));
         }
-        self.admit_task()?;
+        let number = self.admit_task()?;
         let tool = self.handles.get(handle)?.0.clone();
         self.calls += 1;
-        let number = self.calls;
         self.journal.begin(number, tool.clone());
 
         let (sender, receiver) = oneshot::channel();

@@ -1,1 +1,0 @@
-//! The package of belljar's benches.
