@@ -176,12 +176,12 @@ pub(crate) fn parse() -> Result<Arguments, ExitCode> {
 
 /// clap's complaint as an error: what is wrong stands in its first paragraph, and what to try after "tip:".
 fn usage(complaint: &str) -> RunError {
-    let lines = complaint.lines().map(str::trim);
-    let message: Vec<&str> = lines.clone().take_while(|line| !line.is_empty()).collect();
+    let mut lines = complaint.lines().map(str::trim);
+    let message: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
     let message = message.join(" ");
-    let tips: Vec<&str> = lines.filter_map(|line| line.strip_prefix("tip: ")).collect();
-    let hint = if tips.is_empty() { "belljar --help says what there is".to_owned() } else { tips.join("; ") };
-    RunError::new(ErrorKind::Usage, message.trim_start_matches("error: ")).with_hint(hint)
+    let tips = lines.filter_map(|line| line.strip_prefix("tip: "));
+    let hint: Vec<&str> = tips.chain(["belljar --help says what there is"]).collect();
+    RunError::new(ErrorKind::Usage, message.trim_start_matches("error: ")).with_hint(hint.join("; "))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -233,6 +233,25 @@ fn a_child_that_crashes_during_a_call_fails_that_call_alone_and_serves_the_next_
 }
 
 #[test]
+fn every_call_after_a_crash_has_a_life_of_its_own_however_soon_it_comes() {
+    const CALLS: usize = 10;
+    let terminal = Terminal::new();
+    let lives = terminal.folder.path().join("lives");
+    let command = "echo life >> \"$1\"; exec \"$0\" crash-on-call";
+    let config = config(&terminal, json!({ "frail": { "command": "sh", "args": ["-c", command, child(), lives] } }));
+    let script = format!(
+        "const told = [];
+         for (let n = 0; n < {CALLS}; n++) await frail.echo({{}}).catch((error) => told.push(error.message));
+         return told;"
+    );
+    let answer = terminal.belljar(&["run", "--json", "--config", &config, "--code", &script]);
+    let value = answer.json()["value"].take();
+    let told = value.as_array().unwrap();
+    assert!(told.iter().all(|message| message.as_str().unwrap().contains("exit status: 7")), "{value:#}");
+    assert_eq!((told.len(), written(&lives).lines().count()), (CALLS, CALLS), "a call was sent to a dead child");
+}
+
+#[test]
 fn a_call_that_is_never_answered_is_given_up_after_its_own_limit() {
     let terminal = Terminal::new();
     let servers =

@@ -1,1 +1,198 @@
-//! TO COME
+//! Scripts over real MCP servers, which belljar's authors did not write.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::{
+    dead_children::child,
+    support::{Terminal, repository},
+};
+
+/// A file of an installed npm package. Without it there is nothing to test, which is a failure and no reason to pass.
+pub(crate) fn installed(file: &str) -> PathBuf {
+    let path = repository().join("tests/servers/node_modules").join(file);
+    assert!(
+        path.exists(),
+        "{} is missing: scripts/test installs what the tests need, or `npm ci` in tests/servers",
+        path.display()
+    );
+    path
+}
+
+/// Node.js, without which there is nothing to test either.
+pub(crate) fn node() -> &'static str {
+    let found = std::process::Command::new("node").arg("--version").output();
+    assert!(found.is_ok(), "node is missing: install Node.js 20 or later, and run scripts/test, which does the rest");
+    "node"
+}
+
+/// A server of npm, as it is configured.
+fn server(package: &str, arguments: &[&str]) -> Value {
+    let script = installed(&format!("@modelcontextprotocol/{package}/dist/index.js"));
+    let arguments = [&[script.to_str().unwrap()], arguments].concat();
+    json!({ "command": node(), "args": arguments })
+}
+
+fn everything() -> Value {
+    server("server-everything", &["stdio"])
+}
+
+fn filesystem(folder: &Path) -> Value {
+    server("server-filesystem", &[folder.to_str().unwrap()])
+}
+
+fn memory(file: &Path) -> Value {
+    let mut server = server("server-memory", &[]);
+    server["env"] = json!({ "MEMORY_FILE_PATH": file });
+    server
+}
+
+/// The outcome of a script over these servers.
+fn outcome(terminal: &Terminal, servers: Value, script: &str) -> Value {
+    let config = terminal.file("mcp.json", json!({ "mcpServers": servers }).to_string());
+    terminal.belljar(&["run", "--json", "--config", config.to_str().unwrap(), "--code", script]).json()
+}
+
+/// The value of a script over these servers, which must succeed.
+fn value(terminal: &Terminal, servers: Value, script: &str) -> Value {
+    let mut outcome = outcome(terminal, servers, script);
+    assert_eq!(outcome["ok"], true, "{outcome:#}");
+    outcome["value"].take()
+}
+
+#[test]
+fn everything_answers_with_text_structured_content_and_content_blocks() {
+    let script = "
+        const sum = await everything['get-sum']({ a: 2, b: 40 });
+        const [echo, weather, image, raw] = await Promise.all([
+            everything.echo({ message: 'hi' }),
+            everything.get_structured_content({ location: 'New York' }),
+            everything.get_tiny_image({}),
+            tools.raw('everything.echo', { message: 'raw' }),
+        ]);
+        const bad = await everything.echo({ message: 5 }).catch((error) => [error.name, error.tool]);
+        return { sum, echo, weather, image: image.map(({ type, mimeType }) => [type, mimeType]), raw: raw.content, bad };";
+    let value = value(&Terminal::new(), json!({ "everything": everything() }), script);
+    assert!(value["sum"].as_str().unwrap().contains("42"), "{value:#}");
+    assert_eq!(value["echo"], "Echo: hi");
+    assert!(value["weather"]["temperature"].is_number() && value["weather"]["conditions"].is_string(), "{value:#}");
+    assert_eq!(value["image"], json!([["text", null], ["image", "image/png"], ["text", null]]), "{value:#}");
+    assert_eq!(value["raw"], json!([{ "type": "text", "text": "Echo: raw" }]));
+    assert_eq!(value["bad"], json!(["ToolError", "echo"]));
+}
+
+#[test]
+fn a_long_call_outlives_its_limit_while_it_reports_progress_and_is_given_up_when_it_is_silent() {
+    let terminal = Terminal::new();
+    let everything = everything();
+    // JSON is TOML enough for a command and its arguments.
+    let (command, args) = (&everything["command"], &everything["args"]);
+    let config = format!("[limits]\ncall = '1s'\n[servers.everything]\ncommand = {command}\nargs = {args}\n");
+    let config = terminal.file("belljar.toml", config);
+    let script = "
+        const run = (duration, steps) =>
+            everything.trigger_long_running_operation({ duration, steps }).catch((error) => `${error.name}: ${error.message}`);
+        const [reporting, silent] = await Promise.all([run(2, 10), run(60, 1)]);
+        return { reporting, silent, after: await everything.echo({ message: 'still there' }) };";
+    let answer = terminal.belljar(&["run", "--json", "--config", config.to_str().unwrap(), "--code", script]);
+    let outcome = answer.json();
+    let value = &outcome["value"];
+    assert!(value["reporting"].as_str().unwrap().contains("completed"), "{outcome:#}");
+    let silent = value["silent"].as_str().unwrap();
+    assert!(silent.starts_with("ToolError: ") && silent.contains("did not answer within 1s"), "{outcome:#}");
+    assert_eq!(value["after"], "Echo: still there");
+}
+
+#[test]
+fn a_run_ends_at_its_timeout_though_a_tool_goes_on() {
+    let terminal = Terminal::new();
+    let config = terminal.file("mcp.json", json!({ "mcpServers": { "everything": everything() } }).to_string());
+    let code = "await everything.trigger_long_running_operation({ duration: 60, steps: 60 })";
+    let run = ["run", "--json", "--timeout", "2s", "--config", config.to_str().unwrap(), "--code", code];
+    let answer = terminal.belljar(&run);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    let outcome = answer.json();
+    assert_eq!(outcome["error"]["kind"], "timeout", "{outcome:#}");
+    assert_eq!(outcome["error"]["limit"]["name"], "timeout", "{outcome:#}");
+}
+
+#[test]
+fn a_file_server_reads_what_it_was_given_and_refuses_the_rest() {
+    let terminal = Terminal::new();
+    let folder = terminal.folder.path().join("given");
+    std::fs::create_dir(&folder).unwrap();
+    terminal.file("given/notes.txt", "first\nsecond\n");
+    let secret = terminal.file("secret.txt", "not for you");
+    let script = format!(
+        "const path = {};
+         const {{ content }} = await fs.read_text_file({{ path: path + '/notes.txt' }});
+         const refused = await fs.read_text_file({{ path: {} }}).catch((error) =>
+             [error instanceof ToolError, error.server, error.tool, error.message]);
+         return {{ content, refused }};",
+        json!(folder),
+        json!(secret)
+    );
+    let value = value(&terminal, json!({ "fs": filesystem(&folder) }), &script);
+    assert_eq!(value["content"], "first\nsecond\n");
+    assert_eq!(value["refused"][0], true);
+    assert_eq!((&value["refused"][1], &value["refused"][2]), (&json!("fs"), &json!("read_text_file")));
+    assert!(value["refused"][3].as_str().unwrap().starts_with("Access denied"), "{value:#}");
+}
+
+#[test]
+fn what_a_script_stores_is_there_later_in_the_run_and_in_the_next_run() {
+    let terminal = Terminal::new();
+    let servers = || json!({ "memory": memory(&terminal.folder.path().join("memory.jsonl")) });
+    let store = "
+        const before = await memory.read_graph({});
+        await memory.create_entities({ entities: [{ name: 'Ada', entityType: 'person', observations: ['wrote notes'] }] });
+        await memory.add_observations({ observations: [{ entityName: 'Ada', contents: ['likes engines'] }] });
+        return { before, found: await memory.search_nodes({ query: 'engines' }) };";
+    let ada = json!({ "name": "Ada", "entityType": "person", "observations": ["wrote notes", "likes engines"] });
+    let stored = value(&terminal, servers(), store);
+    assert_eq!(stored["before"]["entities"], json!([]), "{stored:#}");
+    assert_eq!(stored["found"]["entities"], json!([ada]), "{stored:#}");
+    let next = value(&terminal, servers(), "(await memory.open_nodes({ names: ['Ada'] })).entities");
+    assert_eq!(next, json!([ada]));
+}
+
+#[test]
+fn one_script_uses_three_servers_at_once() {
+    let terminal = Terminal::new();
+    let folder = terminal.folder.path().to_owned();
+    terminal.file("a.txt", "from a file");
+    let servers = json!({
+        "everything": everything(),
+        "fs": filesystem(&folder),
+        "memory": memory(&folder.join("memory.jsonl")),
+    });
+    let script = format!(
+        "const [echo, file, graph] = await Promise.all([
+             everything.echo({{ message: 'from everything' }}),
+             fs.read_text_file({{ path: {} }}),
+             memory.create_entities({{ entities: [{{ name: 'from memory', entityType: 'thing', observations: [] }}] }}),
+         ]);
+         return [echo, file.content, graph.entities[0].name];",
+        json!(folder.join("a.txt"))
+    );
+    let mut outcome = outcome(&terminal, servers, &script);
+    assert_eq!(outcome["value"].take(), json!(["Echo: from everything", "from a file", "from memory"]), "{outcome:#}");
+    let mut called: Vec<_> =
+        outcome["calls"].as_array().unwrap().iter().map(|call| call["server"].as_str().unwrap()).collect();
+    called.sort_unstable();
+    assert_eq!(called, ["everything", "fs", "memory"]);
+}
+
+#[test]
+fn a_script_starts_the_servers_that_it_uses_and_no_others() {
+    let terminal = Terminal::new();
+    let started = |name: &str| terminal.folder.path().join(name);
+    let marked =
+        |name: &str| json!({ "command": "sh", "args": ["-c", ": > \"$1\"; exec \"$0\" echo", child(), started(name)] });
+    let servers = json!({ "memory": memory(&started("memory.jsonl")), "used": marked("used"), "idle": marked("idle") });
+    let script = "return [await used.echo({ n: 1 }), typeof memory.read_graph, (await tools.list('used')).length]";
+    assert_eq!(value(&terminal, servers, script), json!([{ "n": 1 }, "function", 3]));
+    assert!(started("used").exists());
+    assert!(!started("idle").exists(), "a server was started that the script does not use");
+}

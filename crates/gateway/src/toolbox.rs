@@ -19,9 +19,11 @@ pub struct Toolbox {
 struct Server {
     names: Names,
     effects: BTreeMap<String, Effect>,
-    /// The catalogue of the tool list that it was made from.
-    known: Mutex<Option<(Arc<Vec<ToolDefinition>>, Arc<ServerCatalog>)>>,
+    known: Mutex<Option<Known>>,
 }
+
+/// A catalogue, and the tool list that it was made from.
+type Known = (Arc<Vec<ToolDefinition>>, Arc<ServerCatalog>);
 
 impl Toolbox {
     /// A toolbox of `specs`, none of which is started yet.

@@ -3,6 +3,8 @@
 //! The results are kept below `target/guest`, outside of cargo's profiles, so that `dev`, `release`, `check`, `clippy` and `doc`
 //! share one guest. `ARCHITECTURE.md` says what is rebuilt when.
 
+#![allow(clippy::print_stdout, reason = "it is how a build script speaks to cargo")]
+
 #[path = "../src/engine.rs"]
 mod engine;
 mod guest;

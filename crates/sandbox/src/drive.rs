@@ -22,9 +22,13 @@ pub(crate) async fn drive<T>(run: impl Future<Output = T>, shared: &Shared) -> T
             if let Poll::Ready(result) = polled {
                 return Poll::Ready(result);
             }
-            // A guest that has only used up its turn has already asked to be polled again. One that stands inside an import
-            // cannot be handed anything.
-            if !waits || shared.meter.is_standing() {
+            // A guest that has only used up its turn wants to go on when the others have had theirs.
+            if !waits {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            // One that stands inside an import cannot be handed anything.
+            if shared.meter.is_standing() {
                 return Poll::Pending;
             }
             match shared.inbox.poll_next(context) {
