@@ -27,6 +27,8 @@ struct Originals {
     object_keys: JsFunction,
     own_descriptor: JsFunction,
     tool_error: JsObject,
+    proxy: JsObject,
+    namespace_traps: JsObject,
 }
 
 thread_local! {
@@ -49,6 +51,8 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
             .get(js_string!("ToolError"), context)?
             .as_object()
             .ok_or_else(|| JsNativeError::typ().with_message("the prelude is incomplete"))?,
+        proxy: context.intrinsics().constructors().proxy().constructor(),
+        namespace_traps: namespace::traps(context)?,
     };
     ORIGINALS.set(Some(originals));
     console::install(context)?;

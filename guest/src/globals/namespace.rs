@@ -12,9 +12,10 @@ use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction,
     builtins::promise::ResolvingFunctions,
     js_string,
+    native_function::NativeFunctionPointer,
     object::{
         IntegrityLevel, JsPrototype,
-        builtins::{JsArray, JsFunction, JsPromise, JsProxyBuilder},
+        builtins::{JsArray, JsFunction, JsPromise},
     },
     property::{PropertyDescriptor, PropertyKey},
 };
@@ -359,21 +360,32 @@ fn with_hint(message: &str, hint: &str, context: &mut Context) -> JsError {
 #[derive(Debug, Trace, Finalize, boa_engine::JsData)]
 struct NamespaceTarget(#[unsafe_ignore_trace] u32);
 
+/// The traps of all namespaces, made once and part of the snapshot: ten functions for each server would cost more than its first call.
+pub(super) fn traps(context: &mut Context) -> JsResult<JsObject> {
+    let traps = JsObject::with_null_proto();
+    let functions: [(&str, NativeFunctionPointer); 10] = [
+        ("get", trap_get),
+        ("has", trap_has),
+        ("ownKeys", trap_own_keys),
+        ("getOwnPropertyDescriptor", trap_descriptor),
+        ("isExtensible", trap_is_extensible),
+        ("preventExtensions", trap_prevent_extensions),
+        ("set", trap_refuse),
+        ("defineProperty", trap_refuse),
+        ("deleteProperty", trap_refuse),
+        ("setPrototypeOf", trap_refuse),
+    ];
+    for (name, native) in functions {
+        let function = super::function(name, 0, NativeFunction::from_fn_ptr(native), context);
+        super::put(&traps, name, function, context)?;
+    }
+    Ok(traps)
+}
+
 fn make(number: u32, context: &mut Context) -> JsResult<JsObject> {
     let target = JsObject::from_proto_and_data(JsPrototype::None, NamespaceTarget(number));
-    let proxy = JsProxyBuilder::new(target)
-        .get(trap_get)
-        .has(trap_has)
-        .own_keys(trap_own_keys)
-        .get_own_property_descriptor(trap_descriptor)
-        .is_extensible(trap_is_extensible)
-        .prevent_extensions(trap_prevent_extensions)
-        .set(trap_refuse)
-        .define_property(trap_refuse)
-        .delete_property(trap_refuse)
-        .set_prototype_of(trap_refuse)
-        .build(context)?;
-    Ok(proxy.into())
+    let (proxy, traps) = super::original(|originals| (originals.proxy.clone(), originals.namespace_traps.clone()))?;
+    proxy.construct(&[target.into(), traps.into()], None, context)
 }
 
 fn target(arguments: &[JsValue]) -> JsResult<(JsObject, u32)> {

@@ -5,6 +5,8 @@ use boa_engine::{Context, JsNativeError, JsObject, JsResult, JsString, JsValue, 
 use super::namespace;
 use crate::{glass::belljar::sandbox::catalog, values::decode};
 
+/// Characters of a query, a path or a name that the host is asked with; it bounds them again.
+const MAX_QUESTION: usize = 1_000;
 /// Results of `tools.search` where the script names no number.
 const DEFAULT_RESULTS: u32 = 10;
 
@@ -34,13 +36,13 @@ fn list(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<J
             None => Some(server.to_string(context)?),
         },
     };
-    let server = server.map(|server| server.to_std_string_lossy());
+    let server = server.map(|server| question(&server));
     let answer = catalog::list(server.as_deref()).map_err(refused)?;
     decode::decode(&answer, context)
 }
 
 fn search(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let query = arguments.first().cloned().unwrap_or_default().to_string(context)?.to_std_string_lossy();
+    let query = arguments.first().cloned().unwrap_or_default().to_string(context)?;
     let limit = match arguments.get(1) {
         None => None,
         Some(limit) => match limit.as_object() {
@@ -49,12 +51,12 @@ fn search(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
         },
     };
     let limit = limit.map_or(DEFAULT_RESULTS, |limit| limit.clamp(1.0, 100.0) as u32);
-    decode::decode(&catalog::search(&query, limit), context)
+    decode::decode(&catalog::search(&question(&query), limit), context)
 }
 
 fn describe(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let path = path("tools.describe", arguments)?;
-    let answer = catalog::describe(&path.to_std_string_lossy()).map_err(refused)?;
+    let answer = catalog::describe(&question(&path)).map_err(refused)?;
     decode::decode(&answer, context)
 }
 
@@ -73,6 +75,10 @@ fn path(name: &str, arguments: &[JsValue]) -> JsResult<JsString> {
     arguments.first().and_then(JsValue::as_string).ok_or_else(|| {
         JsNativeError::typ().with_message(format!("{name} takes a tool's path first, such as \"fs.read_file\"")).into()
     })
+}
+
+fn question(text: &JsString) -> String {
+    text.to_std_string_lossy().chars().take(MAX_QUESTION).collect()
 }
 
 fn refused(message: String) -> boa_engine::JsError {
