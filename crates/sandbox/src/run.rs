@@ -1,6 +1,6 @@
 //! One run, from its first instruction to its outcome.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use belljar_model::{ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage};
 use wasmtime::{Engine, Store, UpdateDeadline};
@@ -9,7 +9,7 @@ use crate::{
     Program, Tools,
     delivery::Inbox,
     drive, failure,
-    host::{Journal, Meter, RunState, Shared, glass},
+    host::{Journal, Meter, RunState, Shared, glass, milliseconds},
 };
 
 /// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result, twice.
@@ -127,11 +127,6 @@ fn accepted(value: String, limits: &Limits) -> Result<JsonText, RunError> {
 
 fn internal(error: &wasmtime::Error) -> RunError {
     RunError::new(ErrorKind::Internal, format!("the run could not be set up: {error:#}"))
-}
-
-fn milliseconds(duration: Duration) -> f64 {
-    // Microseconds are what the clocks are good for.
-    (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn as_u32(bytes: u64) -> u32 {

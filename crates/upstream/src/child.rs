@@ -107,6 +107,7 @@ impl Child {
     /// Dropping the future leaves the start to the others, or to itself.
     pub(crate) async fn ready(&self) -> Result<(Arc<Connection>, Tools), Arc<StartFault>> {
         let mut state = self.core.state.subscribe();
+        let (mut was_over, mut demand) = (false, false);
         self.demand();
         loop {
             if self.core.stop.is_cancelled() {
@@ -115,14 +116,24 @@ impl Child {
             {
                 let state = state.borrow_and_update();
                 match &state.phase {
+                    // Between a child's death and its `Stopped` its remains are cleared away: whoever comes then waits for the
+                    // next life, and is not told of a death that is not the end of their own call.
+                    Phase::Ready(connection) if connection.is_over() => was_over = true,
                     Phase::Ready(connection) => {
                         return Ok((connection.clone(), state.tools.clone().unwrap_or_default()));
                     }
                     Phase::Failed { fault, .. } => return Err(fault.clone()),
+                    Phase::Stopped if was_over => demand = true,
                     // It was ready and died before this caller was woken.
                     Phase::Stopped | Phase::Cold => return Err(Arc::new(StartFault::Interrupted)),
                     Phase::Starting => {}
                 }
+            }
+            if demand {
+                // Once: a child that dies again and again fails its callers.
+                (was_over, demand) = (false, false);
+                self.demand();
+                continue;
             }
             if state.changed().await.is_err() {
                 return Err(Arc::new(StartFault::Interrupted));

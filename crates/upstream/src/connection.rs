@@ -149,6 +149,11 @@ impl Connection {
         }
     }
 
+    /// Whether the child can no longer answer.
+    pub(crate) fn is_over(&self) -> bool {
+        self.death.borrow().is_some() || self.peer.is_transport_closed()
+    }
+
     /// How the child's life ended, once it is known.
     async fn death(&self) -> Option<Death> {
         let mut death = self.death.clone();

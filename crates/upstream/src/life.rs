@@ -186,6 +186,8 @@ async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc
         sleep(limits::RELIST_QUIET).await;
         match listing::list(&connection, limits::RELIST_TIMEOUT).await {
             Ok(listing) => core.relisted(listing),
+            // The child has ended, of which others tell.
+            Err(RequestFault::Closed) => return,
             Err(fault) => tracing::warn!(server = core.spec.name, "its changed tools could not be listed: {fault:?}"),
         }
     }

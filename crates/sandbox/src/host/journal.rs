@@ -8,6 +8,7 @@ use std::{
 
 use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
 
+use super::tools::milliseconds;
 use crate::GrantedTool;
 
 /// Entries of one run's log. An entry without a text costs memory too.
@@ -95,7 +96,7 @@ impl Journal {
                 tool: tool.path.tool().to_owned(),
                 effect: tool.effect,
                 ok: false,
-                ms: begun.elapsed().as_secs_f64() * 1e3,
+                ms: milliseconds(begun.elapsed()),
                 error: Some("the run ended before the answer came; the call may have taken effect".to_owned()),
             });
         }

@@ -20,6 +20,7 @@ use wasmtime::component::{HasData, Linker, ResourceTable};
 
 pub(crate) use journal::Journal;
 pub(crate) use meter::Meter;
+pub(crate) use tools::milliseconds;
 pub(crate) use wasi::stderr_text;
 
 use crate::{Directory, Tools, delivery::Inbox, limiter::MemoryLimiter};

@@ -1,6 +1,6 @@
 //! The imports of `tools`: directories, handles, calls.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use belljar_model::{CallRecord, JsonBounds, JsonFault, JsonText, LimitHit};
 use tokio::sync::oneshot;
@@ -138,7 +138,7 @@ fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Insta
         tool: tool.path.tool().to_owned(),
         effect: tool.effect,
         ok: error.is_none(),
-        ms: begun.elapsed().as_secs_f64() * 1e3,
+        ms: milliseconds(begun.elapsed()),
         error,
     }
 }
@@ -159,6 +159,11 @@ fn reported_error(result: &JsonText) -> Option<String> {
 
 fn arguments_fault(fault: &JsonFault) -> CallFault {
     CallFault::new(format!("the arguments were not accepted: {fault}"))
+}
+
+/// Rounded to microseconds, which is what the clocks are good for.
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn as_size(bytes: u64) -> usize {

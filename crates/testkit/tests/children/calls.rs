@@ -64,6 +64,18 @@ async fn a_child_that_dies_mid_call_fails_that_call_at_once_and_is_restarted_on_
     upstream.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_right_after_a_death_has_a_life_of_its_own() {
+    let upstream = child(&["crash-on-call"]);
+    for _ in 0..20 {
+        let fault = call(&upstream, "echo", json!({})).await.expect_err("it dies");
+        assert!(matches!(fault, CallFault::Died { .. }), "{fault:?}");
+    }
+    // A call that was sent to the dead would have failed without a start.
+    assert_eq!(status(&upstream).restarts, 19);
+    upstream.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_killed_child_fails_every_call_in_flight_and_no_other_child() {
     let hanging = child_server("child", binary(), &["hang-call"]);
