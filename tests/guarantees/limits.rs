@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_model::{ByteSize, ErrorKind, Limits, RunError};
+use belljar_model::{ByteSize, Effect, ErrorKind, Limits, RunError};
+use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
 
 use crate::support;
 
@@ -200,4 +201,44 @@ async fn a_waiting_run_does_not_hold_up_a_computing_one_nor_the_other_way_round(
     for run in busy {
         assert_limit(&run.await.unwrap().result.unwrap_err(), ErrorKind::Timeout, "compute", 2000);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_beyond_slots_and_queue_is_told_that_belljar_is_busy() {
+    let options = SandboxOptions { max_live: 1, max_queued: 0, ..SandboxOptions::default() };
+    let sandbox = Arc::new(Sandbox::new(&Image::embedded(), options).unwrap());
+    let (entered, mut is_in) = tokio::sync::mpsc::channel(1);
+    let tools = ToolSet::new().with("box", "stay", Effect::ReadOnly, move |_| {
+        let entered = entered.clone();
+        async move {
+            let _ = entered.send(()).await;
+            std::future::pending().await
+        }
+    });
+    let first = tokio::spawn({
+        let sandbox = sandbox.clone();
+        async move { sandbox.run(Program::new("await box.stay()"), &Limits::default(), Arc::new(tools)).await }
+    });
+    is_in.recv().await.unwrap();
+    let second = sandbox.run(Program::new("1"), &Limits::default(), Arc::new(ToolSet::new())).await;
+    let error = second.result.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Busy);
+    assert!(error.recoverable && error.limit.is_some(), "{error:#?}");
+
+    // Dropping a run frees its slot.
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    let third = sandbox.run(Program::new("1"), &Limits::default(), Arc::new(ToolSet::new())).await;
+    assert_eq!(third.result.unwrap().as_str(), "1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queued_run_gets_the_slot_that_is_freed() {
+    let options = SandboxOptions { max_live: 2, max_queued: 50, ..SandboxOptions::default() };
+    let sandbox = Sandbox::new(&Image::embedded(), options).unwrap();
+    let limits = Limits::default();
+    let runs = (0..40).map(|i| sandbox.run(Program::new(format!("{i} + 1")), &limits, Arc::new(ToolSet::new())));
+    let values: Vec<String> =
+        futures::future::join_all(runs).await.into_iter().map(|run| run.result.unwrap().as_str().to_owned()).collect();
+    assert_eq!(values, (1..=40).map(|i| i.to_string()).collect::<Vec<_>>());
 }

@@ -49,6 +49,7 @@ fn main() {
             .precompile_component(&snapshot)
             .unwrap_or_else(|error| panic!("the guest does not compile to machine code: {error:?}"));
         write(&compiled, &code);
+        prune(&store);
     }
     println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT={}", snapshot.display());
     println!("cargo::rustc-env=BELLJAR_IMAGE_CODE={}", compiled.display());
@@ -62,6 +63,20 @@ fn write(path: &Path, bytes: &[u8]) {
     fs::write(&draft, bytes)
         .and_then(|()| fs::rename(&draft, path))
         .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+}
+
+/// Keeps the newest images: each takes some 40 MB, and each change of the guest makes one. A build that still wants an older one makes it anew.
+fn prune(store: &Path) {
+    const KEPT_FILES: usize = 8;
+    let files = fs::read_dir(store).into_iter().flatten().flatten();
+    let mut files: Vec<_> =
+        files.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect();
+    files.sort();
+    let excess = files.len().saturating_sub(KEPT_FILES);
+    for (_, path) in files.into_iter().take(excess) {
+        // One that cannot be removed does no harm.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// The workspace's target folder: the nearest folder above `OUT_DIR` that cargo has tagged as one.
