@@ -1,11 +1,12 @@
 //! From an error of the engine to the failure that its author can act on.
 
-use boa_engine::{Context, JsError, JsObject, JsValue, js_string};
+use boa_engine::{Context, JsError, JsObject, JsValue, builtins::error::Error, js_string};
 
 use crate::{
     glass::{Failure, FailureKind},
     globals,
-    source::{Origin, Position, SCRIPT_NAME, SyntaxFault},
+    source::{self, SyntaxFault},
+    stack::{self, Frame},
     values::inspect,
 };
 
@@ -16,8 +17,8 @@ const MAX_MESSAGE: usize = 8 * 1024;
 pub(crate) enum Failing {
     /// It threw this value.
     Thrown(JsValue),
-    /// The engine gave up, in a way that no script can catch.
-    Engine(String),
+    /// The engine gave up, in a way that no script can catch: functions call each other too deeply.
+    Engine(Vec<Frame>),
     /// Its value is too large.
     Output { used: u64, max: u32 },
 }
@@ -27,17 +28,20 @@ impl Failing {
     pub(crate) fn of(error: JsError, context: &mut Context) -> Self {
         match error.into_opaque(context) {
             Ok(value) => Self::Thrown(value),
-            Err(error) => Self::Engine(error.to_string()),
+            Err(error) => Self::Engine(stack::frames(&error.to_string())),
         }
     }
 
     /// The failure, with positions of the author's source.
-    pub(crate) fn describe(self, origin: &Origin, context: &mut Context) -> Failure {
+    pub(crate) fn describe(self, context: &mut Context) -> Failure {
         match self {
-            Self::Thrown(value) => thrown(&value, origin, context),
-            Self::Engine(message) => Failure {
+            Self::Thrown(value) => thrown(&value, context),
+            Self::Engine(frames) => Failure {
+                line: frames.first().map(|frame| frame.position.line),
+                column: frames.first().map(|frame| frame.position.column),
+                stack: stack::text(&frames),
                 hint: Some("a function calls itself too often: use a loop, or a list of what is left to do".to_owned()),
-                ..plain(FailureKind::Stack, &message)
+                ..plain(FailureKind::Stack, "too many functions call each other: the stack is full")
             },
             Self::Output { used, max } => Failure {
                 hint: Some("return less: filter, slice or count in the script".to_owned()),
@@ -71,33 +75,38 @@ pub(crate) fn of_syntax(fault: SyntaxFault) -> Failure {
     }
 }
 
-fn thrown(value: &JsValue, origin: &Origin, context: &mut Context) -> Failure {
-    let Some(error) = value.as_object().filter(|object| object.is::<boa_engine::builtins::error::Error>()) else {
+fn thrown(value: &JsValue, context: &mut Context) -> Failure {
+    let Some(error) = value.as_object().filter(|object| object.is::<Error>()) else {
         let shown = inspect::nested(value, context);
         return Failure {
             hint: Some("throw an Error, so that its position and stack are known".to_owned()),
             ..plain(FailureKind::Exception, &format!("the script threw {shown}, which is no Error"))
         };
     };
-    let kind = if globals::is_tool_error(&error, context) { FailureKind::Tool } else { FailureKind::Exception };
-    let message = headline(&error, context);
-    let (stack, position) = stack(&error, origin, context);
+    let kind = if globals::is_tool_error(&error) { FailureKind::Tool } else { FailureKind::Exception };
+    let (name, mut message) = name_and_message(&error, context);
+    let frames = stack::frames(&globals::raw_stack(&error, context));
+    let mut position = frames.first().map(|frame| frame.position);
+    if let Some(blame) = source::blame(&name, &message, position) {
+        message = blame.message.unwrap_or(message);
+        position = blame.position.or(position);
+    }
     let own_hint = globals::own_data_property(&error, js_string!("hint"), context).and_then(|hint| hint.as_string());
     let hint = match own_hint {
         Some(hint) => Some(bounded(&hint.to_std_string_lossy())),
-        None => globals::hint_for(&message, context),
+        None => globals::hint_for(&name, &message, context),
     };
     Failure {
         line: position.map(|position| position.line),
         column: position.map(|position| position.column),
-        stack,
+        stack: stack::text(&frames),
         hint,
-        ..plain(kind, &message)
+        ..plain(kind, &headline(&name, &message))
     }
 }
 
-/// `TypeError: message`, without calling anything that the script may have put in the way.
-pub(crate) fn headline(error: &JsObject, context: &mut Context) -> String {
+/// An error's name and message, without calling anything that the script may have put in the way.
+pub(crate) fn name_and_message(error: &JsObject, context: &mut Context) -> (String, String) {
     let text = |key, context: &mut Context| {
         let mut holder = Some(error.clone());
         // The name stands at the prototype, rarely more than two steps up.
@@ -111,33 +120,21 @@ pub(crate) fn headline(error: &JsObject, context: &mut Context) -> String {
         None
     };
     let name = text("name", context).unwrap_or_else(|| "Error".to_owned());
-    let message = text("message", context).unwrap_or_default();
-    if message.is_empty() { name } else { format!("{name}: {message}") }
+    (name, text("message", context).unwrap_or_default())
 }
 
-/// The call stack in the author's positions, and the innermost of them.
-fn stack(error: &JsObject, origin: &Origin, context: &mut Context) -> (Option<String>, Option<Position>) {
-    let Some(raw) = error.get(js_string!("stack"), context).ok().and_then(|stack| stack.as_string()) else {
-        return (None, None);
-    };
-    let raw = raw.to_std_string_lossy();
-    let mut lines = Vec::new();
-    let mut innermost = None;
-    for line in raw.lines().filter_map(|line| line.trim().strip_prefix("at ")) {
-        let Some((function, place)) = line.rsplit_once(" (") else { continue };
-        let mut parts = place.trim_end_matches(')').rsplitn(3, ':');
-        let (column, row, path) = (parts.next(), parts.next(), parts.next());
-        if path != Some(SCRIPT_NAME) {
-            continue;
-        }
-        let number = |text: Option<&str>| text.and_then(|text| text.parse::<u32>().ok());
-        let (Some(row), Some(column)) = (number(row), number(column)) else { continue };
-        let Some(position) = origin.original(row, column) else { continue };
-        innermost = innermost.or(Some(position));
-        lines.push(format!("at {function} ({SCRIPT_NAME}:{}:{})", position.line, position.column));
+fn headline(name: &str, message: &str) -> String {
+    match (name, message) {
+        (name, "") => name.to_owned(),
+        ("", message) => message.to_owned(),
+        (name, message) => format!("{name}: {message}"),
     }
-    let stack = (!lines.is_empty()).then(|| lines.join("\n"));
-    (stack, innermost)
+}
+
+/// An error as it is shown in logs: `TypeError: message`, and the calls that led there.
+pub(crate) fn stack_text(error: &JsObject, context: &mut Context) -> String {
+    let (name, message) = name_and_message(error, context);
+    stack::with_headline(&headline(&name, &message), &globals::raw_stack(error, context))
 }
 
 fn bounded(text: &str) -> String {

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, rc::Rc};
 
 use boa_engine::{
-    Context, JsObject, JsResult, JsValue, Script, Source,
+    Context, JsError, JsObject, JsResult, JsValue, Script, Source,
     builtins::promise::{OperationType, Promise, PromiseState},
     context::{Clock, HostHooks, time::JsInstant},
     object::builtins::JsPromise,
@@ -14,8 +14,9 @@ use crate::{
     glass::{Failure, FailureKind, Program, belljar::sandbox::console},
     globals,
     jobs::JobQueue,
+    modules::NoModules,
     pending::{self, Event},
-    source::{self, Origin, SCRIPT_NAME},
+    source::{self, SCRIPT_NAME},
     values::{encode, inspect},
 };
 
@@ -35,7 +36,7 @@ pub(crate) fn build() {
         .clock(Rc::new(HostClock))
         .host_hooks(Rc::new(Hooks))
         .job_executor(Rc::new(JobQueue::default()))
-        .module_loader(Rc::new(boa_engine::module::IdleModuleLoader))
+        .module_loader(Rc::new(NoModules))
         // There is no second agent that could wake this one up.
         .can_block(false)
         .build()
@@ -51,9 +52,9 @@ pub(crate) fn build() {
 /// Runs what every script runs, so that each run finds its pages and shapes made.
 fn warm(context: &mut Context) {
     if let Ok(translated) = source::translate("const a = [1, 2].map((x: number) => x + 1); await null; ({ a })") {
-        let _ = evaluate(&translated.code, context).and_then(|promise| {
-            context.run_jobs()?;
-            Ok(promise)
+        let _ = parse(&translated.code, context).and_then(|script| {
+            evaluate(&script, context)?;
+            context.run_jobs()
         });
     }
 }
@@ -71,14 +72,27 @@ pub(crate) async fn run(program: Program) -> Result<String, Failure> {
 
 async fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     let translated = source::translate(&program.source).map_err(failure::of_syntax)?;
-    let origin = translated.origin;
-    globals::bind(&program, context).map_err(|error| failing(error, &origin, context))?;
-    let promise = evaluate(&translated.code, context).map_err(|error| failing(error, &origin, context))?;
+    translated.origin.keep();
+    globals::bind(&program, context).map_err(|error| failing(error, context))?;
+    let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);
+    let outcome = match evaluate(&script, context) {
+        Ok(promise) => settle(promise, &program, context).await,
+        Err(error) => Err(failing(error, context)),
+    };
+    // Also of a run that fails: what nobody looked at may be why.
+    report_rejections(context);
+    outcome
+}
 
+/// Works off all that the script has started, and gives its value.
+async fn settle(promise: JsPromise, program: &Program, context: &mut Context) -> Result<String, Failure> {
     let mut settled = None;
     loop {
-        context.run_jobs().map_err(|error| failing(error, &origin, context))?;
+        context.run_jobs().map_err(|error| failing(error, context))?;
+        if globals::run_due_timer(context).map_err(|error| failing(error, context))? {
+            continue;
+        }
         if settled.is_none() {
             settled = match promise.state() {
                 PromiseState::Pending => None,
@@ -89,7 +103,7 @@ async fn run_in(context: &mut Context, program: Program) -> Result<String, Failu
                 }
             };
             if settled.is_some() {
-                pending::drop_timers();
+                globals::drop_timers();
             }
         }
         if settled.is_some() && pending::calls() == 0 {
@@ -99,22 +113,32 @@ async fn run_in(context: &mut Context, program: Program) -> Result<String, Failu
             return Err(failure::deadlock());
         }
         match pending::next().await {
-            Event::Answered { tool, raw, settle, result } => globals::answer(&tool, raw, &settle, result, context),
-            Event::Elapsed { timer } => globals::elapsed(timer, context),
+            Event::Answered(answered) => globals::answer(answered, context).map_err(|error| failing(error, context))?,
+            Event::Elapsed { timer } => globals::elapsed(timer),
         }
-        .map_err(|error| failing(error, &origin, context))?;
     }
-    report_rejections(context);
-    settled.unwrap_or(Ok(String::new())).map_err(|failing| failing.describe(&origin, context))
+    settled.unwrap_or(Ok(String::new())).map_err(|failing| failing.describe(context))
 }
 
-fn failing(error: boa_engine::JsError, origin: &Origin, context: &mut Context) -> Failure {
-    Failing::of(error, context).describe(origin, context)
+fn failing(error: JsError, context: &mut Context) -> Failure {
+    Failing::of(error, context).describe(context)
 }
 
-fn evaluate(code: &str, context: &mut Context) -> JsResult<JsPromise> {
+/// The translation has let something pass that the engine does not know.
+fn unparsable(error: JsError, context: &mut Context) -> Failure {
+    match error.as_native() {
+        Some(native) => failure::of_syntax(source::fault_of_engine(native.message())),
+        None => failing(error, context),
+    }
+}
+
+fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
     let source = Source::from_reader(code.as_bytes(), Some(SCRIPT_NAME.as_ref()));
-    let function = Script::parse(source, None, context)?.evaluate(context)?;
+    Script::parse(source, None, context)
+}
+
+fn evaluate(script: &Script, context: &mut Context) -> JsResult<JsPromise> {
+    let function = script.evaluate(context)?;
     let Some(function) = function.as_callable() else {
         return JsPromise::resolve(JsValue::undefined(), context);
     };

@@ -1,15 +1,23 @@
 //! The queue of microtasks.
 
-use std::{cell::RefCell, collections::VecDeque, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    future::Future as _,
+    pin::pin,
+    rc::Rc,
+    task::{Context as TaskContext, Poll, Waker},
+};
 
 use boa_engine::{
     Context, JsResult,
-    job::{GenericJob, Job, JobExecutor, PromiseJob},
+    job::{GenericJob, Job, JobExecutor, NativeAsyncJob, PromiseJob},
 };
 
 enum Microtask {
     Promise(PromiseJob),
     Generic(GenericJob),
+    Async(NativeAsyncJob),
 }
 
 /// Runs promise jobs in the order in which they came, until none is left. It never waits: what takes time is
@@ -24,8 +32,8 @@ impl JobExecutor for JobQueue {
         let microtask = match job {
             Job::PromiseJob(job) => Microtask::Promise(job),
             Job::GenericJob(job) => Microtask::Generic(job),
-            // `Atomics.waitAsync` and the callbacks of a FinalizationRegistry: the latter need never run, and the former cannot
-            // be notified, since there is no second agent.
+            Job::AsyncJob(job) => Microtask::Async(job),
+            // The callbacks of a FinalizationRegistry, which need never run.
             _ => return,
         };
         self.queue.borrow_mut().push_back(microtask);
@@ -35,12 +43,27 @@ impl JobExecutor for JobQueue {
         loop {
             let next = self.queue.borrow_mut().pop_front();
             match next {
-                Some(Microtask::Promise(job)) => job.call(context)?,
-                Some(Microtask::Generic(job)) => job.call(context)?,
+                Some(Microtask::Promise(job)) => {
+                    job.call(context)?;
+                }
+                Some(Microtask::Generic(job)) => {
+                    job.call(context)?;
+                }
+                Some(Microtask::Async(job)) => poll_once(job, context)?,
                 None => break,
-            };
+            }
         }
         context.clear_kept_objects();
         Ok(())
+    }
+}
+
+/// `import()` is refused at once. `Atomics.waitAsync` is never notified, since there is no second agent, so it is let go of.
+fn poll_once(job: NativeAsyncJob, context: &mut Context) -> JsResult<()> {
+    let context = RefCell::new(context);
+    let polled = pin!(job.call(&context)).poll(&mut TaskContext::from_waker(Waker::noop()));
+    match polled {
+        Poll::Ready(Err(error)) => Err(error),
+        _ => Ok(()),
     }
 }

@@ -11,8 +11,10 @@ mod failure;
 mod globals;
 mod interpreter;
 mod jobs;
+mod modules;
 mod pending;
 mod source;
+mod stack;
 mod values;
 
 /// The glass, as generated from `wit/sandbox.wit`.

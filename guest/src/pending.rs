@@ -13,16 +13,20 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use boa_engine::builtins::promise::ResolvingFunctions;
-
-use crate::{glass::belljar::sandbox::tools::CallError, globals::ToolRef};
+use crate::{glass::belljar::sandbox::tools::CallError, globals::Call};
 
 /// Something that the script waited for has happened.
 pub(crate) enum Event {
     /// A tool has answered.
-    Answered { tool: ToolRef, raw: bool, settle: ResolvingFunctions, result: Result<String, CallError> },
+    Answered(Answered),
     /// A timer's time has come.
     Elapsed { timer: u32 },
+}
+
+/// A tool's answer to a call.
+pub(crate) struct Answered {
+    pub(crate) call: Call,
+    pub(crate) result: Result<String, CallError>,
 }
 
 /// What kind of thing is waited for.

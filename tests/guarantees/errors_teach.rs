@@ -1,1 +1,425 @@
-//! TO COME
+//! An error says what happened, where, and what to try: it is read by the model that has to repair its script.
+
+use std::{sync::Arc, time::Duration};
+
+use belljar_model::{ErrorKind, JsonText, Limits, RunError};
+use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use futures::{FutureExt as _, future::BoxFuture};
+use serde_json::{Value, json};
+
+use crate::support::{error, error_of, run, run_with, tools, value};
+
+fn hint(error: &RunError) -> &str {
+    error.hint.as_deref().unwrap_or_default()
+}
+
+/// A server that cannot be started.
+struct Broken;
+
+const REASON: &str = "the server 'broken' cannot be started: no such program 'npxx' (see belljar servers)";
+
+impl Tools for Broken {
+    fn namespaces(&self) -> Vec<Namespace> {
+        vec![Namespace { server: "broken".to_owned(), globals: vec!["broken".to_owned()] }]
+    }
+
+    fn directory(&self, _: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {
+        std::future::ready(Err(Unavailable { reason: REASON.to_owned() })).boxed()
+    }
+
+    fn call(&self, _: &GrantedTool, _: JsonText, _: Duration) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+        std::future::ready(Err(CallFault::new("never called"))).boxed()
+    }
+
+    fn list(&self, _: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
+        std::future::ready(Ok(JsonText::from_value(&json!([])))).boxed()
+    }
+
+    fn search(&self, _: String, _: usize) -> BoxFuture<'_, JsonText> {
+        std::future::ready(JsonText::from_value(&json!([]))).boxed()
+    }
+
+    fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
+        std::future::ready(Err(format!("there is no tool '{path}'"))).boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
+    for (source, message, near) in [
+        (
+            "await box.ecko({})",
+            "TypeError: box.ecko is not a function: there is no such tool",
+            "did you mean box.echo?",
+        ),
+        (
+            "await box.Echo({})",
+            "TypeError: box.Echo is not a function: there is no such tool",
+            "did you mean box.echo?",
+        ),
+        (
+            "await box.quite_other({})",
+            "TypeError: box.quite_other is not a function: there is no such tool",
+            "tools.list(\"box\")",
+        ),
+        (
+            "await tools.call('box.ecko', {})",
+            "TypeError: box.ecko is not a function: there is no such tool",
+            "did you mean box.echo?",
+        ),
+        ("await tools.raw('bax.echo', {})", "TypeError: there is no server 'bax'", "did you mean box?"),
+        ("await tools.call('unheard.of', {})", "TypeError: there is no server 'unheard'", "the servers here are: box"),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert_eq!(error.message, message, "{source}");
+        assert!(hint(&error).contains(near), "{source}\n{error:#?}");
+        assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_misspelled_global_is_named_with_the_nearest() {
+    for (source, name, near) in [
+        ("consol.log(1)", "consol", "did you mean console?"),
+        ("await bx.echo({})", "bx", "did you mean box?"),
+        ("const x = Jason.parse('1')", "Jason", "did you mean JSON?"),
+        ("return parseint('5')", "parseint", "did you mean parseInt?"),
+        ("const items = [1]; return itms.length", "itms", "did you mean items?"),
+        ("return something_else", "something_else", "the servers here are: box"),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert_eq!(error.message, format!("ReferenceError: {name} is not defined"), "{source}");
+        assert!(hint(&error).contains(near), "{source}\n{error:#?}");
+        assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn what_other_runtimes_have_explains_its_absence() {
+    for (source, name, instead) in [
+        ("const r = await fetch('https://example.com')", "fetch", "no network"),
+        ("const fs = require('fs')", "require", "no modules"),
+        ("return process.env.HOME", "process", "no environment"),
+        ("return Deno.readTextFile('x')", "Deno", "no Deno"),
+        ("return Buffer.from('x')", "Buffer", "Uint8Array"),
+        ("window.alert(1)", "window", "globalThis"),
+        ("new XMLHttpRequest()", "XMLHttpRequest", "no network"),
+        ("module.exports = 1", "module", "return the value"),
+        ("exports.run = 1", "exports", "return the value"),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert_eq!(error.message, format!("ReferenceError: {name} is not defined"), "{source}");
+        assert!(hint(&error).contains(instead), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_has_the_position_and_the_stack_of_its_author_s_text() {
+    let source = "interface Row { id: number; name?: string }
+enum Kind { A, B }
+function first(rows: Row[]): string {
+  const row = rows[0];
+  return shout(row.name as string);
+}
+const shout = (text: string) => {
+  throw new RangeError(`too loud: ${text}`);
+};
+const rows: Row[] = [{ id: Kind.B, name: 'n' }];
+return first(rows);";
+    let error = error_of(ErrorKind::Exception, source).await;
+    assert_eq!(error.message, "RangeError: too loud: n");
+    assert_eq!((error.line, error.column), (Some(8), Some(9)), "{error:#?}");
+    let stack = error.stack.as_deref().unwrap();
+    let places: Vec<&str> = stack.lines().collect();
+    assert_eq!(places, ["at shout (script:8:9)", "at first (script:5:10)", "at <main> (script:11:8)"], "{stack}");
+    let frame = error.frame.as_deref().unwrap();
+    assert!(frame.contains(">    8 |   throw new RangeError(`too loud: ${text}`);\n       |         ^"), "{frame}");
+}
+
+#[tokio::test]
+async fn what_is_no_function_or_not_there_is_named_at_its_line() {
+    for (source, line, message) in [
+        (
+            "const o = {};\nreturn o.items.map(x => x)",
+            2,
+            "TypeError: cannot read 'map' of undefined: o.items is undefined or null",
+        ),
+        (
+            "const o = { a: null };\n\nconst n = o.a.b;",
+            3,
+            "TypeError: cannot read 'b' of undefined: o.a is undefined or null",
+        ),
+        ("const o = {};\no.run(1)", 2, "TypeError: o.run is not a function"),
+        ("const f = 5;\nconst y = [f()];", 2, "TypeError: f is not a function"),
+        (
+            "const o = { a: { b: 1 } };\nif (true) {\n  const x = o.c.d;\n}",
+            3,
+            "TypeError: cannot read 'd' of undefined: o.c is undefined or null",
+        ),
+        (
+            "function f(p) {\n  const q = 1;\n  return p.list.length + q;\n}\nreturn f({})",
+            3,
+            "TypeError: cannot read 'length' of undefined: p.list is undefined or null",
+        ),
+        ("let x = null;\nx.y = 1", 2, "TypeError: cannot set 'y' of undefined: x is undefined or null"),
+        (
+            "const r = await box.echo({});\nreturn r.content[0].text",
+            2,
+            "TypeError: cannot read '0' of undefined: r.content is undefined or null",
+        ),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert_eq!(error.line, Some(line), "{source}\n{error:#?}");
+        assert_eq!(error.message, message, "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn errors_thrown_later_have_their_position_too() {
+    for (source, line) in [
+        ("setTimeout(() => {\n  throw new Error('late')\n}, 1);\nawait new Promise(r => setTimeout(r, 1000))", 2),
+        ("const later = async () => {\n  await null;\n  throw new Error('late');\n};\nawait later()", 3),
+        ("await Promise.resolve().then(() => {\n  throw new Error('late')\n})", 2),
+        ("await Promise.all([1].map(async () => {\n  await box.echo({});\n  throw new Error('late');\n}))", 3),
+        ("queueMicrotask(() => {\n  throw new Error('late')\n});\nawait new Promise(r => setTimeout(r, 1000))", 2),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert_eq!((error.message.as_str(), error.line), ("Error: late", Some(line)), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn an_uncaught_tool_error_has_a_kind_of_its_own_and_the_place_of_the_call() {
+    let error = error_of(ErrorKind::Tool, "const a = 1;\nawait box.fail({ message: 'disk full' });").await;
+    assert_eq!(error.message, "ToolError: disk full");
+    assert_eq!(error.line, Some(2), "{error:#?}");
+    let error = error_of(ErrorKind::Tool, "await Promise.all([box.echo({}), box.fail({})])").await;
+    assert_eq!(error.message, "ToolError: it failed");
+    let source = "try { await box.fail({}) } catch (e) { throw new Error('wrapped', { cause: e }) }";
+    assert_eq!(error_of(ErrorKind::Exception, source).await.message, "Error: wrapped");
+}
+
+#[tokio::test]
+async fn what_is_thrown_and_is_no_error_is_shown() {
+    for (source, message) in [
+        ("throw 'a text'", "the script threw 'a text', which is no Error"),
+        ("throw { code: 5, list: [1] }", "the script threw { code: 5, list: [ 1 ] }, which is no Error"),
+        ("throw null", "the script threw null, which is no Error"),
+        ("throw undefined", "the script threw undefined, which is no Error"),
+        ("await Promise.reject(7)", "the script threw 7, which is no Error"),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert_eq!(error.message, message, "{source}");
+        assert!(hint(&error).contains("throw an Error"), "{source}");
+    }
+}
+
+#[tokio::test]
+async fn errors_of_the_script_s_own_making_are_named_as_it_names_them() {
+    for (source, message) in [
+        ("class NotFound extends Error { name = 'NotFound' }\nthrow new NotFound('x')", "NotFound: x"),
+        (
+            "class NotFound extends Error { constructor(m) { super(m); this.name = 'Missing' } }\nthrow new NotFound('x')",
+            "Missing: x",
+        ),
+        ("const e = new Error('x'); e.name = ''; throw e", "x"),
+        ("throw new Error()", "Error"),
+        ("throw Object.assign(new Error('x'), { message: 'y' })", "Error: y"),
+        ("throw new AggregateError([new Error('a'), new TypeError('b')], 'both')", "AggregateError: both"),
+        ("throw new Error('line one\\nline two')", "Error: line one\nline two"),
+    ] {
+        assert_eq!(error_of(ErrorKind::Exception, source).await.message, message, "{source}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_is_itself_a_trap_is_reported_all_the_same() {
+    for source in [
+        "const e = new Error('x'); Object.defineProperty(e, 'message', { get() { throw 1 } }); throw e",
+        "const e = new Error('x'); Object.defineProperty(e, 'stack', { get() { while (true) {} } }); throw e",
+        "throw new Proxy(new Error('x'), { get() { throw 1 } })",
+        "throw new Proxy({}, { ownKeys() { throw 1 }, getOwnPropertyDescriptor() { throw 1 } })",
+        "throw { toString() { throw 1 }, toJSON() { throw 1 }, get a() { throw 1 } }",
+        "const e = new Error('x'); Object.setPrototypeOf(e, null); throw e",
+    ] {
+        let outcome = run(source).await;
+        assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Exception, "{source}");
+        assert!(outcome.usage.guest_ms.is_some_and(|ms| ms < 5_000.0), "{source}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_refused_before_the_call() {
+    for (call, message) in [
+        ("box.echo('text')", "box.echo takes one object with named arguments, as in box.echo({ … }), and got a string"),
+        ("box.echo(5)", "box.echo takes one object with named arguments, as in box.echo({ … }), and got a number"),
+        ("box.echo([1])", "box.echo takes one object with named arguments, as in box.echo({ … }), and got an array"),
+        ("box.echo(null)", "box.echo takes one object with named arguments, as in box.echo({ … }), and got null"),
+        (
+            "box.echo(() => 1)",
+            "box.echo takes one object with named arguments, as in box.echo({ … }), and got a function",
+        ),
+        ("box.add(1, 2)", "box.add takes one object with named arguments, as in box.add({ … }), and got 2 arguments"),
+        (
+            "tools.call('box.echo', 'text')",
+            "box.echo takes one object with named arguments, as in box.echo({ … }), and got a string",
+        ),
+        ("tools.call('box')", "tools.call: 'box' is no tool path, such as \"fs.read_file\""),
+        ("tools.call({ path: 'box.echo' })", "tools.call takes a tool's path first, such as \"fs.read_file\""),
+        ("box.echo(new Date(0))", "the arguments of box.echo are no object as JSON"),
+    ] {
+        let outcome = run(&format!("await {call}")).await;
+        let error = outcome.result.unwrap_err();
+        assert_eq!((error.kind, error.message), (ErrorKind::Exception, format!("TypeError: {message}")), "{call}");
+        assert_eq!(error.line, Some(1), "{call}");
+        assert_eq!(outcome.usage.tool_calls, 0, "{call}");
+        // It is a rejection like that of any other call, not a throw at the place of the call.
+        if call.starts_with("box.") {
+            assert_eq!(value(&format!("return await {call}.catch(e => e.name)")).await, json!("TypeError"), "{call}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_available_says_why_and_can_be_survived() {
+    let with_broken = async |source: &str| run_with(source, &Limits::default(), Arc::new(Broken)).await;
+    for source in [
+        "try { await broken.any_tool({}) } catch (e) { return [e instanceof ToolError, e.server, e.tool, e.message] }",
+        "return await broken.any_tool({}).catch(e => [e instanceof ToolError, e.server, e.tool, e.message])",
+        "try { await tools.call('broken.any_tool', {}) } catch (e) { return [e instanceof ToolError, e.server, e.tool, e.message] }",
+    ] {
+        let value = with_broken(source).await.result.unwrap().to_value().unwrap();
+        assert_eq!(value, json!([true, "broken", "any_tool", REASON]), "{source}");
+    }
+    let error = with_broken("const a = 1;\nawait broken.any_tool({})").await.result.unwrap_err();
+    assert_eq!((error.kind, error.line), (ErrorKind::Tool, Some(2)), "{error:#?}");
+    assert_eq!(error.message, format!("ToolError: {REASON}"));
+    let value = with_broken("return [Object.keys(broken), 'any_tool' in broken, JSON.stringify(broken)]").await;
+    assert_eq!(value.result.unwrap().to_value().unwrap(), json!([[], false, "{}"]));
+}
+
+#[tokio::test]
+async fn a_rejection_that_nobody_looked_at_is_in_the_logs() {
+    for source in [
+        "Promise.reject(new Error('unseen')); return 1",
+        "(async () => { throw new Error('unseen') })(); return 1",
+        "box.fail({ message: 'unseen' }); return 1",
+        "const p = new Promise((_, reject) => setTimeout(() => reject(new Error('unseen')), 1)); await box.wait({ ms: 20 }); return 1",
+    ] {
+        let outcome = run(source).await;
+        assert_eq!(outcome.result.as_ref().unwrap().as_str(), "1", "{source}");
+        assert_eq!(outcome.logs.len(), 1, "{source}\n{outcome:#?}");
+        assert_eq!(outcome.logs[0].level.as_str(), "error");
+        assert!(outcome.logs[0].text.starts_with("unhandled rejection: "), "{source}\n{outcome:#?}");
+        assert!(outcome.logs[0].text.contains("unseen"), "{source}\n{outcome:#?}");
+    }
+    for source in [
+        "const p = Promise.reject(new Error('seen')); await null; await p.catch(() => 0); return 1",
+        "await Promise.allSettled([box.fail({})]); return 1",
+        "await Promise.any([box.fail({}), box.echo({})]); return 1",
+    ] {
+        let outcome = run(source).await;
+        assert!(outcome.is_ok() && outcome.logs.is_empty(), "{source}\n{outcome:#?}");
+    }
+    // Of a run that fails for another reason, too: it may be that reason's cause.
+    let outcome = run("Promise.reject(new Error('unseen')); await new Promise(() => {})").await;
+    assert!(outcome.logs.iter().any(|entry| entry.text.contains("unseen")), "{outcome:#?}");
+}
+
+#[tokio::test]
+async fn a_wait_for_nothing_is_a_deadlock_at_once() {
+    for source in [
+        "await new Promise(() => {})",
+        "const p = new Promise(() => {}); await Promise.race([p, p])",
+        "let resolve; const gate = new Promise(r => { resolve = r }); await gate; resolve()",
+        "const t = setTimeout(() => {}, 60000); clearTimeout(t); await new Promise(() => {})",
+        "await { then() {} }",
+    ] {
+        let outcome = run(source).await;
+        let error = outcome.result.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Deadlock, "{source}\n{error:#?}");
+        assert!(error.hint.is_some());
+        assert!(outcome.usage.wall_ms.is_some_and(|ms| ms < 5_000.0), "{source}");
+    }
+    // While something is on its way, it is none.
+    assert_eq!(value("return await new Promise(r => setTimeout(() => r('there'), 20))").await, json!("there"));
+}
+
+#[tokio::test]
+async fn endless_recursion_ends_the_script_and_nothing_else() {
+    for source in [
+        "function f() { return f() + 1 }\nf()",
+        "const f = async () => { await f() }; await f()",
+        "const o = { get x() { return this.x } }; o.x",
+        "class A { constructor() { new A() } } new A()",
+        "const p = new Proxy({}, { get: (t, k, r) => r[k] }); p.x",
+        "[1].map(function f() { return [1].map(f) })",
+        "const f = n => [...Array(1)].map(() => f(n + 1)); f(0)",
+        "while (true) { try { (function f() { f() })() } catch {} }",
+        "return { get a() { return JSON.stringify(this) } }",
+        "return { toJSON() { return this.toJSON() } }",
+    ] {
+        let error = error(source).await;
+        assert_eq!(error.kind, ErrorKind::Stack, "{source}\n{error:#?}");
+        assert!(!error.message.contains('\n') && !error.message.contains("EnginePanic"), "{source}\n{error:#?}");
+        assert!(hint(&error).contains("loop"), "{source}\n{error:#?}");
+    }
+    let error = error_of(ErrorKind::Stack, "const a = 1;\nfunction f() {\n  return f() + 1;\n}\nf()").await;
+    assert_eq!(error.line, Some(3), "{error:#?}");
+    assert_eq!(value("return 'alive'").await, json!("alive"));
+}
+
+#[tokio::test]
+async fn deep_recursion_within_reason_works() {
+    let source = "const sum = n => n === 0 ? 0 : n + sum(n - 1); return sum(300)";
+    assert_eq!(value(source).await, json!(45_150));
+}
+
+#[tokio::test]
+async fn a_script_that_catches_everything_cannot_swallow_a_limit() {
+    let limits = Limits { fuel: 100_000_000, ..Limits::default() };
+    for source in [
+        "while (true) { try { while (true) {} } catch {} finally { continue } }",
+        "const again = () => { try { for (;;) {} } finally { again() } }; again()",
+        "process = async () => { try { for (;;) await null } catch {} finally { await process() } }; await process()",
+        "for (;;) { try { throw 1 } catch {} }",
+        "const p = new Proxy({}, { get() { for (;;) {} } }); try { p.x } catch { p.x }",
+        "return { toJSON() { for (;;) {} } }",
+        "const e = new Error('x'); throw { get a() { for (;;) {} }, [Symbol.toPrimitive]() { for (;;) {} } , get then() { for (;;) {} } }, e",
+    ] {
+        let error = run_with(source, &limits, Arc::new(tools())).await.result.unwrap_err();
+        // The last of them shows that nothing of the script's is called to report an error.
+        let expected = if source.starts_with("const e") { ErrorKind::Exception } else { ErrorKind::Fuel };
+        assert_eq!(error.kind, expected, "{source}\n{error:#?}");
+        if expected == ErrorKind::Fuel {
+            assert_eq!(error.limit.map(|limit| limit.name), Some("fuel"), "{source}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_value_of_what_the_engine_cannot_run_is_a_syntax_error_at_its_place() {
+    for (source, line) in
+        [("const a = 1;\nreturn import.meta.url", 2), ("const a = 1;\nconst r = /(?<n>a)(?<n>b)/;", 2)]
+    {
+        let error = error_of(ErrorKind::Syntax, source).await;
+        assert_eq!(error.line, Some(line), "{source}\n{error:#?}");
+        assert!(!error.message.contains("at line"), "{source}\n{error:#?}");
+    }
+    // What is parsed while the script runs is an exception of the script.
+    for source in ["new Function('return (')()", "eval('1 +')", "JSON.parse('{bad')", "new RegExp('(')"] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert!(error.message.starts_with("SyntaxError: "), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_reads_stacks_in_the_positions_of_its_own_text() {
+    let source = "type A = number;\nenum E { X }\nfunction f() {\n  return new Error('here').stack;\n}\nreturn f()";
+    let stack = value(source).await;
+    let lines: Vec<&str> = stack.as_str().unwrap().lines().collect();
+    assert_eq!(lines, ["Error: here", "    at f (script:4:10)", "    at <main> (script:6:8)"], "{stack}");
+    let logged = run("console.error(new TypeError('logged'))").await;
+    assert_eq!(logged.logs[0].text, "TypeError: logged\n    at <main> (script:1:15)");
+    assert_eq!(value("const e = new Error('x'); e.stack = 'mine'; return e.stack").await, Value::from("mine"));
+}

@@ -1,1 +1,210 @@
-//! TO COME
+//! The forms in which models write programs are all understood, and what is wrong with a program is said at its place.
+
+use belljar_model::{ErrorKind, RunError};
+use serde_json::{Value, json};
+
+use crate::support::{error_of, value};
+
+/// Runs each script and compares its value.
+async fn expect_values(rows: &[(&str, Value)]) {
+    for (source, expected) in rows {
+        assert_eq!(value(source).await, *expected, "{source}");
+    }
+}
+
+fn place(error: &RunError) -> (Option<u32>, Option<u32>) {
+    (error.line, error.column)
+}
+
+#[tokio::test]
+async fn the_value_is_what_is_returned_or_else_the_last_expression() {
+    expect_values(&[
+        ("return 1 + 1", json!(2)),
+        ("1 + 1", json!(2)),
+        ("const a = 1; a + 1", json!(2)),
+        ("const a = 1; a + 1;\n// a comment\n;;", json!(2)),
+        ("const r = await box.echo({ a: 1 });\nr", json!({ "a": 1 })),
+        ("await box.echo({ a: 1 })", json!({ "a": 1 })),
+        ("box.echo({ a: 1 })", json!({ "a": 1 })),
+        ("if (true) { return 'early' }\n'late'", json!("early")),
+        ("({ a: 1, b: [2] })", json!({ "a": 1, "b": [2] })),
+        ("'a lone string'", json!("a lone string")),
+        ("`a ${'template'}`", json!("a template")),
+        ("\"use strict\"; 5", json!(5)),
+        ("let n = 0; for (let i = 0; i < 4; i++) n += i; n", json!(6)),
+        // A function declared last is there before the first statement, so the value is still the expression's.
+        ("main();\nasync function main() { return await box.add({ a: 1, b: 2 }) }", json!(3)),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_program_without_a_value_gives_null() {
+    for source in
+        ["", "  \n\t\n", "// nothing", "const a = 1;", "return", "undefined", "void 0", "if (true) { 5 }", "class A {}"]
+    {
+        assert_eq!(value(source).await, Value::Null, "{source}");
+    }
+}
+
+#[tokio::test]
+async fn await_works_at_the_top_level_and_inside_of_blocks() {
+    expect_values(&[
+        ("const a = await 1; const b = await Promise.resolve(2); return a + b", json!(3)),
+        ("let n = 0; for (const x of [1, 2]) { n += await box.add({ a: x, b: 0 }) } n", json!(3)),
+        ("let n = 0; for await (const x of [Promise.resolve(1), 2]) n += x; return n", json!(3)),
+        ("try { await Promise.reject(new Error('no')) } catch (e) { return e.message }", json!("no")),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_function_that_is_the_whole_program_is_called() {
+    expect_values(&[
+        ("() => 5", json!(5)),
+        ("async () => { const r = await box.add({ a: 1, b: 2 }); return r }", json!(3)),
+        ("async () => await box.add({ a: 1, b: 2 });", json!(3)),
+        ("(async () => 6)", json!(6)),
+        ("(function () { return 7 })", json!(7)),
+        ("(async function main() { return 8 })", json!(8)),
+        ("(async () => 9)()", json!(9)),
+        ("function main() { return 10 }", json!(10)),
+        ("async function main(): Promise<number> { return await box.add({ a: 5, b: 6 }) }", json!(11)),
+        ("// what it does\ntype R = number;\nasync (): Promise<R> => 12", json!(12)),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_function_that_is_not_the_whole_program_is_a_value_like_any_other() {
+    expect_values(&[
+        ("const a = 1; () => a", Value::Null),
+        ("function main() { return 1 }\nfunction other() { return 2 }", Value::Null),
+        ("function main() { return 1 }\nmain", Value::Null),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_default_export_is_the_value_and_is_called_if_it_is_a_function() {
+    expect_values(&[
+        ("export default 5", json!(5)),
+        ("export default { a: 1 }", json!({ "a": 1 })),
+        ("export default async () => await box.add({ a: 1, b: 2 })", json!(3)),
+        ("export default function () { return 4 }", json!(4)),
+        ("export default async function main() { return helper() }\nfunction helper() { return 5 }", json!(5)),
+        ("export const x = 1;\nexport function f() { return x + 1 }\nexport default f()", json!(2)),
+        ("const x = 3;\nexport { x };\nx", json!(3)),
+        ("export default await box.echo({ a: 1 })", json!({ "a": 1 })),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_fenced_block_is_unwrapped() {
+    expect_values(&[
+        ("```js\nreturn 1\n```", json!(1)),
+        ("```typescript\nconst a: number = 2;\na\n```\n", json!(2)),
+        ("\n\n  ```\n  3\n  ```", json!(3)),
+        ("```ts\n4\n```\nThis returns four.", json!(4)),
+        ("```js\r\nreturn 5\r\n```\r\n", json!(5)),
+        ("```js\nreturn 6", json!(6)),
+        ("Here is the script:\n\n```js\nreturn 7\n```\nIt returns seven.", json!(7)),
+        ("~~~js\nreturn 8\n~~~", json!(8)),
+        // Back-ticks inside of a program are its own.
+        ("const fence = '```';\nreturn fence", json!("```")),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn positions_in_a_fenced_block_are_those_of_the_whole_text() {
+    let error = error_of(ErrorKind::Exception, "```js\nconst a = null;\n  a.b;\n```").await;
+    assert_eq!(error.line, Some(3), "{error:#?}");
+    assert!(error.frame.as_deref().is_some_and(|frame| frame.contains(">    3 |   a.b;")), "{error:#?}");
+    let error = error_of(ErrorKind::Syntax, "```js\nconst a = ;\n```").await;
+    assert_eq!(place(&error), (Some(2), Some(11)), "{error:#?}");
+}
+
+#[tokio::test]
+async fn typescript_is_understood() {
+    expect_values(&[
+        ("const a: number = 1; const b = <T,>(x: T): T => x; b<number>(a)", json!(1)),
+        ("interface P { name: string; age?: number }\ntype Q = P & { id: 1 | 2 };\nconst q: Q = { name: 'n', id: 1 }; q", json!({ "name": "n", "id": 1 })),
+        ("enum Color { Red, Green = 5, Blue }\n[Color.Blue, Color[5]]", json!([6, "Green"])),
+        ("const enum E { A = 'a', B = 'b' }\nE.B", json!("b")),
+        ("namespace N { export const x = 1; export namespace M { export const y = x + 1 } }\nN.M.y", json!(2)),
+        ("class P { constructor(public readonly x: number, private y = 2) {} sum() { return this.x + this.y } }\nnew P(1).sum()", json!(3)),
+        ("abstract class S { abstract area(): number; twice() { return 2 * this.area() } }\nclass Q extends S { area() { return 4 } }\nnew Q().twice()", json!(8)),
+        ("const c = { a: [1, 2] as const, b: 'x' } satisfies { a: readonly number[]; b: string }; c.a.length", json!(2)),
+        ("const m = new Map<string, number>([['a', 1]]); m.get('a')!", json!(1)),
+        ("function f(x: string): string; function f(x: number): number; function f(x: any) { return x }\nf(3)", json!(3)),
+        ("function isS(x: unknown): x is string { return typeof x === 'string' }\nisS('a')", json!(true)),
+        ("declare const nothing: string; declare function none(): void;\nlet u!: number; u = 4; u", json!(4)),
+        ("class G<T extends object = {}> { #items: T[] = []; add(this: G<T>, x: T): this { this.#items.push(x); return this } get n() { return this.#items.length } }\nnew G<{ a: 1 }>().add({ a: 1 }).n", json!(1)),
+        ("import type { A } from './types';\nexport type B = A;\nexport interface C { a: B }\nconst x = 1 as unknown as number; x", json!(1)),
+        ("import { type A } from './types';\n2", json!(2)),
+        ("const x = <number>5; let y: typeof x = x; y", json!(5)),
+        ("const r: Record<string, { n: number }> = await box.echo({ a: { n: 1 } }) as any; r.a?.n ?? 0", json!(1)),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn modules_are_refused_with_what_to_do_instead() {
+    for (source, named) in [
+        ("import fs from 'fs';\nreturn 1", "'fs'"),
+        ("const a = 1;\nimport * as path from 'node:path';", "'node:path'"),
+        ("import 'left-pad'", "'left-pad'"),
+        ("import { type A, b } from './b';", "'./b'"),
+        ("export * from './b'", "export"),
+        ("export { a } from './b'", "export"),
+        ("import fs = require('fs');", "'fs'"),
+    ] {
+        let error = error_of(ErrorKind::Syntax, source).await;
+        assert!(error.message.starts_with("SyntaxError: ") && error.message.contains(named), "{source}\n{error:#?}");
+        assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("tools.list()")), "{source}\n{error:#?}");
+        let line = 1 + source.lines().position(|line| line.contains("import") || line.contains("export")).unwrap();
+        assert_eq!(error.line, u32::try_from(line).ok(), "{source}\n{error:#?}");
+    }
+    let error = error_of(ErrorKind::Exception, "const fs = await import('fs'); return fs").await;
+    assert!(error.message.contains("no modules in here"), "{error:#?}");
+    assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("tools.list()")), "{error:#?}");
+}
+
+#[tokio::test]
+async fn a_syntax_error_is_shown_at_its_place() {
+    for (source, line, column) in [
+        ("const a = ;", 1, 11),
+        ("const ok = 1;\nconst b = {;\n", 2, 12),
+        ("interface A {\n  x: number;\n}\nenum B { X }\nlet c: A = (1 +;", 5, 16),
+        ("return 'ünterminated", 1, 8),
+        ("const s = '😀'; const = 2;", 1, 23),
+        ("function f( {\n  return 1;\n}", 2, 10),
+        ("let a = 1;\nlet a = 2;", 2, 5),
+        ("break;", 1, 1),
+        ("const x = 1;\n  const r = /(/;", 2, 13),
+    ] {
+        let error = error_of(ErrorKind::Syntax, source).await;
+        assert_eq!(place(&error), (Some(line), Some(column)), "{source}\n{error:#?}");
+        assert!(error.message.starts_with("SyntaxError: "), "{source}\n{error:#?}");
+        let marked = format!("> {line:>4} | ");
+        assert!(error.frame.as_deref().is_some_and(|frame| frame.contains(&marked)), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn jsx_and_decorators_are_refused_in_plain_words() {
+    for (source, word, line, column) in [
+        ("const a = 1;\nreturn <div>{a}</div>", "JSX", 2, 8),
+        ("const a = <><p/></>;", "JSX", 1, 11),
+        ("const a = <Item name='x' />", "JSX", 1, 11),
+        ("const seen = (x) => x;\n@seen class A {}", "decorators", 2, 1),
+        ("class A {\n  @log() m() {}\n}", "decorators", 2, 3),
+    ] {
+        let error = error_of(ErrorKind::Syntax, source).await;
+        assert!(error.message.contains(word), "{source}\n{error:#?}");
+        assert_eq!(place(&error), (Some(line), Some(column)), "{source}\n{error:#?}");
+        assert!(error.hint.is_some(), "{source}\n{error:#?}");
+    }
+}

@@ -6,7 +6,7 @@ use crate::{glass::belljar::sandbox::console as glass, values::inspect};
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let console = JsObject::with_object_proto(context.intrinsics());
-    let methods: [(&str, fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>); 8] = [
+    let methods: [(&str, super::Native); 8] = [
         ("debug", |_, arguments, context| write(glass::Level::Debug, arguments, context)),
         ("trace", |_, arguments, context| write(glass::Level::Debug, arguments, context)),
         ("log", |_, arguments, context| write(glass::Level::Log, arguments, context)),

@@ -1,11 +1,12 @@
 //! What to try, for errors that models run into.
 
-use boa_engine::{Context, JsString};
+use boa_engine::{Context, property::PropertyKey};
 
 use super::namespace;
+use crate::source;
 
 /// Names that other runtimes have, and what serves instead in here.
-const ABSENT: [(&str, &str); 11] = [
+const ABSENT: [(&str, &str); 12] = [
     ("fetch", "there is no network in here: call a tool that fetches; tools.search(\"fetch\") finds one"),
     ("XMLHttpRequest", "there is no network in here: call a tool that fetches; tools.search(\"fetch\") finds one"),
     ("WebSocket", "there is no network in here: call a tool instead"),
@@ -17,25 +18,33 @@ const ABSENT: [(&str, &str); 11] = [
     ("window", "there is no browser page in here: globalThis is the global object"),
     ("document", "there is no browser page in here: call a browser tool; tools.search(\"page\") finds one"),
     ("module", "there are no modules in here: return the value instead of exporting it"),
+    ("exports", "there are no modules in here: return the value instead of exporting it"),
 ];
 
-/// A hint for an error message, where one is known.
-pub(crate) fn hint_for(message: &str, context: &mut Context) -> Option<String> {
-    if let Some(name) = message.strip_prefix("ReferenceError: ").and_then(|rest| rest.strip_suffix(" is not defined")) {
-        if let Some((_, hint)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
-            return Some((*hint).to_owned());
-        }
-        let candidates = globals(context);
-        return nearest(name, candidates.iter().map(String::as_str))
-            .map(|near| format!("did you mean {near}?"))
-            .or_else(|| Some(format!("the servers here are: {}", namespace::servers().join(", "))));
+/// A hint for an error, where one is known.
+pub(crate) fn hint_for(name: &str, message: &str, context: &mut Context) -> Option<String> {
+    if name != "ReferenceError" {
+        return None;
     }
-    None
+    let name = message.strip_suffix(" is not defined")?;
+    if let Some((_, hint)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
+        return Some((*hint).to_owned());
+    }
+    let mut candidates = source::declared_names();
+    candidates.extend(globals(context));
+    match nearest(name, candidates.iter().map(String::as_str)) {
+        Some(near) => Some(format!("did you mean {near}?")),
+        None => Some(format!("the servers here are: {}", namespace::servers().join(", "))),
+    }
 }
 
 fn globals(context: &mut Context) -> Vec<String> {
     let keys = context.global_object().own_property_keys(context).unwrap_or_default();
-    keys.into_iter().map(|key| JsString::from(key.to_string()).to_std_string_lossy()).collect()
+    let names = keys.into_iter().filter_map(|key| match key {
+        PropertyKey::String(name) => Some(name.to_std_string_lossy()),
+        _ => None,
+    });
+    names.collect()
 }
 
 /// The candidate nearest to `name`, if one is near. Case, `_` and `-` are forgiven, and one error in three letters.

@@ -9,7 +9,7 @@
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use boa_engine::{
-    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction,
+    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, JsVariant, NativeFunction,
     builtins::promise::ResolvingFunctions,
     js_string,
     native_function::NativeFunctionPointer,
@@ -21,12 +21,13 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
+use super::{CallSite, own_data_property, tool_error, tool_error::located, with_hint};
 use crate::{
     glass::{
         Program,
-        belljar::sandbox::tools::{self as glass, CallError, Tool},
+        belljar::sandbox::tools::{self as glass, Tool},
     },
-    pending::{self, Awaited, Event},
+    pending::{self, Answered, Awaited, Event},
     values::{decode, encode},
 };
 
@@ -38,6 +39,9 @@ pub(crate) struct ToolRef {
     pub(super) server: String,
     pub(super) name: String,
 }
+
+/// Never a property, whatever a server calls its tools: it would make the namespace a promise. `tools.call` reaches such a tool.
+const NEVER_BOUND: &str = "then";
 
 /// Names that are read of every object by the language or by habit. A namespace answers `undefined` rather than throw,
 /// so that it can be awaited, logged and compared.
@@ -64,6 +68,10 @@ struct Run {
 
 struct Server {
     name: String,
+    /// The global variables that hold its namespace.
+    globals: Vec<String>,
+    /// Its namespace.
+    object: JsObject,
     /// Asked of the host once.
     directory: Option<Result<Rc<str>, String>>,
     functions: BTreeMap<u32, JsFunction>,
@@ -71,19 +79,15 @@ struct Server {
 }
 
 thread_local! {
+    /// The constructor of proxies, and the traps of all namespaces.
+    static PROXIES: RefCell<Option<(JsObject, JsObject)>> = const { RefCell::new(None) };
     static RUN: RefCell<Run> = RefCell::default();
 }
 
 /// Makes the namespaces of this run.
 pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
-    let servers = program.namespaces.iter().map(|namespace| Server {
-        name: namespace.server.clone(),
-        directory: None,
-        functions: BTreeMap::new(),
-        handles: BTreeMap::new(),
-    });
-    RUN.set(Run { servers: servers.collect(), max_arguments: program.max_arguments as usize });
     let global = context.global_object();
+    let mut servers = Vec::new();
     for (number, namespace) in (0_u32..).zip(&program.namespaces) {
         let object = make(number, context)?;
         for name in &namespace.globals {
@@ -95,8 +99,24 @@ pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
                 .build();
             global.define_property_or_throw(JsString::from(name.as_str()), descriptor, context)?;
         }
+        servers.push(Server {
+            name: namespace.server.clone(),
+            globals: namespace.globals.clone(),
+            object,
+            directory: None,
+            functions: BTreeMap::new(),
+            handles: BTreeMap::new(),
+        });
     }
+    RUN.set(Run { servers, max_arguments: program.max_arguments as usize });
     Ok(())
+}
+
+/// The name of the server whose namespace an object is.
+pub(crate) fn namespace_name(object: &JsObject) -> Option<String> {
+    RUN.with_borrow(|run| {
+        run.servers.iter().find(|server| JsObject::equals(&server.object, object)).map(|server| server.name.clone())
+    })
 }
 
 /// The servers' names, for messages.
@@ -104,9 +124,12 @@ pub(super) fn servers() -> Vec<String> {
     RUN.with_borrow(|run| run.servers.iter().map(|server| server.name.clone()).collect())
 }
 
-/// The tool of a path.
+/// The tool of a path. A server also goes by the names of its globals.
 pub(super) fn find(server: &str, tool: &str, context: &mut Context) -> JsResult<ToolRef> {
-    let number = RUN.with_borrow(|run| run.servers.iter().position(|other| other.name == server));
+    let number = RUN.with_borrow(|run| {
+        let exact = run.servers.iter().position(|other| other.name == server);
+        exact.or_else(|| run.servers.iter().position(|other| other.globals.iter().any(|name| name == server)))
+    });
     let Some(number) = number.and_then(|number| u32::try_from(number).ok()) else {
         let known = servers();
         let near =
@@ -115,10 +138,18 @@ pub(super) fn find(server: &str, tool: &str, context: &mut Context) -> JsResult<
         return Err(with_hint(&format!("there is no server '{server}'"), &hint, context));
     };
     match lookup(number, tool) {
-        Ok(Some(entry)) => Ok(ToolRef { namespace: number, entry, server: server.to_owned(), name: tool.to_owned() }),
+        Ok(Some(entry)) => Ok(ToolRef { namespace: number, entry, server: server_name(number), name: tool.to_owned() }),
         Ok(None) => Err(unknown(number, tool, context)),
         Err(reason) => Err(unavailable(number, tool, &reason, context)),
     }
+}
+
+/// A call that has no answer yet.
+pub(crate) struct Call {
+    tool: ToolRef,
+    site: CallSite,
+    settle: ResolvingFunctions,
+    raw: bool,
 }
 
 /// Calls a tool; the value is a promise of its result.
@@ -126,14 +157,14 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
     let (promise, settle) = JsPromise::new_pending(context);
     match prepare(tool, arguments, context) {
         Ok((handle, text)) => {
-            let tool = tool.clone();
+            let call = Call { tool: tool.clone(), site: CallSite::here(context)?, settle, raw };
             pending::start(Awaited::Call, async move {
                 let result = handle.call(text).await;
-                Event::Answered { tool, raw, settle, result }
+                Event::Answered(Answered { call, result })
             });
         }
         Err(error) => {
-            let reason = error.into_opaque(context)?;
+            let reason = located(error, context)?;
             settle.reject.call(&JsValue::undefined(), &[reason], context)?;
         }
     }
@@ -141,45 +172,58 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
 }
 
 /// Settles the promise of a call.
-pub(crate) fn answer(
-    tool: &ToolRef,
-    raw: bool,
-    settle: &ResolvingFunctions,
-    result: Result<String, CallError>,
-    context: &mut Context,
-) -> JsResult<()> {
+pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> {
+    let Answered { call: Call { tool, site, settle, raw }, result } = answered;
     let settled = match result {
         Ok(text) => decode::decode(&text, context)
-            .and_then(|result| if raw { Ok(result) } else { value_of(tool, result, context) }),
-        Err(error) => Err(JsError::from_opaque(super::tool_error(
-            tool,
-            &error.message,
-            JsValue::undefined(),
-            error.hint.as_deref(),
-            context,
-        )?)),
-    };
-    match settled {
-        Ok(value) => settle.resolve.call(&JsValue::undefined(), &[value], context)?,
+            .and_then(|result| if raw { Ok(result) } else { value_of(&tool, site, result, context) }),
         Err(error) => {
-            let reason = error.into_opaque(context)?;
-            settle.reject.call(&JsValue::undefined(), &[reason], context)?
+            let (message, hint) = (&error.message, error.hint.as_deref());
+            Err(tool_error(site, &tool, message, JsValue::undefined(), hint, context)?)
         }
     };
-    Ok(())
+    match settled {
+        Ok(value) => resolve(&settle, value, context),
+        Err(error) => {
+            let reason = error.into_opaque(context)?;
+            settle.reject.call(&JsValue::undefined(), &[reason], context).map(|_| ())
+        }
+    }
+}
+
+/// Resolves the promise of a call with data. Data is no promise, whatever a script has made of `Object.prototype.then`.
+fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -> JsResult<()> {
+    let then = js_string!("then");
+    let shielded = match value.as_object() {
+        Some(object)
+            if !object.has_own_property(then.clone(), context)? && object.has_property(then.clone(), context)? =>
+        {
+            object.create_data_property_or_throw(then.clone(), JsValue::undefined(), context)?;
+            Some(object)
+        }
+        _ => None,
+    };
+    settle.resolve.call(&JsValue::undefined(), &[value], context)?;
+    match shielded {
+        Some(object) => object.delete_property_or_throw(then, context).map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 /// What a programmer wants of a `CallToolResult`: `structuredContent` where there is some; else a text that is a JSON object or array,
 /// parsed; else the text; else the list of content blocks. A reported failure is thrown.
-fn value_of(tool: &ToolRef, result: JsValue, context: &mut Context) -> JsResult<JsValue> {
+fn value_of(tool: &ToolRef, site: CallSite, result: JsValue, context: &mut Context) -> JsResult<JsValue> {
     let Some(result) = result.as_object() else { return Ok(result) };
-    let content = result.get(js_string!("content"), context)?;
+    let member = |key: JsString, context: &mut Context| own_data_property(&result, key, context).unwrap_or_default();
+    let content = member(js_string!("content"), context);
     let text = joined_text(&content, context)?;
-    if result.get(js_string!("isError"), context)?.to_boolean() {
-        let message = text.unwrap_or_else(|| "the tool reported an error without a text".to_owned());
-        return Err(JsError::from_opaque(super::tool_error(tool, &message, content, None, context)?));
+    if member(js_string!("isError"), context).to_boolean() {
+        let message = text
+            .or_else(|| first_text(&content, context))
+            .unwrap_or_else(|| "the tool reported an error without a text".to_owned());
+        return Err(tool_error(site, tool, &message, content, None, context)?);
     }
-    let structured = result.get(js_string!("structuredContent"), context)?;
+    let structured = member(js_string!("structuredContent"), context);
     if !structured.is_null_or_undefined() {
         return Ok(structured);
     }
@@ -198,8 +242,7 @@ fn joined_text(content: &JsValue, context: &mut Context) -> JsResult<Option<Stri
     let length = blocks.get(js_string!("length"), context)?.to_length(context)?;
     let mut joined = String::new();
     for index in 0..length {
-        let Some(block) = blocks.get(index, context)?.as_object() else { return Ok(None) };
-        let Some(text) = block.get(js_string!("text"), context)?.as_string() else { return Ok(None) };
+        let Some(text) = text_of_block(blocks.get(index, context)?, context) else { return Ok(None) };
         if index > 0 {
             joined.push('\n');
         }
@@ -208,38 +251,60 @@ fn joined_text(content: &JsValue, context: &mut Context) -> JsResult<Option<Stri
     Ok((length > 0).then_some(joined))
 }
 
+/// The first text among the content blocks: of an error, it says the most.
+fn first_text(content: &JsValue, context: &mut Context) -> Option<String> {
+    let blocks = content.as_object()?;
+    let length = blocks.get(js_string!("length"), context).ok()?.to_length(context).ok()?;
+    let text = (0..length).find_map(|index| text_of_block(blocks.get(index, context).ok()?, context))?;
+    Some(text.to_std_string_lossy())
+}
+
+fn text_of_block(block: JsValue, context: &mut Context) -> Option<JsString> {
+    own_data_property(&block.as_object()?, js_string!("text"), context)?.as_string()
+}
+
 /// Checks the arguments and opens the tool's handle.
 fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsResult<(Rc<Tool>, String)> {
     let ToolRef { server, name, .. } = tool;
+    let takes = |got: &str| {
+        let message = format!(
+            "{server}.{name} takes one object with named arguments, as in {server}.{name}({{ … }}), and got {got}"
+        );
+        JsError::from(JsNativeError::typ().with_message(message))
+    };
     let text = match arguments {
         [] => "{}".to_owned(),
         [only] if only.is_undefined() => "{}".to_owned(),
-        [only] if only.as_object().is_some_and(|object| !object.is_array() && !object.is_callable()) => {
-            encode::arguments(only, context)?
-        }
-        [_] => {
-            let message =
-                format!("{server}.{name} takes one object with named arguments, as in {server}.{name}({{ … }})");
-            return Err(JsNativeError::typ().with_message(message).into());
-        }
-        _ => {
-            let message =
-                format!("{server}.{name} takes one object with named arguments, and got {} arguments", arguments.len());
-            return Err(JsNativeError::typ().with_message(message).into());
-        }
+        [only] => match other_than_object(only) {
+            Some(got) => return Err(takes(got)),
+            None => {
+                let max_arguments = RUN.with_borrow(|run| run.max_arguments);
+                encode::arguments(only, &format!("the arguments of {server}.{name}"), max_arguments, context)?
+            }
+        },
+        several => return Err(takes(&format!("{} arguments", several.len()))),
     };
-    let max_arguments = RUN.with_borrow(|run| run.max_arguments);
-    if text.len() > max_arguments {
-        let message =
-            format!("the arguments of {server}.{name} have {} bytes as JSON; the limit is {max_arguments}", text.len());
-        return Err(JsNativeError::range().with_message(message).into());
-    }
     if !text.starts_with('{') {
         let message = format!("the arguments of {server}.{name} are no object as JSON");
         return Err(JsNativeError::typ().with_message(message).into());
     }
     let handle = open(tool).map_err(|message| JsNativeError::error().with_message(message))?;
     Ok((handle, text))
+}
+
+/// What a value is, if it is no object that could hold named arguments.
+fn other_than_object(value: &JsValue) -> Option<&'static str> {
+    match value.variant() {
+        JsVariant::Object(object) if object.is_callable() => Some("a function"),
+        JsVariant::Object(object) if object.is_array() => Some("an array"),
+        JsVariant::Object(_) => None,
+        JsVariant::Null => Some("null"),
+        JsVariant::Undefined => Some("undefined"),
+        JsVariant::Boolean(_) => Some("a boolean"),
+        JsVariant::String(_) => Some("a string"),
+        JsVariant::Symbol(_) => Some("a symbol"),
+        JsVariant::BigInt(_) | JsVariant::Integer32(_) | JsVariant::Float64(_) => Some("a number"),
+    }
 }
 
 /// The tool's handle, opened once and kept for the run.
@@ -309,8 +374,9 @@ fn unavailable_function(number: u32, name: &str, reason: &str, context: &mut Con
     let tool = ToolRef { namespace: number, entry: 0, server: server_name(number), name: name.to_owned() };
     let native = NativeFunction::from_copy_closure_with_captures(
         |_, _, (tool, reason): &(Captured, CapturedText), context| {
-            let error = super::tool_error(&tool.0, &reason.0, JsValue::undefined(), None, context)?;
-            Ok(JsPromise::reject(JsError::from_opaque(error), context)?.into())
+            let site = CallSite::here(context)?;
+            let error = tool_error(site, &tool.0, &reason.0, JsValue::undefined(), None, context)?;
+            Ok(JsPromise::reject(error, context)?.into())
         },
         (Captured(tool), CapturedText(reason.to_owned())),
     );
@@ -337,31 +403,17 @@ fn unknown(number: u32, name: &str, context: &mut Context) -> JsError {
 
 fn unavailable(number: u32, name: &str, reason: &str, context: &mut Context) -> JsError {
     let tool = ToolRef { namespace: number, entry: 0, server: server_name(number), name: name.to_owned() };
-    super::tool_error(&tool, reason, JsValue::undefined(), None, context)
-        .map_or_else(|error| error, JsError::from_opaque)
-}
-
-/// A TypeError that carries a hint for its author.
-fn with_hint(message: &str, hint: &str, context: &mut Context) -> JsError {
-    let error = JsNativeError::typ().with_message(message.to_owned()).into_opaque(context);
-    let descriptor = PropertyDescriptor::builder()
-        .value(JsString::from(hint))
-        .writable(true)
-        .enumerable(false)
-        .configurable(true)
-        .build();
-    match error.define_property_or_throw(js_string!("hint"), descriptor, context) {
-        Ok(_) => JsError::from_opaque(error.into()),
-        Err(error) => error,
-    }
+    let made =
+        CallSite::here(context).and_then(|site| tool_error(site, &tool, reason, JsValue::undefined(), None, context));
+    made.unwrap_or_else(|error| error)
 }
 
 /// The target of a namespace's proxy holds its number; it is filled and frozen when the script asks for all that there is.
 #[derive(Debug, Trace, Finalize, boa_engine::JsData)]
 struct NamespaceTarget(#[unsafe_ignore_trace] u32);
 
-/// The traps of all namespaces, made once and part of the snapshot: ten functions for each server would cost more than its first call.
-pub(super) fn traps(context: &mut Context) -> JsResult<JsObject> {
+/// Makes the traps of all namespaces, once and as part of the snapshot: ten functions for each server would cost more than its first call.
+pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let traps = JsObject::with_null_proto();
     let functions: [(&str, NativeFunctionPointer); 10] = [
         ("get", trap_get),
@@ -379,12 +431,15 @@ pub(super) fn traps(context: &mut Context) -> JsResult<JsObject> {
         let function = super::function(name, 0, NativeFunction::from_fn_ptr(native), context);
         super::put(&traps, name, function, context)?;
     }
-    Ok(traps)
+    PROXIES.set(Some((context.intrinsics().constructors().proxy().constructor(), traps)));
+    Ok(())
 }
 
 fn make(number: u32, context: &mut Context) -> JsResult<JsObject> {
     let target = JsObject::from_proto_and_data(JsPrototype::None, NamespaceTarget(number));
-    let (proxy, traps) = super::original(|originals| (originals.proxy.clone(), originals.namespace_traps.clone()))?;
+    let Some((proxy, traps)) = PROXIES.with_borrow(Clone::clone) else {
+        return Err(JsNativeError::typ().with_message("the interpreter was not initialised").into());
+    };
     proxy.construct(&[target.into(), traps.into()], None, context)
 }
 
@@ -408,18 +463,33 @@ fn trap_get(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
     };
     let name = name.to_std_string_lossy();
     let is_probe = PROBED.contains(&name.as_str());
+    if name == NEVER_BOUND {
+        return Ok(JsValue::undefined());
+    }
     match lookup(number, &name) {
         Ok(Some(entry)) => Ok(tool_function(number, entry, &name, context).into()),
+        _ if name == "toString" => Ok(to_string_function(number, context).into()),
         _ if is_probe => Ok(JsValue::undefined()),
         Ok(None) => Err(unknown(number, &name, context)),
         Err(reason) => Ok(unavailable_function(number, &name, &reason, context).into()),
     }
 }
 
+/// So that a namespace in a template or a concatenation reads as an object does.
+fn to_string_function(number: u32, context: &mut Context) -> JsFunction {
+    let text = CapturedText(format!("[object {}]", server_name(number)));
+    let native = NativeFunction::from_copy_closure_with_captures(
+        |_, _, text: &CapturedText, _| Ok(JsString::from(text.0.as_str()).into()),
+        text,
+    );
+    super::function("toString", 0, native, context)
+}
+
 fn trap_has(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
     let (_, number) = target(arguments)?;
     let name = arguments.get(1).and_then(JsValue::as_string).map(|name| name.to_std_string_lossy());
-    Ok(JsValue::from(name.is_some_and(|name| matches!(lookup(number, &name), Ok(Some(_))))))
+    let is_bound = |name: String| name != NEVER_BOUND && matches!(lookup(number, &name), Ok(Some(_)));
+    Ok(JsValue::from(name.is_some_and(is_bound)))
 }
 
 fn trap_own_keys(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
@@ -434,7 +504,8 @@ fn trap_descriptor(_: &JsValue, arguments: &[JsValue], context: &mut Context) ->
     fill(&target, number, context)?;
     let key = arguments.get(1).cloned().unwrap_or_default().to_property_key(context)?;
     let Some(value) = super::own_data_property(&target, key, context) else { return Ok(JsValue::undefined()) };
-    let descriptor = JsObject::with_object_proto(context.intrinsics());
+    // Without a prototype, where a script may have left a `get` or a `set`.
+    let descriptor = JsObject::with_null_proto();
     super::put(&descriptor, "value", value, context)?;
     super::put(&descriptor, "writable", false, context)?;
     super::put(&descriptor, "enumerable", true, context)?;
@@ -467,7 +538,9 @@ fn fill(target: &JsObject, number: u32, context: &mut Context) -> JsResult<()> {
     }
     // A server that is not available has no tools to show; reading one of them says why.
     if let Ok(directory) = directory(number) {
-        for (entry, name) in (0_u32..).zip(directory.split('\n')).filter(|(_, name)| !name.is_empty()) {
+        for (entry, name) in
+            (0_u32..).zip(directory.split('\n')).filter(|(_, name)| !name.is_empty() && *name != NEVER_BOUND)
+        {
             let function = tool_function(number, entry, name, context);
             target.create_data_property(PropertyKey::from(JsString::from(name)), function, context)?;
         }

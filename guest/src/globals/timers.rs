@@ -1,6 +1,12 @@
 //! `setTimeout` and its kin, on the host's time.
+//!
+//! The host says when one timer's time has come; those that were set before it for no longer a time are due as well, and come
+//! first. So timers fire in the order that a script expects, however the host's own timers race.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, VecDeque},
+};
 
 use boa_engine::{
     Context, JsNativeError, JsResult, JsValue, NativeFunction, job::GenericJob, object::builtins::JsFunction,
@@ -19,14 +25,20 @@ const MAX_DELAY: f64 = 2_147_483_647.0;
 struct Timer {
     callback: JsFunction,
     arguments: Vec<JsValue>,
-    /// The delay of an interval, which starts again.
-    every: Option<u32>,
+    milliseconds: u32,
+    /// An interval starts again.
+    repeats: bool,
+    /// When it was set, among the others. An interval is set anew each time.
+    turn: u64,
 }
 
 #[derive(Default)]
 struct Timers {
     set: BTreeMap<u32, Timer>,
     last: u32,
+    last_turn: u64,
+    /// Those whose time has come, in the order in which they run.
+    due: VecDeque<u32>,
 }
 
 thread_local! {
@@ -34,7 +46,7 @@ thread_local! {
 }
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
-    let functions: [(&str, usize, fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>); 5] = [
+    let functions: [(&str, usize, super::Native); 5] = [
         ("setTimeout", 2, |_, arguments, context| set("setTimeout", arguments, false, context)),
         ("setInterval", 2, |_, arguments, context| set("setInterval", arguments, true, context)),
         ("clearTimeout", 1, clear),
@@ -49,21 +61,54 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
 }
 
 /// A timer's time has come.
-pub(crate) fn elapsed(id: u32, context: &mut Context) -> JsResult<()> {
+pub(crate) fn elapsed(id: u32) {
     let due = TIMERS.with_borrow_mut(|timers| {
-        let timer = timers.set.remove(&id)?;
-        let due = (timer.callback.clone(), timer.arguments.clone(), timer.every);
-        if timer.every.is_some() {
-            timers.set.insert(id, timer);
-        }
-        Some(due)
+        let Some((milliseconds, turn)) = timers.set.get(&id).map(|timer| (timer.milliseconds, timer.turn)) else {
+            return Vec::new();
+        };
+        let waiting = timers.set.iter().filter(|(id, _)| !timers.due.contains(id));
+        let mut due: Vec<(u32, u64, u32)> = waiting
+            .filter(|(_, timer)| timer.turn <= turn && timer.milliseconds <= milliseconds)
+            .map(|(id, timer)| (timer.milliseconds, timer.turn, *id))
+            .collect();
+        due.sort_unstable();
+        timers.due.extend(due.iter().map(|(_, _, id)| id));
+        due
     });
-    // A timer that was cleared meanwhile is none.
-    let Some((callback, arguments, every)) = due else { return Ok(()) };
-    if let Some(milliseconds) = every {
+    for (_, _, other) in due.into_iter().filter(|(_, _, other)| *other != id) {
+        pending::cancel_timer(other);
+    }
+}
+
+/// Runs the next timer that is due, if there is one.
+pub(crate) fn run_due_timer(context: &mut Context) -> JsResult<bool> {
+    let next = TIMERS.with_borrow_mut(|timers| {
+        loop {
+            let id = timers.due.pop_front()?;
+            // One that was cleared meanwhile is none.
+            let Some(mut timer) = timers.set.remove(&id) else { continue };
+            let run = (timer.callback.clone(), timer.arguments.clone());
+            let again = timer.repeats.then_some((id, timer.milliseconds));
+            if timer.repeats {
+                timers.last_turn += 1;
+                timer.turn = timers.last_turn;
+                timers.set.insert(id, timer);
+            }
+            return Some((run, again));
+        }
+    });
+    let Some(((callback, arguments), again)) = next else { return Ok(false) };
+    if let Some((id, milliseconds)) = again {
         sleep(id, milliseconds);
     }
-    callback.call(&JsValue::undefined(), &arguments, context).map(|_| ())
+    callback.call(&JsValue::undefined(), &arguments, context)?;
+    Ok(true)
+}
+
+/// Forgets all timers: the script has its value.
+pub(crate) fn drop_timers() {
+    TIMERS.with_borrow_mut(|timers| timers.due.clear());
+    pending::drop_timers();
 }
 
 fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mut Context) -> JsResult<JsValue> {
@@ -72,17 +117,16 @@ fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mut Context) 
         Some(delay) => delay.to_number(context)?,
         None => 0.0,
     };
-    let milliseconds = if delay.is_nan() { 0.0 } else { delay.clamp(0.0, MAX_DELAY) } as u32;
+    let least = if repeats { 1.0 } else { 0.0 };
+    let milliseconds = if delay.is_nan() { least } else { delay.clamp(least, MAX_DELAY) } as u32;
     let id = TIMERS.with_borrow_mut(|timers| {
         if timers.set.len() >= MAX_TIMERS {
             return None;
         }
         timers.last += 1;
-        let timer = Timer {
-            callback,
-            arguments: arguments.get(2..).unwrap_or_default().to_vec(),
-            every: repeats.then_some(milliseconds.max(1)),
-        };
+        timers.last_turn += 1;
+        let arguments = arguments.get(2..).unwrap_or_default().to_vec();
+        let timer = Timer { callback, arguments, milliseconds, repeats, turn: timers.last_turn };
         timers.set.insert(timers.last, timer);
         Some(timers.last)
     });
@@ -91,7 +135,7 @@ fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mut Context) 
             .with_message(format!("{name}: more than {MAX_TIMERS} timers at once"))
             .into());
     };
-    sleep(id, if repeats { milliseconds.max(1) } else { milliseconds });
+    sleep(id, milliseconds);
     Ok(JsValue::from(id))
 }
 

@@ -12,7 +12,7 @@ const DEFAULT_RESULTS: u32 = 10;
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let tools = JsObject::with_object_proto(context.intrinsics());
-    let methods: [(&str, usize, fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>); 5] = [
+    let methods: [(&str, usize, super::Native); 5] = [
         ("list", 1, list),
         ("search", 2, search),
         ("describe", 1, describe),

@@ -2,27 +2,34 @@
 
 use std::borrow::Cow;
 
-/// The first fenced block of `text` with its position kept (the lines before it are blank), or the text as it is.
-///
-/// Only a text whose first line that is not blank is prose or a fence counts as fenced: a program may hold back-ticks of its own,
-/// but none of its lines may begin with three of them before the program's first line.
-pub(crate) fn unfenced(text: &str) -> Cow<'_, str> {
-    if !text.trim_start().starts_with("```") {
+/// The first fenced block of a text that begins with a fence, else the text as it is.
+pub(super) fn unfenced(text: &str) -> Cow<'_, str> {
+    if !is_fence(text.trim_start()) {
         return Cow::Borrowed(text);
     }
+    block(text).map_or(Cow::Borrowed(text), |(block, _)| Cow::Owned(block))
+}
+
+/// The first fenced block of `text`, in its place (the lines around it are blank), and the line of its fence, from 1.
+///
+/// A program may hold fences of its own, in a template: only what is no program otherwise should be looked at so.
+pub(super) fn block(text: &str) -> Option<(String, u32)> {
     let mut block = String::with_capacity(text.len());
-    let mut inside = false;
-    for line in text.split_inclusive('\n') {
-        let is_fence = line.trim_start().starts_with("```");
-        match (inside, is_fence) {
-            (false, true) => {
-                inside = true;
+    let mut opened = None;
+    for (line, number) in text.split_inclusive('\n').zip(1..) {
+        match (opened, is_fence(line.trim_start())) {
+            (None, true) => {
+                opened = Some(number);
                 block.push('\n');
             }
-            (false, false) => block.push('\n'),
-            (true, true) => break,
-            (true, false) => block.push_str(line),
+            (None, false) => block.push('\n'),
+            (Some(_), true) => break,
+            (Some(_), false) => block.push_str(line),
         }
     }
-    Cow::Owned(block)
+    opened.map(|number| (block, number))
+}
+
+fn is_fence(line: &str) -> bool {
+    line.starts_with("```") || line.starts_with("~~~")
 }

@@ -2,15 +2,18 @@
 //! function, with a map that leads every position back.
 //!
 //! The rule, in order:
-//! 1. If the text holds a Markdown code fence, the first fenced block is the program.
+//! 1. If the text begins with a Markdown code fence, or is no program but holds one, the first fenced block is the program.
 //! 2. TypeScript is translated; its types are dropped.
 //! 3. `export default X` counts as a last statement `X`.
-//! 4. If the last statement is an expression, its value is the value of the run. If it is the only statement and it is a
-//!    function, that function is called without arguments, and what it returns is the value.
+//! 4. If the last statement is an expression, its value is the value of the run; functions that are declared after it do not
+//!    count. If a function is the only statement, it is called without arguments, and what it returns is the value.
 //! 5. All of it is the body of an async function: `await` and `return` work at the top level.
 
+mod blame;
 mod fence;
+mod places;
 mod positions;
+mod refuse;
 mod shape;
 
 use std::path::PathBuf;
@@ -25,7 +28,8 @@ use oxc::{
     transformer::{TransformOptions, Transformer},
 };
 
-pub(crate) use positions::{Origin, Position};
+pub(crate) use blame::{blame, declared_names};
+pub(crate) use positions::{Origin, Position, original};
 
 /// The name of the author's source in stacks.
 pub(crate) const SCRIPT_NAME: &str = "script";
@@ -47,18 +51,30 @@ pub(crate) struct SyntaxFault {
     pub(crate) hint: Option<String>,
 }
 
-/// Translates `source`, or says where it is wrong.
-pub(crate) fn translate(source: &str) -> Result<Translated, SyntaxFault> {
-    let source = fence::unfenced(source);
-    let source = source.as_ref();
+/// Translates `text`, or says where it is wrong.
+pub(crate) fn translate(text: &str) -> Result<Translated, SyntaxFault> {
+    let source = fence::unfenced(text);
+    let fault = match program(&source) {
+        Err(fault) => fault,
+        translated => return translated,
+    };
+    // Prose around the program? Then what is wrong before the fence is of no interest.
+    let Some((block, fence)) = fence::block(&source) else { return Err(fault) };
+    program(&block).map_err(|inner| match fault.position {
+        Some(position) if position.line > fence => fault,
+        _ => inner,
+    })
+}
+
+fn program(source: &str) -> Result<Translated, SyntaxFault> {
     let allocator = Allocator::default();
-    let options = ParseOptions { allow_return_outside_function: true, ..ParseOptions::default() };
-    let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).with_options(options).parse();
+    let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).with_options(options()).parse();
     if let Some(error) = parsed.diagnostics.errors().next() {
-        return Err(fault(source, error));
+        return Err(refuse::jsx(source).unwrap_or_else(|| fault(source, error)));
     }
     let mut program = parsed.program;
-    shape::refuse_modules(source, &program)?;
+    refuse::modules(source, &program)?;
+    refuse::decorators(source, &program)?;
 
     let checked = SemanticBuilder::new().with_check_syntax_error(true).with_enum_eval(true).build(&program);
     if let Some(error) = checked.diagnostics.errors().next() {
@@ -72,6 +88,7 @@ pub(crate) fn translate(source: &str) -> Result<Translated, SyntaxFault> {
         return Err(fault(source, error));
     }
     shape::return_last_value(&allocator, &mut program);
+    places::mark(&allocator, source, &mut program);
 
     let printed = Codegen::new()
         .with_options(CodegenOptions {
@@ -86,14 +103,31 @@ pub(crate) fn translate(source: &str) -> Result<Translated, SyntaxFault> {
     code.push_str(&printed.code);
     code.push_str(CLOSING);
     let shifted_lines = u32::try_from(OPENING.matches('\n').count()).unwrap_or(0);
-    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines) })
+    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source) })
+}
+
+fn options() -> ParseOptions {
+    ParseOptions { allow_return_outside_function: true, ..ParseOptions::default() }
+}
+
+/// The engine refused the translated code: what is wrong, at the author's place.
+pub(crate) fn fault_of_engine(message: &str) -> SyntaxFault {
+    // Boa says the place in its message, as in "… at line 2, col 11".
+    let (what, place) = message.rsplit_once(" at line ").unwrap_or((message, ""));
+    let place = place.split_once(", col ").and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));
+    SyntaxFault {
+        message: format!("SyntaxError: {}", what.trim_start_matches("SyntaxError: ")),
+        position: place.and_then(|(line, column)| original(line, column)),
+        hint: None,
+    }
 }
 
 fn fault(source: &str, error: &OxcDiagnostic) -> SyntaxFault {
-    let position = error.labels.iter().next().map(|label| Position::of_offset(source, label.offset() as usize));
+    // Where there are several places, as of two declarations of one name, the last is the one to change.
+    let offset = error.labels.iter().map(|label| label.offset() as usize).max();
     SyntaxFault {
         message: format!("SyntaxError: {}", error.message),
-        position,
+        position: offset.map(|offset| Position::of_offset(source, offset)),
         hint: error.help.as_ref().map(|help| help.to_string()),
     }
 }

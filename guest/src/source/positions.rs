@@ -1,5 +1,7 @@
 //! Positions in the author's source.
 
+use std::cell::RefCell;
+
 /// A place in a source: line and column from 1, the column in UTF-16 code units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Position {
@@ -20,6 +22,22 @@ impl Position {
         let column = before.get(line_start..).unwrap_or_default().encode_utf16().count() + 1;
         Self { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) }
     }
+
+    /// The byte offset of a position, if the source has it.
+    pub(super) fn offset(self, source: &str) -> Option<u32> {
+        let line = source.split_inclusive('\n').nth(self.line.checked_sub(1)? as usize)?;
+        let start = line.as_ptr() as usize - source.as_ptr() as usize;
+        let mut units = self.column.checked_sub(1)? as usize;
+        let mut offset = start;
+        for character in line.chars() {
+            if units == 0 {
+                break;
+            }
+            units = units.saturating_sub(character.len_utf16());
+            offset += character.len_utf8();
+        }
+        u32::try_from(offset).ok()
+    }
 }
 
 /// The way back from the translated code to the author's source.
@@ -28,20 +46,31 @@ pub(crate) struct Origin {
     /// `(translated, original)`, in the order of the translated positions, all from 0.
     tokens: Vec<((u32, u32), (u32, u32))>,
     shifted_lines: u32,
+    /// The program, each character where its author wrote it.
+    source: String,
+}
+
+thread_local! {
+    /// That of the script that runs. Stacks are read from within the script too, so it cannot be handed around.
+    static ORIGIN: RefCell<Origin> = RefCell::default();
 }
 
 impl Origin {
-    pub(super) fn new(map: Option<&oxc_sourcemap::SourceMap<'_>>, shifted_lines: u32) -> Self {
+    pub(super) fn new(map: Option<&oxc_sourcemap::SourceMap<'_>>, shifted_lines: u32, source: &str) -> Self {
         let tokens = map.map_or_else(Vec::new, |map| {
             map.get_tokens()
                 .map(|token| ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col())))
                 .collect()
         });
-        Self { tokens, shifted_lines }
+        Self { tokens, shifted_lines, source: source.to_owned() }
     }
 
-    /// The author's position of a position that the engine reported (from 1), where there is one.
-    pub(crate) fn original(&self, line: u32, column: u32) -> Option<Position> {
+    /// Makes this the origin of all positions from now on.
+    pub(crate) fn keep(self) {
+        ORIGIN.set(self);
+    }
+
+    fn original(&self, line: u32, column: u32) -> Option<Position> {
         let line = line.checked_sub(1)?.checked_sub(self.shifted_lines)?;
         let wanted = (line, column.saturating_sub(1));
         let after = self.tokens.partition_point(|(translated, _)| *translated <= wanted);
@@ -51,4 +80,14 @@ impl Origin {
         }
         Some(Position { line: original.0 + 1, column: original.1 + 1 })
     }
+}
+
+/// The author's position of a position that the engine reported (from 1), where there is one.
+pub(crate) fn original(line: u32, column: u32) -> Option<Position> {
+    ORIGIN.with_borrow(|origin| origin.original(line, column))
+}
+
+/// Looks at the source of the script that runs.
+pub(super) fn with_source<T>(look: impl FnOnce(&str) -> T) -> T {
+    ORIGIN.with_borrow(|origin| look(&origin.source))
 }

@@ -1,4 +1,4 @@
-//! The forms of a program: what is its value, and what has no place in a jar.
+//! The forms of a program: what is its value.
 
 use oxc::{
     allocator::{Allocator, ArenaBox, ArenaVec, TakeIn},
@@ -9,64 +9,59 @@ use oxc::{
     span::{GetSpan, SPAN, Span},
 };
 
-use super::{Position, SyntaxFault};
-
-/// Refuses static imports and exports, which a script in a jar has no use for. Type-only ones are left to the translation.
-pub(super) fn refuse_modules(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
-    for statement in &program.body {
-        let (what, span): (String, Span) = match statement {
-            Statement::ImportDeclaration(import) if !import.import_kind.is_type() => {
-                (format!("cannot import '{}': there are no modules in here", import.source.value), import.span)
-            }
-            Statement::ExportAllDeclaration(export) => {
-                ("'export * from' has no meaning in here".to_owned(), export.span)
-            }
-            Statement::ExportFromDeclaration(export) => {
-                ("'export … from' has no meaning in here".to_owned(), export.span)
-            }
-            _ => continue,
-        };
-        return Err(SyntaxFault {
-            message: format!("SyntaxError: {what}"),
-            position: Some(Position::of_offset(source, span.start as usize)),
-            hint: Some(
-                "the tools are global objects, one per server: remove the import, call `await server.tool({...})`, and see \
-                 `tools.list()` for what there is"
-                    .to_owned(),
-            ),
-        });
-    }
-    Ok(())
-}
-
 /// Makes the last statement's value the value of the program.
 pub(super) fn return_last_value<'a>(allocator: &'a Allocator, program: &mut Program<'a>) {
     let builder = AstBuilder::new(allocator);
     unwrap_exports(allocator, program);
     let is_only = program.body.len() == 1;
-    let Some(last) = program.body.pop() else {
+    // Functions that are declared last are there before the first statement, so that nothing can come after them.
+    let mut after = Vec::new();
+    while !is_only && program.body.last().is_some_and(declares_only) {
+        after.extend(program.body.pop());
+    }
+    match program.body.pop() {
+        Some(last) => program.body.push(value_of(last, is_only, &builder)),
         // A program that is nothing but a string reads as a directive.
-        if let Some(directive) = program.directives.pop() {
-            let value = Expression::StringLiteral(ArenaBox::new_in(directive.expression, &builder));
-            program.body.push(Statement::new_return_statement(directive.span, Some(value), &builder));
+        None if after.is_empty() => {
+            if let Some(directive) = program.directives.pop() {
+                let value = Expression::StringLiteral(ArenaBox::new_in(directive.expression, &builder));
+                program.body.push(Statement::new_return_statement(directive.span, Some(value), &builder));
+            }
         }
-        return;
-    };
-    let last = match last {
+        None => {}
+    }
+    program.body.extend(after.into_iter().rev());
+}
+
+fn declares_only(statement: &Statement<'_>) -> bool {
+    matches!(statement, Statement::FunctionDeclaration(_) | Statement::EmptyStatement(_))
+}
+
+/// The last statement, made to return its value.
+fn value_of<'a>(last: Statement<'a>, is_only: bool, builder: &AstBuilder<'a>) -> Statement<'a> {
+    match last {
         Statement::ExpressionStatement(mut statement) => {
-            let expression = statement.expression.take_in(&builder);
+            let expression = statement.expression.take_in(builder);
             let span = statement.span;
-            let value = if is_only && is_function(&expression) {
-                let callee = Expression::new_parenthesized_expression(SPAN, expression, &builder);
-                Expression::new_call_expression(span, callee, None, ArenaVec::new_in(&builder), false, &builder)
-            } else {
-                expression
-            };
-            Statement::new_return_statement(span, Some(value), &builder)
+            let value =
+                if is_only && is_function(&expression) { called(expression, span, builder) } else { expression };
+            Statement::new_return_statement(span, Some(value), builder)
+        }
+        Statement::FunctionDeclaration(mut function)
+            if is_only && !function.generator && function.params.items.is_empty() =>
+        {
+            let span = function.span;
+            function.r#type = FunctionType::FunctionExpression;
+            let value = called(Expression::FunctionExpression(function), span, builder);
+            Statement::new_return_statement(span, Some(value), builder)
         }
         other => other,
-    };
-    program.body.push(last);
+    }
+}
+
+fn called<'a>(function: Expression<'a>, span: Span, builder: &AstBuilder<'a>) -> Expression<'a> {
+    let callee = Expression::new_parenthesized_expression(SPAN, function, builder);
+    Expression::new_call_expression(span, callee, None, ArenaVec::new_in(builder), false, builder)
 }
 
 fn is_function(expression: &Expression<'_>) -> bool {
@@ -98,12 +93,7 @@ fn unwrap_exports<'a>(allocator: &'a Allocator, program: &mut Program<'a>) {
                     },
                 };
                 // A default export is the program's value wherever it stands; a function is called.
-                let value = if is_function(&expression) {
-                    let callee = Expression::new_parenthesized_expression(SPAN, expression, &builder);
-                    Expression::new_call_expression(span, callee, None, ArenaVec::new_in(&builder), false, &builder)
-                } else {
-                    expression
-                };
+                let value = if is_function(&expression) { called(expression, span, &builder) } else { expression };
                 default_value = Some(Statement::new_expression_statement(span, value, &builder));
             }
             Statement::ExportDeclaration(mut export) => {

@@ -1,0 +1,155 @@
+//! Built-ins as they were before any script could put its own in their places, and what belljar asks of objects with their help.
+
+use std::cell::RefCell;
+
+use boa_engine::{
+    Context, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction,
+    builtins::{error::Error, function::OrdinaryFunction},
+    js_string,
+    object::builtins::JsFunction,
+    property::{PropertyDescriptor, PropertyKey},
+};
+
+use crate::failure;
+
+struct Originals {
+    object_keys: JsFunction,
+    own_descriptor: JsFunction,
+    is_array: JsFunction,
+    stack: JsFunction,
+}
+
+thread_local! {
+    static ORIGINALS: RefCell<Option<Originals>> = const { RefCell::new(None) };
+}
+
+/// Keeps the originals, and puts a reader of stacks in the place of the engine's, which knows only translated positions.
+pub(super) fn keep(context: &mut Context) -> JsResult<()> {
+    let constructors = context.intrinsics().constructors();
+    let (object, array, error) = (constructors.object(), constructors.array(), constructors.error());
+    let (object, array, error) = (object.constructor(), array.constructor(), error.prototype());
+    let own_descriptor = method(&object, "getOwnPropertyDescriptor", context)?;
+
+    let accessor = own_descriptor
+        .call(&JsValue::undefined(), &[error.clone().into(), js_string!("stack").into()], context)?
+        .as_object()
+        .ok_or_else(missing)?;
+    let stack = method(&accessor, "get", context)?;
+    let setter = method(&accessor, "set", context)?;
+    let getter = super::function("get stack", 0, NativeFunction::from_fn_ptr(read_stack), context);
+    let descriptor = PropertyDescriptor::builder().get(getter).set(setter).enumerable(false).configurable(true).build();
+    error.define_property_or_throw(js_string!("stack"), descriptor, context)?;
+
+    let originals = Originals {
+        object_keys: method(&object, "keys", context)?,
+        is_array: method(&array, "isArray", context)?,
+        own_descriptor,
+        stack,
+    };
+    ORIGINALS.set(Some(originals));
+    Ok(())
+}
+
+fn read_stack(this: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    match this.as_object().filter(JsObject::is::<Error>) {
+        Some(error) => Ok(JsString::from(failure::stack_text(&error, context)).into()),
+        None => Ok(JsValue::undefined()),
+    }
+}
+
+fn method(object: &JsObject, name: &str, context: &mut Context) -> JsResult<JsFunction> {
+    object.get(JsString::from(name), context)?.as_function().ok_or_else(missing)
+}
+
+fn missing() -> boa_engine::JsError {
+    JsNativeError::typ().with_message("a built-in is missing").into()
+}
+
+fn original(pick: impl FnOnce(&Originals) -> JsFunction) -> JsResult<JsFunction> {
+    ORIGINALS.with_borrow(|originals| originals.as_ref().map(pick)).ok_or_else(missing)
+}
+
+/// The enumerable own string keys, as `Object.keys` gives them.
+pub(crate) fn enumerable_keys(object: &JsObject, context: &mut Context) -> JsResult<Vec<JsString>> {
+    let function = original(|originals| originals.object_keys.clone())?;
+    let keys = function.call(&JsValue::undefined(), &[object.clone().into()], context)?;
+    let Some(keys) = keys.as_object() else { return Ok(Vec::new()) };
+    let length = keys.get(js_string!("length"), context)?.to_length(context)?;
+    let mut names = Vec::new();
+    for index in 0..length {
+        if let Some(name) = keys.get(index, context)?.as_string() {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// What an own property is.
+pub(crate) enum OwnProperty {
+    Value(JsValue),
+    Accessor { get: bool, set: bool },
+}
+
+/// An own property, whose getter is not called. (Traps of a proxy are.)
+pub(crate) fn own_property(
+    object: &JsObject,
+    key: impl Into<PropertyKey>,
+    context: &mut Context,
+) -> Option<OwnProperty> {
+    let descriptor = descriptor(object, key.into(), context)?;
+    if descriptor.has_own_property(js_string!("value"), context).ok()? {
+        return descriptor.get(js_string!("value"), context).ok().map(OwnProperty::Value);
+    }
+    let mut has = |name: JsString| descriptor.get(name, context).is_ok_and(|function| !function.is_undefined());
+    Some(OwnProperty::Accessor { get: has(js_string!("get")), set: has(js_string!("set")) })
+}
+
+/// An own property's value, unless it is a getter: nothing of the script's is called.
+pub(crate) fn own_data_property(
+    object: &JsObject,
+    key: impl Into<PropertyKey>,
+    context: &mut Context,
+) -> Option<JsValue> {
+    match own_property(object, key, context)? {
+        OwnProperty::Value(value) => Some(value),
+        OwnProperty::Accessor { .. } => None,
+    }
+}
+
+/// Whether an own property is one that is listed.
+pub(crate) fn is_enumerable(object: &JsObject, key: PropertyKey, context: &mut Context) -> bool {
+    descriptor(object, key, context)
+        .and_then(|descriptor| descriptor.get(js_string!("enumerable"), context).ok())
+        .is_some_and(|enumerable| enumerable.to_boolean())
+}
+
+fn descriptor(object: &JsObject, key: PropertyKey, context: &mut Context) -> Option<JsObject> {
+    let function = original(|originals| originals.own_descriptor.clone()).ok()?;
+    let arguments = [object.clone().into(), JsValue::from(key)];
+    function.call(&JsValue::undefined(), &arguments, context).ok()?.as_object()
+}
+
+/// Whether an object is an array, or a proxy of one.
+pub(crate) fn is_array(object: &JsObject, context: &mut Context) -> bool {
+    original(|originals| originals.is_array.clone())
+        .and_then(|function| function.call(&JsValue::undefined(), &[object.clone().into()], context))
+        .is_ok_and(|is_array| is_array.to_boolean())
+}
+
+/// Whether a function is a class of the script's.
+pub(crate) fn is_class(function: &JsObject, context: &mut Context) -> bool {
+    // The prototype of a class cannot be replaced; that of a function can.
+    function.is::<OrdinaryFunction>()
+        && descriptor(function, js_string!("prototype").into(), context)
+            .and_then(|descriptor| descriptor.get(js_string!("writable"), context).ok())
+            .is_some_and(|writable| !writable.to_boolean())
+}
+
+/// The call stack of an error as the engine writes it, in positions of the translated code.
+pub(crate) fn raw_stack(error: &JsObject, context: &mut Context) -> String {
+    original(|originals| originals.stack.clone())
+        .and_then(|stack| stack.call(&error.clone().into(), &[], context))
+        .ok()
+        .and_then(|stack| stack.as_string())
+        .map_or_else(String::new, |stack| stack.to_std_string_lossy())
+}

@@ -1,0 +1,88 @@
+//! `ToolError`: what a call of a tool is rejected with.
+
+use std::cell::RefCell;
+
+use boa_engine::{
+    Context, JsError, JsNativeError, JsNativeErrorKind, JsObject, JsResult, JsString, JsValue, Source, js_string,
+};
+
+use super::{namespace::ToolRef, put, put_hidden};
+
+thread_local! {
+    static PROTOTYPE: RefCell<Option<JsObject>> = const { RefCell::new(None) };
+}
+
+/// Makes the class. Part of the snapshot.
+pub(super) fn install(context: &mut Context) -> JsResult<()> {
+    context.eval(Source::from_reader(include_str!("prelude.js").as_bytes(), Some("belljar".as_ref())))?;
+    let class = context.global_object().get(js_string!("ToolError"), context)?.as_object();
+    let prototype = match class {
+        Some(class) => class.get(js_string!("prototype"), context)?.as_object(),
+        None => None,
+    };
+    PROTOTYPE.set(prototype);
+    Ok(())
+}
+
+/// Where in the script a call was made: an error that has the stack of then, and nothing else yet.
+///
+/// An error that is made when the answer comes would have no stack, since nothing of the script's runs then.
+#[derive(Clone)]
+pub(crate) struct CallSite(JsObject);
+
+impl CallSite {
+    /// Here. To be asked from within a function that the script has called.
+    pub(super) fn here(context: &mut Context) -> JsResult<Self> {
+        let constructor = context.intrinsics().constructors().error().constructor();
+        Ok(Self(constructor.construct(&[], None, context)?))
+    }
+}
+
+/// A new `ToolError`. Made without calling anything that a script could have replaced.
+pub(super) fn tool_error(
+    site: CallSite,
+    tool: &ToolRef,
+    message: &str,
+    content: JsValue,
+    hint: Option<&str>,
+    context: &mut Context,
+) -> JsResult<JsError> {
+    let CallSite(error) = site;
+    error.set_prototype(PROTOTYPE.with_borrow(Clone::clone));
+    put_hidden(&error, "message", JsString::from(message), context)?;
+    put(&error, "server", JsString::from(tool.server.as_str()), context)?;
+    put(&error, "tool", JsString::from(tool.name.as_str()), context)?;
+    if !content.is_undefined() {
+        put_hidden(&error, "content", content, context)?;
+    }
+    if let Some(hint) = hint {
+        put_hidden(&error, "hint", JsString::from(hint), context)?;
+    }
+    Ok(JsError::from_opaque(error.into()))
+}
+
+/// An error of the engine's own as a value that has the stack of now: a rejection gives it none.
+pub(super) fn located(error: JsError, context: &mut Context) -> JsResult<JsValue> {
+    let constructors = context.intrinsics().constructors();
+    let constructor = match error.as_native().map(JsNativeError::kind) {
+        Some(JsNativeErrorKind::Type) => constructors.type_error().constructor(),
+        Some(JsNativeErrorKind::Range) => constructors.range_error().constructor(),
+        _ => return error.into_opaque(context),
+    };
+    let message = error.as_native().map(JsNativeError::message).unwrap_or_default();
+    Ok(constructor.construct(&[JsString::from(message).into()], None, context)?.into())
+}
+
+/// Whether an error is a `ToolError`, by its prototypes.
+pub(crate) fn is_tool_error(error: &JsObject) -> bool {
+    let Some(wanted) = PROTOTYPE.with_borrow(Clone::clone) else { return false };
+    let mut next = error.prototype();
+    for _ in 0..16 {
+        match next {
+            Some(prototype) if JsObject::equals(&prototype, &wanted) => return true,
+            Some(prototype) => next = prototype.prototype(),
+            None => return false,
+        }
+    }
+    false
+}

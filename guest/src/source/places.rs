@@ -1,0 +1,170 @@
+//! Gives the engine a place for each statement.
+//!
+//! Boa knows the position of a call or a property access that fails, but not of the look-up of a name or of a method, so that the
+//! commonest of all mistakes, `result.items.map(…)` where there are no `items`, would have no place. An assignment has a position
+//! that holds for all that is computed in it. So a statement's expression is assigned to a variable that nobody reads; it is a
+//! register of its function, and costs one move.
+
+use oxc::{
+    allocator::{Allocator, ArenaVec, TakeIn},
+    ast::{
+        ast::{
+            ArrowFunctionExpression, AssignmentOperator, AssignmentTarget, AwaitExpression, BinaryExpression,
+            BindingPattern, CallExpression, Class, Expression, ExpressionStatement, Function, FunctionBody,
+            IdentifierReference, IfStatement, NewExpression, Program, ReturnStatement, Statement, StaticBlock,
+            StaticMemberExpression, SwitchStatement, TaggedTemplateExpression, VariableDeclarationKind,
+            VariableDeclarator, YieldExpression,
+        },
+        builder::AstBuilder,
+    },
+    ast_visit::{Visit, VisitMut, walk, walk_mut},
+    semantic::ScopeFlags,
+    span::{GetSpan, SPAN},
+};
+
+/// The variable. A source that names it is left as it is.
+const VARIABLE: &str = "__at__";
+
+/// Gives each statement of `program` that may fail a place.
+pub(super) fn mark<'a>(allocator: &'a Allocator, source: &str, program: &mut Program<'a>) {
+    if !source.contains(VARIABLE) {
+        Marker { builder: AstBuilder::new(allocator), is_used: false }.visit_program(program);
+    }
+}
+
+struct Marker<'a> {
+    builder: AstBuilder<'a>,
+    /// Whether the variable is used in the function that is being visited.
+    is_used: bool,
+}
+
+impl<'a> Marker<'a> {
+    fn mark(&mut self, expression: &mut Expression<'a>) {
+        if !may_fail(expression) {
+            return;
+        }
+        self.is_used = true;
+        let span = expression.span();
+        let builder = &self.builder;
+        let target = AssignmentTarget::AssignmentTargetIdentifier(IdentifierReference::boxed(span, VARIABLE, builder));
+        let value = expression.take_in(builder);
+        *expression = Expression::new_assignment_expression(span, AssignmentOperator::Assign, target, value, builder);
+    }
+
+    /// Visits the statements of one function, and declares the variable there if it is used.
+    fn function(&mut self, visit: impl FnOnce(&mut Self)) -> Option<Statement<'a>> {
+        let outer = std::mem::take(&mut self.is_used);
+        visit(self);
+        std::mem::replace(&mut self.is_used, outer).then(|| {
+            let builder = &self.builder;
+            let name = BindingPattern::new_binding_identifier(SPAN, VARIABLE, builder);
+            let declarator = VariableDeclarator::new(SPAN, name, None, None, false, builder);
+            let mut declarators = ArenaVec::new_in(builder);
+            declarators.push(declarator);
+            Statement::new_variable_declaration(SPAN, VariableDeclarationKind::Let, declarators, false, builder)
+        })
+    }
+}
+
+impl<'a> VisitMut<'a> for Marker<'a> {
+    fn visit_program(&mut self, program: &mut Program<'a>) {
+        if let Some(declaration) = self.function(|marker| walk_mut::walk_program(marker, program)) {
+            program.body.insert(0, declaration);
+        }
+    }
+
+    fn visit_function_body(&mut self, body: &mut FunctionBody<'a>) {
+        if let Some(declaration) = self.function(|marker| walk_mut::walk_function_body(marker, body)) {
+            body.statements.insert(0, declaration);
+        }
+    }
+
+    fn visit_static_block(&mut self, block: &mut StaticBlock<'a>) {
+        if let Some(declaration) = self.function(|marker| walk_mut::walk_static_block(marker, block)) {
+            block.body.insert(0, declaration);
+        }
+    }
+
+    fn visit_expression_statement(&mut self, statement: &mut ExpressionStatement<'a>) {
+        walk_mut::walk_expression_statement(self, statement);
+        self.mark(&mut statement.expression);
+    }
+
+    fn visit_variable_declarator(&mut self, declarator: &mut VariableDeclarator<'a>) {
+        walk_mut::walk_variable_declarator(self, declarator);
+        if let Some(value) = &mut declarator.init {
+            self.mark(value);
+        }
+    }
+
+    fn visit_return_statement(&mut self, statement: &mut ReturnStatement<'a>) {
+        walk_mut::walk_return_statement(self, statement);
+        if let Some(value) = &mut statement.argument {
+            self.mark(value);
+        }
+    }
+
+    fn visit_if_statement(&mut self, statement: &mut IfStatement<'a>) {
+        walk_mut::walk_if_statement(self, statement);
+        self.mark(&mut statement.test);
+    }
+
+    fn visit_switch_statement(&mut self, statement: &mut SwitchStatement<'a>) {
+        walk_mut::walk_switch_statement(self, statement);
+        self.mark(&mut statement.discriminant);
+    }
+}
+
+/// Whether an expression holds what may fail without a position of its own. A function fails when it is called, not here.
+fn may_fail(expression: &Expression<'_>) -> bool {
+    let mut finder = Finder(false);
+    match expression {
+        // These have their positions.
+        Expression::AssignmentExpression(_) | Expression::UpdateExpression(_) => {}
+        other => finder.visit_expression(other),
+    }
+    finder.0
+}
+
+struct Finder(bool);
+
+impl<'a> Visit<'a> for Finder {
+    fn visit_expression(&mut self, expression: &Expression<'a>) {
+        if !self.0 {
+            walk::walk_expression(self, expression);
+        }
+    }
+
+    fn visit_function(&mut self, _: &Function<'a>, _: ScopeFlags) {}
+    fn visit_arrow_function_expression(&mut self, _: &ArrowFunctionExpression<'a>) {}
+    fn visit_class(&mut self, _: &Class<'a>) {}
+
+    fn visit_call_expression(&mut self, _: &CallExpression<'a>) {
+        self.0 = true;
+    }
+
+    fn visit_new_expression(&mut self, _: &NewExpression<'a>) {
+        self.0 = true;
+    }
+
+    fn visit_await_expression(&mut self, _: &AwaitExpression<'a>) {
+        self.0 = true;
+    }
+
+    fn visit_yield_expression(&mut self, _: &YieldExpression<'a>) {
+        self.0 = true;
+    }
+
+    fn visit_tagged_template_expression(&mut self, _: &TaggedTemplateExpression<'a>) {
+        self.0 = true;
+    }
+
+    fn visit_static_member_expression(&mut self, _: &StaticMemberExpression<'a>) {
+        self.0 = true;
+    }
+
+    fn visit_binary_expression(&mut self, binary: &BinaryExpression<'a>) {
+        self.0 |= binary.operator.is_relational();
+        walk::walk_binary_expression(self, binary);
+    }
+}

@@ -1,0 +1,106 @@
+//! What has no place in a jar, and is told so before anything runs.
+
+use oxc::{
+    allocator::Allocator,
+    ast::ast::{
+        Decorator, ImportDeclaration, ImportDeclarationSpecifier, JSXElement, JSXFragment, Program, Statement,
+        TSModuleReference,
+    },
+    ast_visit::Visit,
+    parser::Parser,
+    span::{SourceType, Span},
+};
+
+use super::{Position, SyntaxFault, options};
+
+const USE_TOOLS: &str = "the tools are global objects, one per server: call `await server.tool({...})`, and see `tools.list()` \
+                         for what there is";
+
+/// Refuses static imports and exports from elsewhere. Those of types alone are left to the translation.
+pub(super) fn modules(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
+    for statement in &program.body {
+        let (message, span) = match statement {
+            Statement::ImportDeclaration(import) if !is_of_types(import) => {
+                (no_module(&import.source.value), import.span)
+            }
+            Statement::TSImportEqualsDeclaration(import) if !import.import_kind.is_type() => {
+                match &import.module_reference {
+                    TSModuleReference::ExternalModuleReference(module) => {
+                        (no_module(&module.expression.value), import.span)
+                    }
+                    _ => continue,
+                }
+            }
+            Statement::ExportAllDeclaration(export) => (no_export(), export.span),
+            Statement::ExportFromDeclaration(export) => (no_export(), export.span),
+            _ => continue,
+        };
+        return Err(fault(source, &message, span, USE_TOOLS));
+    }
+    Ok(())
+}
+
+fn is_of_types(import: &ImportDeclaration<'_>) -> bool {
+    let is_type = |specifier: &ImportDeclarationSpecifier<'_>| matches!(specifier, ImportDeclarationSpecifier::ImportSpecifier(specifier) if specifier.import_kind.is_type());
+    import.import_kind.is_type()
+        || import.specifiers.as_ref().is_some_and(|specifiers| !specifiers.is_empty() && specifiers.iter().all(is_type))
+}
+
+fn no_module(name: &str) -> String {
+    format!("cannot import '{name}': there are no modules in here")
+}
+
+fn no_export() -> String {
+    "'export … from' has no meaning in here: there are no modules".to_owned()
+}
+
+/// Refuses decorators, which the translation would leave as they are.
+pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
+    struct Finder(Option<Span>);
+    impl<'a> Visit<'a> for Finder {
+        fn visit_decorator(&mut self, decorator: &Decorator<'a>) {
+            self.0.get_or_insert(decorator.span);
+        }
+    }
+    // Most programs hold no at sign.
+    if !source.contains('@') {
+        return Ok(());
+    }
+    let mut finder = Finder(None);
+    finder.visit_program(program);
+    finder.0.map_or(Ok(()), |span| {
+        let hint = "call the decorator as a function: `const decorated = decorate(…)`";
+        Err(fault(source, "decorators are not understood in here", span, hint))
+    })
+}
+
+/// What is wrong with a source that is no TypeScript because it holds JSX.
+pub(super) fn jsx(source: &str) -> Option<SyntaxFault> {
+    struct Finder(Option<Span>);
+    impl<'a> Visit<'a> for Finder {
+        fn visit_jsx_element(&mut self, element: &JSXElement<'a>) {
+            self.0.get_or_insert(element.span);
+        }
+
+        fn visit_jsx_fragment(&mut self, fragment: &JSXFragment<'a>) {
+            self.0.get_or_insert(fragment.span);
+        }
+    }
+    let allocator = Allocator::default();
+    let parsed = Parser::new(&allocator, source, SourceType::tsx().with_module(true)).with_options(options()).parse();
+    if parsed.diagnostics.errors().next().is_some() {
+        return None;
+    }
+    let mut finder = Finder(None);
+    finder.visit_program(&parsed.program);
+    let hint = "there is nothing to render in here: return data, or build the text with a template, `<p>${x}</p>`";
+    finder.0.map(|span| fault(source, "JSX is not understood in here", span, hint))
+}
+
+fn fault(source: &str, message: &str, span: Span, hint: &str) -> SyntaxFault {
+    SyntaxFault {
+        message: format!("SyntaxError: {message}"),
+        position: Some(Position::of_offset(source, span.start as usize)),
+        hint: Some(hint.to_owned()),
+    }
+}

@@ -1,0 +1,52 @@
+//! Call stacks, in positions of the author's source.
+
+use std::fmt::Write as _;
+
+use crate::source::{self, Position, SCRIPT_NAME};
+
+/// A call that was going on.
+pub(crate) struct Frame {
+    function: String,
+    pub(crate) position: Position,
+}
+
+/// The frames of the script in a stack as the engine writes it, the innermost first. Others, such as those of built-in
+/// functions, have no place in the author's source.
+pub(crate) fn frames(raw: &str) -> Vec<Frame> {
+    raw.lines().filter_map(|line| frame(line.trim().strip_prefix("at ")?)).collect()
+}
+
+fn frame(line: &str) -> Option<Frame> {
+    let (function, place) = line.rsplit_once(" (")?;
+    let mut parts = place.trim_end_matches(')').rsplitn(3, ':');
+    let (column, line, path) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
+    if path != SCRIPT_NAME {
+        return None;
+    }
+    Some(Frame { function: function.to_owned(), position: source::original(line, column)? })
+}
+
+/// The frames, a line each, if there are any.
+pub(crate) fn text(frames: &[Frame]) -> Option<String> {
+    (!frames.is_empty()).then(|| lines(frames, "").join("\n"))
+}
+
+/// A stack as scripts expect to read it: a headline, and an indented line for each frame.
+pub(crate) fn with_headline(headline: &str, raw: &str) -> String {
+    let mut text = headline.to_owned();
+    for line in lines(&frames(raw), "    ") {
+        let _ = write!(text, "\n{line}");
+    }
+    text
+}
+
+fn lines(frames: &[Frame], indentation: &str) -> Vec<String> {
+    let line = |(index, frame): (usize, &Frame)| {
+        let Frame { function, position: Position { line, column } } = frame;
+        // What the engine calls so is any function without a name; the program itself is the outermost.
+        let is_inner = index + 1 < frames.len();
+        let function = if is_inner && function == "<main>" { "<anonymous>" } else { function };
+        format!("{indentation}at {function} ({SCRIPT_NAME}:{line}:{column})")
+    };
+    frames.iter().enumerate().map(line).collect()
+}
