@@ -163,6 +163,22 @@ async fn what_is_no_function_or_not_there_is_named_at_its_line() {
         ),
         ("let x = null;\nx.y = 1", 2, "TypeError: cannot set 'y' of undefined: x is undefined or null"),
         (
+            "const r = await box.echo({});\nfor (const row of r.rows) { row.id }",
+            2,
+            "TypeError: cannot loop over r.rows: it is undefined or null",
+        ),
+        (
+            "function f(r) {\n  for (const row of r.rows) { row.id }\n}\nf({})",
+            2,
+            "TypeError: cannot loop over r.rows: it is undefined or null",
+        ),
+        ("const a = {};\na.b.c = 1", 2, "TypeError: cannot set 'c' of undefined: a.b is undefined or null"),
+        (
+            "const a = 1;\nreturn Object.entries(undefined)",
+            2,
+            "TypeError: undefined or null was used where an object is needed",
+        ),
+        (
             "const r = await box.echo({});\nreturn r.content[0].text",
             2,
             "TypeError: cannot read '0' of undefined: r.content is undefined or null",

@@ -405,8 +405,8 @@ async fn logs_show_values_as_node_does() {
         ("{ [Symbol('k')]: 1, a: 2 }", "{ a: 2, [Symbol(k)]: 1 }"),
         ("new Uint8Array([1, 2]), new ArrayBuffer(1).byteLength", "Uint8Array(2) [ 1, 2 ] 1"),
         (
-            "'%s is %d years and %i, %f, %j %o %%', 'Bob', 42.5, 42.5, '1.5', { a: 1 }, [1], 'more'",
-            "Bob is 42.5 years and 42, 1.5, {\"a\":1} [ 1, [length]: 1 ] % more",
+            "'%s is %d years and %i, %f, %j %O %%', 'Bob', 42.5, 42.5, '1.5', { a: 1 }, [1], 'more'",
+            "Bob is 42.5 years and 42, 1.5, {\"a\":1} [ 1 ] % more",
         ),
         ("'100%', 1", "100% 1"),
         ("Array.from({ length: 8 }, (_, i) => i)", "[\n  0, 1, 2, 3,\n  4, 5, 6, 7\n]"),
@@ -438,4 +438,50 @@ async fn logs_show_errors_with_what_belongs_to_them() {
     let text = &outcome.logs[0].text;
     assert!(text.starts_with("Error: outer\n    at ") && text.contains("script:1:11"), "{text}");
     assert!(text.contains("[cause]: TypeError: inner"), "{text}");
+}
+
+#[tokio::test]
+async fn lists_are_sorted_whatever_the_comparator_answers() {
+    for (source, expected) in [
+        ("return Array.from({ length: 200 }, (_, i) => i).sort(() => Math.random() - 0.5).length", json!(200)),
+        ("return Array.from({ length: 200 }, (_, i) => i).toSorted(() => 1).length", json!(200)),
+        ("return new Float64Array(200).map((_, i) => i).sort(() => Math.random() - 0.5).length", json!(200)),
+        ("return [5, 1, 10, 2].sort()", json!([1, 10, 2, 5])),
+        ("return [5, 1, 10, 2].sort((a, b) => a - b)", json!([1, 2, 5, 10])),
+        ("return [3, undefined, 1, , 2].sort()", json!([1, 2, 3, null, null])),
+        ("const a = [3, , 1]; a.sort(); return [a, 2 in a]", json!([[1, 3, null], false])),
+        ("const a = [2, 1]; return [a.toSorted(), a]", json!([[1, 2], [2, 1]])),
+        ("return ['b', 'a', 'ä', 'B'].sort((a, b) => a < b ? -1 : 1)", json!(["B", "a", "b", "ä"])),
+        (
+            "return [[1, 'a'], [0, 'b'], [1, 'c'], [0, 'd']].sort((a, b) => a[0] - b[0]).map(x => x[1]).join('')",
+            json!("bdac"),
+        ),
+        (
+            "return [...new Int8Array([3, -1, 2]).sort()].concat([...new Int8Array([3, -1, 2]).toSorted((a, b) => b - a)])",
+            json!([-1, 2, 3, 3, 2, -1]),
+        ),
+        (
+            "return Array.prototype.sort.call({ length: 3, 0: 'c', 1: 'b', 2: 'a' })",
+            json!({ "0": "a", "1": "b", "2": "c", "length": 3 }),
+        ),
+        ("return [2, 1].sort(() => NaN)", json!([2, 1])),
+        (
+            "const n = Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009); const s = n.toSorted((a, b) => a - b); return s.every((x, i) => i === 0 || s[i - 1] <= x)",
+            json!(true),
+        ),
+        (
+            "return [Array.prototype.sort.name, Array.prototype.sort.length, Object.keys(Array.prototype).length]",
+            json!(["sort", 1, 0]),
+        ),
+    ] {
+        assert_eq!(value(source).await, expected, "{source}");
+    }
+    let error = error_of(ErrorKind::Exception, "[2, 1].sort((a, b) => { throw new RangeError('mine') })").await;
+    assert_eq!(error.message, "RangeError: mine");
+    assert!(
+        error_of(ErrorKind::Exception, "[2, 1].sort('name')")
+            .await
+            .message
+            .starts_with("TypeError: sort takes a function")
+    );
 }

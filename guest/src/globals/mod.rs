@@ -2,10 +2,12 @@
 //!
 //! [`install`] makes what is the same for every run, before the snapshot; [`bind`] makes what belongs to one run.
 
+mod call;
 mod console;
 mod hints;
 mod namespace;
 mod originals;
+mod sort;
 mod timers;
 mod tool_error;
 mod tools;
@@ -18,8 +20,9 @@ use boa_engine::{
 
 use crate::glass::Program;
 
+pub(crate) use call::{Call, answer};
 pub(crate) use hints::hint_for;
-pub(crate) use namespace::{Call, answer, namespace_name};
+pub(crate) use namespace::namespace_name;
 pub(crate) use originals::{
     OwnProperty, enumerable_keys, is_array, is_class, is_enumerable, own_data_property, own_property, raw_stack,
 };
@@ -30,6 +33,7 @@ use tool_error::{CallSite, tool_error};
 /// Makes the globals that every run has. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     originals::keep(context)?;
+    sort::install(context)?;
     tool_error::install(context)?;
     console::install(context)?;
     timers::install(context)?;

@@ -9,9 +9,7 @@
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use boa_engine::{
-    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, JsVariant, NativeFunction,
-    builtins::promise::ResolvingFunctions,
-    js_string,
+    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction,
     native_function::NativeFunctionPointer,
     object::{
         IntegrityLevel, JsPrototype,
@@ -21,14 +19,10 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use super::{CallSite, own_data_property, tool_error, tool_error::located, with_hint};
-use crate::{
-    glass::{
-        Program,
-        belljar::sandbox::tools::{self as glass, Tool},
-    },
-    pending::{self, Answered, Awaited, Event},
-    values::{decode, encode},
+use super::{CallSite, call::call, tool_error, with_hint};
+use crate::glass::{
+    Program,
+    belljar::sandbox::tools::{self as glass, Tool},
 };
 
 /// A tool that the script has named: where its handle is, and what it is called in messages.
@@ -119,6 +113,11 @@ pub(crate) fn namespace_name(object: &JsObject) -> Option<String> {
     })
 }
 
+/// The most bytes that the arguments of one call may have as JSON.
+pub(super) fn max_arguments() -> usize {
+    RUN.with_borrow(|run| run.max_arguments)
+}
+
 /// The servers' names, for messages.
 pub(super) fn servers() -> Vec<String> {
     RUN.with_borrow(|run| run.servers.iter().map(|server| server.name.clone()).collect())
@@ -144,171 +143,8 @@ pub(super) fn find(server: &str, tool: &str, context: &mut Context) -> JsResult<
     }
 }
 
-/// A call that has no answer yet.
-pub(crate) struct Call {
-    tool: ToolRef,
-    site: CallSite,
-    settle: ResolvingFunctions,
-    raw: bool,
-}
-
-/// Calls a tool; the value is a promise of its result.
-pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let (promise, settle) = JsPromise::new_pending(context);
-    match prepare(tool, arguments, context) {
-        Ok((handle, text)) => {
-            let call = Call { tool: tool.clone(), site: CallSite::here(context)?, settle, raw };
-            pending::start(Awaited::Call, async move {
-                let result = handle.call(text).await;
-                Event::Answered(Answered { call, result })
-            });
-        }
-        Err(error) => {
-            let reason = located(error, context)?;
-            settle.reject.call(&JsValue::undefined(), &[reason], context)?;
-        }
-    }
-    Ok(promise.into())
-}
-
-/// Settles the promise of a call.
-pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> {
-    let Answered { call: Call { tool, site, settle, raw }, result } = answered;
-    let settled = match result {
-        Ok(text) => decode::decode(&text, context)
-            .and_then(|result| if raw { Ok(result) } else { value_of(&tool, site, result, context) }),
-        Err(error) => {
-            let (message, hint) = (&error.message, error.hint.as_deref());
-            Err(tool_error(site, &tool, message, JsValue::undefined(), hint, context)?)
-        }
-    };
-    match settled {
-        Ok(value) => resolve(&settle, value, context),
-        Err(error) => {
-            let reason = error.into_opaque(context)?;
-            settle.reject.call(&JsValue::undefined(), &[reason], context).map(|_| ())
-        }
-    }
-}
-
-/// Resolves the promise of a call with data. Data is no promise, whatever a script has made of `Object.prototype.then`.
-fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -> JsResult<()> {
-    let then = js_string!("then");
-    let shielded = match value.as_object() {
-        Some(object)
-            if !object.has_own_property(then.clone(), context)? && object.has_property(then.clone(), context)? =>
-        {
-            object.create_data_property_or_throw(then.clone(), JsValue::undefined(), context)?;
-            Some(object)
-        }
-        _ => None,
-    };
-    settle.resolve.call(&JsValue::undefined(), &[value], context)?;
-    match shielded {
-        Some(object) => object.delete_property_or_throw(then, context).map(|_| ()),
-        None => Ok(()),
-    }
-}
-
-/// What a programmer wants of a `CallToolResult`: `structuredContent` where there is some; else a text that is a JSON object or array,
-/// parsed; else the text; else the list of content blocks. A reported failure is thrown.
-fn value_of(tool: &ToolRef, site: CallSite, result: JsValue, context: &mut Context) -> JsResult<JsValue> {
-    let Some(result) = result.as_object() else { return Ok(result) };
-    let member = |key: JsString, context: &mut Context| own_data_property(&result, key, context).unwrap_or_default();
-    let content = member(js_string!("content"), context);
-    let text = joined_text(&content, context)?;
-    if member(js_string!("isError"), context).to_boolean() {
-        let message = text
-            .or_else(|| first_text(&content, context))
-            .unwrap_or_else(|| "the tool reported an error without a text".to_owned());
-        return Err(tool_error(site, tool, &message, content, None, context)?);
-    }
-    let structured = member(js_string!("structuredContent"), context);
-    if !structured.is_null_or_undefined() {
-        return Ok(structured);
-    }
-    let Some(text) = text else { return Ok(content) };
-    if text.trim_start().starts_with(['{', '['])
-        && let Ok(value) = decode::decode(&text, context)
-    {
-        return Ok(value);
-    }
-    Ok(JsString::from(text.as_str()).into())
-}
-
-/// The texts of all content blocks, a line each, if there are any and there is nothing but text.
-fn joined_text(content: &JsValue, context: &mut Context) -> JsResult<Option<String>> {
-    let Some(blocks) = content.as_object() else { return Ok(None) };
-    let length = blocks.get(js_string!("length"), context)?.to_length(context)?;
-    let mut joined = String::new();
-    for index in 0..length {
-        let Some(text) = text_of_block(blocks.get(index, context)?, context) else { return Ok(None) };
-        if index > 0 {
-            joined.push('\n');
-        }
-        joined.push_str(&text.to_std_string_lossy());
-    }
-    Ok((length > 0).then_some(joined))
-}
-
-/// The first text among the content blocks: of an error, it says the most.
-fn first_text(content: &JsValue, context: &mut Context) -> Option<String> {
-    let blocks = content.as_object()?;
-    let length = blocks.get(js_string!("length"), context).ok()?.to_length(context).ok()?;
-    let text = (0..length).find_map(|index| text_of_block(blocks.get(index, context).ok()?, context))?;
-    Some(text.to_std_string_lossy())
-}
-
-fn text_of_block(block: JsValue, context: &mut Context) -> Option<JsString> {
-    own_data_property(&block.as_object()?, js_string!("text"), context)?.as_string()
-}
-
-/// Checks the arguments and opens the tool's handle.
-fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsResult<(Rc<Tool>, String)> {
-    let ToolRef { server, name, .. } = tool;
-    let takes = |got: &str| {
-        let message = format!(
-            "{server}.{name} takes one object with named arguments, as in {server}.{name}({{ … }}), and got {got}"
-        );
-        JsError::from(JsNativeError::typ().with_message(message))
-    };
-    let text = match arguments {
-        [] => "{}".to_owned(),
-        [only] if only.is_undefined() => "{}".to_owned(),
-        [only] => match other_than_object(only) {
-            Some(got) => return Err(takes(got)),
-            None => {
-                let max_arguments = RUN.with_borrow(|run| run.max_arguments);
-                encode::arguments(only, &format!("the arguments of {server}.{name}"), max_arguments, context)?
-            }
-        },
-        several => return Err(takes(&format!("{} arguments", several.len()))),
-    };
-    if !text.starts_with('{') {
-        let message = format!("the arguments of {server}.{name} are no object as JSON");
-        return Err(JsNativeError::typ().with_message(message).into());
-    }
-    let handle = open(tool).map_err(|message| JsNativeError::error().with_message(message))?;
-    Ok((handle, text))
-}
-
-/// What a value is, if it is no object that could hold named arguments.
-fn other_than_object(value: &JsValue) -> Option<&'static str> {
-    match value.variant() {
-        JsVariant::Object(object) if object.is_callable() => Some("a function"),
-        JsVariant::Object(object) if object.is_array() => Some("an array"),
-        JsVariant::Object(_) => None,
-        JsVariant::Null => Some("null"),
-        JsVariant::Undefined => Some("undefined"),
-        JsVariant::Boolean(_) => Some("a boolean"),
-        JsVariant::String(_) => Some("a string"),
-        JsVariant::Symbol(_) => Some("a symbol"),
-        JsVariant::BigInt(_) | JsVariant::Integer32(_) | JsVariant::Float64(_) => Some("a number"),
-    }
-}
-
 /// The tool's handle, opened once and kept for the run.
-fn open(tool: &ToolRef) -> Result<Rc<Tool>, String> {
+pub(super) fn open(tool: &ToolRef) -> Result<Rc<Tool>, String> {
     let opened = RUN.with_borrow(|run| run.servers.get(tool.namespace as usize)?.handles.get(&tool.entry).cloned());
     if let Some(handle) = opened {
         return Ok(handle);

@@ -2,7 +2,7 @@
 
 use boa_engine::{Context, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string};
 
-use super::namespace;
+use super::{call::call, namespace};
 use crate::{glass::belljar::sandbox::catalog, values::decode};
 
 /// Characters of a query, a path or a name that the host is asked with; it bounds them again.
@@ -68,7 +68,7 @@ fn by_path(name: &str, raw: bool, arguments: &[JsValue], context: &mut Context) 
             .into());
     };
     let tool = namespace::find(server, tool, context)?;
-    namespace::call(&tool, raw, arguments.get(1..).unwrap_or_default(), context)
+    call(&tool, raw, arguments.get(1..).unwrap_or_default(), context)
 }
 
 fn path(name: &str, arguments: &[JsValue]) -> JsResult<JsString> {

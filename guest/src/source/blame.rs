@@ -9,8 +9,8 @@ use oxc::{
     allocator::Allocator,
     ast::ast::{
         ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BindingIdentifier, CallExpression,
-        ComputedMemberExpression, Expression, ExpressionStatement, Function, IdentifierReference, IfStatement, Program,
-        ReturnStatement, StaticMemberExpression, VariableDeclarator,
+        ComputedMemberExpression, Expression, ExpressionStatement, ForOfStatement, Function, FunctionBody,
+        IdentifierReference, IfStatement, Program, ReturnStatement, StaticMemberExpression, VariableDeclarator,
     },
     ast_visit::{Visit, walk},
     parser::Parser,
@@ -27,6 +27,9 @@ const NOT_A_FUNCTION: &str = "not a callable function";
 /// What the engine says of a property of `null` or `undefined`.
 const NOTHING: &str = "cannot convert 'null' or 'undefined' to object";
 
+/// What is said of it where nothing is known to blame.
+const USED_NOTHING: &str = "undefined or null was used where an object is needed";
+
 /// A better account of an error.
 pub(crate) struct Blame {
     pub(crate) message: Option<String>,
@@ -39,7 +42,12 @@ pub(crate) fn blame(name: &str, message: &str, position: Option<Position>) -> Op
         let offset = position.and_then(|position| position.offset(source));
         match (name, message, offset) {
             ("TypeError", NOT_A_FUNCTION, Some(offset)) => not_a_function(source, program, offset),
-            ("TypeError", NOTHING, Some(offset)) => nothing(source, program, offset),
+            ("TypeError", NOTHING, offset) => Some(
+                offset
+                    .and_then(|offset| property_of_nothing(source, program, offset))
+                    .or_else(|| loop_over_nothing(source, program, offset))
+                    .unwrap_or(Blame { message: Some(USED_NOTHING.to_owned()), position: None }),
+            ),
             ("ReferenceError", message, offset) => {
                 let name = message.strip_suffix(" is not defined")?;
                 let span = reference(program, name, offset)?;
@@ -106,16 +114,13 @@ fn not_a_function(source: &str, program: &Program<'_>, offset: u32) -> Option<Bl
 ///
 /// A property that is merely read has a position of its own. The look-up of a method has that of the call or statement around it;
 /// so it is named only if there is no other in there.
-fn nothing(source: &str, program: &Program<'_>, offset: u32) -> Option<Blame> {
+fn property_of_nothing(source: &str, program: &Program<'_>, offset: u32) -> Option<Blame> {
     let mut members = Members { offset, names: names(program), exact: None, is_inside: false, candidates: Vec::new() };
     members.visit_program(program);
     let found = match (members.exact, members.candidates.as_slice()) {
         (Some(exact), _) => exact,
         (None, [only]) => *only,
-        _ => {
-            let message = "cannot read a property of undefined or null".to_owned();
-            return Some(Blame { message: Some(message), position: None });
-        }
+        _ => return None,
     };
     let object = quoted(source, found.object)?;
     let property = quoted(source, found.property)?;
@@ -125,6 +130,35 @@ fn nothing(source: &str, program: &Program<'_>, offset: u32) -> Option<Blame> {
         message: Some(format!("cannot {verb} '{property}' of undefined: {object} is undefined or null")),
         position,
     })
+}
+
+/// What a loop goes over that is nothing. A loop has no position of its own but that of the function that it stands in (none, in
+/// the program itself); so it is named only if there is no other in there.
+fn loop_over_nothing(source: &str, program: &Program<'_>, offset: Option<u32>) -> Option<Blame> {
+    struct Loops {
+        offset: Option<u32>,
+        is_inside: bool,
+        found: Vec<Span>,
+    }
+    impl<'a> Visit<'a> for Loops {
+        fn visit_function_body(&mut self, body: &FunctionBody<'a>) {
+            let outer = std::mem::replace(&mut self.is_inside, self.offset == Some(body.span.start));
+            walk::walk_function_body(self, body);
+            self.is_inside = outer;
+        }
+
+        fn visit_for_of_statement(&mut self, statement: &ForOfStatement<'a>) {
+            if self.is_inside {
+                self.found.push(statement.right.span());
+            }
+            walk::walk_for_of_statement(self, statement);
+        }
+    }
+    let mut loops = Loops { offset, is_inside: offset.is_none(), found: Vec::new() };
+    loops.visit_program(program);
+    let [list] = loops.found.as_slice() else { return None };
+    let message = format!("cannot loop over {}: it is undefined or null", quoted(source, *list)?);
+    Some(Blame { message: Some(message), position: Some(Position::of_offset(source, list.start as usize)) })
 }
 
 #[derive(Clone, Copy)]
@@ -162,12 +196,18 @@ impl Members {
             }
             _ => return,
         };
+        self.candidate_of(object, property, verb);
+    }
+
+    fn candidate_of(&mut self, object: &Expression<'_>, property: Span, verb: &'static str) {
         let may_be_missing = match object {
             Expression::Identifier(identifier) => self.names.contains(identifier.name.as_str()),
-            Expression::ThisExpression(_) | Expression::Super(_) | Expression::NewExpression(_) => false,
-            other => {
-                !other.is_literal() && !matches!(other, Expression::ArrayExpression(_) | Expression::TemplateLiteral(_))
-            }
+            Expression::ThisExpression(_)
+            | Expression::Super(_)
+            | Expression::NewExpression(_)
+            | Expression::ArrayExpression(_)
+            | Expression::TemplateLiteral(_) => false,
+            other => !other.is_literal(),
         };
         if self.is_inside && may_be_missing {
             self.candidates.push(Member { object: object.span(), property, verb });
@@ -252,10 +292,8 @@ impl<'a> Visit<'a> for Members {
                 AssignmentTarget::ComputedMemberExpression(member) => Some((&member.object, member.expression.span())),
                 _ => None,
             };
-            if let Some((Expression::Identifier(object), property)) = target
-                && members.is_inside
-            {
-                members.candidates.push(Member { object: object.span, property, verb: "set" });
+            if let Some((object, property)) = target {
+                members.candidate_of(object, property, "set");
             }
             walk::walk_assignment_expression(members, assignment);
         });
