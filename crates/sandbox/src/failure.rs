@@ -114,8 +114,9 @@ pub(crate) fn trapped(
         _ => {
             let said = stderr_text(store.data());
             tracing::error!(error = format!("{error:#}"), stderr = said, "the interpreter failed");
-            let said =
-                said.lines().find(|line| !line.trim().is_empty()).map(|line| format!(": {line}")).unwrap_or_default();
+            // The line before the message names a place in belljar's own build, which is nobody's business.
+            let is_message = |line: &&str| !line.trim().is_empty() && !line.contains("panicked at");
+            let said = said.lines().find(is_message).map(|line| format!(": {line}")).unwrap_or_default();
             RunError::new(ErrorKind::Internal, bounded(format!("the interpreter failed{said}"))).with_hint(
                 "this is a fault in belljar, not in the script; a different way to write it may get around it",
             )

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 use wasmtime::component::Accessor;
 
 use super::{
@@ -26,8 +26,10 @@ impl RunState {
         let number = self.admit_task()?;
         let (sender, receiver) = oneshot::channel();
         let inbox = self.inbox.clone();
+        // From now on, and not from when the task is first polled: timers set one after the other end in that order.
+        let deadline = Instant::now() + Duration::from_millis(u64::from(milliseconds));
         self.tasks.spawn(async move {
-            tokio::time::sleep(Duration::from_millis(u64::from(milliseconds))).await;
+            tokio::time::sleep_until(deadline).await;
             inbox.put(Arrival::Elapsed { number, waiting: sender });
         });
         Ok(receiver)
