@@ -138,7 +138,7 @@ mod tests {
 
     fn expanding(text: &str) -> Result<String, String> {
         let home = Path::new("/home/ada");
-        let workspace = Path::new("/work/engine");
+        let workspace = Path::new("/projects/engine");
         let variables = Variables { environment: &environment, home: Some(home), workspace: Some(workspace) };
         let field = Field::of_server("fs", "args[0]");
         Expander::new(&variables).expand(text, &field).map_err(|fault| fault.to_string())
@@ -159,7 +159,7 @@ mod tests {
             ("${EMPTY:-other}", ""),
             ("${ProgramFiles(x86)}", "programs"),
             ("${userHome}/x", "/home/ada/x"),
-            ("${workspaceFolder}", "/work/engine"),
+            ("${workspaceFolder}", "/projects/engine"),
             ("${workspaceFolderBasename}", "engine"),
             ("a${/}b${pathSeparator}c", &format!("a{MAIN_SEPARATOR_STR}b{MAIN_SEPARATOR_STR}c")),
             ("$${A}", "${A}"),

@@ -39,7 +39,7 @@ fn parsing(text: &str, format: Format) -> Result<Config, String> {
     let variables = Variables {
         environment: &environment,
         home: Some(Path::new("/home/ada")),
-        workspace: Some(Path::new("/work/engine")),
+        workspace: Some(Path::new("/projects/engine")),
     };
     parse(text, format, Path::new("/etc/belljar"), &variables).map_err(|error| {
         let (message, debug) = (error.to_string(), format!("{error:?}"));

@@ -185,7 +185,7 @@ mod tests {
             command: "/home/ada/bin/serve".to_owned(),
             args: vec!["-y".to_owned(), "sesame".to_owned(), String::new()],
             env: map(&[("KEY", "k-sesame"), ("NONE", "")]),
-            cwd: Some(PathBuf::from("/work/engine/data")),
+            cwd: Some(PathBuf::from("/projects/engine/data")),
         });
         assert_eq!(only(self::toml(toml)).transport, expected);
         assert_eq!(only(self::json(json)).transport, expected);
