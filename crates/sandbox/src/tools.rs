@@ -28,10 +28,10 @@ pub trait Tools: Send + Sync + 'static {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>>;
 
-    /// What `tools.list` answers: a JSON array of `{path, effect, summary}`, or why there is no such server.
+    /// What `tools.list` answers: a JSON array of `{path, effect, summary?}`, or why there is no such server.
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>>;
 
-    /// What `tools.search` answers: a JSON array of `{path, effect, summary, declaration}`.
+    /// What `tools.search` answers: a JSON array of `{path, effect, summary?, declaration?}`.
     fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText>;
 
     /// What `tools.describe` answers: a JSON object, or why there is no such tool.

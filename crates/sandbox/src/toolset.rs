@@ -46,7 +46,7 @@ impl ToolSet {
 
     fn described(&self, matches: impl Fn(&GrantedTool) -> bool) -> Vec<Value> {
         let matching = self.tools.iter().filter(|tool| matches(tool));
-        matching.map(|tool| json!({ "path": tool.path, "effect": tool.effect, "summary": "" })).collect()
+        matching.map(|tool| json!({ "path": tool.path, "effect": tool.effect })).collect()
     }
 }
 
