@@ -7,6 +7,7 @@
 //! One instance runs one script. `init` is called when the image is built and its effects are part of the snapshot, so nothing it
 //! calls may read a clock or draw a random number.
 
+mod builtins;
 mod failure;
 mod globals;
 mod interpreter;
@@ -15,6 +16,8 @@ mod modules;
 mod pending;
 mod source;
 mod stack;
+#[cfg(test)]
+mod testing;
 mod values;
 
 /// The glass, as generated from `wit/sandbox.wit`.

@@ -7,7 +7,6 @@ mod console;
 mod hints;
 mod namespace;
 mod originals;
-mod sort;
 mod timers;
 mod tool_error;
 mod tools;
@@ -18,7 +17,7 @@ use boa_engine::{
     property::{Attribute, PropertyDescriptor},
 };
 
-use crate::glass::Program;
+use crate::{builtins, glass::Program};
 
 pub(crate) use call::{Call, answer};
 pub(crate) use hints::hint_for;
@@ -33,7 +32,7 @@ use tool_error::{CallSite, tool_error};
 /// Makes the globals that every run has. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     originals::keep(context)?;
-    sort::install(context)?;
+    builtins::install(context)?;
     tool_error::install(context)?;
     console::install(context)?;
     timers::install(context)?;
@@ -50,15 +49,15 @@ pub(crate) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
 }
 
 /// A function of ours, as the engine calls it.
-type Native = fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>;
+pub(crate) type Native = fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>;
 
 /// Makes a function object with a name and a length.
-fn function(name: &str, length: usize, native: NativeFunction, context: &mut Context) -> JsFunction {
+pub(crate) fn function(name: &str, length: usize, native: NativeFunction, context: &mut Context) -> JsFunction {
     FunctionObjectBuilder::new(context.realm(), native).name(JsString::from(name)).length(length).build()
 }
 
 /// Defines a global as the language defines its own: writable, configurable, not enumerable.
-fn define(name: &str, value: impl Into<JsValue>, context: &mut Context) -> JsResult<()> {
+pub(crate) fn define(name: &str, value: impl Into<JsValue>, context: &mut Context) -> JsResult<()> {
     let attributes = Attribute::WRITABLE | Attribute::CONFIGURABLE | Attribute::NON_ENUMERABLE;
     context.register_global_property(JsString::from(name), value.into(), attributes)
 }
@@ -73,13 +72,18 @@ pub(crate) fn with_hint(message: &str, hint: &str, context: &mut Context) -> JsE
 }
 
 /// Sets a property of an object of our own that is not listed.
-fn put_hidden(object: &JsObject, name: &str, value: impl Into<JsValue>, context: &mut Context) -> JsResult<()> {
+pub(crate) fn put_hidden(
+    object: &JsObject,
+    name: &str,
+    value: impl Into<JsValue>,
+    context: &mut Context,
+) -> JsResult<()> {
     let descriptor =
         PropertyDescriptor::builder().value(value.into()).writable(true).enumerable(false).configurable(true).build();
     object.define_property_or_throw(JsString::from(name), descriptor, context).map(|_| ())
 }
 
 /// Sets a property of an object of our own.
-fn put(object: &JsObject, name: &str, value: impl Into<JsValue>, context: &mut Context) -> JsResult<()> {
+pub(crate) fn put(object: &JsObject, name: &str, value: impl Into<JsValue>, context: &mut Context) -> JsResult<()> {
     object.create_data_property_or_throw(JsString::from(name), value.into(), context).map(|_| ())
 }

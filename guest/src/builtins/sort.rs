@@ -8,9 +8,10 @@ use std::cmp::Ordering;
 use boa_engine::{
     Context, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
     object::builtins::{JsArray, JsFunction, JsTypedArray},
-    property::PropertyDescriptor,
 };
 use boa_gc::{Finalize, Trace};
+
+use super::replace;
 
 /// What `toSorted` can make.
 const MAX_ARRAY: u64 = u32::MAX as u64;
@@ -22,23 +23,16 @@ struct Original(JsFunction);
 /// Puts the methods in the places of the engine's.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let array = context.intrinsics().constructors().array().prototype();
-    for (name, native) in [("sort", sort as super::Native), ("toSorted", to_sorted)] {
-        replace(&array, name, NativeFunction::from_fn_ptr(native), context)?;
+    for (name, native) in [("sort", sort as crate::globals::Native), ("toSorted", to_sorted)] {
+        replace(&array, name, 1, NativeFunction::from_fn_ptr(native), context)?;
     }
     let typed_array = context.intrinsics().constructors().typed_array().prototype();
     for name in ["sort", "toSorted"] {
         let Some(original) = typed_array.get(JsString::from(name), context)?.as_function() else { continue };
         let native = NativeFunction::from_copy_closure_with_captures(sort_typed, Original(original));
-        replace(&typed_array, name, native, context)?;
+        replace(&typed_array, name, 1, native, context)?;
     }
     Ok(())
-}
-
-fn replace(prototype: &JsObject, name: &str, native: NativeFunction, context: &mut Context) -> JsResult<()> {
-    let function = super::function(name, 1, native, context);
-    let descriptor =
-        PropertyDescriptor::builder().value(function).writable(true).enumerable(false).configurable(true).build();
-    prototype.define_property_or_throw(JsString::from(name), descriptor, context).map(|_| ())
 }
 
 fn sort(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
@@ -160,4 +154,21 @@ fn merge_sorted(
         width *= 2;
     }
     Ok(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::same_as_stock;
+
+    #[test]
+    fn sorts_as_the_engine_does() {
+        same_as_stock(&[
+            "[3, 1, undefined, 2, , 10].sort().join()",
+            "[3, 1, 2].sort((a, b) => b - a).join()",
+            "[...`banana`].toSorted().join('')",
+            "new Uint8Array([3, 1, 2]).sort((a, b) => b - a).join()",
+            "[1, 2].sort(1)",
+            "[1, 2].sort(() => { throw 1 })",
+        ]);
+    }
 }

@@ -1,0 +1,27 @@
+//! Built-ins of the language that are here in the place of the engine's own, because those are slow on large inputs or can panic.
+//!
+//! Each follows the specification as closely as the one that it replaces: the same results, the same errors, the same order of
+//! what a script can observe.
+
+mod sort;
+
+use boa_engine::{Context, JsObject, JsResult, JsString, NativeFunction, property::PropertyDescriptor};
+
+/// Puts them in place. Part of the snapshot.
+pub(crate) fn install(context: &mut Context) -> JsResult<()> {
+    sort::install(context)
+}
+
+/// Puts a method of ours in the place of the engine's.
+fn replace(
+    object: &JsObject,
+    name: &str,
+    length: usize,
+    native: NativeFunction,
+    context: &mut Context,
+) -> JsResult<()> {
+    let function = crate::globals::function(name, length, native, context);
+    let descriptor =
+        PropertyDescriptor::builder().value(function).writable(true).enumerable(false).configurable(true).build();
+    object.define_property_or_throw(JsString::from(name), descriptor, context).map(|_| ())
+}
