@@ -10,6 +10,7 @@
 mod builtins;
 mod failure;
 mod globals;
+mod heap;
 mod interpreter;
 mod jobs;
 mod modules;
@@ -30,6 +31,10 @@ mod glass {
 }
 
 use glass::{Failure, Guest, Program};
+
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static HEAP: heap::Heap = heap::Heap::new();
 
 struct Jar;
 

@@ -13,6 +13,7 @@ pub(crate) fn stock() -> Context {
 /// The engine with belljar's built-ins.
 pub(crate) fn ours() -> Context {
     let mut context = Context::default();
+    crate::globals::keep_originals(&mut context).expect("the originals are there");
     crate::builtins::install(&mut context).expect("the built-ins are made from constants");
     context
 }

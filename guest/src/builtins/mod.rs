@@ -3,12 +3,14 @@
 //! Each follows the specification as closely as the one that it replaces: the same results, the same errors, the same order of
 //! what a script can observe.
 
+mod json;
 mod sort;
 
 use boa_engine::{Context, JsObject, JsResult, JsString, NativeFunction, property::PropertyDescriptor};
 
 /// Puts them in place. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
+    json::install(context)?;
     sort::install(context)
 }
 

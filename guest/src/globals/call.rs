@@ -14,10 +14,16 @@ use super::{
     tool_error::located,
 };
 use crate::{
-    glass::belljar::sandbox::tools::Tool,
+    glass::belljar::sandbox::{console, tools::Tool},
     pending::{self, Answered, Awaited, Event},
-    values::{decode, encode},
+    values::{
+        decode::{self, Decoded},
+        encode,
+    },
 };
+
+/// Where the value of a result stands that has a structure.
+const STRUCTURED: &str = "$.structuredContent";
 
 /// A call that has no answer yet.
 pub(crate) struct Call {
@@ -50,7 +56,7 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
 pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> {
     let Answered { call: Call { tool, site, settle, raw }, result } = answered;
     let settled = match result {
-        Ok(text) => decode::decode(&text, context)
+        Ok(text) => decoded(&tool, &text, context)
             .and_then(|result| if raw { Ok(result) } else { value_of(&tool, site, result, context) }),
         Err(error) => {
             let (message, hint) = (&error.message, error.hint.as_deref());
@@ -85,6 +91,27 @@ fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -
     }
 }
 
+/// The value of a JSON text from a child. What had to become another type than it has there is said in the log.
+fn decoded(tool: &ToolRef, text: &str, context: &mut Context) -> JsResult<JsValue> {
+    let Decoded { value, large } = decode::decode(text, context)?;
+    if large.count > 0 {
+        let ToolRef { server, name, .. } = tool;
+        let place = large.first.replacen(STRUCTURED, "$", 1);
+        let (count, first) = match large.count {
+            1 => ("an integer".to_owned(), "it is"),
+            count => (format!("{count} integers"), "the first is"),
+        };
+        console::write(
+            console::Level::Warn,
+            &format!(
+                "{server}.{name} answered with {count} beyond 2^53, which a number cannot hold: given as a string of its digits \
+                 ({first} at {place})"
+            ),
+        );
+    }
+    Ok(value)
+}
+
 /// What a programmer wants of a `CallToolResult`: `structuredContent` where there is some; else a text that is a JSON object or array,
 /// parsed; else the text; else the list of content blocks. A reported failure is thrown.
 fn value_of(tool: &ToolRef, site: CallSite, result: JsValue, context: &mut Context) -> JsResult<JsValue> {
@@ -104,7 +131,7 @@ fn value_of(tool: &ToolRef, site: CallSite, result: JsValue, context: &mut Conte
     }
     let Some(text) = text else { return Ok(content) };
     if text.trim_start().starts_with(['{', '['])
-        && let Ok(value) = decode::decode(&text, context)
+        && let Ok(value) = decoded(tool, &text, context)
     {
         return Ok(value);
     }

@@ -23,7 +23,8 @@ pub(crate) use call::{Call, answer};
 pub(crate) use hints::hint_for;
 pub(crate) use namespace::namespace_name;
 pub(crate) use originals::{
-    OwnProperty, enumerable_keys, is_array, is_class, is_enumerable, own_data_property, own_property, raw_stack,
+    OwnProperty, enumerable_keys, is_array_or_revoked, is_class, is_enumerable, is_raw_json, own_data_property,
+    own_property, raw_stack, source_text,
 };
 pub(crate) use timers::{drop_timers, elapsed, run_due_timer};
 pub(crate) use tool_error::is_tool_error;
@@ -41,6 +42,12 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     // Boa's own, which no other engine has as a global.
     context.global_object().delete_property_or_throw(js_string!("TypedArray"), context)?;
     Ok(())
+}
+
+/// What [`install`] begins with, for contexts that have nothing else of ours.
+#[cfg(test)]
+pub(crate) fn keep_originals(context: &mut Context) -> JsResult<()> {
+    originals::keep(context)
 }
 
 /// Makes the globals of this run.

@@ -16,6 +16,8 @@ struct Originals {
     object_keys: JsFunction,
     own_descriptor: JsFunction,
     is_array: JsFunction,
+    is_raw_json: JsFunction,
+    source_text: JsFunction,
     stack: JsFunction,
 }
 
@@ -28,6 +30,8 @@ pub(super) fn keep(context: &mut Context) -> JsResult<()> {
     let constructors = context.intrinsics().constructors();
     let (object, array, error) = (constructors.object(), constructors.array(), constructors.error());
     let (object, array, error) = (object.constructor(), array.constructor(), error.prototype());
+    let function = constructors.function().prototype();
+    let json = context.global_object().get(js_string!("JSON"), context)?.as_object().ok_or_else(missing)?;
     let own_descriptor = method(&object, "getOwnPropertyDescriptor", context)?;
 
     let accessor = own_descriptor
@@ -43,6 +47,8 @@ pub(super) fn keep(context: &mut Context) -> JsResult<()> {
     let originals = Originals {
         object_keys: method(&object, "keys", context)?,
         is_array: method(&array, "isArray", context)?,
+        is_raw_json: method(&json, "isRawJSON", context)?,
+        source_text: method(&function, "toString", context)?,
         own_descriptor,
         stack,
     };
@@ -82,6 +88,12 @@ pub(crate) fn enumerable_keys(object: &JsObject, context: &mut Context) -> JsRes
         }
     }
     Ok(names)
+}
+
+/// The text of a function, as it was parsed.
+pub(crate) fn source_text(function: &JsObject, context: &mut Context) -> Option<JsString> {
+    let source_text = original(|originals| originals.source_text.clone()).ok()?;
+    source_text.call(&function.clone().into(), &[], context).ok()?.as_string()
 }
 
 /// What an own property is.
@@ -129,11 +141,17 @@ fn descriptor(object: &JsObject, key: PropertyKey, context: &mut Context) -> Opt
     function.call(&JsValue::undefined(), &arguments, context).ok()?.as_object()
 }
 
-/// Whether an object is an array, or a proxy of one.
-pub(crate) fn is_array(object: &JsObject, context: &mut Context) -> bool {
-    original(|originals| originals.is_array.clone())
-        .and_then(|function| function.call(&JsValue::undefined(), &[object.clone().into()], context))
-        .is_ok_and(|is_array| is_array.to_boolean())
+/// Whether an object is an array, or a proxy of one; an error if it is a proxy that was revoked.
+pub(crate) fn is_array_or_revoked(object: &JsObject, context: &mut Context) -> JsResult<bool> {
+    let is_array = original(|originals| originals.is_array.clone())?;
+    is_array.call(&JsValue::undefined(), &[object.clone().into()], context).map(|is_array| is_array.to_boolean())
+}
+
+/// Whether an object was made by `JSON.rawJSON`.
+pub(crate) fn is_raw_json(object: &JsObject, context: &mut Context) -> bool {
+    original(|originals| originals.is_raw_json.clone())
+        .and_then(|is_raw| is_raw.call(&JsValue::undefined(), &[object.clone().into()], context))
+        .is_ok_and(|is_raw| is_raw.to_boolean())
 }
 
 /// Whether a function is a class of the script's.

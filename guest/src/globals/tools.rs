@@ -38,7 +38,7 @@ fn list(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<J
     };
     let server = server.map(|server| question(&server));
     let answer = catalog::list(server.as_deref()).map_err(refused)?;
-    decode::decode(&answer, context)
+    decode::decode(&answer, context).map(|decoded| decoded.value)
 }
 
 fn search(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
@@ -51,13 +51,13 @@ fn search(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
         },
     };
     let limit = limit.map_or(DEFAULT_RESULTS, |limit| limit.clamp(1.0, 100.0) as u32);
-    decode::decode(&catalog::search(&question(&query), limit), context)
+    decode::decode(&catalog::search(&question(&query), limit), context).map(|decoded| decoded.value)
 }
 
 fn describe(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let path = path("tools.describe", arguments)?;
     let answer = catalog::describe(&question(&path)).map_err(refused)?;
-    decode::decode(&answer, context)
+    decode::decode(&answer, context).map(|decoded| decoded.value)
 }
 
 fn by_path(name: &str, raw: bool, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

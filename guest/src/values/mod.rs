@@ -3,4 +3,5 @@
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod inspect;
-mod sink;
+mod place;
+pub(crate) mod plain;

@@ -3,15 +3,21 @@
 //! Boa hands the comparator to Rust's own sort, which may panic if the order is none. A merge sort asks and believes: whatever
 //! the answers, they give some order.
 
-use std::cmp::Ordering;
+mod difference;
+mod merge;
+
+use std::{cmp::Ordering, convert::Infallible};
 
 use boa_engine::{
-    Context, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
+    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
     object::builtins::{JsArray, JsFunction, JsTypedArray},
 };
 use boa_gc::{Finalize, Trace};
 
+use difference::Difference;
+
 use super::replace;
+use crate::values::plain;
 
 /// What `toSorted` can make.
 const MAX_ARRAY: u64 = u32::MAX as u64;
@@ -41,13 +47,17 @@ fn sort(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResul
     let length = length(&object, context)?;
     let mut items = Vec::new();
     for index in 0..length {
-        if object.has_property(index, context)? {
-            items.push(object.get(index, context)?);
+        match plain::element(&object, index) {
+            Some(item) => items.push(item),
+            None if object.has_property(index, context)? => items.push(object.get(index, context)?),
+            None => {}
         }
     }
     let mut index = 0_u64;
     for item in sorted(items, comparator.as_ref(), context)? {
-        object.set(index, item, true, context)?;
+        if !plain::replace_element(&object, index, &item) {
+            object.set(index, item, true, context)?;
+        }
         index += 1;
     }
     // The holes are at the end.
@@ -66,7 +76,10 @@ fn to_sorted(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> Js
     }
     let mut items = Vec::new();
     for index in 0..length {
-        items.push(object.get(index, context)?);
+        items.push(match plain::element(&object, index) {
+            Some(item) => item,
+            None => object.get(index, context)?,
+        });
     }
     let items = sorted(items, comparator.as_ref(), context)?;
     Ok(JsArray::from_iter(items, context).into())
@@ -107,10 +120,13 @@ fn length(object: &JsObject, context: &mut Context) -> JsResult<u64> {
 fn sorted(items: Vec<JsValue>, comparator: Option<&JsObject>, context: &mut Context) -> JsResult<Vec<JsValue>> {
     let (missing, items): (Vec<_>, Vec<_>) = items.into_iter().partition(JsValue::is_undefined);
     let mut sorted = match comparator {
-        Some(comparator) => merge_sorted(items, |left, right| {
-            let answer = comparator.call(&JsValue::undefined(), &[left.clone(), right.clone()], context)?;
-            Ok(answer.to_number(context)?.partial_cmp(&0.0).unwrap_or(Ordering::Equal))
-        })?,
+        Some(comparator) => match numbered(&items, comparator, context) {
+            Some((numbers, is_descending)) => by_number(items, numbers, is_descending),
+            None => merge::sorted(items, |left, right| {
+                let answer = comparator.call(&JsValue::undefined(), &[left.clone(), right.clone()], context)?;
+                Ok::<_, JsError>(sign(answer.to_number(context)?))
+            })?,
+        },
         None => {
             let mut keyed = Vec::with_capacity(items.len());
             for item in items {
@@ -124,36 +140,27 @@ fn sorted(items: Vec<JsValue>, comparator: Option<&JsObject>, context: &mut Cont
     Ok(sorted)
 }
 
-/// A stable merge sort, from the bottom up. Runs that are in order already cost one question.
-fn merge_sorted(
-    mut items: Vec<JsValue>,
-    mut compare: impl FnMut(&JsValue, &JsValue) -> JsResult<Ordering>,
-) -> JsResult<Vec<JsValue>> {
-    let mut width = 1;
-    while width < items.len() {
-        let mut merged = Vec::with_capacity(items.len());
-        for pair in items.chunks(width * 2) {
-            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
-            let is_ordered = match (left.last(), right.first()) {
-                (Some(last), Some(first)) => compare(last, first)?.is_le(),
-                _ => true,
-            };
-            while !is_ordered && let ([first, left_rest @ ..], [other, right_rest @ ..]) = (left, right) {
-                if compare(first, other)?.is_le() {
-                    merged.push(first.clone());
-                    left = left_rest;
-                } else {
-                    merged.push(other.clone());
-                    right = right_rest;
-                }
-            }
-            merged.extend_from_slice(left);
-            merged.extend_from_slice(right);
-        }
-        items = merged;
-        width *= 2;
+/// The number that each item is compared by, if the comparator is the difference of them.
+fn numbered(items: &[JsValue], comparator: &JsObject, context: &mut Context) -> Option<(Vec<f64>, bool)> {
+    let difference = Difference::of(comparator, context)?;
+    let numbers = items.iter().map(|item| difference.number(item)).collect::<Option<_>>()?;
+    Some((numbers, difference.is_descending))
+}
+
+fn by_number(items: Vec<JsValue>, numbers: Vec<f64>, is_descending: bool) -> Vec<JsValue> {
+    let items: Vec<(f64, JsValue)> = numbers.into_iter().zip(items).collect();
+    let sorted = merge::sorted(items, |(left, _), (right, _)| {
+        Ok::<_, Infallible>(sign(if is_descending { right - left } else { left - right }))
+    });
+    match sorted {
+        Ok(sorted) => sorted.into_iter().map(|(_, item)| item).collect(),
+        Err(never) => match never {},
     }
-    Ok(items)
+}
+
+/// What a comparator's answer means: what is no number means that there is no difference.
+fn sign(answer: f64) -> Ordering {
+    answer.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
 }
 
 #[cfg(test)]
@@ -168,6 +175,14 @@ mod tests {
             "[...`banana`].toSorted().join('')",
             "new Uint8Array([3, 1, 2]).sort((a, b) => b - a).join()",
             "[1, 2].sort(1)",
+            "[3, 1, 2, Infinity, -Infinity, -0, 0].sort((a, b) => a - b).join()",
+            "[3, '1', 2].sort((a, b) => a - b).join()",
+            "[{ n: 2 }, { n: 1, m: 1 }, { n: 2, k: 1 }, { n: 1 }].sort((a, b) => b.n - a.n).map((x) => JSON.stringify(x)).join()",
+            "let reads = 0; const lazy = [2, 1, 3].map((n) => ({ get n() { reads++; return n } })); lazy.sort((a, b) => a.n - b.n).map((x) => x.n).join() + (reads > 3)",
+            "Object.freeze([2, 1]).sort((a, b) => a - b)",
+            "const odd = [2, 1]; Object.defineProperty(odd, 0, { writable: false }); odd.sort((a, b) => a - b)",
+            "Array.prototype[1] = 5; const holes = [3, , 1].sort((a, b) => a - b).join(); delete Array.prototype[1]; holes",
+            "Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009).sort((a, b) => a < b ? -1 : 1).join()",
             "[1, 2].sort(() => { throw 1 })",
         ]);
     }

@@ -1,0 +1,310 @@
+//! From a value to its text, member by member. Nothing here calls itself: the depth of a value costs heap, and no stack.
+
+use std::rc::Rc;
+
+use boa_engine::{Context, JsError, JsNativeError, JsObject, JsString, JsValue, JsVariant, js_string};
+
+use super::{
+    super::place::Place,
+    MAX_DEPTH, MAX_DEPTH_OF_TEXT,
+    members::{Frame, Member},
+    shapes::{self, Layout},
+    sink::{Escapes, Full, Sink},
+    special::{self, Special},
+};
+use crate::globals::enumerable_keys;
+
+/// Which values become what.
+pub(super) struct Rules {
+    /// What a value that leaves the jar is called in messages, or nothing for `JSON.stringify`.
+    crossing: Option<String>,
+    replacer: Replacer,
+    gap: String,
+}
+
+/// The second argument of `JSON.stringify`.
+pub(crate) enum Replacer {
+    None,
+    Function(JsObject),
+    Keys(Rc<[JsString]>),
+}
+
+impl Rules {
+    pub(super) fn crossing(what: &str) -> Self {
+        Self { crossing: Some(what.to_owned()), replacer: Replacer::None, gap: String::new() }
+    }
+
+    pub(super) fn standard(replacer: Replacer, gap: String) -> Self {
+        Self { crossing: None, replacer, gap }
+    }
+}
+
+/// Why a value was not written to its end.
+pub(super) enum Stop {
+    Thrown(JsError),
+    /// It is so large that its exact size is of no interest.
+    Full,
+}
+
+impl From<JsError> for Stop {
+    fn from(error: JsError) -> Self {
+        Self::Thrown(error)
+    }
+}
+
+impl From<Full> for Stop {
+    fn from(_: Full) -> Self {
+        Self::Full
+    }
+}
+
+/// A value, when `toJSON` and the replacer have had their say.
+enum Resolved {
+    LeftOut,
+    Value(JsValue),
+    /// An object or array whose shape is known.
+    Known(JsObject, Rc<Layout>),
+}
+
+pub(super) struct Walk<'context> {
+    pub(super) sink: Sink,
+    rules: Rules,
+    /// The arrays and objects around the one that is being written, the outermost first.
+    open: Vec<Frame>,
+    /// Whether no prototype of plain objects and arrays has a `toJSON`, if nothing of the script's has run since it was seen.
+    prototypes_are_plain: Option<bool>,
+    context: &'context mut Context,
+}
+
+impl<'context> Walk<'context> {
+    pub(super) fn new(rules: Rules, max: usize, context: &'context mut Context) -> Self {
+        let escapes = if rules.crossing.is_some() { Escapes::None } else { Escapes::LoneSurrogates };
+        Self { sink: Sink::new(max, escapes), rules, open: Vec::new(), prototypes_are_plain: None, context }
+    }
+
+    /// Writes a whole value, and says whether there was anything to write.
+    pub(super) fn whole(&mut self, value: &JsValue) -> Result<bool, Stop> {
+        let mut frame = match self.resolve(value.clone(), None)? {
+            Resolved::LeftOut if self.rules.crossing.is_some() => {
+                self.sink.put("null")?;
+                None
+            }
+            Resolved::LeftOut => return Ok(false),
+            resolved => self.begin(resolved, None)?,
+        };
+        // The frame at work is not among those that are open.
+        while let Some(mut current) = frame.take().or_else(|| self.open.pop()) {
+            if let Some(nested) = self.members(&mut current)? {
+                self.open.push(current);
+                frame = Some(nested);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes members until one is an array or object itself, or there are no more.
+    fn members(&mut self, frame: &mut Frame) -> Result<Option<Frame>, Stop> {
+        loop {
+            let mut has_run = false;
+            let member = frame.next(&mut has_run, self.context);
+            if has_run {
+                self.prototypes_are_plain = None;
+            }
+            let (value, is_element) = match member? {
+                Some(Member::Element(value)) => (value, true),
+                Some(Member::Property(value)) => (value, false),
+                None => return self.close(frame).map(|()| None),
+            };
+            let resolved = match self.resolve(value, Some(frame))? {
+                // An element that cannot be written is `null`, so that the others keep their places.
+                Resolved::LeftOut if is_element => Resolved::Value(JsValue::null()),
+                Resolved::LeftOut => continue,
+                resolved => resolved,
+            };
+            if frame.written > 0 {
+                self.sink.put(",")?;
+            }
+            frame.written += 1;
+            self.new_line(self.open.len() + 1)?;
+            if !is_element {
+                self.key(frame)?;
+            }
+            if let Some(nested) = self.begin(resolved, Some(frame))? {
+                return Ok(Some(nested));
+            }
+        }
+    }
+
+    fn key(&mut self, frame: &Frame) -> Result<(), Full> {
+        match frame.quoted() {
+            Some(quoted) => self.sink.put(quoted)?,
+            None => {
+                self.sink.quote(&frame.key())?;
+                self.sink.put(":")?;
+            }
+        }
+        if self.rules.gap.is_empty() { Ok(()) } else { self.sink.put(" ") }
+    }
+
+    fn close(&mut self, frame: &Frame) -> Result<(), Stop> {
+        if frame.written > 0 {
+            self.new_line(self.open.len())?;
+        }
+        Ok(self.sink.put(if frame.is_array() { "]" } else { "}" })?)
+    }
+
+    fn new_line(&mut self, depth: usize) -> Result<(), Full> {
+        if self.rules.gap.is_empty() {
+            return Ok(());
+        }
+        self.sink.put("\n")?;
+        (0..depth).try_for_each(|_| self.sink.put(&self.rules.gap))
+    }
+
+    /// What is to be written for a value that stands in `frame`, or alone.
+    fn resolve(&mut self, value: JsValue, frame: Option<&Frame>) -> Result<Resolved, Stop> {
+        let mut value = value;
+        let has_to_json = match value.variant() {
+            JsVariant::Object(object) => {
+                let layout = shapes::layout_of_plain(&object, self.context);
+                match layout {
+                    Some(layout) if !layout.has_to_json && self.prototypes_are_plain() => {
+                        if matches!(self.rules.replacer, Replacer::Function(_)) {
+                            None
+                        } else {
+                            return Ok(Resolved::Known(object, layout));
+                        }
+                    }
+                    _ => Some(object.clone()),
+                }
+            }
+            // Scripts teach BigInts to be JSON by way of their prototype.
+            JsVariant::BigInt(_) => Some(value.to_object(self.context)?),
+            _ => None,
+        };
+        if let Some(object) = has_to_json {
+            self.prototypes_are_plain = None;
+            if let Some(to_json) = object.get(js_string!("toJSON"), self.context)?.as_callable() {
+                value = to_json.call(&value, &[key_in(frame).into()], self.context)?;
+            }
+        }
+        if let Replacer::Function(replacer) = &self.rules.replacer {
+            self.prototypes_are_plain = None;
+            let holder = match frame {
+                Some(frame) => frame.object.clone(),
+                None => {
+                    let holder = JsObject::with_object_proto(self.context.intrinsics());
+                    holder.create_data_property_or_throw(js_string!(), value.clone(), self.context)?;
+                    holder
+                }
+            };
+            value = replacer.call(&holder.into(), &[key_in(frame).into(), value], self.context)?;
+        }
+        let is_left_out = value.is_undefined() || value.is_symbol() || value.is_callable();
+        Ok(if is_left_out { Resolved::LeftOut } else { Resolved::Value(value) })
+    }
+
+    fn prototypes_are_plain(&mut self) -> bool {
+        *self.prototypes_are_plain.get_or_insert_with(|| shapes::prototypes_are_plain(self.context))
+    }
+
+    /// Writes a value that has no members, or the beginning of one that has.
+    fn begin(&mut self, resolved: Resolved, frame: Option<&Frame>) -> Result<Option<Frame>, Stop> {
+        let value = match resolved {
+            Resolved::LeftOut => return Ok(None),
+            Resolved::Known(object, layout) => return self.object(object, Some(layout), frame).map(Some),
+            Resolved::Value(value) => value,
+        };
+        match value.variant() {
+            JsVariant::Boolean(value) => self.sink.put(if value { "true" } else { "false" })?,
+            JsVariant::Integer32(value) => self.sink.integer(value)?,
+            JsVariant::Float64(value) => self.sink.float(value)?,
+            JsVariant::String(value) => self.sink.quote(&value)?,
+            JsVariant::BigInt(_) => return Err(self.big_integer(frame)),
+            JsVariant::Null | JsVariant::Undefined | JsVariant::Symbol(_) => self.sink.put("null")?,
+            JsVariant::Object(object) => return self.special(&object, frame),
+        }
+        Ok(None)
+    }
+
+    /// An object whose shape says nothing: it may be anything.
+    fn special(&mut self, object: &JsObject, frame: Option<&Frame>) -> Result<Option<Frame>, Stop> {
+        let special = special::of(object, self.rules.crossing.is_some(), self.context);
+        self.prototypes_are_plain = None;
+        let opened = |walk: &mut Self, bracket: &str| {
+            walk.check(object, frame)?;
+            Ok::<(), Stop>(walk.sink.put(bracket)?)
+        };
+        Ok(Some(match special? {
+            Special::None => return self.object(object.clone(), None, frame).map(Some),
+            Special::Primitive(value) => return self.begin(Resolved::Value(value), frame),
+            Special::Text(text) => {
+                self.sink.put(&text)?;
+                return Ok(None);
+            }
+            Special::Fault(fault) => return Err(self.error(frame, fault)),
+            Special::Values(values) => {
+                opened(self, "[")?;
+                Frame::values(object.clone(), values)
+            }
+            Special::Pairs(pairs) => {
+                opened(self, "{")?;
+                Frame::pairs(object.clone(), pairs)
+            }
+        }))
+    }
+
+    fn object(&mut self, object: JsObject, layout: Option<Rc<Layout>>, frame: Option<&Frame>) -> Result<Frame, Stop> {
+        self.check(&object, frame)?;
+        if special::is_array(&object, self.context)? {
+            let length = object.get(js_string!("length"), self.context)?.to_length(self.context)?;
+            self.sink.put("[")?;
+            return Ok(Frame::elements(object, length));
+        }
+        self.sink.put("{")?;
+        if let Replacer::Keys(keys) = &self.rules.replacer {
+            return Ok(Frame::named(object, keys.clone()));
+        }
+        match layout {
+            // Elements come first, and are no part of a shape.
+            Some(layout) if object.borrow().properties().index_property_keys().next().is_none() => {
+                Ok(Frame::shaped(object, layout))
+            }
+            _ => {
+                self.prototypes_are_plain = None;
+                let names = enumerable_keys(&object, self.context)?;
+                Ok(Frame::named(object, names.into()))
+            }
+        }
+    }
+
+    /// Refuses what has no end.
+    fn check(&self, object: &JsObject, frame: Option<&Frame>) -> Result<(), Stop> {
+        let max_depth = if self.rules.crossing.is_some() { MAX_DEPTH } else { MAX_DEPTH_OF_TEXT };
+        let depth = self.open.len() + usize::from(frame.is_some());
+        if depth >= max_depth {
+            return Err(self.error(frame, format!("nests deeper than {max_depth} levels")));
+        }
+        if self.open.iter().chain(frame).any(|open| JsObject::equals(&open.object, object)) {
+            return Err(self.error(frame, "is cyclic: it refers back to an object that holds it"));
+        }
+        Ok(())
+    }
+
+    fn big_integer(&self, frame: Option<&Frame>) -> Stop {
+        self.error(frame, special::BIG_INTEGER)
+    }
+
+    /// A TypeError that names the place, as in `$.items[3].parent`.
+    fn error(&self, frame: Option<&Frame>, fault: impl AsRef<str>) -> Stop {
+        let mut place = Place::default();
+        self.open.iter().chain(frame).for_each(|frame| frame.step(&mut place));
+        let what = self.rules.crossing.as_deref().unwrap_or("the value");
+        let message = format!("{what} cannot be JSON: {} {}", place.text(), fault.as_ref());
+        Stop::Thrown(JsNativeError::typ().with_message(message).into())
+    }
+}
+
+fn key_in(frame: Option<&Frame>) -> JsString {
+    frame.map(Frame::key).unwrap_or_default()
+}
