@@ -3,6 +3,7 @@
 //! Each follows the specification as closely as the one that it replaces: the same results, the same errors, the same order of
 //! what a script can observe.
 
+mod regexp;
 mod sort;
 mod text;
 
@@ -11,7 +12,8 @@ use boa_engine::{Context, JsObject, JsResult, JsString, JsValue, NativeFunction,
 /// Puts them in place. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     sort::install(context)?;
-    text::install(context)
+    text::install(context)?;
+    regexp::install(context)
 }
 
 /// Puts a method of ours in the place of the engine's.

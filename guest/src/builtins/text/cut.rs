@@ -42,7 +42,7 @@ pub(in crate::builtins) fn cut(text: &JsString, start: usize, end: usize) -> JsS
 }
 
 /// Whether two strings are the same place in memory, which, as long as both are held, makes them equal at no cost.
-fn is_same(left: &JsString, right: &JsString) -> bool {
+pub(in crate::builtins) fn is_same(left: &JsString, right: &JsString) -> bool {
     match (left.variant(), right.variant()) {
         (JsStrVariant::Latin1(left), JsStrVariant::Latin1(right)) => std::ptr::eq(left, right),
         (JsStrVariant::Utf16(left), JsStrVariant::Utf16(right)) => std::ptr::eq(left, right),

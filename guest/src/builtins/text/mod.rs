@@ -18,7 +18,7 @@ use boa_engine::{
 };
 
 pub(super) use builder::Builder;
-pub(super) use cut::cut;
+pub(super) use cut::{cut, is_same};
 pub(super) use template::{Captured, Template};
 
 use super::replace;

@@ -93,7 +93,7 @@ impl Captured for Matched<'_> {
         None
     }
 
-    fn named(&self, _: &str) -> Option<std::ops::Range<usize>> {
+    fn named(&self, _: &JsString) -> Option<std::ops::Range<usize>> {
         None
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use boa_engine::{
-    JsString,
+    Context, JsObject, JsResult, JsString, JsValue,
     string::{JsStr, JsStrVariant},
 };
 
@@ -15,7 +15,7 @@ pub(in crate::builtins) trait Captured {
     fn range(&self) -> Range<usize>;
     /// A group by its number, from 1.
     fn group(&self, number: usize) -> Option<Range<usize>>;
-    fn named(&self, name: &str) -> Option<Range<usize>>;
+    fn named(&self, name: &JsString) -> Option<Range<usize>>;
 }
 
 enum Part {
@@ -24,7 +24,7 @@ enum Part {
     Before,
     After,
     Group(usize),
-    Named(String),
+    Named(JsString),
 }
 
 /// A replacement, read once for all matches.
@@ -59,6 +59,43 @@ impl Template {
             };
             result.push_part(matched.text(), range.start, range.end);
         }
+    }
+}
+
+/// For a match that is described by an array which may be a script's.
+impl Template {
+    /// What this stands for, where the groups are values and their names are asked of an object.
+    pub(in crate::builtins) fn expand_with(
+        &self,
+        text: &JsString,
+        position: usize,
+        matched: &JsString,
+        captures: &[JsValue],
+        named: Option<&JsObject>,
+        context: &mut Context,
+    ) -> JsResult<JsString> {
+        let mut result = Builder::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(range) => result.push_part(&self.source, range.start, range.end),
+                Part::Match => result.push(matched.as_str()),
+                Part::Before => result.push_part(text, 0, position),
+                Part::After => result.push_part(text, position.saturating_add(matched.len()), text.len()),
+                Part::Group(number) => {
+                    if let Some(capture) = captures.get(number - 1).and_then(JsValue::as_string) {
+                        result.push(capture.as_str());
+                    }
+                }
+                Part::Named(name) => {
+                    let Some(named) = named else { continue };
+                    let value = named.get(name.clone(), context)?;
+                    if !value.is_undefined() {
+                        result.push(value.to_string(context)?.as_str());
+                    }
+                }
+            }
+        }
+        Ok(result.finish())
     }
 }
 
@@ -109,7 +146,5 @@ fn name<T: Copy + Into<u16>>(units: &[T], start: usize) -> Option<(Part, usize)>
     let rest = units.get(start..)?;
     let length = rest.iter().position(|unit| (*unit).into() == u16::from(b'>'))?;
     let name: Vec<u16> = rest.iter().take(length).map(|unit| (*unit).into()).collect();
-    // No group has a name that is not well-formed: nor has any what such a name is turned into here.
-    let name = JsString::from(JsStr::utf16(&name)).to_std_string_escaped();
-    Some((Part::Named(name), length + 3))
+    Some((Part::Named(JsString::from(JsStr::utf16(&name))), length + 3))
 }
