@@ -31,8 +31,15 @@ pub(in crate::builtins) fn cut(text: &JsString, start: usize, end: usize) -> JsS
         return JsString::from(units);
     }
     RECENT.with_borrow_mut(|recent| {
-        let known = recent.iter().find(|known| is_same(&known.piece, text));
-        let (whole, offset) = known.map_or((text.clone(), 0), |known| (known.whole.clone(), known.start));
+        let known = recent.iter().position(|known| is_same(&known.piece, text));
+        // What is cut again and again stays known.
+        if let Some(index) = known {
+            recent.swap(0, index);
+        }
+        let (whole, offset) = match (known, recent.front()) {
+            (Some(_), Some(known)) => (known.whole.clone(), known.start),
+            _ => (text.clone(), 0),
+        };
         let start = offset + start;
         let piece = whole.slice(start, offset + end);
         recent.truncate(REMEMBERED - 1);

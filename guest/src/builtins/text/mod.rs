@@ -6,6 +6,7 @@
 mod builder;
 mod case;
 mod cut;
+mod repeat;
 mod replace;
 mod search;
 mod slices;
@@ -26,13 +27,14 @@ use super::replace;
 /// Puts the methods in the places of the engine's.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let prototype = context.intrinsics().constructors().string().prototype();
-    let methods: [(&str, usize, crate::globals::Native); 16] = [
+    let methods: [(&str, usize, crate::globals::Native); 17] = [
         ("indexOf", 1, search::index_of),
         ("lastIndexOf", 1, search::last_index_of),
         ("includes", 1, search::includes),
         ("split", 2, split::split),
         ("replace", 2, replace::replace),
         ("replaceAll", 2, replace::replace_all),
+        ("repeat", 1, repeat::repeat),
         ("slice", 2, slices::slice),
         ("substring", 2, slices::substring),
         ("substr", 2, slices::substr),
