@@ -35,9 +35,9 @@ pub(crate) fn evaluate(code: &str, context: &mut Context) -> String {
 
 /// Asserts that each of these scripts gives the same with belljar's built-ins as with the engine's own.
 #[track_caller]
-pub(crate) fn same_as_stock(scripts: &[&str]) {
+pub(crate) fn same_as_stock(scripts: &[impl AsRef<str>]) {
     let (mut stock, mut ours) = (stock(), ours());
-    for script in scripts {
+    for script in scripts.iter().map(AsRef::as_ref) {
         assert_eq!(evaluate(script, &mut ours), evaluate(script, &mut stock), "{script}");
     }
 }
