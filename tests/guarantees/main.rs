@@ -17,5 +17,7 @@ mod namespaces;
 mod official_client;
 mod real_servers;
 mod support;
+mod tables;
 mod tool_calls;
 mod values;
+mod web;

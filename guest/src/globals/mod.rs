@@ -10,6 +10,7 @@ mod originals;
 mod timers;
 mod tool_error;
 mod tools;
+mod web;
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
@@ -28,6 +29,7 @@ pub(crate) use originals::{
 pub(crate) use timers::{drop_timers, elapsed, run_due_timer};
 pub(crate) use tool_error::is_tool_error;
 use tool_error::{CallSite, tool_error};
+pub(crate) use web::{SearchParams, UrlObject, start_of_run};
 
 /// Makes the globals that every run has. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
@@ -38,6 +40,7 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     timers::install(context)?;
     tools::install(context)?;
     namespace::install(context)?;
+    web::install(context)?;
     // Boa's own, which no other engine has as a global.
     context.global_object().delete_property_or_throw(js_string!("TypedArray"), context)?;
     Ok(())

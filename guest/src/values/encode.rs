@@ -314,7 +314,7 @@ impl<'context> Encoder<'context> {
 }
 
 /// The primitive inside a `Number`, `String` or `Boolean` object.
-pub(super) fn boxed_primitive(object: &JsObject) -> Option<JsValue> {
+pub(crate) fn boxed_primitive(object: &JsObject) -> Option<JsValue> {
     if let Some(number) = object.downcast_ref::<f64>() {
         return Some(JsValue::from(*number));
     }
