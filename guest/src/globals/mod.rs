@@ -2,6 +2,7 @@
 //!
 //! [`install`] makes what is the same for every run, before the snapshot; [`bind`] makes what belongs to one run.
 
+mod absent;
 mod call;
 mod console;
 mod hints;
