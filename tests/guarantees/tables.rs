@@ -43,3 +43,8 @@ async fn the_console_prints_what_node_prints() {
 async fn the_globals_of_the_web_do_as_in_node() {
     check(include_str!("../tables/web.json"), 140, value_as_json, false).await;
 }
+
+#[tokio::test]
+async fn english_is_written_as_node_writes_it() {
+    check(include_str!("../tables/intl.json"), 400, value_as_json, false).await;
+}

@@ -106,6 +106,11 @@ async fn no_argument_makes_them_trap() {
            for (const o of [new URL('https://a.b/?c=1'), new URLSearchParams('a=1'), new TextDecoder(), new TextEncoder(), crypto, new AbortController().signal]) \
              for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(o)).concat(Object.getOwnPropertyNames(o)).filter(n => n !== '__proto__')) {{ \
                call(() => o[name] = a); call(() => o[name](a, b)); call(() => Reflect.get(Object.getPrototypeOf(o), name, a)) }} \
+           for (const name of Object.getOwnPropertyNames(Intl)) call(() => {{ \
+             const made = new Intl[name](a, b); \
+             for (const method of ['format', 'formatToParts', 'formatRange', 'select', 'compare', 'segment', 'resolvedOptions']) \
+               call(() => made[method](a, b)) }}); \
+           for (const value of [1.5, 10n, new Date(0), 'text']) {{ call(() => value.toLocaleString(a, b)); call(() => value.localeCompare(a, b, a)) }} \
          }} \
          return tried.length > 100"
     );

@@ -19,6 +19,7 @@ const oracles = {
     return printed.replace(/\n$/, "");
   },
   "web.json": json,
+  "intl.json": json,
 };
 async function json(source) {
   try {

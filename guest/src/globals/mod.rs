@@ -6,6 +6,7 @@ mod absent;
 mod call;
 mod console;
 mod hints;
+mod intl;
 mod namespace;
 mod originals;
 mod timers;
@@ -42,6 +43,7 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     tools::install(context)?;
     namespace::install(context)?;
     web::install(context)?;
+    intl::install(context)?;
     // Boa's own, which no other engine has as a global.
     context.global_object().delete_property_or_throw(js_string!("TypedArray"), context)?;
     Ok(())
