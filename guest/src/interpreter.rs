@@ -64,6 +64,7 @@ pub(crate) async fn run(program: Program) -> Result<String, Failure> {
     let Some(mut context) = CONTEXT.take() else {
         return Err(failure::plain(FailureKind::Exception, "the interpreter was not initialised, or has run before"));
     };
+    globals::start_of_run();
     let outcome = run_in(&mut context, program).await;
     // The instance is thrown away; taking its heap apart first would only cost time.
     std::mem::forget(context);

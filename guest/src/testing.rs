@@ -3,7 +3,18 @@
 //! These tests run natively, where the glass is not linked: nothing that a test does may reach for a tool, the console, a timer
 //! or the host's clock.
 
-use boa_engine::{Context, Source};
+use std::cell::RefCell;
+
+use boa_engine::{
+    Context, JsString, Source,
+    builtins::promise::PromiseState,
+    object::builtins::{JsArray, JsPromise},
+};
+
+thread_local! {
+    /// What the console would have handed over.
+    pub(crate) static LOGGED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The engine as it comes.
 pub(crate) fn stock() -> Context {
@@ -40,4 +51,73 @@ pub(crate) fn same_as_stock(scripts: &[impl AsRef<str>]) {
     for script in scripts.iter().map(AsRef::as_ref) {
         assert_eq!(evaluate(script, &mut ours), evaluate(script, &mut stock), "{script}");
     }
+}
+
+/// The engine with all of belljar's globals.
+pub(crate) fn whole() -> Context {
+    let mut context = Context::default();
+    crate::globals::install(&mut context).expect("the globals are made from constants");
+    context
+}
+
+/// Asserts what a table of `tests/tables` says: rows of an expression and the JSON of its value, or `throws` and the error's name.
+#[track_caller]
+pub(crate) fn holds(table: &str) {
+    let rows: Vec<Vec<String>> = serde_json::from_str(table).expect("the table is JSON");
+    let mut context = whole();
+    let mut differences = Vec::new();
+    for row in &rows {
+        let script = format!(
+            "(async () => {{ try {{ return JSON.stringify(await (async () => ({}))()) ?? 'undefined' }} \
+             catch (e) {{ return 'throws ' + (e?.name === 'Error' || !e?.name ? e : e.name) }} }})()",
+            row[0]
+        );
+        let value = context.eval(Source::from_bytes(&script)).expect("the rows are expressions");
+        let promise = JsPromise::from_object(value.as_object().expect("a promise")).expect("a promise");
+        context.run_jobs().expect("the rows throw nothing later");
+        let found = match promise.state() {
+            PromiseState::Fulfilled(value) => value.as_string().unwrap_or_default(),
+            _ => JsString::from("is never settled"),
+        };
+        let found = found.to_std_string_lossy();
+        if found != row[1] {
+            differences.push(format!("{}\n  expected {}\n  found    {found}", row[0], row[1]));
+        }
+    }
+    assert!(differences.is_empty(), "{} of {} rows\n{}", differences.len(), rows.len(), differences.join("\n"));
+}
+
+/// Asserts what a table of `tests/tables` says: rows of the arguments of `console.log`, and the text that is logged.
+#[track_caller]
+pub(crate) fn is_logged(table: &str) {
+    let rows: Vec<Vec<String>> = serde_json::from_str(table).expect("the table is JSON");
+    let mut context = whole();
+    let mut differences = Vec::new();
+    for row in &rows {
+        let list = context.eval(Source::from_bytes(&format!("[{}]", row[0]))).expect("the rows are arguments");
+        let list = JsArray::from_object(list.as_object().expect("a list")).expect("a list");
+        let length = list.length(&mut context).expect("a list has a length");
+        let arguments: Vec<_> = (0..length).filter_map(|index| list.get(index, &mut context).ok()).collect();
+        let found = crate::values::inspect::format(&arguments, &mut context);
+        if found != row[1] {
+            differences.push(format!("{}\n---- expected\n{}\n---- found\n{found}\n", row[0], row[1]));
+        }
+    }
+    assert!(differences.is_empty(), "{} of {} rows\n{}", differences.len(), rows.len(), differences.join("\n"));
+}
+
+/// Asserts what a table of `tests/tables` says: rows of calls of the console, and what they log.
+#[track_caller]
+pub(crate) fn calls_log(table: &str) {
+    let rows: Vec<Vec<String>> = serde_json::from_str(table).expect("the table is JSON");
+    let mut differences = Vec::new();
+    for row in &rows {
+        LOGGED.take();
+        whole().eval(Source::from_bytes(&row[0])).expect("the rows throw nothing");
+        let found = LOGGED.take().join("\n");
+        if found != row[1] {
+            differences.push(format!("{}\n---- expected\n{}\n---- found\n{found}\n", row[0], row[1]));
+        }
+    }
+    assert!(differences.is_empty(), "{} of {} rows\n{}", differences.len(), rows.len(), differences.join("\n"));
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod absent;
 mod cancellation;
 mod command_line;
 mod configuration;
@@ -17,5 +18,7 @@ mod namespaces;
 mod official_client;
 mod real_servers;
 mod support;
+mod tables;
 mod tool_calls;
 mod values;
+mod web;

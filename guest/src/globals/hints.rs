@@ -2,33 +2,22 @@
 
 use boa_engine::{Context, property::PropertyKey};
 
-use super::namespace;
+use super::{absent, namespace};
 use crate::source;
-
-/// Names that other runtimes have, and what serves instead in here.
-const ABSENT: [(&str, &str); 12] = [
-    ("fetch", "there is no network in here: call a tool that fetches; tools.search(\"fetch\") finds one"),
-    ("XMLHttpRequest", "there is no network in here: call a tool that fetches; tools.search(\"fetch\") finds one"),
-    ("WebSocket", "there is no network in here: call a tool instead"),
-    ("require", "there are no modules in here: the tools are global objects, one per server; see tools.list()"),
-    ("process", "there is no process and no environment in here: what you need must come from a tool"),
-    ("Deno", "there is no Deno in here: the tools are global objects, one per server; see tools.list()"),
-    ("Bun", "there is no Bun in here: the tools are global objects, one per server; see tools.list()"),
-    ("Buffer", "there is no Buffer in here: use Uint8Array"),
-    ("window", "there is no browser page in here: globalThis is the global object"),
-    ("document", "there is no browser page in here: call a browser tool; tools.search(\"page\") finds one"),
-    ("module", "there are no modules in here: return the value instead of exporting it"),
-    ("exports", "there are no modules in here: return the value instead of exporting it"),
-];
 
 /// A hint for an error, where one is known.
 pub(crate) fn hint_for(name: &str, message: &str, context: &mut Context) -> Option<String> {
+    if let Some(rest) = message.strip_prefix("globalThis.")
+        && let Some(missing) = rest.strip_suffix(" is not a function")
+    {
+        return absent::instead_of(missing).map(str::to_owned);
+    }
     if name != "ReferenceError" {
         return None;
     }
     let name = message.strip_suffix(" is not defined")?;
-    if let Some((_, hint)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
-        return Some((*hint).to_owned());
+    if let Some(hint) = absent::instead_of(name) {
+        return Some(hint.to_owned());
     }
     let mut candidates = source::declared_names();
     candidates.extend(globals(context));

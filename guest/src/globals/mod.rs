@@ -2,14 +2,17 @@
 //!
 //! [`install`] makes what is the same for every run, before the snapshot; [`bind`] makes what belongs to one run.
 
+mod absent;
 mod call;
 mod console;
 mod hints;
+mod intl;
 mod namespace;
 mod originals;
 mod timers;
 mod tool_error;
 mod tools;
+mod web;
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
@@ -23,12 +26,13 @@ pub(crate) use call::{Call, answer};
 pub(crate) use hints::hint_for;
 pub(crate) use namespace::namespace_name;
 pub(crate) use originals::{
-    OwnProperty, enumerable_keys, is_array_or_revoked, is_class, is_enumerable, is_raw_json, own_data_property,
-    own_property, raw_stack, source_text,
+    OwnProperty, enumerable_keys, is_array, is_array_or_revoked, is_class, is_enumerable, is_raw_json,
+    own_data_property, own_property, raw_stack, source_text,
 };
 pub(crate) use timers::{drop_timers, elapsed, run_due_timer};
 pub(crate) use tool_error::is_tool_error;
 use tool_error::{CallSite, tool_error};
+pub(crate) use web::{SearchParams, UrlObject, start_of_run};
 
 /// Makes the globals that every run has. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
@@ -39,6 +43,8 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     timers::install(context)?;
     tools::install(context)?;
     namespace::install(context)?;
+    web::install(context)?;
+    intl::install(context)?;
     // Boa's own, which no other engine has as a global.
     context.global_object().delete_property_or_throw(js_string!("TypedArray"), context)?;
     Ok(())

@@ -141,6 +141,11 @@ fn descriptor(object: &JsObject, key: PropertyKey, context: &mut Context) -> Opt
     function.call(&JsValue::undefined(), &arguments, context).ok()?.as_object()
 }
 
+/// Whether an object is an array, or a proxy of one.
+pub(crate) fn is_array(object: &JsObject, context: &mut Context) -> bool {
+    is_array_or_revoked(object, context).unwrap_or(false)
+}
+
 /// Whether an object is an array, or a proxy of one; an error if it is a proxy that was revoked.
 pub(crate) fn is_array_or_revoked(object: &JsObject, context: &mut Context) -> JsResult<bool> {
     let is_array = original(|originals| originals.is_array.clone())?;

@@ -46,11 +46,13 @@ thread_local! {
 }
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
-    let functions: [(&str, usize, super::Native); 5] = [
+    let functions: [(&str, usize, super::Native); 7] = [
         ("setTimeout", 2, |_, arguments, context| set("setTimeout", arguments, false, context)),
         ("setInterval", 2, |_, arguments, context| set("setInterval", arguments, true, context)),
+        ("setImmediate", 1, set_immediate),
         ("clearTimeout", 1, clear),
         ("clearInterval", 1, clear),
+        ("clearImmediate", 1, clear),
         ("queueMicrotask", 1, queue_microtask),
     ];
     for (name, length, native) in functions {
@@ -111,7 +113,8 @@ pub(crate) fn drop_timers() {
     pending::drop_timers();
 }
 
-fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mut Context) -> JsResult<JsValue> {
+/// Sets a timer: a function, its delay in milliseconds, and the arguments that it is called with.
+pub(super) fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mut Context) -> JsResult<JsValue> {
     let callback = callback(name, arguments)?;
     let delay = match arguments.get(1) {
         Some(delay) => delay.to_number(context)?,
@@ -137,6 +140,12 @@ fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mut Context) 
     };
     sleep(id, milliseconds);
     Ok(JsValue::from(id))
+}
+
+fn set_immediate(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let mut arguments = arguments.to_vec();
+    arguments.insert(arguments.len().min(1), JsValue::from(0));
+    set("setImmediate", &arguments, false, context)
 }
 
 fn sleep(id: u32, milliseconds: u32) {

@@ -2,10 +2,16 @@
 
 use std::fmt::Write as _;
 
-use boa_engine::{Context, JsValue, JsVariant};
+use boa_engine::{Context, JsObject, JsValue, builtins::function::OrdinaryFunction, js_string};
 
 use super::{MAX_BYTES, nested, text, to_depth};
-use crate::values::encode;
+use crate::{
+    globals::{is_class, own_data_property},
+    values::encode,
+};
+
+/// Depth to which `%o` shows an object.
+const MAX_DEPTH_OF_O: usize = 4;
 
 /// The arguments of `console.log`, with `%s`, `%d`, `%i`, `%f`, `%j`, `%o`, `%O`, `%c` and `%%` in the first replaced.
 pub(crate) fn format(arguments: &[JsValue], context: &mut Context) -> String {
@@ -50,18 +56,62 @@ pub(crate) fn format(arguments: &[JsValue], context: &mut Context) -> String {
 fn directed(directive: char, value: &JsValue, context: &mut Context) -> String {
     match directive {
         'c' => String::new(),
-        'd' | 'i' | 'f' => match value.to_number(context) {
-            Ok(number) if directive == 'i' => nested(&JsValue::from(number.trunc()), context),
-            Ok(number) => nested(&JsValue::from(number), context),
-            Err(_) => "NaN".to_owned(),
-        },
+        'd' | 'i' | 'f' => number(directive, value, context),
+        'j' if value.is_undefined() => "undefined".to_owned(),
         'j' => encode::arguments(value, "the value", MAX_BYTES, context).unwrap_or_else(|_| "[Circular]".to_owned()),
-        's' => match value.variant() {
-            JsVariant::Object(_) => to_depth(value, 0, context),
-            _ => text(value, context),
-        },
+        's' => plain(value, context),
+        'o' => to_depth(value, MAX_DEPTH_OF_O, context),
         _ => nested(value, context),
     }
+}
+
+/// `%d`, `%i` and `%f`: a number, as `Number`, `parseInt` and `parseFloat` read it.
+fn number(directive: char, value: &JsValue, context: &mut Context) -> String {
+    if value.is_symbol() || (directive == 'd' && value.is_object()) {
+        return "NaN".to_owned();
+    }
+    if value.is_bigint() && directive != 'f' {
+        return nested(value, context);
+    }
+    let number = if directive == 'd' {
+        value.to_number(context)
+    } else {
+        let name = if directive == 'i' { js_string!("parseInt") } else { js_string!("parseFloat") };
+        let parse = context.global_object().get(name, context).ok().and_then(|parse| parse.as_callable());
+        match parse {
+            Some(parse) => parse
+                .call(&JsValue::undefined(), std::slice::from_ref(value), context)
+                .and_then(|parsed| parsed.to_number(context)),
+            None => Ok(f64::NAN),
+        }
+    };
+    nested(&JsValue::from(number.unwrap_or(f64::NAN)), context)
+}
+
+/// `%s`: what `String` makes of it, unless that says nothing of an object.
+fn plain(value: &JsValue, context: &mut Context) -> String {
+    match value.as_object() {
+        None => text(value, context),
+        Some(object)
+            if (object.is_callable() && !is_class(&object, context)) || has_own_way_to_say_it(&object, context) =>
+        {
+            value.to_string(context).map_or_else(|_| to_depth(value, 0, context), |text| text.to_std_string_lossy())
+        }
+        Some(_) => to_depth(value, 0, context),
+    }
+}
+
+/// Whether a `toString` of the script's is at work.
+fn has_own_way_to_say_it(object: &JsObject, context: &mut Context) -> bool {
+    let mut holder = Some(object.clone());
+    for _ in 0..16 {
+        let Some(current) = holder else { return false };
+        if let Some(method) = own_data_property(&current, js_string!("toString"), context) {
+            return method.as_object().is_some_and(|method| method.is::<OrdinaryFunction>());
+        }
+        holder = current.prototype();
+    }
+    false
 }
 
 fn cut(mut text: String) -> String {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use unicode_width::UnicodeWidthStr as _;
+
 /// The width of a line.
 pub(super) const BREAK_LENGTH: usize = 80;
 /// Objects inside each other that may share a line, from the inside out.
@@ -10,6 +12,14 @@ const COMPACT: usize = 3;
 const UNGROUPED: usize = 6;
 /// A comma and a space.
 const SEPARATOR: usize = 2;
+
+/// The place that an object has.
+pub(super) struct Room {
+    /// Objects inside each other that it holds.
+    pub(super) levels_inside: usize,
+    pub(super) indentation: usize,
+    pub(super) break_length: usize,
+}
 
 /// What stands between the braces of an object.
 #[derive(Default)]
@@ -38,8 +48,7 @@ impl Entries {
         base: &str,
         opening: &str,
         closing: &str,
-        levels_inside: usize,
-        indentation: usize,
+        Room { levels_inside, indentation, break_length }: Room,
     ) -> String {
         let count = self.parts.len();
         if self.is_list && count > UNGROUPED {
@@ -47,10 +56,10 @@ impl Entries {
         }
         let base = if base.is_empty() { String::new() } else { format!("{base} ") };
         if levels_inside < COMPACT && count == self.parts.len() {
-            let start = count + indentation + width(opening) + width(base.trim_end()) + 10;
-            let total = self.parts.iter().map(|part| width(part)).sum::<usize>() + count + start;
+            let start = count + indentation + length(opening) + length(base.trim_end()) + 10;
+            let total = self.parts.iter().map(|part| length(part)).sum::<usize>() + count + start;
             let is_one_line = !base.contains('\n') && !self.parts.iter().any(|part| part.contains('\n'));
-            if total <= BREAK_LENGTH && is_one_line {
+            if total <= break_length && is_one_line {
                 return format!("{base}{opening} {} {closing}", self.parts.join(", "));
             }
         }
@@ -100,8 +109,14 @@ impl Entries {
     }
 }
 
+/// Columns that a text takes on a terminal.
 fn width(text: &str) -> usize {
-    text.chars().count()
+    text.width()
+}
+
+/// UTF-16 units, which is what Node goes by where it asks whether something fits on a line.
+fn length(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
 /// A member's name: bare if it is an identifier.
@@ -118,6 +133,16 @@ pub(super) fn key(text: &str) -> String {
 
 /// A text in quotes that it does not hold, if there are such.
 pub(super) fn quoted(text: &str) -> String {
+    quoted_characters(text, text.chars().map(Ok))
+}
+
+/// The same of UTF-16, of which a lone surrogate is shown as an escape.
+pub(super) fn quoted_units(units: &[u16]) -> String {
+    let characters = char::decode_utf16(units.iter().copied()).map(|it| it.map_err(|lone| lone.unpaired_surrogate()));
+    quoted_characters(&String::from_utf16_lossy(units), characters)
+}
+
+fn quoted_characters(text: &str, characters: impl Iterator<Item = Result<char, u16>>) -> String {
     let quote = if !text.contains('\'') {
         '\''
     } else if !text.contains('"') {
@@ -127,22 +152,25 @@ pub(super) fn quoted(text: &str) -> String {
     } else {
         '\''
     };
-    let mut quoted = String::with_capacity(text.len() + 2);
+    let mut quoted = String::new();
     quoted.push(quote);
-    for character in text.chars() {
+    for character in characters {
         match character {
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{8}' => quoted.push_str("\\b"),
-            '\u{b}' => quoted.push_str("\\v"),
-            '\u{c}' => quoted.push_str("\\f"),
-            '\\' => quoted.push_str("\\\\"),
-            '\'' if quote == '\'' => quoted.push_str("\\'"),
-            control if control.is_control() => {
+            Ok('\n') => quoted.push_str("\\n"),
+            Ok('\r') => quoted.push_str("\\r"),
+            Ok('\t') => quoted.push_str("\\t"),
+            Ok('\u{8}') => quoted.push_str("\\b"),
+            Ok('\u{b}') => quoted.push_str("\\v"),
+            Ok('\u{c}') => quoted.push_str("\\f"),
+            Ok('\\') => quoted.push_str("\\\\"),
+            Ok('\'') if quote == '\'' => quoted.push_str("\\'"),
+            Ok(control) if control.is_control() => {
                 let _ = write!(quoted, "\\x{:02X}", control as u32);
             }
-            other => quoted.push(other),
+            Ok(other) => quoted.push(other),
+            Err(lone) => {
+                let _ = write!(quoted, "\\u{lone:x}");
+            }
         }
     }
     quoted.push(quote);

@@ -2,34 +2,35 @@
 //!
 //! Bounded in depth, breadth and size; what is cut is said. Getters are not called, and recursion ends at [`MAX_DEPTH`].
 
+mod errors;
 mod format;
+mod kinds;
 mod layout;
 
 use boa_engine::{
-    Context, JsObject, JsString, JsSymbol, JsValue, JsVariant,
+    Context, JsObject, JsString, JsValue, JsVariant,
     builtins::{error::Error, promise::PromiseState},
     js_string,
-    object::builtins::{JsDate, JsMap, JsPromise, JsRegExp, JsSet, JsTypedArray},
+    object::builtins::JsTypedArray,
     property::PropertyKey,
 };
 
 pub(crate) use format::format;
+use kinds::{Head, Lists};
 use layout::Entries;
 
-use super::encode::boxed_primitive;
-use crate::{
-    failure,
-    globals::{self, OwnProperty, own_data_property, own_property},
-};
+use crate::globals::{self, OwnProperty, own_data_property, own_property};
 
 /// Objects inside the outermost that are shown; deeper ones are `[Object]`.
 const MAX_DEPTH: usize = 2;
-/// Elements or members of one object that are shown.
+/// The deepest that a script can ask for.
+const DEEPEST: usize = 32;
+/// Elements of one object that are shown.
 const MAX_MEMBERS: usize = 100;
 /// Bytes of one text; the host's own limit on logs is above it.
 const MAX_BYTES: usize = 64 * 1024;
 /// Own properties of an object that are looked at.
-const MAX_KEYS: usize = 10_000;
+const MAX_KEYS: usize = 1_000;
 
 /// One argument of `console.log`: a string as it is, anything else inspected.
 pub(crate) fn text(value: &JsValue, context: &mut Context) -> String {
@@ -44,17 +45,45 @@ pub(crate) fn nested(value: &JsValue, context: &mut Context) -> String {
     to_depth(value, MAX_DEPTH, context)
 }
 
+/// A value as a cell of `console.table` shows it: on one line, little of it.
+pub(crate) fn cell(value: &JsValue, is_closed: bool, context: &mut Context) -> String {
+    let style = Style { levels: usize::from(!is_closed), max_elements: 3, break_length: usize::MAX / 2 };
+    styled(value, style, context)
+}
+
+/// A value to a depth of the script's choice, within reason.
+pub(crate) fn deep(value: &JsValue, depth: usize, context: &mut Context) -> String {
+    to_depth(value, depth.min(DEEPEST), context)
+}
+
+/// A member's name as a step of a path: `.name`, or `['a name']`.
+pub(crate) fn member(name: &str) -> String {
+    let key = layout::key(name);
+    if key.starts_with(['\'', '"', '`', '[']) {
+        format!("[{}]", key.trim_matches(['[', ']']))
+    } else {
+        format!(".{key}")
+    }
+}
+
 fn to_depth(value: &JsValue, max_depth: usize, context: &mut Context) -> String {
-    let mut inspector = Inspector {
-        open: Vec::new(),
-        circular: Vec::new(),
-        deepest: 0,
-        indentation: 0,
-        written: 0,
-        max_depth,
-        context,
-    };
+    let style = Style { levels: max_depth + 1, max_elements: MAX_MEMBERS, break_length: layout::BREAK_LENGTH };
+    styled(value, style, context)
+}
+
+fn styled(value: &JsValue, style: Style, context: &mut Context) -> String {
+    let mut inspector =
+        Inspector { open: Vec::new(), circular: Vec::new(), deepest: 0, indentation: 0, written: 0, style, context };
     inspector.value(value)
+}
+
+/// How much is shown, and how wide.
+#[derive(Clone, Copy)]
+struct Style {
+    /// Objects inside each other that are shown.
+    levels: usize,
+    max_elements: usize,
+    break_length: usize,
 }
 
 struct Inspector<'context> {
@@ -66,7 +95,7 @@ struct Inspector<'context> {
     deepest: usize,
     indentation: usize,
     written: usize,
-    max_depth: usize,
+    style: Style,
     context: &'context mut Context,
 }
 
@@ -85,11 +114,12 @@ impl Inspector<'_> {
 
     /// A long text is broken at its line ends.
     fn string(&self, string: &JsString) -> String {
-        let text = string.to_std_string_lossy();
-        if text.len() <= 16 || text.len() <= layout::BREAK_LENGTH.saturating_sub(self.indentation + 4) {
-            return layout::quoted(&text);
+        let units = string.to_vec();
+        if units.len() <= 16 || units.len() <= self.style.break_length.saturating_sub(self.indentation + 4) {
+            return layout::quoted_units(&units);
         }
-        let lines: Vec<String> = text.split_inclusive('\n').map(layout::quoted).collect();
+        let lines: Vec<String> =
+            units.split_inclusive(|unit| *unit == u16::from(b'\n')).map(layout::quoted_units).collect();
         lines.join(&format!(" +\n{}", " ".repeat(self.indentation + 2)))
     }
 
@@ -119,15 +149,19 @@ impl Inspector<'_> {
             let braces = head.lists.braces();
             return if head.base.is_empty() { format!("{}{}{}", head.prefix, braces.0, braces.1) } else { head.base };
         }
-        if self.open.len() > self.max_depth {
-            let name = if head.prefix.is_empty() { head.kind } else { head.prefix.trim_end() };
-            return if name.starts_with('[') { name.to_owned() } else { format!("[{name}]") };
+        if self.open.len() >= self.style.levels {
+            return head.short();
         }
         self.open.push(object.clone());
         let depth = self.open.len();
         self.deepest = depth;
         let mut entries = self.contents(&head.lists);
-        for key in keys {
+        let count = keys.len();
+        for (index, key) in keys.into_iter().enumerate() {
+            if index == MAX_KEYS || self.written > MAX_BYTES {
+                entries.parts.push(format!("... {} more", count - index));
+                break;
+            }
             entries.parts.push(self.property(object, key));
         }
         self.open.pop();
@@ -138,110 +172,29 @@ impl Inspector<'_> {
         }
         let braces = head.lists.braces();
         let opening = format!("{}{}", head.prefix, braces.0);
-        entries.laid_out(&base, &opening, braces.1, self.deepest - depth, self.indentation)
-    }
-
-    /// What is said of an object before its members.
-    fn head(&mut self, object: &JsObject) -> Head {
-        if object.is_callable() {
-            return Head::based(self.function(object));
-        }
-        if object.is::<Error>() {
-            let text = failure::stack_text(object, self.context);
-            let text = if text.contains("\n    at ") { text } else { format!("[{text}]") };
-            return Head::based(text.replace('\n', &format!("\n{}", " ".repeat(self.indentation))));
-        }
-        if let Some(server) = globals::namespace_name(object) {
-            return Head::prefixed(format!("Object [{server}] "), "Object", Lists::Members);
-        }
-        let class = self.class(object);
-        let prefix = |kind: &'static str, size: Option<usize>| {
-            let size = size.map(|size| format!("({size})")).unwrap_or_default();
-            match class.as_deref() {
-                None => format!("[{kind}{size}: null prototype] "),
-                Some(class) if class == kind => format!("{kind}{size} "),
-                Some(class) => format!("{class}{size} [{kind}] "),
-            }
+        let room = layout::Room {
+            levels_inside: self.deepest - depth,
+            indentation: self.indentation,
+            break_length: self.style.break_length,
         };
-        if object.is_array() {
-            let length = self.length(object);
-            let is_plain = class.as_deref() == Some("Array");
-            let elements = Lists::Elements { object: object.clone(), length };
-            let prefix = match &class {
-                _ if is_plain => String::new(),
-                Some(class) => format!("{class}({length}) "),
-                None => prefix("Array", Some(length)),
-            };
-            return Head::prefixed(prefix, "Array", elements);
-        }
-        if let Ok(date) = JsDate::from_object(object.clone()) {
-            let iso = date.to_iso_string(self.context).ok().and_then(|iso| iso.as_string());
-            return Head::based(iso.map_or_else(|| "Invalid Date".to_owned(), |iso| iso.to_std_string_lossy()));
-        }
-        if let Ok(expression) = JsRegExp::from_object(object.clone()) {
-            return Head::based(expression.to_string(self.context).unwrap_or_else(|_| "[RegExp]".to_owned()));
-        }
-        if let Ok(map) = JsMap::from_object(object.clone()) {
-            let mut entries = Vec::new();
-            let _ = map.for_each_native(|key, value| {
-                entries.push((key, value));
-                Ok(())
-            });
-            return Head::prefixed(prefix("Map", Some(entries.len())), "Map", Lists::Pairs(entries));
-        }
-        if let Ok(set) = JsSet::from_object(object.clone()) {
-            let mut values = Vec::new();
-            let _ = set.for_each_native(|value| {
-                values.push(value);
-                Ok(())
-            });
-            return Head::prefixed(prefix("Set", Some(values.len())), "Set", Lists::Values(values));
-        }
-        if let Ok(promise) = JsPromise::from_object(object.clone()) {
-            return Head::prefixed(prefix("Promise", None), "Promise", Lists::State(promise.state()));
-        }
-        if let Ok(array) = JsTypedArray::from_object(object.clone()) {
-            let length = array.length(self.context).unwrap_or_default();
-            let prefix = format!("{}({length}) ", class.as_deref().unwrap_or("TypedArray"));
-            return Head::prefixed(prefix, "TypedArray", Lists::Elements { object: object.clone(), length });
-        }
-        if let Some(primitive) = boxed_primitive(object) {
-            let shown = self.value(&primitive);
-            let kind = match primitive.variant() {
-                JsVariant::String(_) => "String",
-                JsVariant::Boolean(_) => "Boolean",
-                _ => "Number",
-            };
-            return Head::based(format!("[{kind}: {shown}]"));
-        }
-        let tag =
-            own_data_property(object, JsSymbol::to_string_tag(), self.context).is_none().then(|| self.tag(object));
-        let tag = tag.flatten().filter(|tag| class.as_ref() != Some(tag));
-        let prefix = match (&class, tag) {
-            (None, _) => "[Object: null prototype] ".to_owned(),
-            (Some(class), Some(tag)) => format!("{class} [{tag}] "),
-            (Some(class), None) if class == "Object" => String::new(),
-            (Some(class), None) => format!("{class} "),
-        };
-        Head::prefixed(prefix, "Object", Lists::Members)
+        entries.laid_out(&base, &opening, braces.1, room)
     }
 
     /// The own enumerable keys that are shown as members.
     fn keys(&mut self, object: &JsObject, head: &Head) -> Vec<PropertyKey> {
         let is_list = matches!(head.lists, Lists::Elements { .. }) || object.is::<JsString>();
         let is_error = object.is::<Error>();
-        let causes = [js_string!("cause"), js_string!("errors")].map(PropertyKey::from);
-        let said = [js_string!("name"), js_string!("message"), js_string!("stack")].map(PropertyKey::from);
-        let keys = object.own_property_keys(self.context).unwrap_or_default();
         let mut shown = Vec::new();
-        for key in keys.into_iter().take(MAX_KEYS) {
-            let is_index = matches!(key, PropertyKey::Index(_));
-            if (is_list && is_index) || shown.len() > MAX_MEMBERS {
+        for key in object.own_property_keys(self.context).unwrap_or_default() {
+            if is_list && matches!(key, PropertyKey::Index(_)) {
                 continue;
             }
-            let is_cause = is_error && causes.contains(&key);
-            let is_said = is_error && said.contains(&key);
-            if is_cause || (!is_said && globals::is_enumerable(object, key.clone(), self.context)) {
+            let is_shown = match is_error {
+                true => self.is_shown_of_error(object, &key, &head.base),
+                // Those that are only counted are not looked at.
+                false => shown.len() >= MAX_KEYS || globals::is_enumerable(object, key.clone(), self.context),
+            };
+            if is_shown {
                 shown.push(key);
             }
         }
@@ -255,19 +208,26 @@ impl Inspector<'_> {
             Lists::Members => {}
             Lists::Elements { object, length } => self.elements(object, *length, &mut entries),
             Lists::Pairs(pairs) => {
-                for (key, value) in pairs.iter().take(MAX_MEMBERS) {
+                for (key, value) in pairs.iter().take(self.style.max_elements) {
                     let pair = format!("{} => {}", self.inner(key), self.inner(value));
                     entries.parts.push(pair);
                 }
-                entries.note_rest(pairs.len().saturating_sub(MAX_MEMBERS));
+                entries.note_rest(pairs.len().saturating_sub(self.style.max_elements));
             }
             Lists::Values(values) => {
-                for value in values.iter().take(MAX_MEMBERS) {
+                for value in values.iter().take(self.style.max_elements) {
                     let value = self.inner(value);
                     entries.parts.push(value);
                 }
-                entries.note_rest(values.len().saturating_sub(MAX_MEMBERS));
+                entries.note_rest(values.len().saturating_sub(self.style.max_elements));
             }
+            Lists::Named(members) => {
+                for (name, value) in members {
+                    let member = format!("{name}: {}", self.inner(value));
+                    entries.parts.push(member);
+                }
+            }
+            Lists::Parts(parts) => entries.parts.extend_from_slice(parts),
             Lists::State(state) => entries.parts.push(match state {
                 PromiseState::Pending => "<pending>".to_owned(),
                 PromiseState::Fulfilled(value) => self.inner(value),
@@ -280,9 +240,9 @@ impl Inspector<'_> {
     fn elements(&mut self, object: &JsObject, length: usize, entries: &mut Entries) {
         entries.is_list = true;
         entries.is_numeric = true;
-        let is_typed = !object.is_array();
+        let is_typed = JsTypedArray::from_object(object.clone()).is_ok();
         let mut index = 0;
-        while index < length && entries.parts.len() < MAX_MEMBERS {
+        while index < length && entries.parts.len() < self.style.max_elements {
             let element = match is_typed {
                 true => object.get(index as u64, self.context).ok(),
                 false => own_data_property(object, index as u64, self.context),
@@ -331,100 +291,14 @@ impl Inspector<'_> {
         };
         if is_enumerable { format!("{name}: {value}") } else { format!("[{name}]: {value}") }
     }
-
-    fn function(&mut self, function: &JsObject) -> String {
-        let name = self.name(function);
-        if globals::is_class(function, self.context) {
-            let name = name.unwrap_or_else(|| "(anonymous)".to_owned());
-            let parent = function.prototype().and_then(|parent| self.name(&parent));
-            return match parent {
-                Some(parent) => format!("[class {name} extends {parent}]"),
-                None => format!("[class {name}]"),
-            };
-        }
-        let kind = function.prototype().and_then(|prototype| {
-            own_data_property(&prototype, JsSymbol::to_string_tag(), self.context).and_then(|tag| tag.as_string())
-        });
-        let kind = kind.map_or_else(|| "Function".to_owned(), |kind| kind.to_std_string_lossy());
-        match name {
-            Some(name) => format!("[{kind}: {name}]"),
-            None => format!("[{kind} (anonymous)]"),
-        }
-    }
-
-    fn name(&mut self, function: &JsObject) -> Option<String> {
-        let name = own_data_property(function, js_string!("name"), self.context)?.as_string()?;
-        (!name.is_empty()).then(|| name.to_std_string_lossy())
-    }
-
-    /// The name of the constructor, if the object has a prototype.
-    fn class(&mut self, object: &JsObject) -> Option<String> {
-        let mut prototype = object.prototype()?;
-        for _ in 0..16 {
-            let constructor = own_data_property(&prototype, js_string!("constructor"), self.context);
-            if let Some(name) = constructor.and_then(|it| it.as_object()).and_then(|it| self.name(&it)) {
-                return Some(name);
-            }
-            let Some(next) = prototype.prototype() else { break };
-            prototype = next;
-        }
-        Some("Object".to_owned())
-    }
-
-    /// `Symbol.toStringTag`, as the prototypes have it.
-    fn tag(&mut self, object: &JsObject) -> Option<String> {
-        let mut prototype = object.prototype();
-        for _ in 0..16 {
-            let holder = prototype?;
-            if let Some(tag) = own_data_property(&holder, JsSymbol::to_string_tag(), self.context) {
-                return tag.as_string().map(|tag| tag.to_std_string_lossy()).filter(|tag| !tag.is_empty());
-            }
-            prototype = holder.prototype();
-        }
-        None
-    }
 }
 
-struct Head {
-    /// What stands for the object itself: a function's name, an error's stack.
-    base: String,
-    /// What stands before the brace, with a space at its end.
-    prefix: String,
-    /// What an object of this kind is called where it is not shown.
-    kind: &'static str,
-    lists: Lists,
-}
+#[cfg(test)]
+mod tests {
+    use crate::testing::is_logged;
 
-enum Lists {
-    Members,
-    Elements { object: JsObject, length: usize },
-    Pairs(Vec<(JsValue, JsValue)>),
-    Values(Vec<JsValue>),
-    State(PromiseState),
-}
-
-impl Lists {
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Members => true,
-            Self::Elements { length, .. } => *length == 0,
-            Self::Pairs(pairs) => pairs.is_empty(),
-            Self::Values(values) => values.is_empty(),
-            Self::State(_) => false,
-        }
-    }
-
-    fn braces(&self) -> (&'static str, &'static str) {
-        if matches!(self, Self::Elements { .. }) { ("[", "]") } else { ("{", "}") }
-    }
-}
-
-impl Head {
-    fn based(base: String) -> Self {
-        Self { base, prefix: String::new(), kind: "Object", lists: Lists::Members }
-    }
-
-    fn prefixed(prefix: String, kind: &'static str, lists: Lists) -> Self {
-        Self { base: String::new(), prefix, kind, lists }
+    #[test]
+    fn values_are_shown_as_node_shows_them() {
+        is_logged(include_str!("../../../../tests/tables/console.json"));
     }
 }

@@ -1,0 +1,372 @@
+//! `Intl.DateTimeFormat`, and `toLocaleString` of dates.
+
+use boa_engine::{
+    Context, JsData, JsNativeError, JsObject, JsResult, JsValue,
+    class::{Class, ClassBuilder},
+    object::builtins::JsDate,
+};
+use boa_gc::{Finalize, Trace};
+
+use super::{
+    Options, Part, bind, bound, data, joined, listed,
+    locale::{Locale, Region},
+    made, members, object,
+    pattern::{self, Field, Fields, Hours, Moment, Width},
+    text, zone,
+};
+
+const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
+
+#[derive(Debug, Clone, Trace, Finalize, JsData)]
+pub(super) struct DateTimeFormat {
+    // Nothing of it holds an object that could be collected.
+    #[unsafe_ignore_trace]
+    locale: Locale,
+    zone: String,
+    #[unsafe_ignore_trace]
+    fields: Fields,
+    #[unsafe_ignore_trace]
+    hours: Hours,
+    #[unsafe_ignore_trace]
+    date_style: Option<&'static str>,
+    #[unsafe_ignore_trace]
+    time_style: Option<&'static str>,
+}
+
+/// Which fields are shown where none is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Default {
+    Date,
+    Time,
+    All,
+}
+
+impl Class for DateTimeFormat {
+    const NAME: &'static str = "DateTimeFormat";
+
+    fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
+        Self::of(arguments.first(), arguments.get(1), None, Default::Date, context)
+    }
+
+    fn construct(new_target: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsObject> {
+        made::<Self>(new_target, arguments, context)
+    }
+
+    fn init(class: &mut ClassBuilder<'_>) -> JsResult<()> {
+        members(
+            class,
+            "Intl.DateTimeFormat",
+            &[
+                ("formatToParts", 1, format_to_parts),
+                ("formatRange", 2, format_range),
+                ("resolvedOptions", 0, resolved_options),
+            ],
+        );
+        bound(class, "format", |this, _, context| {
+            data::<Self>(this)?;
+            Ok(bind(this, 1, format, context))
+        });
+        Ok(())
+    }
+}
+
+pub(super) fn to_locale_string(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    of_date(this, arguments, None, Default::All, context)
+}
+
+pub(super) fn to_locale_date_string(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    of_date(this, arguments, Some(Default::Date), Default::Date, context)
+}
+
+pub(super) fn to_locale_time_string(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    of_date(this, arguments, Some(Default::Time), Default::Time, context)
+}
+
+fn of_date(
+    this: &JsValue,
+    arguments: &[JsValue],
+    required: Option<Default>,
+    default: Default,
+    context: &mut Context,
+) -> JsResult<JsValue> {
+    let date = this.as_object().and_then(|object| JsDate::from_object(object).ok());
+    let Some(date) = date else {
+        return Err(JsNativeError::typ().with_message("this is no Date").into());
+    };
+    let time = date.get_time(context)?.to_number(context)?;
+    if time.is_nan() {
+        return Ok(text("Invalid Date"));
+    }
+    let format = DateTimeFormat::of(arguments.first(), arguments.get(1), required, default, context)?;
+    Ok(joined(&format.parts(time, context)?))
+}
+
+const NUMBERS: [&str; 2] = ["numeric", "2-digit"];
+const NAMES: [&str; 3] = ["long", "short", "narrow"];
+const STYLES: [&str; 4] = ["full", "long", "medium", "short"];
+
+fn width(word: &str) -> Width {
+    match word {
+        "short" => Width::Short,
+        "narrow" => Width::Narrow,
+        _ => Width::Long,
+    }
+}
+
+fn field(word: &str) -> Field {
+    match word {
+        "numeric" => Field::Numeric,
+        "2-digit" => Field::TwoDigit,
+        name => Field::Name(width(name)),
+    }
+}
+
+impl DateTimeFormat {
+    fn of(
+        locales: Option<&JsValue>,
+        options: Option<&JsValue>,
+        required: Option<Default>,
+        default: Default,
+        context: &mut Context,
+    ) -> JsResult<Self> {
+        let locale = Locale::of(locales, context)?;
+        let options = Options::of(options, context)?;
+        let mut fields = Fields::asked_for(&options, context)?;
+        let zone = match options.text("timeZone", context)? {
+            Some(zone) => zone::canonical(&zone, context)?,
+            None => "UTC".to_owned(),
+        };
+        let date_style = options.word("dateStyle", &STYLES, context)?;
+        let time_style = options.word("timeStyle", &STYLES, context)?;
+        if date_style.is_some() || time_style.is_some() {
+            if fields.has_date() || fields.has_time() || fields.zone.is_some() {
+                let message = "dateStyle and timeStyle cannot be combined with options such as year or hour: give the one or the other";
+                return Err(JsNativeError::typ().with_message(message).into());
+            }
+            let is_wrong = (required == Some(Default::Date) && time_style.is_some())
+                || (required == Some(Default::Time) && date_style.is_some());
+            if is_wrong {
+                let message = "toLocaleDateString takes no timeStyle, and toLocaleTimeString no dateStyle: toLocaleString takes both";
+                return Err(JsNativeError::typ().with_message(message).into());
+            }
+            fields.style(date_style, time_style, locale.region);
+        } else {
+            fields.complete(required, default);
+        }
+        let hours = hours(&options, locale.region, context)?;
+        Ok(Self { locale, zone, fields, hours, date_style, time_style })
+    }
+
+    /// A time, in milliseconds since 1970, as text in pieces.
+    fn parts(&self, time: f64, context: &mut Context) -> JsResult<Vec<Part>> {
+        let moment = self.moment(time, context)?;
+        Ok(pattern::written(&moment, &self.fields, self.hours, self.locale.region))
+    }
+
+    fn moment(&self, time: f64, context: &mut Context) -> JsResult<Moment> {
+        if !time.is_finite() || time.abs() > 8.64e15 {
+            return Err(JsNativeError::range().with_message("the date is invalid").into());
+        }
+        let offset = zone::offset(time, &self.zone, context)?;
+        let local = (time + offset).floor() as i64;
+        let (days, rest) = (local.div_euclid(MILLISECONDS_OF_A_DAY), local.rem_euclid(MILLISECONDS_OF_A_DAY));
+        let (year, month, day) = civil(days);
+        let zone_name = match self.fields.zone {
+            Some(width) => {
+                // It is summer where the clock is ahead of the least that it is in a year.
+                let half = 182.0 * MILLISECONDS_OF_A_DAY as f64;
+                let other = if time > 0.0 { time - half } else { time + half };
+                let is_summer = offset > zone::offset(other, &self.zone, context)?;
+                zone::name(&self.zone, offset, is_summer, width_is_long(width), self.locale.region)
+            }
+            None => String::new(),
+        };
+        let part = |unit: i64, count: i64| u32::try_from(rest / unit % count).unwrap_or(0);
+        Ok(Moment {
+            year,
+            month,
+            day,
+            weekday: usize::try_from((days + 4).rem_euclid(7)).unwrap_or(0),
+            hour: part(3_600_000, 24),
+            minute: part(60_000, 60),
+            second: part(1_000, 60),
+            millisecond: part(1, 1_000),
+            zone_name,
+        })
+    }
+}
+
+fn width_is_long(width: Width) -> bool {
+    width == Width::Long
+}
+
+/// The date of a day counted from 1970, in the Gregorian calendar. (Howard Hinnant's `civil_from_days`.)
+fn civil(days: i64) -> (i64, u32, u32) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, u32::try_from(month).unwrap_or(1), u32::try_from(day).unwrap_or(1))
+}
+
+impl Fields {
+    fn asked_for(options: &Options, context: &mut Context) -> JsResult<Self> {
+        let month = [NUMBERS.as_slice(), NAMES.as_slice()].concat();
+        let zones = ["long", "short", "shortOffset", "longOffset", "shortGeneric", "longGeneric"];
+        let mut number = |name: &str| Ok::<_, boa_engine::JsError>(options.word(name, &NUMBERS, context)?.map(field));
+        let (year, day) = (number("year")?, number("day")?);
+        let (hour, minute, second) = (number("hour")?, number("minute")?, number("second")?);
+        Ok(Self {
+            weekday: options.word("weekday", &NAMES, context)?.map(width),
+            has_era: options.word("era", &NAMES, context)?.is_some(),
+            year,
+            month: options.word("month", &month, context)?.map(field),
+            day,
+            hour,
+            minute,
+            second,
+            fraction: options.whole("fractionalSecondDigits", 1, 3, context)?.unwrap_or(0),
+            zone: options
+                .word("timeZoneName", &zones, context)?
+                .map(|name| if name.starts_with("long") { Width::Long } else { Width::Short }),
+        })
+    }
+
+    /// Adds what is shown where nothing is asked for.
+    fn complete(&mut self, required: Option<Default>, default: Default) {
+        let is_asked = match required {
+            Some(Default::Date) => self.has_date(),
+            Some(Default::Time) => self.has_time(),
+            _ => self.has_date() || self.has_time(),
+        };
+        if is_asked {
+            return;
+        }
+        if default != Default::Time {
+            (self.year, self.month, self.day) = (Some(Field::Numeric), Some(Field::Numeric), Some(Field::Numeric));
+        }
+        if default != Default::Date {
+            (self.hour, self.minute, self.second) = (Some(Field::Numeric), Some(Field::Numeric), Some(Field::Numeric));
+        }
+    }
+
+    fn style(&mut self, date: Option<&str>, time: Option<&str>, region: Region) {
+        if let Some(date) = date {
+            self.year =
+                Some(if date == "short" && region == Region::UnitedStates { Field::TwoDigit } else { Field::Numeric });
+            self.day = Some(Field::Numeric);
+            self.month = Some(match date {
+                "full" | "long" => Field::Name(Width::Long),
+                "medium" => Field::Name(Width::Short),
+                _ => Field::Numeric,
+            });
+            self.weekday = (date == "full").then_some(Width::Long);
+        }
+        if let Some(time) = time {
+            (self.hour, self.minute) = (Some(Field::Numeric), Some(Field::TwoDigit));
+            self.second = (time != "short").then_some(Field::TwoDigit);
+            self.zone = match time {
+                "full" => Some(Width::Long),
+                "long" => Some(Width::Short),
+                _ => None,
+            };
+        }
+    }
+}
+
+fn hours(options: &Options, region: Region, context: &mut Context) -> JsResult<Hours> {
+    let twelve = options.flag("hour12", context)?;
+    let cycle = options.word("hourCycle", &["h11", "h12", "h23", "h24"], context)?;
+    Ok(match (twelve, cycle) {
+        (Some(true), _) | (None, Some("h12")) => Hours::Twelve { from_zero: false },
+        (Some(false), _) | (None, Some("h23")) => Hours::TwentyFour { from_one: false },
+        (None, Some("h11")) => Hours::Twelve { from_zero: true },
+        (None, Some(_)) => Hours::TwentyFour { from_one: true },
+        (None, None) if region == Region::Britain => Hours::TwentyFour { from_one: false },
+        (None, None) => Hours::Twelve { from_zero: false },
+    })
+}
+
+/// The time that an argument means: now, if there is none.
+fn time(value: Option<&JsValue>, context: &mut Context) -> JsResult<f64> {
+    match value.filter(|value| !value.is_undefined()) {
+        Some(value) => value.to_number(context),
+        None => JsDate::now(context)?.to_number(context),
+    }
+}
+
+fn format(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let format = data::<DateTimeFormat>(this)?;
+    let time = time(arguments.first(), context)?;
+    Ok(joined(&format.parts(time, context)?))
+}
+
+fn format_to_parts(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let format = data::<DateTimeFormat>(this)?;
+    let time = time(arguments.first(), context)?;
+    let parts = format.parts(time, context)?;
+    listed(&parts, context)
+}
+
+fn format_range(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let format = data::<DateTimeFormat>(this)?;
+    let mut ends = Vec::new();
+    for index in 0..2 {
+        let Some(value) = arguments.get(index).filter(|value| !value.is_undefined()) else {
+            return Err(JsNativeError::typ().with_message("formatRange takes two dates").into());
+        };
+        let time = value.to_number(context)?;
+        ends.push(format.parts(time, context)?.into_iter().map(|(_, text)| text).collect::<String>());
+    }
+    Ok(text(&if ends[0] == ends[1] { ends.remove(0) } else { ends.join("\u{2009}–\u{2009}") }))
+}
+
+fn resolved_options(this: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let format = data::<DateTimeFormat>(this)?;
+    let named = |width: Width| match width {
+        Width::Long => "long",
+        Width::Short => "short",
+        Width::Narrow => "narrow",
+    };
+    let written = |field: Option<Field>| match field {
+        None => JsValue::undefined(),
+        Some(Field::Numeric) => text("numeric"),
+        Some(Field::TwoDigit) => text("2-digit"),
+        Some(Field::Name(width)) => text(named(width)),
+    };
+    let is_styled = format.date_style.is_some() || format.time_style.is_some();
+    let fields = if is_styled { Fields::default() } else { format.fields.clone() };
+    let cycle = match format.hours {
+        Hours::Twelve { from_zero: true } => "h11",
+        Hours::Twelve { from_zero: false } => "h12",
+        Hours::TwentyFour { from_one: false } => "h23",
+        Hours::TwentyFour { from_one: true } => "h24",
+    };
+    let has_hour = format.fields.hour.is_some();
+    let of_hour = |value: JsValue| if has_hour { value } else { JsValue::undefined() };
+    let style = |style: Option<&str>| style.map_or_else(JsValue::undefined, text);
+    let members = [
+        ("locale", text(&format.locale.tag)),
+        ("calendar", text("gregory")),
+        ("numberingSystem", text("latn")),
+        ("timeZone", text(&format.zone)),
+        ("hourCycle", of_hour(text(cycle))),
+        ("hour12", of_hour(JsValue::from(matches!(format.hours, Hours::Twelve { .. })))),
+        ("weekday", fields.weekday.map_or_else(JsValue::undefined, |width| text(named(width)))),
+        ("year", written(fields.year)),
+        ("month", written(fields.month)),
+        ("day", written(fields.day)),
+        ("hour", written(fields.hour)),
+        ("minute", written(fields.minute)),
+        ("second", written(fields.second)),
+        ("timeZoneName", fields.zone.map_or_else(JsValue::undefined, |width| text(named(width)))),
+        ("dateStyle", style(format.date_style)),
+        ("timeStyle", style(format.time_style)),
+    ];
+    Ok(object(&members, context)?.into())
+}

@@ -1,0 +1,64 @@
+//! `crypto.randomUUID` and `crypto.getRandomValues`, from the host's generator, which a run's seed decides.
+
+use std::fmt::Write as _;
+
+use boa_engine::{
+    Context, JsNativeError, JsResult, JsValue, builtins::typed_array::TypedArrayKind, object::builtins::JsTypedArray,
+};
+
+use super::{exception::exception, required, singleton, text, view};
+
+/// Bytes that one call may ask for, as the web has it.
+const MAX_BYTES: usize = 65_536;
+
+pub(super) fn install(context: &mut Context) -> JsResult<()> {
+    singleton(
+        "crypto",
+        "Crypto",
+        &[("randomUUID", 0, random_uuid), ("getRandomValues", 1, get_random_values)],
+        context,
+    )?;
+    Ok(())
+}
+
+fn fill(bytes: &mut [u8]) -> JsResult<()> {
+    getrandom::fill(bytes).map_err(|_| JsNativeError::error().with_message("no randomness is to be had").into())
+}
+
+fn random_uuid(_: &JsValue, _: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
+    let mut bytes = [0; 16];
+    fill(&mut bytes)?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let mut uuid = String::new();
+    for (index, byte) in bytes.iter().enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            uuid.push('-');
+        }
+        let _ = write!(uuid, "{byte:02x}");
+    }
+    Ok(text(&uuid))
+}
+
+fn get_random_values(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let array = required(arguments, 0, "crypto.getRandomValues")?;
+    let kind =
+        array.as_object().and_then(|object| JsTypedArray::from_object(object).ok()).and_then(|array| array.kind());
+    let is_integer =
+        !matches!(kind, None | Some(TypedArrayKind::Float16 | TypedArrayKind::Float32 | TypedArrayKind::Float64));
+    let view = if is_integer { view(array, context)? } else { None };
+    let Some((buffer, offset, length)) = view else {
+        let message = "crypto.getRandomValues takes a typed array of integers, as in new Uint8Array(16)";
+        return Err(exception("TypeMismatchError", message, context));
+    };
+    if length > MAX_BYTES {
+        let message = format!("crypto.getRandomValues fills at most {MAX_BYTES} bytes at once, and was given {length}");
+        return Err(exception("QuotaExceededError", &message, context));
+    }
+    if let Some(mut data) = buffer.data_mut()
+        && let Some(bytes) = data.get_mut(offset..offset + length)
+    {
+        fill(bytes)?;
+    }
+    Ok(array.clone())
+}
