@@ -70,6 +70,7 @@ fn definitions(catalog: &belljar_catalog::Catalog, paths: &[String]) -> String {
 }
 
 fn misses(engine: &Engine<'_>, questions: &[Question]) {
+    println!("{:?}", retrieval::figures(engine, questions.iter().filter(|question| !question.held_out)));
     for question in questions.iter().filter(|question| !question.held_out) {
         let found = (engine.1)(&question.text);
         let place = retrieval::place(&found, question);

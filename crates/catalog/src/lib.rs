@@ -25,10 +25,12 @@ mod rank;
 mod schema;
 mod search;
 mod server;
+mod terms;
 #[cfg(test)]
 mod testing;
 mod text;
 mod tool;
+mod vocabulary;
 mod words;
 
 pub use answer::{Answer, Found, Unavailable, estimate_tokens};

@@ -51,8 +51,7 @@ impl Catalog {
         room.keep_for(&answer);
         if is_search {
             let limit = if query.limit.is_some() { limit } else { DEFAULT_RESULTS };
-            let (hits, found) = rank(&text, self.servers(), is_wanted, query.effect, limit);
-            let tools: Vec<&Tool> = hits.iter().map(|hit| hit.tool).collect();
+            let (tools, found) = rank(&text, self.vocabulary(), self.servers(), is_wanted, query.effect, limit);
             let detail = query.detail.unwrap_or(Detail::Brief);
             room.fill(&mut answer, &tools, found, detail);
             answer.more = more(budget, Some(limit), query, found > limit && answer.results.len() == limit);

@@ -250,7 +250,7 @@ fn every_tool_of_real_servers_and_of_a_hostile_one_is_declared() {
         }
         assert!(seen.insert(tool.expression().to_owned()), "{} twice", tool.expression());
     }
-    assert_eq!(real.tools().count(), 138);
+    assert_eq!(real.tools().count(), 164);
 }
 
 #[test]
