@@ -5,6 +5,7 @@
 mod cancellation;
 mod command_line;
 mod configuration;
+mod context_cost;
 mod dead_children;
 mod determinism;
 mod errors_teach;

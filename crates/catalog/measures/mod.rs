@@ -3,6 +3,8 @@
 #![allow(dead_code, unreachable_pub, reason = "a part of several programs, each of which uses its part")]
 
 pub mod baselines;
+pub mod context;
+pub mod odd;
 pub mod retrieval;
 pub mod tokens;
 
