@@ -15,6 +15,7 @@ mod forms;
 mod isolation;
 mod limits;
 mod namespaces;
+mod observed_results;
 mod official_client;
 mod real_servers;
 mod support;

@@ -40,5 +40,6 @@ pub use identifier::{GLOBALS, RESERVED_WORDS, SPECIAL_PROPERTIES, is_identifier}
 pub use names::{Names, namespaces};
 pub use observed::Observed;
 pub use query::{Detail, Query, UnknownDetail};
+pub use search::Observations;
 pub use server::{ListFault, ServerCatalog, ServerState};
 pub use tool::Tool;

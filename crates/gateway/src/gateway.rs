@@ -51,6 +51,8 @@ impl Gateway {
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
         let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout));
-        self.sandbox.run_until(Program::new(source), &limits, grant, cancelled).await
+        let outcome = self.sandbox.run_until(Program::new(source), &limits, grant, cancelled).await;
+        self.toolbox.keep_observations(true).await;
+        outcome
     }
 }

@@ -63,16 +63,18 @@ impl Tools for Grant {
         arguments: JsonText,
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        let (upstream, path) = (self.toolbox.upstream().clone(), tool.path.clone());
+        let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         async move {
             let Ok(Value::Object(arguments)) = arguments.to_value() else {
                 return Err(CallFault::new("the arguments hold a number that no JSON parser takes"));
             };
-            upstream
-                .call_text(&path, arguments, limit)
-                .await
-                .map_err(|fault| CallFault { hint: fault.hint(), message: fault.to_string() })
+            let observer = toolbox.observer(&path, &arguments);
+            let answer = upstream.call_text(&path, arguments, limit).await;
+            if let (Some(observer), Ok(raw)) = (observer, &answer) {
+                observer.see_text(raw);
+            }
+            answer.map_err(|fault| CallFault { hint: fault.hint(), message: fault.to_string() })
         }
         .boxed()
     }
@@ -117,7 +119,8 @@ impl Tools for Grant {
             let server = path.split_once('.').map(|(server, _)| server);
             let catalog = self.toolbox.catalog(server).await;
             let tool = catalog.lookup(&path).ok_or_else(|| {
-                let near = catalog.nearest_tool(&path).map(|near| format!(": did you mean {}?", near.path()));
+                let near = catalog.nearest_tool(&path);
+                let near = near.map(|near| format!(": did you mean {}? It is {}", near.path(), near.signature()));
                 format!("there is no tool '{path}'{}", near.unwrap_or_default())
             })?;
             let definition = tool.definition();
@@ -125,7 +128,7 @@ impl Tools for Grant {
                 "path": tool.path(),
                 "effect": tool.effect(),
                 "description": definition.description,
-                "declaration": tool.declaration(),
+                "declaration": tool.declaration_with(self.toolbox.observed(tool.path()).as_deref()),
                 "inputSchema": definition.input_schema,
                 "outputSchema": definition.output_schema,
             })))
