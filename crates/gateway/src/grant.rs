@@ -82,17 +82,18 @@ impl Tools for Grant {
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
         async move {
             let catalog = self.toolbox.catalog(server.as_deref()).await;
-            let tools: Vec<Value> = match &server {
-                None => catalog.tools().map(summary).collect(),
-                Some(name) => match catalog.server(name).or_else(|| catalog.namespace(name)) {
-                    Some(server) => server.tools().iter().map(summary).collect(),
-                    None => {
-                        let near = catalog.nearest_server(name).map(|near| format!(": did you mean {}?", near.name()));
-                        return Err(format!("there is no server '{name}'{}", near.unwrap_or_default()));
-                    }
-                },
+            let Some(name) = &server else {
+                return Ok(self.toolbox.list(&catalog, None, || summaries(catalog.tools())));
             };
-            Ok(JsonText::from_value(&Value::from(tools)))
+            match catalog.server(name).or_else(|| catalog.namespace(name)) {
+                Some(server) => {
+                    Ok(self.toolbox.list(&catalog, Some(server.name()), || summaries(server.tools().iter())))
+                }
+                None => {
+                    let near = catalog.nearest_server(name).map(|near| format!(": did you mean {}?", near.name()));
+                    Err(format!("there is no server '{name}'{}", near.unwrap_or_default()))
+                }
+            }
         }
         .boxed()
     }
@@ -137,6 +138,7 @@ impl Tools for Grant {
     }
 }
 
-fn summary(tool: &Tool) -> Value {
-    json!({ "path": tool.path(), "effect": tool.effect(), "summary": tool.summary() })
+fn summaries<'t>(tools: impl Iterator<Item = &'t Tool>) -> JsonText {
+    let summary = |tool: &Tool| json!({ "path": tool.path(), "effect": tool.effect(), "summary": tool.summary() });
+    JsonText::from_value(&tools.map(summary).collect())
 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, namespaces};
+use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, namespaces};
 use belljar_model::{Effect, JsonText, ServerSpec, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use cap_std::fs::Dir;
@@ -22,6 +22,15 @@ pub struct Toolbox {
     upstream: Upstream,
     servers: Vec<Server>,
     observations: Arc<Observations>,
+    /// The catalogue that was asked for last: what it has indexed is of use as long as no server changes.
+    joined: Mutex<Joined>,
+}
+
+#[derive(Default)]
+struct Joined {
+    catalog: Arc<Catalog>,
+    /// Lists of its tools, as scripts get them: of one server, or of all.
+    lists: BTreeMap<Option<String>, JsonText>,
 }
 
 struct Server {
@@ -42,7 +51,12 @@ impl Toolbox {
             .zip(&specs)
             .map(|(names, spec)| Server { names, effects: spec.effects.clone(), known: Mutex::default() })
             .collect();
-        Self { servers, upstream: Upstream::new(specs, built_ins, options), observations: Arc::default() }
+        Self {
+            servers,
+            upstream: Upstream::new(specs, built_ins, options),
+            observations: Arc::default(),
+            joined: Mutex::default(),
+        }
     }
 
     /// Keeps the shapes of results that no server declares in this folder, and begins with those that are there.
@@ -106,7 +120,7 @@ impl Toolbox {
     }
 
     /// The catalogue, after starting all children, or `only` one. A child that cannot be started is in it with its reason.
-    pub(crate) async fn catalog(&self, only: Option<&str>) -> Catalog {
+    pub(crate) async fn catalog(&self, only: Option<&str>) -> Arc<Catalog> {
         let is_named =
             |server: &Server| only.is_none_or(|name| server.names.exact() == name || server.names.alias() == name);
         let servers = self.servers.iter().map(async |server| {
@@ -117,7 +131,34 @@ impl Toolbox {
                 known.map_or_else(|| Arc::new(ServerCatalog::not_started(server.names.clone())), |(_, catalog)| catalog)
             }
         });
-        Catalog::new(join_all(servers).await)
+        let servers = join_all(servers).await;
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = joined.catalog.servers();
+        if !(known.len() == servers.len() && known.iter().zip(&servers).all(is_same)) {
+            *joined = Joined { catalog: Arc::new(Catalog::new(servers)), lists: BTreeMap::new() };
+        }
+        joined.catalog.clone()
+    }
+
+    /// The list of `server`'s tools, or of all, in this catalogue. It is made with `list` where it was not asked for before.
+    pub(crate) fn list(
+        &self,
+        catalog: &Arc<Catalog>,
+        server: Option<&str>,
+        list: impl FnOnce() -> JsonText,
+    ) -> JsonText {
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&joined.catalog, catalog) {
+            return list();
+        }
+        joined.lists.entry(server.map(str::to_owned)).or_insert_with(list).clone()
+    }
+
+    /// The tool that a text names, of a server that is known already.
+    pub(crate) fn signature_of_known(&self, expression: &str) -> Option<String> {
+        let known = |server: &Server| server.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let catalogs = self.servers.iter().filter_map(known).map(|(_, catalog)| catalog);
+        Catalog::new(catalogs.collect()).lookup(expression).map(|tool| tool.signature().to_owned())
     }
 
     /// How the script sees each server, in order.
@@ -151,6 +192,12 @@ impl Toolbox {
             Arc::new(ServerCatalog::unavailable(server.names.clone(), &fault.reason(), &hint))
         })
     }
+}
+
+/// Whether two catalogues of one server say the same. One without tools is made anew each time.
+fn is_same((one, other): (&Arc<ServerCatalog>, &Arc<ServerCatalog>)) -> bool {
+    let without_tools = *one.state() != ServerState::Ready && one.state() == other.state();
+    Arc::ptr_eq(one, other) || (without_tools && one.name() == other.name())
 }
 
 /// One call whose result is looked at.
