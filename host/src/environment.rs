@@ -55,6 +55,13 @@ pub(crate) fn own_config() -> Option<PathBuf> {
     Some(folder.join("belljar").join("belljar.toml"))
 }
 
+/// Where belljar keeps what it has learned, whether it is there or not.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
+    let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".local").join("state")))?;
+    Some(folder.join("belljar"))
+}
+
 /// A configuration in the current folder. It could start programs, so it is offered and never loaded unasked.
 pub(crate) fn config_nearby() -> Option<&'static str> {
     ["belljar.toml", ".mcp.json"].into_iter().find(|name| Path::new(name).is_file())

@@ -7,6 +7,7 @@ use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{Limits, LimitsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options};
+use cap_std::{ambient_authority, fs::Dir};
 
 use crate::{
     arguments::ConfigArguments,
@@ -35,7 +36,19 @@ pub(crate) fn load(arguments: &ConfigArguments) -> Result<Setup, Failure> {
     options.environment = environment::inherited();
     options.max_result = limits.max_result;
     let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
-    Ok(Setup { toolbox: Arc::new(Toolbox::new(config.servers, built_ins, options)), limits })
+    let toolbox = Toolbox::new(config.servers, built_ins, options);
+    let toolbox = match state_folder() {
+        Some(folder) => toolbox.with_state_folder(folder),
+        None => toolbox,
+    };
+    Ok(Setup { toolbox: Arc::new(toolbox), limits })
+}
+
+/// The folder for what is learned from run to run. Without one, nothing is kept, and all else works.
+fn state_folder() -> Option<Dir> {
+    let path = environment::state_folder()?;
+    let opened = std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
+    opened.inspect_err(|error| tracing::info!("{} cannot be used: {error}", path.display())).ok()
 }
 
 /// The configuration to load: named on the command line, in the environment, or the user's own.

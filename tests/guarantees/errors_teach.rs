@@ -7,7 +7,7 @@ use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unava
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
 
-use crate::support::{error, error_of, run, run_with, tools, value};
+use crate::support::{Terminal, error, error_of, run, run_with, tools, value};
 
 fn hint(error: &RunError) -> &str {
     error.hint.as_deref().unwrap_or_default()
@@ -438,4 +438,23 @@ async fn a_script_reads_stacks_in_the_positions_of_its_own_text() {
     let logged = run("console.error(new TypeError('logged'))").await;
     assert_eq!(logged.logs[0].text, "TypeError: logged\n    at <main> (script:1:15)");
     assert_eq!(value("const e = new Error('x'); e.stack = 'mine'; return e.stack").await, Value::from("mine"));
+}
+
+#[test]
+fn a_misspelled_tool_is_answered_with_the_signature_of_the_nearest() {
+    let terminal = Terminal::new();
+    let script = |source: &str| terminal.belljar(&["run", "--json", "--code", source]).json()["error"].clone();
+    let signature = "demo.get_issue(args: { id: number }): Promise<";
+    let error = script("await demo.get_isue({ id: 1 })");
+    assert!(
+        error["hint"].as_str().unwrap().starts_with(&format!("did you mean demo.get_issue? It is {signature}")),
+        "{error:#}"
+    );
+    let error = script("tools.describe('demo.get_isue')");
+    assert!(
+        error["message"].as_str().unwrap().contains(&format!("did you mean demo.get_issue? It is {signature}")),
+        "{error:#}"
+    );
+    let call = terminal.belljar(&["call", "demo.get_isue"]);
+    assert!(call.stderr.contains(signature), "{call:#?}");
 }

@@ -115,6 +115,7 @@ impl Terminal {
             .current_dir(self.folder.path())
             .env("HOME", self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path())
+            .env_remove("XDG_STATE_HOME")
             .env_remove("BELLJAR_CONFIG")
             .env_remove("BELLJAR_LOG");
         command

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::{
     bounds::{SHOWN_NAME_CHARS, UNAVAILABLE_SHOWN},
+    observed::Observed,
     query::Detail,
     text::one_line,
     tool::Tool,
@@ -106,10 +107,15 @@ pub(crate) struct Head {
 impl Found {
     /// What an answer says of a tool at a level of detail.
     pub fn new(tool: &Tool, detail: Detail) -> Self {
+        Self::with(tool, detail, None)
+    }
+
+    /// The same, with what calls have shown of its result.
+    pub fn with(tool: &Tool, detail: Detail, observed: Option<&Observed>) -> Self {
         let (declaration, layout) = match detail {
             Detail::Names => (None, Layout::Listed),
             Detail::Brief => (Some(tool.signature().to_owned()), Layout::Line),
-            Detail::Full => (Some(tool.declaration().to_owned()), Layout::Block),
+            Detail::Full => (Some(tool.declaration_with(observed)), Layout::Block),
         };
         Self {
             path: tool.path().clone(),

@@ -1,10 +1,13 @@
 //! The servers together: where a run looks a tool up, and a question is answered.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use belljar_model::{ToolPath, nearest};
 
-use crate::{bounds::NEAREST_BYTES, server::ServerCatalog, tool::Tool};
+use crate::{bounds::NEAREST_BYTES, server::ServerCatalog, tool::Tool, vocabulary::Vocabulary};
 
 /// Every configured server, as known at one moment. Immutable: hold it in an [`Arc`] and replace it when a server changes.
 #[derive(Debug, Default)]
@@ -12,6 +15,7 @@ pub struct Catalog {
     servers: Vec<Arc<ServerCatalog>>,
     by_name: HashMap<String, usize>,
     by_namespace: HashMap<String, usize>,
+    vocabulary: OnceLock<Vocabulary>,
 }
 
 impl Catalog {
@@ -26,7 +30,12 @@ impl Catalog {
                 by_namespace.entry(name.to_owned()).or_insert(at);
             }
         }
-        Self { servers, by_name, by_namespace }
+        Self { servers, by_name, by_namespace, vocabulary: OnceLock::new() }
+    }
+
+    /// The words of all servers. The first search makes it: some milliseconds for thousands of tools.
+    pub(crate) fn vocabulary(&self) -> &Vocabulary {
+        self.vocabulary.get_or_init(|| Vocabulary::new(&self.servers))
     }
 
     /// The servers, in the order of the configuration.

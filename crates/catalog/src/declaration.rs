@@ -2,7 +2,10 @@
 //!
 //! ```ts
 //! declare namespace fs {
-//!   /** Read the complete contents of a file. (read_only) */
+//!   /**
+//!    * Read the complete contents of a file. (read_only)
+//!    * Example: await fs.read_file({ path: "..." })
+//!    */
 //!   function read_file(args: { path: string; head?: number }): Promise<{ content: string }>;
 //! }
 //! ```
@@ -16,6 +19,7 @@ use belljar_model::{Effect, ToolDefinition};
 use crate::{
     bounds::{DECLARATION_BYTES, DESCRIPTION_CHARS, DESCRIPTION_LINES},
     names::Names,
+    observed::Observed,
     schema::{Printer, Reader, Room, Shape, Type, Types},
     text::{comment, comment_lines, quoted},
 };
@@ -87,9 +91,18 @@ pub(crate) fn signature(namespace: &str, tool: &str, definition: &ToolDefinition
     format!("{namespace}.{tool}{parameters}: Promise<{result}>")
 }
 
-/// The whole declaration.
-pub(crate) fn declaration(namespace: &Names, tool: &Names, definition: &ToolDefinition, effect: Effect) -> String {
-    let function = Function::read(definition);
+/// The whole declaration. Its result is the observed one, where one is given.
+pub(crate) fn declaration(
+    namespace: &Names,
+    tool: &Names,
+    definition: &ToolDefinition,
+    effect: Effect,
+    observed: Option<&Observed>,
+) -> String {
+    let mut function = Function::read(definition);
+    if let Some(observed) = observed {
+        function.result = observed.kind();
+    }
     let alias = tool.alias();
     let prefix = format!("{alias}_");
     let mut text = format!("declare namespace {} {{\n", namespace.alias());
@@ -109,7 +122,8 @@ pub(crate) fn declaration(namespace: &Names, tool: &Names, definition: &ToolDefi
         let body = printed(&function.types, &prefix, Room::Block, &named.body, 1);
         text.push_str(&format!("  type {prefix}{} = {body};\n", named.name));
     }
-    text.push_str(&described(tool, definition, effect));
+    let example = example::example(namespace.alias(), alias, &function);
+    text.push_str(&described(tool, definition, effect, &[observed.map(Observed::remark), example]));
     text.push_str(&format!("  function {alias}{parameters}: Promise<{result}>;\n}}"));
     text
 }
@@ -136,8 +150,8 @@ fn needed(function: &Function) -> Vec<usize> {
     (0..function.types.aliases.len()).filter(printed).collect()
 }
 
-/// The comment on the function: its description, its effect, and its exact name where that is another.
-fn described(tool: &Names, definition: &ToolDefinition, effect: Effect) -> String {
+/// The comment on the function: its description, its effect, its exact name where that is another, and more lines.
+fn described(tool: &Names, definition: &ToolDefinition, effect: Effect, more: &[Option<String>]) -> String {
     let said = definition.description.as_deref().or(definition.title.as_deref()).unwrap_or_default();
     let lines = comment_lines(said, DESCRIPTION_CHARS, DESCRIPTION_LINES);
     let remark = if tool.exact() == tool.alias() {
@@ -145,15 +159,22 @@ fn described(tool: &Names, definition: &ToolDefinition, effect: Effect) -> Strin
     } else {
         format!("({effect}; exact name {})", comment(&quoted(tool.exact())))
     };
-    match lines.as_slice() {
-        [] => format!("  /** {remark} */\n"),
-        [line] if line.chars().count() <= COMMENT_LINE_CHARS => format!("  /** {line} {remark} */\n"),
+    let mut all = match lines.as_slice() {
+        [] => vec![remark],
+        [line] if line.chars().count() <= COMMENT_LINE_CHARS => vec![format!("{line} {remark}")],
+        lines => lines.iter().cloned().chain([remark]).collect(),
+    };
+    // What may not stand in a comment as it is, is no example.
+    all.extend(more.iter().flatten().filter(|line| comment(line) == **line).cloned());
+    match all.as_slice() {
+        [line] => format!("  /** {line} */\n"),
         lines => {
             let lines: String = lines.iter().map(|line| format!("   * {line}\n")).collect();
-            format!("  /**\n{lines}   * {remark}\n   */\n")
+            format!("  /**\n{lines}   */\n")
         }
     }
 }
 
+mod example;
 #[cfg(test)]
 mod tests;

@@ -29,8 +29,8 @@ const TITLE: Field = Field { weight: 2.0, typical_words: 3.0 };
 const SERVER: Field = Field { weight: 1.5, typical_words: 1.0 };
 const SUMMARY: Field = Field { weight: 2.5, typical_words: 8.0 };
 const DESCRIPTION: Field = Field { weight: 0.8, typical_words: 25.0 };
-const PARAMETER_NAMES: Field = Field { weight: 1.0, typical_words: 6.0 };
-const PARAMETER_TEXTS: Field = Field { weight: 0.5, typical_words: 30.0 };
+const PARAMETER_NAMES: Field = Field { weight: 0.5, typical_words: 6.0 };
+const PARAMETER_TEXTS: Field = Field { weight: 0.3, typical_words: 30.0 };
 
 /// A word's weight in one tool.
 #[derive(Debug, Clone, Copy)]
@@ -41,13 +41,10 @@ pub(crate) struct Posting {
     pub(crate) weight: f32,
 }
 
-/// One server's words, in their order. Three lists side by side: a search for typing errors reads all the letters, and hardly
-/// ever a word.
+/// One server's words, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     words: Vec<String>,
-    /// The letters of each word, as [`letters`] has them.
-    letters: Vec<u64>,
     /// The tools that have each word.
     postings: Vec<Vec<Posting>>,
 }
@@ -76,26 +73,17 @@ impl Index {
             }
         }
         let (words, postings): (Vec<String>, Vec<Vec<Posting>>) = postings.into_iter().unzip();
-        let letters = words.iter().map(|word| letters(word)).collect();
-        Self { words, letters, postings }
+        Self { words, postings }
     }
 
-    /// The tools that have a word. Empty where none has.
-    pub(crate) fn postings(&self, word: &str) -> &[Posting] {
-        let place = self.words.binary_search_by(|known| known.as_str().cmp(word)).ok();
-        place.and_then(|place| self.postings.get(place)).map(Vec::as_slice).unwrap_or_default()
+    /// Every word.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
     }
 
-    /// Every word that begins so, in their order.
-    pub(crate) fn beginning(&self, prefix: &str) -> impl Iterator<Item = &str> {
-        let from = self.words.partition_point(|word| word.as_str() < prefix);
-        self.words.iter().skip(from).map(String::as_str).take_while(move |word| word.starts_with(prefix))
-    }
-
-    /// The words whose letters differ from these by at most so many bits, in their order.
-    pub(crate) fn similar(&self, letters: u64, bits: u32) -> impl Iterator<Item = &str> {
-        let all = self.words.iter().zip(&self.letters);
-        all.filter(move |(_, known)| (*known ^ letters).count_ones() <= bits).map(|(word, _)| word.as_str())
+    /// The tools that have the word at this place.
+    pub(crate) fn postings(&self, place: usize) -> &[Posting] {
+        self.postings.get(place).map(Vec::as_slice).unwrap_or_default()
     }
 }
 

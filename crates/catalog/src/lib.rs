@@ -20,21 +20,26 @@ mod declaration;
 mod identifier;
 mod index;
 mod names;
+mod observed;
 mod query;
 mod rank;
 mod schema;
 mod search;
 mod server;
+mod terms;
 #[cfg(test)]
 mod testing;
 mod text;
 mod tool;
+mod vocabulary;
 mod words;
 
 pub use answer::{Answer, Found, Unavailable, estimate_tokens};
 pub use catalog::Catalog;
 pub use identifier::{GLOBALS, RESERVED_WORDS, SPECIAL_PROPERTIES, is_identifier};
 pub use names::{Names, namespaces};
+pub use observed::Observed;
 pub use query::{Detail, Query, UnknownDetail};
+pub use search::Observations;
 pub use server::{ListFault, ServerCatalog, ServerState};
 pub use tool::Tool;

@@ -3,7 +3,9 @@
 //! A budget is kept by leaving out whole entries, never by cutting one. The best entries stay; a catalogue leaves out fairly, so that
 //! a server with a thousand tools hides none of the others. What was left out is counted, and the answer says how to get it.
 
-use belljar_model::Effect;
+use std::sync::Arc;
+
+use belljar_model::{Effect, ToolPath};
 
 use crate::{
     answer::{Answer, Found, Head, Unavailable, bytes_for, estimate_tokens},
@@ -11,6 +13,7 @@ use crate::{
         DEFAULT_BUDGET, DEFAULT_RESULTS, LARGEST_BUDGET, MOST_RESULTS, QUERY_CHARS, SERVERS_SHOWN, SHOWN_NAME_CHARS,
     },
     catalog::Catalog,
+    observed::Observed,
     query::{Detail, Query},
     rank::{has_words, rank},
     server::{ServerCatalog, ServerState},
@@ -23,9 +26,17 @@ const OMITTED_LINE_BYTES: usize = 140;
 /// Bytes kept in each line of a catalogue for the count of what is not named there.
 const MORE_BYTES: usize = 16;
 
+/// What calls have shown of a tool's results.
+pub type Observations<'a> = dyn Fn(&ToolPath) -> Option<Arc<Observed>> + Sync + 'a;
+
 impl Catalog {
     /// Answers a question. It never fails: where nothing is found, the answer says so.
     pub fn search(&self, query: &Query) -> Answer {
+        self.search_with(query, &|_| None)
+    }
+
+    /// The same, with what calls have shown of the results that no server declares. Full declarations say it.
+    pub fn search_with(&self, query: &Query, observed: &Observations<'_>) -> Answer {
         let text: String = query.text.trim().chars().take(QUERY_CHARS).collect();
         let budget = query.budget.unwrap_or(DEFAULT_BUDGET).min(LARGEST_BUDGET);
         let limit = query.limit.unwrap_or(usize::MAX).min(MOST_RESULTS);
@@ -51,10 +62,9 @@ impl Catalog {
         room.keep_for(&answer);
         if is_search {
             let limit = if query.limit.is_some() { limit } else { DEFAULT_RESULTS };
-            let (hits, found) = rank(&text, self.servers(), is_wanted, query.effect, limit);
-            let tools: Vec<&Tool> = hits.iter().map(|hit| hit.tool).collect();
+            let (tools, found) = rank(&text, self.vocabulary(), self.servers(), is_wanted, query.effect, limit);
             let detail = query.detail.unwrap_or(Detail::Brief);
-            room.fill(&mut answer, &tools, found, detail);
+            room.fill(&mut answer, &tools, found, detail, observed);
             answer.more = more(budget, Some(limit), query, found > limit && answer.results.len() == limit);
             if found == 0 {
                 answer.notes.push(self.nothing_found(&text, query));
@@ -69,7 +79,7 @@ impl Catalog {
             Detail::Names => room.fill_catalogue(&mut answer, &groups, limit),
             detail => {
                 let found = groups.iter().map(|(_, tools)| tools.len()).sum();
-                room.fill(&mut answer, &in_turns(&groups, limit), found, detail);
+                room.fill(&mut answer, &in_turns(&groups, limit), found, detail, observed);
                 in_order_of_servers(&mut answer, &groups);
             }
         }
@@ -164,12 +174,20 @@ impl Room {
     }
 
     /// Takes tools in their order as long as each fits as a whole. Of the first there is always at least its name.
-    fn fill(&mut self, answer: &mut Answer, tools: &[&Tool], found: usize, detail: Detail) {
+    fn fill(
+        &mut self,
+        answer: &mut Answer,
+        tools: &[&Tool],
+        found: usize,
+        detail: Detail,
+        observed: &Observations<'_>,
+    ) {
         if detail == Detail::Names {
             return self.fill_names(answer, tools, found);
         }
         for tool in tools {
-            let entry = Found::new(tool, detail);
+            let observed = if detail == Detail::Full { observed(tool.path()) } else { None };
+            let entry = Found::with(tool, detail, observed.as_deref());
             let bytes = entry.to_text().len();
             if bytes <= self.bytes {
                 self.bytes -= bytes;

@@ -8,11 +8,12 @@ use serde_json::Value;
 use crate::{Catalog, ServerCatalog, namespaces};
 
 /// The tool lists of real servers, as their `tools/list` answered.
-pub(crate) const REAL: [(&str, &str); 9] = [
+pub(crate) const REAL: [(&str, &str); 10] = [
     ("chrome-devtools", include_str!("../testdata/chrome-devtools.json")),
     ("everything", include_str!("../testdata/everything.json")),
     ("filesystem", include_str!("../testdata/filesystem.json")),
     ("git", include_str!("../testdata/git.json")),
+    ("github", include_str!("../testdata/github.json")),
     ("memory", include_str!("../testdata/memory.json")),
     ("notion", include_str!("../testdata/notion.json")),
     ("playwright", include_str!("../testdata/playwright.json")),

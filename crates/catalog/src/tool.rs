@@ -8,6 +8,7 @@ use crate::{
     bounds::SUMMARY_CHARS,
     declaration,
     names::Names,
+    observed::Observed,
     text::{first_sentence, quoted},
 };
 
@@ -86,6 +87,14 @@ impl Tool {
     /// The whole TypeScript declaration, with its comments.
     pub fn declaration(&self) -> &str {
         self.declaration
-            .get_or_init(|| declaration::declaration(&self.namespace, &self.names, &self.definition, self.effect))
+            .get_or_init(|| declaration::declaration(&self.namespace, &self.names, &self.definition, self.effect, None))
+    }
+
+    /// The same with the result as it was observed, where the server declares none.
+    pub fn declaration_with(&self, observed: Option<&Observed>) -> String {
+        match observed.filter(|_| self.definition.output_schema.is_none()) {
+            None => self.declaration().to_owned(),
+            observed => declaration::declaration(&self.namespace, &self.names, &self.definition, self.effect, observed),
+        }
     }
 }

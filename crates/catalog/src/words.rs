@@ -1,55 +1,130 @@
 //! From text to the words that are indexed and looked up, the same way for both.
 
+use std::sync::OnceLock;
+
 use crate::bounds::{FIELD_BYTES, WORD_CHARS};
 
 /// Words that are in every description and tell none from another. One that stands alone in a name (`get`, `list`) is not here.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
-    "a", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "had",
-    "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "please",
-    "should", "so", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to",
-    "use", "used", "uses", "using", "want", "was", "we", "what", "when", "where", "which", "will", "with", "would",
-    "you", "your",
+    "a", "about", "after", "also", "am", "an", "and", "another", "any", "are", "as", "at", "be", "been", "before",
+    "between", "but", "by", "can", "could", "did", "do", "does", "each", "every", "for", "from", "had", "has", "have",
+    "here", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "me", "my", "need", "needs", "no",
+    "not", "of", "on", "one", "only", "or", "other", "others", "out", "please", "should", "since", "so", "some",
+    "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "three", "to",
+    "two", "until", "up", "us", "use", "used", "uses", "using", "want", "was", "we", "were", "what", "when", "where",
+    "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Words that people and tools use for one another. Each group is of equals; a word may stand in one group only.
+/// Words that people and tools use for one another: the everyday verbs of computing, and its nouns that have two names. The list is
+/// general on purpose; a word belongs here if it means the same whatever the server. A word may stand in several groups.
+#[rustfmt::skip]
 const SYNONYMS: &[&[&str]] = &[
-    &["get", "read", "fetch", "retrieve", "show", "view"],
-    &["create", "make", "new", "add"],
-    &["delete", "remove"],
-    &["update", "edit", "modify", "change", "patch", "set"],
-    &["search", "find", "query", "lookup"],
-    &["run", "execute", "evaluate"],
-    &["open", "navigate", "visit", "go"],
-    &["rename", "move"],
-    &["directory", "folder"],
-    &["url", "website", "site"],
-    &["javascript", "js", "script"],
-    &["image", "picture", "photo"],
-    &["send", "post"],
-    &["save", "write", "store"],
+    &["get", "read", "fetch", "retrieve", "show", "view", "load", "see", "display", "print", "inspect", "return"],
+    &["list", "enumerate", "get", "show"],
+    &["create", "make", "new", "add", "open", "start"],
+    &["add", "append", "insert", "put", "attach"],
+    &["delete", "remove", "erase", "drop", "destroy", "forget", "discard"],
+    &["update", "edit", "modify", "change", "patch", "set", "replace", "rewrite", "overwrite", "alter", "adjust"],
+    &["search", "find", "query", "lookup", "look", "locate", "discover", "match"],
+    &["run", "execute", "evaluate", "perform"],
+    &["open", "navigate", "visit", "go", "browse", "load"],
+    &["rename", "move", "relocate"],
+    &["save", "write", "store", "record", "remember", "persist", "keep"],
+    &["record", "capture", "take"],
+    &["send", "post", "submit", "publish"],
     &["press", "hit"],
+    &["click", "tap"],
+    &["fill", "type", "enter", "input"],
+    &["select", "choose", "pick", "switch"],
+    &["switch", "checkout", "toggle", "turn"],
+    &["upload", "attach"],
+    &["wait", "pause", "sleep", "delay"],
+    &["start", "begin", "launch", "trigger"],
+    &["stop", "end", "finish", "halt"],
+    &["undo", "revert", "reset", "restore"],
+    &["simulate", "emulate", "mimic", "pretend", "fake", "mock"],
+    &["compare", "difference", "diff"],
+    &["check", "verify", "audit", "status"],
+    &["copy", "duplicate", "clone"],
+    &["compress", "zip", "gzip"],
+    &["join", "merge", "combine"],
+    &["approve", "review"],
+    &["reply", "comment", "respond"],
+    &["directory", "folder", "dir"],
+    &["url", "website", "site", "web", "link", "address"],
+    &["javascript", "js", "script"],
+    &["image", "picture", "photo", "screenshot"],
+    &["video", "screencast", "movie"],
     &["repository", "repo"],
+    &["page", "tab"],
+    &["dialog", "popup", "alert", "prompt", "modal"],
+    &["history", "log"],
+    &["size", "big", "large", "small", "dimension"],
+    &["relation", "relationship", "link", "connection"],
+    &["person", "people", "user", "member"],
+    &["database", "db"],
+    &["environment", "env"],
+    &["slow", "throttle", "performance"],
+    &["speed", "performance", "fast"],
+    &["bug", "issue", "ticket"],
+    &["pr", "pull"],
+    &["insert", "write"],
+    &["latest", "recent", "newest", "last"],
+    &["note", "memo", "observation"],
+    &["fact", "observation"],
+    &["info", "information", "metadata", "detail"],
+    &["column", "field", "property", "schema"],
+    &["clock", "time", "date", "hour"],
+    &["add", "sum", "total", "plus"],
+    &["request", "http", "network"],
 ];
 
 /// The stems of a text's words, without stop words, at most `most` of them. Only the first [`FIELD_BYTES`] are looked at.
 pub(crate) fn words(text: &str, most: usize) -> Vec<String> {
-    let mut found = Vec::new();
-    for word in split(text) {
-        if found.len() == most {
-            break;
-        }
-        if !STOP_WORDS.contains(&word.as_str()) {
-            found.push(stem(&word));
+    let telling = split(text).into_iter().filter(|word| !STOP_WORDS.contains(&word.as_str()));
+    telling.take(most).map(|word| stem(&word)).collect()
+}
+
+/// The stems of neighbouring words, joined: "screen shot" may be "screenshot", and "check out" "checkout".
+pub(crate) fn joined_pairs(text: &str, most: usize) -> Vec<String> {
+    split(text).windows(2).take(most).map(|pair| stem(&pair.concat())).collect()
+}
+
+/// The stems of the words that stand for the same as this stem, each once.
+pub(crate) fn synonyms(of: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for group in synonym_stems() {
+        if group.iter().any(|stem| stem == of) {
+            for stem in group.iter().filter(|stem| *stem != of) {
+                if !found.contains(stem) {
+                    found.push(stem.clone());
+                }
+            }
         }
     }
     found
 }
 
-/// The stems of the words that stand for the same as this stem.
-pub(crate) fn synonyms(of: &str) -> impl Iterator<Item = String> + use<'_> {
-    let group = SYNONYMS.iter().find(|group| group.iter().any(|word| stem(word) == of));
-    group.into_iter().flat_map(|group| group.iter()).map(|word| stem(word)).filter(move |word| word != of)
+fn synonym_stems() -> &'static [Vec<String>] {
+    static STEMS: OnceLock<Vec<Vec<String>>> = OnceLock::new();
+    STEMS.get_or_init(|| SYNONYMS.iter().map(|group| group.iter().map(|word| stem(word)).collect()).collect())
+}
+
+/// The words of a question. What stands for a thing of a known kind, a URL or a pattern, is that kind's word.
+pub(crate) fn question_words(text: &str, most: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in text.split_whitespace() {
+        if part.contains("://") || part.starts_with("www.") {
+            found.push(stem("url"));
+        } else if part.starts_with("*.") || part.contains("/*") {
+            found.push(stem("pattern"));
+        } else {
+            found.extend(words(part, most.saturating_sub(found.len())));
+        }
+    }
+    found.truncate(most);
+    found
 }
 
 /// A name without case and separators: what two spellings of one name have in common.
@@ -169,12 +244,11 @@ mod tests {
 
     #[test]
     fn a_word_has_its_synonyms_and_no_others() {
-        assert_eq!(synonyms(&stem("deleting")).collect::<Vec<_>>(), ["remov"]);
-        assert_eq!(synonyms("zebra").count(), 0);
-        let mut all: Vec<String> = SYNONYMS.iter().flat_map(|group| group.iter()).map(|word| stem(word)).collect();
-        let count = all.len();
-        all.sort();
-        all.dedup();
-        assert_eq!(all.len(), count, "a word stands in two groups");
+        assert_eq!(synonyms(&stem("renaming")), ["mov", "relocat"]);
+        assert!(synonyms("zebra").is_empty());
+        for group in synonym_stems() {
+            let unique: std::collections::BTreeSet<&String> = group.iter().collect();
+            assert_eq!(unique.len(), group.len(), "a word stands in a group twice: {group:?}");
+        }
     }
 }

@@ -51,6 +51,20 @@ impl Gateway {
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
         let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout));
-        self.sandbox.run_until(Program::new(source), &limits, grant, cancelled).await
+        let mut outcome = self.sandbox.run_until(Program::new(source), &limits, grant, cancelled).await;
+        self.toolbox.keep_observations(true).await;
+        if let Err(error) = &mut outcome.result {
+            self.show_what_was_meant(error);
+        }
+        outcome
+    }
+
+    /// A hint at a tool gets its signature: knowing the name is half of a right call.
+    fn show_what_was_meant(&self, error: &mut RunError) {
+        let Some(hint) = &mut error.hint else { return };
+        let meant = hint.strip_prefix("did you mean ").and_then(|meant| meant.strip_suffix('?'));
+        if let Some(signature) = meant.and_then(|meant| self.toolbox.signature_of_known(meant)) {
+            hint.push_str(&format!(" It is {signature}"));
+        }
     }
 }

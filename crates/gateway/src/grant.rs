@@ -63,16 +63,18 @@ impl Tools for Grant {
         arguments: JsonText,
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        let (upstream, path) = (self.toolbox.upstream().clone(), tool.path.clone());
+        let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         async move {
             let Ok(Value::Object(arguments)) = arguments.to_value() else {
                 return Err(CallFault::new("the arguments hold a number that no JSON parser takes"));
             };
-            upstream
-                .call_text(&path, arguments, limit)
-                .await
-                .map_err(|fault| CallFault { hint: fault.hint(), message: fault.to_string() })
+            let observer = toolbox.observer(&path, &arguments);
+            let answer = upstream.call_text(&path, arguments, limit).await;
+            if let (Some(observer), Ok(raw)) = (observer, &answer) {
+                observer.see_text(raw);
+            }
+            answer.map_err(|fault| CallFault { hint: fault.hint(), message: fault.to_string() })
         }
         .boxed()
     }
@@ -80,17 +82,18 @@ impl Tools for Grant {
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
         async move {
             let catalog = self.toolbox.catalog(server.as_deref()).await;
-            let tools: Vec<Value> = match &server {
-                None => catalog.tools().map(summary).collect(),
-                Some(name) => match catalog.server(name).or_else(|| catalog.namespace(name)) {
-                    Some(server) => server.tools().iter().map(summary).collect(),
-                    None => {
-                        let near = catalog.nearest_server(name).map(|near| format!(": did you mean {}?", near.name()));
-                        return Err(format!("there is no server '{name}'{}", near.unwrap_or_default()));
-                    }
-                },
+            let Some(name) = &server else {
+                return Ok(self.toolbox.list(&catalog, None, || summaries(catalog.tools())));
             };
-            Ok(JsonText::from_value(&Value::from(tools)))
+            match catalog.server(name).or_else(|| catalog.namespace(name)) {
+                Some(server) => {
+                    Ok(self.toolbox.list(&catalog, Some(server.name()), || summaries(server.tools().iter())))
+                }
+                None => {
+                    let near = catalog.nearest_server(name).map(|near| format!(": did you mean {}?", near.name()));
+                    Err(format!("there is no server '{name}'{}", near.unwrap_or_default()))
+                }
+            }
         }
         .boxed()
     }
@@ -117,7 +120,8 @@ impl Tools for Grant {
             let server = path.split_once('.').map(|(server, _)| server);
             let catalog = self.toolbox.catalog(server).await;
             let tool = catalog.lookup(&path).ok_or_else(|| {
-                let near = catalog.nearest_tool(&path).map(|near| format!(": did you mean {}?", near.path()));
+                let near = catalog.nearest_tool(&path);
+                let near = near.map(|near| format!(": did you mean {}? It is {}", near.path(), near.signature()));
                 format!("there is no tool '{path}'{}", near.unwrap_or_default())
             })?;
             let definition = tool.definition();
@@ -125,7 +129,7 @@ impl Tools for Grant {
                 "path": tool.path(),
                 "effect": tool.effect(),
                 "description": definition.description,
-                "declaration": tool.declaration(),
+                "declaration": tool.declaration_with(self.toolbox.observed(tool.path()).as_deref()),
                 "inputSchema": definition.input_schema,
                 "outputSchema": definition.output_schema,
             })))
@@ -134,6 +138,7 @@ impl Tools for Grant {
     }
 }
 
-fn summary(tool: &Tool) -> Value {
-    json!({ "path": tool.path(), "effect": tool.effect(), "summary": tool.summary() })
+fn summaries<'t>(tools: impl Iterator<Item = &'t Tool>) -> JsonText {
+    let summary = |tool: &Tool| json!({ "path": tool.path(), "effect": tool.effect(), "summary": tool.summary() });
+    JsonText::from_value(&tools.map(summary).collect())
 }

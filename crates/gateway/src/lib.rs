@@ -9,6 +9,7 @@
 
 mod gateway;
 mod grant;
+mod observations;
 mod report;
 mod single_call;
 mod toolbox;

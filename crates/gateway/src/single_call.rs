@@ -34,7 +34,14 @@ impl Toolbox {
         let catalog = self.catalog(Some(path.server())).await;
         // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
         let answer = match catalog.lookup(&path.to_string()) {
-            Some(tool) => self.upstream().call(tool.path(), arguments, limit).await.map_err(|fault| failed(&fault)),
+            Some(tool) => {
+                let observer = self.observer(tool.path(), &arguments);
+                let answer = self.upstream().call(tool.path(), arguments, limit).await;
+                if let (Some(observer), Ok(raw)) = (observer, &answer) {
+                    observer.see(raw);
+                }
+                answer.map_err(|fault| failed(&fault))
+            }
             None => Err(self.unknown(path, &catalog).await),
         };
         let ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
@@ -69,7 +76,7 @@ impl Toolbox {
         }
         let error = RunError::new(ErrorKind::Usage, format!("there is no tool '{path}'"));
         match catalog.nearest_tool(&path.to_string()) {
-            Some(near) => error.with_hint(format!("did you mean {}?", near.path())),
+            Some(near) => error.with_hint(format!("did you mean {}? It is {}", near.path(), near.signature())),
             None => error.with_hint(format!("`belljar search --server {}` lists what there is", server.name())),
         }
     }
@@ -84,7 +91,7 @@ fn failed(fault: &CallFault) -> RunError {
 }
 
 /// What a script would get of a `CallToolResult`.
-fn value(raw: &Value) -> Value {
+pub(crate) fn value(raw: &Value) -> Value {
     if let Some(structured) = raw.get("structuredContent").filter(|structured| !structured.is_null()) {
         return structured.clone();
     }

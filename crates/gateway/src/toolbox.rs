@@ -5,15 +5,32 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use belljar_catalog::{Answer, Catalog, Names, Query, ServerCatalog, namespaces};
-use belljar_model::{Effect, ServerSpec, ToolDefinition};
+use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, namespaces};
+use belljar_model::{Effect, JsonText, ServerSpec, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
+use cap_std::fs::Dir;
 use futures::future::join_all;
+use serde_json::{Map, Value};
+
+use crate::{observations::Observations, single_call::value};
+
+/// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one has not.
+const OBSERVED_BYTES: usize = 256 * 1024;
 
 /// Every configured child: its names, its tools once they are known, and its connection.
 pub struct Toolbox {
     upstream: Upstream,
     servers: Vec<Server>,
+    observations: Arc<Observations>,
+    /// The catalogue that was asked for last: what it has indexed is of use as long as no server changes.
+    joined: Mutex<Joined>,
+}
+
+#[derive(Default)]
+struct Joined {
+    catalog: Arc<Catalog>,
+    /// Lists of its tools, as scripts get them: of one server, or of all.
+    lists: BTreeMap<Option<String>, JsonText>,
 }
 
 struct Server {
@@ -34,7 +51,19 @@ impl Toolbox {
             .zip(&specs)
             .map(|(names, spec)| Server { names, effects: spec.effects.clone(), known: Mutex::default() })
             .collect();
-        Self { servers, upstream: Upstream::new(specs, built_ins, options) }
+        Self {
+            servers,
+            upstream: Upstream::new(specs, built_ins, options),
+            observations: Arc::default(),
+            joined: Mutex::default(),
+        }
+    }
+
+    /// Keeps the shapes of results that no server declares in this folder, and begins with those that are there.
+    #[must_use]
+    pub fn with_state_folder(mut self, folder: Dir) -> Self {
+        self.observations = Arc::new(Observations::in_folder(folder));
+        self
     }
 
     /// The connections to the children.
@@ -49,7 +78,31 @@ impl Toolbox {
 
     /// Stops all children, in less than five seconds.
     pub async fn shutdown(&self) {
+        self.keep_observations(false).await;
         self.upstream.shutdown().await;
+    }
+
+    /// Writes the observed shapes to the state folder, if there is one; `only_news` leaves mere counts for later.
+    pub(crate) async fn keep_observations(&self, only_news: bool) {
+        let observations = self.observations.clone();
+        // A write that fails has said so, and a shutdown does not wait for one that panics.
+        let _ = tokio::task::spawn_blocking(move || observations.save(only_news)).await;
+    }
+
+    /// Where to record what calls of a tool bring; `None` where its server declares that itself.
+    pub(crate) fn observer(&self, path: &ToolPath, arguments: &Map<String, Value>) -> Option<Observer> {
+        let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
+        let known = server.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (_, catalog) = known?;
+        let is_declared = catalog.tool(path.tool())?.definition().output_schema.is_some();
+        let observer =
+            || Observer { observations: self.observations.clone(), path: path.clone(), arguments: arguments.clone() };
+        (!is_declared).then(observer)
+    }
+
+    /// What calls have shown of a tool's results.
+    pub(crate) fn observed(&self, path: &ToolPath) -> Option<Arc<Observed>> {
+        self.observations.of(path)
     }
 
     /// Starts, in the background, the children whose names stand in `source`.
@@ -63,11 +116,11 @@ impl Toolbox {
 
     /// Searches the tools of all children, or of the one that the query names; they are started if they are not running.
     pub async fn search(&self, query: &Query) -> Answer {
-        self.catalog(query.server.as_deref()).await.search(query)
+        self.catalog(query.server.as_deref()).await.search_with(query, &|path| self.observed(path))
     }
 
     /// The catalogue, after starting all children, or `only` one. A child that cannot be started is in it with its reason.
-    pub(crate) async fn catalog(&self, only: Option<&str>) -> Catalog {
+    pub(crate) async fn catalog(&self, only: Option<&str>) -> Arc<Catalog> {
         let is_named =
             |server: &Server| only.is_none_or(|name| server.names.exact() == name || server.names.alias() == name);
         let servers = self.servers.iter().map(async |server| {
@@ -78,7 +131,34 @@ impl Toolbox {
                 known.map_or_else(|| Arc::new(ServerCatalog::not_started(server.names.clone())), |(_, catalog)| catalog)
             }
         });
-        Catalog::new(join_all(servers).await)
+        let servers = join_all(servers).await;
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = joined.catalog.servers();
+        if !(known.len() == servers.len() && known.iter().zip(&servers).all(is_same)) {
+            *joined = Joined { catalog: Arc::new(Catalog::new(servers)), lists: BTreeMap::new() };
+        }
+        joined.catalog.clone()
+    }
+
+    /// The list of `server`'s tools, or of all, in this catalogue. It is made with `list` where it was not asked for before.
+    pub(crate) fn list(
+        &self,
+        catalog: &Arc<Catalog>,
+        server: Option<&str>,
+        list: impl FnOnce() -> JsonText,
+    ) -> JsonText {
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&joined.catalog, catalog) {
+            return list();
+        }
+        joined.lists.entry(server.map(str::to_owned)).or_insert_with(list).clone()
+    }
+
+    /// The tool that a text names, of a server that is known already.
+    pub(crate) fn signature_of_known(&self, expression: &str) -> Option<String> {
+        let known = |server: &Server| server.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let catalogs = self.servers.iter().filter_map(known).map(|(_, catalog)| catalog);
+        Catalog::new(catalogs.collect()).lookup(expression).map(|tool| tool.signature().to_owned())
     }
 
     /// How the script sees each server, in order.
@@ -111,5 +191,36 @@ impl Toolbox {
             let hint = fault.hint().unwrap_or_default();
             Arc::new(ServerCatalog::unavailable(server.names.clone(), &fault.reason(), &hint))
         })
+    }
+}
+
+/// Whether two catalogues of one server say the same. One without tools is made anew each time.
+fn is_same((one, other): (&Arc<ServerCatalog>, &Arc<ServerCatalog>)) -> bool {
+    let without_tools = *one.state() != ServerState::Ready && one.state() == other.state();
+    Arc::ptr_eq(one, other) || (without_tools && one.name() == other.name())
+}
+
+/// One call whose result is looked at.
+pub(crate) struct Observer {
+    observations: Arc<Observations>,
+    path: ToolPath,
+    arguments: Map<String, Value>,
+}
+
+impl Observer {
+    /// Records the shape of a `CallToolResult`, unless the tool failed.
+    pub(crate) fn see(&self, raw: &Value) {
+        if raw.get("isError") != Some(&Value::Bool(true)) {
+            self.observations.record(&self.path, &self.arguments, &value(raw));
+        }
+    }
+
+    /// The same for its text.
+    pub(crate) fn see_text(&self, raw: &JsonText) {
+        if raw.as_str().len() <= OBSERVED_BYTES
+            && let Ok(raw) = raw.to_value()
+        {
+            self.see(&raw);
+        }
     }
 }

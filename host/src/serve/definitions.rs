@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const SEARCH: &str = "search_docs";
@@ -12,54 +13,32 @@ pub(crate) const EXECUTE: &str = "execute_code";
 pub(super) const INSTRUCTIONS: &str = "The tools of many MCP servers, called from code: find them with search_docs, then write one \
                                        script for execute_code that calls, loops, filters and returns only what is needed.";
 
-const SEARCH_DESCRIPTION: &str = "Finds tools that execute_code can call, with their TypeScript declarations. Without a query: all \
-                                  servers and tools by name.";
+/// The names, descriptions and input schemas: all of a definition that clients put before a model. They are data, so that they can be
+/// read and counted as they are.
+const DEFINITIONS: &str = include_str!("tools.json");
 
-const EXECUTE_DESCRIPTION: &str = "Runs JavaScript or TypeScript in a sandbox. Each server is a global object with one async function \
-                                   per tool, which takes one object and returns parsed data; find them with search_docs. Top-level \
-                                   await and return work. No network, files or imports. Call many tools in one script (Promise.all), \
-                                   filter there, return little:\n\
-                                   const found = await tools.search(\"list\");\n\
-                                   return found.map(t => t.path);";
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Definition {
+    name: String,
+    description: String,
+    input_schema: JsonObject,
+}
 
 /// Both definitions.
 pub(super) fn tools() -> Vec<Tool> {
-    let search = Tool::new_with_raw(
-        SEARCH,
-        Some(SEARCH_DESCRIPTION.into()),
-        object(json!({
-            "type": "object",
-            "properties": {
-                "query": { "type": "string", "description": "words, or a tool's path" },
-                "server": { "type": "string" },
-                "detail": { "enum": ["names", "brief", "full"] },
-                "limit": { "type": "integer", "minimum": 1 },
-                "budget": { "type": "integer", "minimum": 1, "description": "most tokens to answer with (2000)" }
-            },
-            "additionalProperties": false
-        })),
-    )
-    .with_raw_output_schema(object(search_output()))
-    .with_annotations(ToolAnnotations::new().read_only(true).open_world(false));
-    let execute = Tool::new_with_raw(
-        EXECUTE,
-        Some(EXECUTE_DESCRIPTION.into()),
-        object(json!({
-            "type": "object",
-            "properties": {
-                "code": { "type": "string" },
-                "limits": {
-                    "type": "object",
-                    "description": "lower limits for this run, such as {\"timeout\": \"20s\", \"max_calls\": 50}"
-                }
-            },
-            "required": ["code"],
-            "additionalProperties": false
-        })),
-    )
-    .with_raw_output_schema(object(execute_output()))
-    .with_annotations(ToolAnnotations::new().read_only(false).open_world(true));
-    vec![search, execute]
+    let definitions: Vec<Definition> =
+        serde_json::from_str(DEFINITIONS).expect("the file is part of the program, and a test reads it");
+    let tools = definitions.into_iter().map(|definition| {
+        let (output, annotations) = match definition.name.as_str() {
+            EXECUTE => (execute_output(), ToolAnnotations::new().read_only(false).open_world(true)),
+            _ => (search_output(), ToolAnnotations::new().read_only(true).open_world(false)),
+        };
+        Tool::new_with_raw(definition.name, Some(definition.description.into()), Arc::new(definition.input_schema))
+            .with_raw_output_schema(object(output))
+            .with_annotations(annotations)
+    });
+    tools.collect()
 }
 
 fn search_output() -> Value {
@@ -179,5 +158,18 @@ fn object(schema: Value) -> Arc<JsonObject> {
     match schema {
         Value::Object(object) => Arc::new(object),
         _ => Arc::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_those_of_the_two_tools() {
+        let tools = tools();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+        assert_eq!(names, [SEARCH, EXECUTE]);
+        assert!(tools.iter().all(|tool| tool.output_schema.is_some() && tool.description.is_some()));
     }
 }

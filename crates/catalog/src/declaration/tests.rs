@@ -14,7 +14,7 @@ fn tool(entry: &Value) -> (Names, Names, ToolDefinition) {
 
 fn declared(entry: &Value) -> String {
     let (namespace, names, definition) = tool(entry);
-    declaration(&namespace, &names, &definition, Effect::ReadOnly)
+    declaration(&namespace, &names, &definition, Effect::ReadOnly, None)
 }
 
 fn signed(entry: &Value) -> String {
@@ -46,6 +46,7 @@ fn a_declaration_says_what_a_tool_takes_gives_and_does() {
    * Read a file.
    * As text.
    * (read_only)
+   * Example: await fs.read_file({ path: \"...\" })
    */
   function read_file(args: {
     /** Where it is */
@@ -63,7 +64,10 @@ fn a_name_that_is_no_identifier_is_declared_under_its_alias() {
     assert_eq!(
         declared(&json!({"name": "a-*/b", "description": "Does it."})),
         "declare namespace fs {
-  /** Does it. (read_only; exact name \"a-*\\/b\") */
+  /**
+   * Does it. (read_only; exact name \"a-*\\/b\")
+   * Example: await fs.a___b()
+   */
   function a___b(args?: Record<string, unknown>): Promise<unknown>;
 }"
     );
@@ -133,7 +137,10 @@ fn what_refers_to_itself_has_a_name() {
         "declare namespace fs {
   /** A node */
   type put_TreeNode = { children?: put_TreeNode[] };
-  /** (read_only) */
+  /**
+   * (read_only)
+   * Example: await fs.put()
+   */
   function put(args?: {
     tree?: put_TreeNode;
     /** Its label */
@@ -250,7 +257,7 @@ fn every_tool_of_real_servers_and_of_a_hostile_one_is_declared() {
         }
         assert!(seen.insert(tool.expression().to_owned()), "{} twice", tool.expression());
     }
-    assert_eq!(real.tools().count(), 138);
+    assert_eq!(real.tools().count(), 164);
 }
 
 #[test]
@@ -263,6 +270,7 @@ fn real_tools_are_declared_as_people_would_write_them() {
   /**
    * Make line-based edits to a text file. Each edit replaces exact line sequences with new content. Returns a git-style diff showing the changes made. Only works within allowed directories.
    * (mutating)
+   * Example: await filesystem.edit_file({ path: \"...\", edits: [{ oldText: \"...\", newText: \"...\" }] })
    */
   function edit_file(args: {
     path: string;
@@ -281,7 +289,10 @@ fn real_tools_are_declared_as_people_would_write_them() {
         declared("time.convert_time"),
         "declare namespace time {
   type convert_time_TimeResult = { timezone: string; datetime: string; day_of_week: string; is_dst: boolean };
-  /** Convert time between timezones (read_only) */
+  /**
+   * Convert time between timezones (read_only)
+   * Example: await time.convert_time({ source_timezone: \"...\", time: \"...\", target_timezone: \"...\" })
+   */
   function convert_time(args: {
     /** Source IANA timezone name (e.g., 'America/New_York', 'Europe/London'). Use 'UTC' as local timezone if no source timezone provided by the user. */
     source_timezone: string;

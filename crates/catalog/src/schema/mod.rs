@@ -16,4 +16,4 @@ mod types;
 pub(crate) use aliases::Types;
 pub(crate) use print::{Printer, Room};
 pub(crate) use read::Reader;
-pub(crate) use types::{Shape, Type};
+pub(crate) use types::{Member, Shape, Type};

@@ -278,7 +278,7 @@ impl<'t> Printer<'t> {
 impl Shape {
     /// Whether members without a name in the schema need a type of their own: in one type with the others, theirs would have
     /// to fit those, too.
-    fn is_split(&self) -> bool {
+    pub(crate) fn is_split(&self) -> bool {
         !self.members.is_empty() && self.others.as_deref().is_some_and(|others| *others != Type::Unknown)
     }
 }

@@ -148,7 +148,7 @@ fn no_words_give_the_catalogue() {
     assert!(text.contains("notion (24 tools): API_get_user, "), "{text}");
     let symbols = catalog.search(&Query::new("*** ?!"));
     assert!(symbols.notes[0].contains("no words"), "{:?}", symbols.notes);
-    assert_eq!(symbols.results.len(), 138);
+    assert_eq!(symbols.results.len(), 164);
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! The figures that the documents promise are kept. The examples print them whole.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../measures/mod.rs"]
+mod measures;
+
+use measures::{
+    catalog, lists,
+    retrieval::{self, Figures, Question},
+};
+
+#[test]
+fn an_agents_question_finds_its_tool_and_better_than_plain_searches_do() {
+    let catalog = catalog(&lists());
+    assert!(catalog.tools().count() >= 150);
+    let questions = retrieval::questions();
+    assert!(questions.len() >= 120);
+    let engines = retrieval::engines(&catalog);
+    let all: Vec<Figures> = engines.iter().map(|engine| retrieval::figures(engine, questions.iter())).collect();
+    let held_out = retrieval::figures(&engines[0], questions.iter().filter(|question| question.held_out));
+    assert!(all[0].recall_at_1 >= 0.79 && all[0].recall_at_5 >= 0.95 && all[0].mrr >= 0.86, "{:?}", all[0]);
+    assert!(held_out.recall_at_1 >= 0.75 && held_out.recall_at_5 >= 0.92 && held_out.mrr >= 0.82, "{held_out:?}");
+    for plain in &all[1..] {
+        assert!(all[0].recall_at_1 > plain.recall_at_1 && all[0].recall_at_5 > plain.recall_at_5, "{all:?}");
+    }
+}
+
+#[test]
+fn every_question_names_tools_that_there_are() {
+    let catalog = catalog(&lists());
+    for Question { text, right, .. } in retrieval::questions() {
+        for path in right {
+            assert!(catalog.lookup(&path).is_some(), "{text}: {path}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The shapes of results that no server declares, kept from run to run.
+//!
+//! What is kept is a [`belljar_catalog::Observed`] for each tool: types and the names of members, never a value. The folder is the host's choice; without
+//! one, shapes last as long as the process. A file that cannot be read or is no such file costs nothing but its shapes.
+
+use std::{
+    collections::{HashMap, HashSet},
+    io::{self, Read as _, Write as _},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use belljar_catalog::Observed;
+use belljar_model::ToolPath;
+use cap_std::fs::Dir;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The file in the state folder.
+const FILE: &str = "shapes.json";
+/// What the file's format is called; a file of another one is left alone until it is replaced.
+const VERSION: u32 = 1;
+/// The largest file that is read: some thousand shapes.
+const FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// Tools whose shapes are kept; those that were called least are forgotten.
+const TOOLS: usize = 500;
+
+/// What has been observed of each tool. Shared by all runs.
+#[derive(Default)]
+pub(crate) struct Observations {
+    folder: Option<Dir>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    shapes: HashMap<ToolPath, Arc<Observed>>,
+    /// Tools whose shape this process has seen, since the file was written.
+    unsaved: HashSet<ToolPath>,
+    /// Whether one of them showed something new.
+    is_new: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    tools: Vec<(String, Observed)>,
+}
+
+/// Why there are no shapes from a file.
+#[derive(Debug, thiserror::Error)]
+enum ReadFault {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("it has more than {FILE_BYTES} bytes")]
+    TooLarge,
+    #[error("it holds no shapes: {0}")]
+    Malformed(#[from] serde_json::Error),
+    #[error("its version is {0}; this program reads {VERSION}")]
+    OtherVersion(u32),
+}
+
+impl Observations {
+    /// What is in the folder, and will be kept there.
+    pub(crate) fn in_folder(folder: Dir) -> Self {
+        let shapes = read(&folder).unwrap_or_else(|fault| {
+            tracing::warn!("{FILE} in the state folder is ignored: {fault}");
+            HashMap::new()
+        });
+        Self { folder: Some(folder), known: Mutex::new(Known { shapes, ..Known::default() }) }
+    }
+
+    /// What is known of a tool's results.
+    pub(crate) fn of(&self, tool: &ToolPath) -> Option<Arc<Observed>> {
+        self.known().shapes.get(tool).cloned()
+    }
+
+    /// Takes in a result, as a script gets it.
+    pub(crate) fn record(&self, tool: &ToolPath, arguments: &Map<String, Value>, result: &Value) {
+        let mut known = self.known();
+        let mut observed = known.shapes.get(tool).map(|observed| (**observed).clone()).unwrap_or_default();
+        let is_new = observed.record(result, arguments);
+        known.is_new |= is_new;
+        known.shapes.insert(tool.clone(), Arc::new(observed));
+        known.unsaved.insert(tool.clone());
+        if known.shapes.len() > TOOLS {
+            let least = known.shapes.iter().filter(|(path, _)| *path != tool).min_by_key(|(_, shape)| shape.calls());
+            if let Some(least) = least.map(|(path, _)| path.clone()) {
+                known.shapes.remove(&least);
+            }
+        }
+    }
+
+    /// Writes what this process has seen. `only_news` leaves it for later where no type has changed. It blocks.
+    pub(crate) fn save(&self, only_news: bool) {
+        let Some(folder) = &self.folder else { return };
+        let mut known = self.known();
+        if known.unsaved.is_empty() || (only_news && !known.is_new) {
+            return;
+        }
+        // Another process may have written in the meantime; of each tool, the last one's word counts.
+        let mut shapes = read(folder).unwrap_or_default();
+        let mine = known.shapes.iter().filter(|(path, _)| known.unsaved.contains(path));
+        shapes.extend(mine.map(|(path, observed)| (path.clone(), observed.clone())));
+        if let Err(error) = write(folder, shapes) {
+            tracing::warn!("{FILE} cannot be written to the state folder: {error}");
+        }
+        known.unsaved.clear();
+        known.is_new = false;
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn read(folder: &Dir) -> Result<HashMap<ToolPath, Arc<Observed>>, ReadFault> {
+    let file = match folder.open(FILE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),
+        file => file?,
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(read).is_ok_and(|read| read > FILE_BYTES) {
+        return Err(ReadFault::TooLarge);
+    }
+    let file: File = serde_json::from_slice(&bytes)?;
+    if file.version != VERSION {
+        return Err(ReadFault::OtherVersion(file.version));
+    }
+    let tools = file.tools.into_iter().take(TOOLS);
+    Ok(tools.filter_map(|(path, observed)| Some((path.parse().ok()?, Arc::new(observed.checked()?)))).collect())
+}
+
+/// Writes beside the file and puts that in its place, so that there is always a whole one.
+fn write(folder: &Dir, shapes: HashMap<ToolPath, Arc<Observed>>) -> io::Result<()> {
+    let mut tools: Vec<(String, Observed)> =
+        shapes.into_iter().map(|(path, observed)| (path.to_string(), Arc::unwrap_or_clone(observed))).collect();
+    tools
+        .sort_by(|(path, one), (other_path, other)| other.calls().cmp(&one.calls()).then_with(|| path.cmp(other_path)));
+    tools.truncate(TOOLS);
+    let text = serde_json::to_vec(&File { version: VERSION, tools })?;
+    let beside = format!("{FILE}.{}", std::process::id());
+    let mut file = folder.create(&beside)?;
+    file.write_all(&text)?;
+    drop(file);
+    folder.rename(&beside, folder, FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use cap_std::ambient_authority;
+    use serde_json::json;
+
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, impl Fn() -> Dir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_owned();
+        (folder, move || Dir::open_ambient_dir(&path, ambient_authority()).expect("the folder"))
+    }
+
+    fn path(text: &str) -> ToolPath {
+        text.parse().expect("a path")
+    }
+
+    #[test]
+    fn shapes_outlive_the_process_and_other_processes_keep_theirs() {
+        let (_folder, open) = folder();
+        let (one, other) = (Observations::in_folder(open()), Observations::in_folder(open()));
+        one.record(&path("a.x"), &Map::new(), &json!({"n": 1}));
+        other.record(&path("b.y"), &Map::new(), &json!("text"));
+        one.save(true);
+        other.save(true);
+        let next = Observations::in_folder(open());
+        for tool in ["a.x", "b.y"] {
+            assert_eq!(next.of(&path(tool)).map(|observed| observed.calls()), Some(1), "{tool}");
+        }
+        let files: Vec<_> = open().entries().expect("entries").map(|file| file.expect("a file").file_name()).collect();
+        assert_eq!(files, [FILE], "nothing is left beside it");
+    }
+
+    #[test]
+    fn only_news_is_written_at_once_and_the_counts_at_the_end() {
+        let (_folder, open) = folder();
+        let observations = Observations::in_folder(open());
+        let record = || observations.record(&path("a.x"), &Map::new(), &json!({"n": 1}));
+        let kept = || Observations::in_folder(open()).of(&path("a.x")).map(|observed| observed.calls());
+        record();
+        observations.save(true);
+        record();
+        observations.save(true);
+        assert_eq!(kept(), Some(1));
+        observations.save(false);
+        assert_eq!(kept(), Some(2));
+    }
+
+    #[test]
+    fn a_corrupt_file_is_ignored_and_replaced() {
+        for corrupt in
+            ["", "{", "[]", r#"{"version":9,"tools":[]}"#, r#"{"version":1,"tools":[["a.x",{"calls":"many"}]]}"#]
+        {
+            let (_folder, open) = folder();
+            open().write(FILE, corrupt).expect("written");
+            let observations = Observations::in_folder(open());
+            assert!(observations.of(&path("a.x")).is_none());
+            observations.record(&path("a.x"), &Map::new(), &json!(1));
+            observations.save(false);
+            assert!(Observations::in_folder(open()).of(&path("a.x")).is_some(), "{corrupt}");
+        }
+        let (_folder, open) = folder();
+        open().write(FILE, vec![b' '; 5 * 1024 * 1024]).expect("written");
+        assert!(matches!(read(&open()), Err(ReadFault::TooLarge)));
+    }
+
+    #[test]
+    fn the_number_of_tools_is_bounded() {
+        let (_folder, open) = folder();
+        let observations = Observations::in_folder(open());
+        for number in 0..TOOLS + 50 {
+            observations.record(&path(&format!("a.t{number}")), &Map::new(), &json!(1));
+        }
+        assert_eq!(observations.known().shapes.len(), TOOLS);
+        observations.save(false);
+        assert_eq!(read(&open()).expect("shapes").len(), TOOLS);
+    }
+}
