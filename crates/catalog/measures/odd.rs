@@ -142,7 +142,7 @@ fn keyword(numbers: &mut Numbers, depth: u32) -> (&'static str, Value) {
     };
     match numbers.below(16) {
         0 => ("type", json!(numbers.one(&["object", "array", "string", "number"]))),
-        1 | 2 | 3 => ("properties", properties(numbers, depth)),
+        1..=3 => ("properties", properties(numbers, depth)),
         4 => ("required", Value::from_iter((0..3).map(|_| *numbers.one(&NAMES)))),
         5 => ("additionalProperties", schema(numbers, depth)),
         6 => ("patternProperties", json!({ "^x": schema(numbers, depth) })),
@@ -166,7 +166,7 @@ fn properties(numbers: &mut Numbers, depth: u32) -> Value {
 }
 
 fn reference(numbers: &mut Numbers) -> &'static str {
-    *numbers.one(&[
+    numbers.one::<&str>(&[
         "#",
         "#/$defs/d0",
         "#/$defs/d1",

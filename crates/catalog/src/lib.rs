@@ -21,6 +21,8 @@ mod identifier;
 mod index;
 mod names;
 mod observed;
+#[cfg(test)]
+mod proofs;
 mod query;
 mod rank;
 mod schema;
@@ -33,6 +35,13 @@ mod text;
 mod tool;
 mod vocabulary;
 mod words;
+
+// The examples measure from outside what the tests hold from inside.
+#[cfg(test)]
+extern crate self as belljar_catalog;
+#[cfg(test)]
+#[path = "../measures/mod.rs"]
+mod measures;
 
 pub use answer::{Answer, Found, Unavailable, estimate_tokens};
 pub use catalog::Catalog;

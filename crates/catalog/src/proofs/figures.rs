@@ -1,11 +1,6 @@
 //! The figures that the documents promise are kept. The examples print them whole.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
-
-#[path = "../measures/mod.rs"]
-mod measures;
-
-use measures::{
+use crate::measures::{
     catalog, lists,
     retrieval::{self, Figures, Question},
 };

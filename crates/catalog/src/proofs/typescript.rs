@@ -1,16 +1,13 @@
 //! What the compiler of TypeScript itself says of the declarations. It is pinned in `tests/servers`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
-
-#[path = "../measures/mod.rs"]
-mod measures;
-
 use std::{fs, path::Path, process::Command};
 
-use belljar_catalog::Catalog;
-use measures::{
-    catalog, lists,
-    odd::{self, Numbers},
+use crate::{
+    Catalog,
+    measures::{
+        catalog, lists,
+        odd::{self, Numbers},
+    },
 };
 
 /// Odd tools that are declared. Each has an input schema, and every other one an output schema.
