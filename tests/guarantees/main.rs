@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod arguments;
 mod cancellation;
 mod command_line;
 mod configuration;
@@ -16,6 +17,8 @@ mod limits;
 mod namespaces;
 mod official_client;
 mod real_servers;
+mod scripts;
+mod stub_server;
 mod support;
 mod tool_calls;
 mod values;

@@ -64,15 +64,24 @@ impl Tools for Grant {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let (upstream, path) = (self.toolbox.upstream().clone(), tool.path.clone());
+        let checks = self.toolbox.checks(&path);
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         async move {
             let Ok(Value::Object(arguments)) = arguments.to_value() else {
-                return Err(CallFault::new("the arguments hold a number that no JSON parser takes"));
+                return Err(CallFault::refused("the arguments hold a number that no JSON parser takes"));
             };
-            upstream
-                .call_text(&path, arguments, limit)
-                .await
-                .map_err(|fault| CallFault { hint: fault.hint(), message: fault.to_string() })
+            let arguments = match checks {
+                Some(checks) => checks
+                    .admit(path.tool(), arguments)
+                    .await
+                    .map_err(|refusal| CallFault::refused(refusal.message).with_hint(refusal.hint))?,
+                None => arguments,
+            };
+            let answer = upstream.call_text(&path, arguments, limit).await;
+            answer.map_err(|fault| match fault.hint() {
+                Some(hint) => CallFault::new(fault.to_string()).with_hint(hint),
+                None => CallFault::new(fault.to_string()),
+            })
         }
         .boxed()
     }
@@ -125,6 +134,7 @@ impl Tools for Grant {
                 "path": tool.path(),
                 "effect": tool.effect(),
                 "description": definition.description,
+                "signature": tool.signature(),
                 "declaration": tool.declaration(),
                 "inputSchema": definition.input_schema,
                 "outputSchema": definition.output_schema,

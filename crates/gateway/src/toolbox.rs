@@ -6,9 +6,11 @@ use std::{
 };
 
 use belljar_catalog::{Answer, Catalog, Names, Query, ServerCatalog, namespaces};
-use belljar_model::{Effect, ServerSpec, ToolDefinition};
+use belljar_model::{Effect, ServerSpec, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use futures::future::join_all;
+
+use crate::arguments::Checks;
 
 /// Every configured child: its names, its tools once they are known, and its connection.
 pub struct Toolbox {
@@ -22,8 +24,19 @@ struct Server {
     known: Mutex<Option<Known>>,
 }
 
-/// A catalogue, and the tool list that it was made from.
-type Known = (Arc<Vec<ToolDefinition>>, Arc<ServerCatalog>);
+impl Server {
+    fn last_known(&self) -> Option<Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What is made of a tool list, and made anew when the list changes.
+#[derive(Clone)]
+struct Known {
+    list: Arc<Vec<ToolDefinition>>,
+    catalog: Arc<ServerCatalog>,
+    checks: Arc<Checks>,
+}
 
 impl Toolbox {
     /// A toolbox of `specs`, none of which is started yet.
@@ -74,11 +87,17 @@ impl Toolbox {
             if is_named(server) {
                 self.known_or_fault(server).await
             } else {
-                let known = server.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                known.map_or_else(|| Arc::new(ServerCatalog::not_started(server.names.clone())), |(_, catalog)| catalog)
+                let not_started = || Arc::new(ServerCatalog::not_started(server.names.clone()));
+                server.last_known().map_or_else(not_started, |known| known.catalog)
             }
         });
         Catalog::new(join_all(servers).await)
+    }
+
+    /// What checks the arguments of a tool's calls, once its server's tools are known.
+    pub(crate) fn checks(&self, path: &ToolPath) -> Option<Arc<Checks>> {
+        let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
+        server.last_known().map(|known| known.checks)
     }
 
     /// How the script sees each server, in order.
@@ -96,11 +115,12 @@ impl Toolbox {
         let tools = self.upstream.tools(server.names.exact()).await?;
         let mut known = server.known.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
-            Some((of, catalog)) if Arc::ptr_eq(of, &tools) => Ok(catalog.clone()),
+            Some(known) if Arc::ptr_eq(&known.list, &tools) => Ok(known.catalog.clone()),
             _ => {
                 let catalog = ServerCatalog::ready(server.names.clone(), tools.as_ref().clone(), &server.effects);
                 let catalog = Arc::new(catalog);
-                *known = Some((tools, catalog.clone()));
+                let checks = Arc::new(Checks::new(catalog.clone()));
+                *known = Some(Known { list: tools, catalog: catalog.clone(), checks });
                 Ok(catalog)
             }
         }

@@ -10,11 +10,11 @@ use boa_engine::{
 use super::{
     CallSite,
     namespace::{self, ToolRef},
-    own_data_property, tool_error,
-    tool_error::located,
+    own_data_property, put_hidden, tool_error,
+    tool_error::{located, refused},
 };
 use crate::{
-    glass::belljar::sandbox::tools::Tool,
+    glass::belljar::sandbox::{catalog, tools::Tool},
     pending::{self, Answered, Awaited, Event},
     values::{decode, encode},
 };
@@ -40,6 +40,11 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
         }
         Err(error) => {
             let reason = located(error, context)?;
+            let is_misshapen =
+                arguments.len() != 1 || arguments.first().is_some_and(|only| other_than_object(only).is_some());
+            if is_misshapen && let Some((reason, hint)) = reason.as_object().zip(signature_hint(tool, context)) {
+                put_hidden(&reason, "hint", JsString::from(hint), context)?;
+            }
             settle.reject.call(&JsValue::undefined(), &[reason], context)?;
         }
     }
@@ -52,6 +57,7 @@ pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> 
     let settled = match result {
         Ok(text) => decode::decode(&text, context)
             .and_then(|result| if raw { Ok(result) } else { value_of(&tool, site, result, context) }),
+        Err(error) if error.refused => Err(refused(site, &error.message, error.hint.as_deref(), context)?),
         Err(error) => {
             let (message, hint) = (&error.message, error.hint.as_deref());
             Err(tool_error(site, &tool, message, JsValue::undefined(), hint, context)?)
@@ -165,6 +171,14 @@ fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsRe
     }
     let handle = namespace::open(tool).map_err(|message| JsNativeError::error().with_message(message))?;
     Ok((handle, text))
+}
+
+/// The tool's declaration on one line, for an author who did not know it.
+fn signature_hint(tool: &ToolRef, context: &mut Context) -> Option<String> {
+    let described = catalog::describe(&format!("{}.{}", tool.server, tool.name)).ok()?;
+    let described = decode::decode(&described, context).ok()?.as_object()?;
+    let signature = own_data_property(&described, js_string!("signature"), context)?.as_string()?;
+    Some(format!("the tool is {}", signature.to_std_string_lossy()))
 }
 
 /// What a value is, if it is no object that could hold named arguments.

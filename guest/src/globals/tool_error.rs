@@ -61,6 +61,17 @@ pub(super) fn tool_error(
     Ok(JsError::from_opaque(error.into()))
 }
 
+/// A `TypeError` at the place of a call that was never made: its arguments are not what the tool asks for.
+pub(super) fn refused(site: CallSite, message: &str, hint: Option<&str>, context: &mut Context) -> JsResult<JsError> {
+    let CallSite(error) = site;
+    error.set_prototype(Some(context.intrinsics().constructors().type_error().prototype()));
+    put_hidden(&error, "message", JsString::from(message), context)?;
+    if let Some(hint) = hint {
+        put_hidden(&error, "hint", JsString::from(hint), context)?;
+    }
+    Ok(JsError::from_opaque(error.into()))
+}
+
 /// An error of the engine's own as a value that has the stack of now: a rejection gives it none.
 pub(super) fn located(error: JsError, context: &mut Context) -> JsResult<JsValue> {
     let constructors = context.intrinsics().constructors();
