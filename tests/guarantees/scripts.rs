@@ -1,11 +1,13 @@
-//! Scripts as models write them do what they should.
+//! Scripts as models write them do what they should, and scripts with the mistakes that models make say how to mend them.
 //!
-//! `tests/scripts` holds a script and, beside it, what it must give: `NAME.expected.json`. They run over the real filesystem, memory and everything servers, and over the
+//! `tests/scripts` holds a script and, beside it, what it must give: `NAME.expected.json`. `tests/scripts/mistakes` holds a script and
+//! the text that a model reads of it: `NAME.snap`. They run over the real filesystem, memory and everything servers, and over the
 //! tool lists of git and playwright with the answers in `tests/scripts/world`. To accept what they give: `BELLJAR_ACCEPT=1`.
 
 use std::{
     collections::BTreeSet,
     fs,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -22,6 +24,7 @@ use crate::{
 
 /// How often the corpus must at least be there: a test of no scripts proves nothing.
 const SCRIPTS: usize = 60;
+const MISTAKES: usize = 40;
 
 fn corpus() -> PathBuf {
     repository().join("tests/scripts")
@@ -184,18 +187,42 @@ async fn scripts_as_models_write_them_give_what_is_expected() {
     assert!(failures.is_empty(), "{} of {} scripts failed\n{}", failures.len(), scripts.len(), failures.join("\n"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_are_answered_with_a_text_that_suffices_to_mend_them() {
+    let world = World::new();
+    let folder = corpus().join("mistakes");
+    let scripts = files(&folder, &LANGUAGES);
+    assert!(scripts.len() >= MISTAKES, "there are only {} scripts", scripts.len());
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(&folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let mut failures = Vec::new();
+    for script in &scripts {
+        let outcome = world.run(&fs::read_to_string(script).unwrap()).await;
+        let read = world.anonymous(&report(&outcome));
+        let compare = || settings.bind(|| insta::assert_snapshot!(name(script), read));
+        if catch_unwind(AssertUnwindSafe(compare)).is_err() {
+            failures.push(format!("--- {}\n{read}\n", name(script)));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {} texts are others\n{}", failures.len(), scripts.len(), failures.join("\n"));
+}
+
 #[test]
 fn every_file_of_the_corpus_is_used() {
     let names = |folder: &Path, endings: &[&str]| -> BTreeSet<String> {
         let strip = |path: &PathBuf| name(path).trim_end_matches(".expected").to_owned();
         files(folder, endings).iter().map(strip).collect()
     };
+    let mistakes = corpus().join("mistakes");
     assert_eq!(
         names(&corpus(), &LANGUAGES),
         names(&corpus(), &["json"]),
         "a script and what it must give belong together"
     );
-    for (folder, others) in [(corpus(), &["json"][..])] {
+    assert_eq!(names(&mistakes, &LANGUAGES), names(&mistakes, &["snap"]), "a mistake and its text belong together");
+    for (folder, others) in [(corpus(), &["json"][..]), (mistakes, &["snap"][..])] {
         let known: BTreeSet<PathBuf> = files(&folder, &LANGUAGES).into_iter().chain(files(&folder, others)).collect();
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();

@@ -1,6 +1,6 @@
 //! A call of a tool, from its arguments to what a programmer wants of its result.
 
-use std::rc::Rc;
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsResult, JsString, JsValue, JsVariant, builtins::promise::ResolvingFunctions,
@@ -19,8 +19,22 @@ use crate::{
     values::{decode, encode},
 };
 
+/// Calls that are named when they are still running at the end.
+const MAX_NAMED: usize = 5;
+
+thread_local! {
+    static RUNNING: RefCell<Running> = const { RefCell::new(Running { calls: BTreeMap::new(), last: 0 }) };
+}
+
+/// The calls that have no answer yet, by their number: the tool, and where it was called.
+struct Running {
+    calls: BTreeMap<u64, (String, CallSite)>,
+    last: u64,
+}
+
 /// A call that has no answer yet.
 pub(crate) struct Call {
+    number: u64,
     tool: ToolRef,
     site: CallSite,
     settle: ResolvingFunctions,
@@ -32,7 +46,13 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
     let (promise, settle) = JsPromise::new_pending(context);
     match prepare(tool, arguments, context) {
         Ok((handle, text)) => {
-            let call = Call { tool: tool.clone(), site: CallSite::here(context)?, settle, raw };
+            let site = CallSite::here(context)?;
+            let number = RUNNING.with_borrow_mut(|running| {
+                running.last += 1;
+                running.calls.insert(running.last, (format!("{}.{}", tool.server, tool.name), site.clone()));
+                running.last
+            });
+            let call = Call { number, tool: tool.clone(), site, settle, raw };
             pending::start(Awaited::Call, async move {
                 let result = handle.call(text).await;
                 Event::Answered(Answered { call, result })
@@ -53,7 +73,8 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
 
 /// Settles the promise of a call.
 pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> {
-    let Answered { call: Call { tool, site, settle, raw }, result } = answered;
+    let Answered { call: Call { number, tool, site, settle, raw }, result } = answered;
+    RUNNING.with_borrow_mut(|running| running.calls.remove(&number));
     let settled = match result {
         Ok(text) => decode::decode(&text, context)
             .and_then(|result| if raw { Ok(result) } else { value_of(&tool, site, result, context) }),
@@ -70,6 +91,23 @@ pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> 
             settle.reject.call(&JsValue::undefined(), &[reason], context).map(|_| ())
         }
     }
+}
+
+/// The calls that have no answer yet, named with their lines: `fs.write_file (line 3), …`.
+pub(crate) fn running(context: &mut Context) -> String {
+    let calls: Vec<(String, CallSite)> = RUNNING.with_borrow(|running| running.calls.values().cloned().collect());
+    let mut named: Vec<String> = Vec::new();
+    for (tool, site) in calls.iter().take(MAX_NAMED) {
+        match site.position(context) {
+            Some(position) => named.push(format!("{tool} (line {})", position.line)),
+            None => named.push(tool.clone()),
+        }
+    }
+    let more = calls.len().saturating_sub(MAX_NAMED);
+    if more > 0 {
+        named.push(format!("and {more} more"));
+    }
+    named.join(", ")
 }
 
 /// Resolves the promise of a call with data. Data is no promise, whatever a script has made of `Object.prototype.then`.

@@ -2,8 +2,8 @@
 
 use boa_engine::{Context, property::PropertyKey};
 
-use super::namespace;
-use crate::source;
+use super::{advice, namespace};
+use crate::source::{self, Position};
 
 /// Names that other runtimes have, and what serves instead in here.
 const ABSENT: [(&str, &str); 12] = [
@@ -22,11 +22,22 @@ const ABSENT: [(&str, &str); 12] = [
 ];
 
 /// A hint for an error, where one is known.
-pub(crate) fn hint_for(name: &str, message: &str, context: &mut Context) -> Option<String> {
+pub(crate) fn hint_for(name: &str, message: &str, position: Option<Position>, context: &mut Context) -> Option<String> {
     if name != "ReferenceError" {
-        return None;
+        let cause = match name {
+            "TypeError" => source::hint_for_promise(position, &namespace::globals()),
+            "SyntaxError" => source::hint_for_parsing(position, &namespace::globals()),
+            _ => None,
+        };
+        return cause.or_else(|| advice::of_message(name, message)).or_else(|| {
+            let reads_whole = name == "TypeError" && message.contains("undefined") && source::reads_whole_result();
+            reads_whole.then(|| advice::OWN_VALUE.to_owned())
+        });
     }
     let name = message.strip_suffix(" is not defined")?;
+    if let Some(advice) = advice::of_name(name) {
+        return Some(advice.to_owned());
+    }
     if let Some((_, hint)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
         return Some((*hint).to_owned());
     }

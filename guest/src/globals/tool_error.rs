@@ -7,6 +7,7 @@ use boa_engine::{
 };
 
 use super::{namespace::ToolRef, put, put_hidden};
+use crate::{source::Position, stack};
 
 thread_local! {
     static PROTOTYPE: RefCell<Option<JsObject>> = const { RefCell::new(None) };
@@ -35,6 +36,13 @@ impl CallSite {
     pub(super) fn here(context: &mut Context) -> JsResult<Self> {
         let constructor = context.intrinsics().constructors().error().constructor();
         Ok(Self(constructor.construct(&[], None, context)?))
+    }
+}
+
+impl CallSite {
+    /// Where it is in the author's source.
+    pub(super) fn position(&self, context: &mut Context) -> Option<Position> {
+        stack::frames(&super::raw_stack(&self.0, context)).first().map(|frame| frame.position)
     }
 }
 
