@@ -15,6 +15,7 @@ mod forms;
 mod isolation;
 mod limits;
 mod namespaces;
+mod numbers;
 mod official_client;
 mod real_servers;
 mod scripts;
