@@ -1,5 +1,7 @@
 //! From an error of the engine to the failure that its author can act on.
 
+use std::fmt::Write as _;
+
 use boa_engine::{Context, JsError, JsObject, JsValue, builtins::error::Error, js_string};
 
 use crate::{
@@ -8,10 +10,13 @@ use crate::{
     source::{self, SyntaxFault},
     stack::{self, Frame},
     values::inspect,
+    waits,
 };
 
 /// Bytes of one message; the host bounds it again.
 const MAX_MESSAGE: usize = 8 * 1024;
+/// Functions that wait and are listed.
+const MAX_WAITING: usize = 10;
 
 /// What stopped the script.
 pub(crate) enum Failing {
@@ -40,8 +45,7 @@ impl Failing {
                 line: frames.first().map(|frame| frame.position.line),
                 column: frames.first().map(|frame| frame.position.column),
                 stack: stack::text(&frames),
-                hint: Some("a function calls itself too often: use a loop, or a list of what is left to do".to_owned()),
-                ..plain(FailureKind::Stack, "too many functions call each other: the stack is full")
+                ..full_stack()
             },
             Self::Output { used, max } => Failure {
                 hint: Some("return less: filter, slice or count in the script".to_owned()),
@@ -59,9 +63,33 @@ pub(crate) fn plain(kind: FailureKind, message: &str) -> Failure {
 
 /// Everything waits, and nothing is on its way.
 pub(crate) fn deadlock() -> Failure {
+    let recursion = source::self_call();
+    if waits::main_was_given_up() {
+        // The engine says nothing of a function that it gives up after an `await`.
+        return Failure {
+            line: recursion.map(|position| position.line),
+            column: recursion.map(|position| position.column),
+            ..full_stack()
+        };
+    }
+    let mut hint = "a promise is awaited that nothing can resolve: is its resolve function ever called?".to_owned();
+    if let Some(position) = recursion {
+        let _ = write!(hint, " Or does the function that calls itself in line {} never end?", position.line);
+    }
+    let frames = stack::of_waiting(&waits::all());
     Failure {
-        hint: Some("a promise is awaited that nothing can resolve: is its resolve function ever called?".to_owned()),
+        line: frames.first().map(|frame| frame.position.line),
+        column: frames.first().map(|frame| frame.position.column),
+        stack: stack::text(frames.get(..MAX_WAITING).unwrap_or(&frames)),
+        hint: Some(hint),
         ..plain(FailureKind::Deadlock, "the script waits for a promise that can never settle")
+    }
+}
+
+fn full_stack() -> Failure {
+    Failure {
+        hint: Some("a function calls itself too often: use a loop, or a list of what is left to do".to_owned()),
+        ..plain(FailureKind::Stack, "too many functions call each other: the stack is full")
     }
 }
 
@@ -78,7 +106,10 @@ pub(crate) fn of_syntax(fault: SyntaxFault) -> Failure {
 fn thrown(value: &JsValue, context: &mut Context) -> Failure {
     let Some(error) = value.as_object().filter(|object| object.is::<Error>()) else {
         let shown = inspect::nested(value, context);
+        let position = source::thrown_value();
         return Failure {
+            line: position.map(|position| position.line),
+            column: position.map(|position| position.column),
             hint: Some("throw an Error, so that its position and stack are known".to_owned()),
             ..plain(FailureKind::Exception, &format!("the script threw {shown}, which is no Error"))
         };
@@ -94,7 +125,7 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
     let own_hint = globals::own_data_property(&error, js_string!("hint"), context).and_then(|hint| hint.as_string());
     let hint = match own_hint {
         Some(hint) => Some(bounded(&hint.to_std_string_lossy())),
-        None => globals::hint_for(&name, &message, context),
+        None => globals::hint_for(&name, &message, position, context),
     };
     Failure {
         line: position.map(|position| position.line),

@@ -6,7 +6,8 @@ use boa_engine::{
     Context, JsError, JsObject, JsResult, JsValue, Script, Source,
     builtins::promise::{OperationType, Promise, PromiseState},
     context::{Clock, HostHooks, time::JsInstant},
-    object::builtins::JsPromise,
+    job::JobCallback,
+    object::builtins::{JsFunction, JsPromise},
 };
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     pending::{self, Event},
     source::{self, SCRIPT_NAME},
     values::{encode, inspect},
+    waits,
 };
 
 /// Frames of JavaScript inside each other. Below what either stack holds, also where native code recurses in between.
@@ -74,6 +76,7 @@ pub(crate) async fn run(program: Program) -> Result<String, Failure> {
 async fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     let translated = source::translate(&program.source).map_err(failure::of_syntax)?;
     translated.origin.keep();
+    waits::begin();
     globals::bind(&program, context).map_err(|error| failing(error, context))?;
     let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);
@@ -103,8 +106,11 @@ async fn settle(promise: JsPromise, program: &Program, context: &mut Context) ->
                     Some(Err(Failing::Thrown(reason)))
                 }
             };
-            if settled.is_some() {
+            if let Some(settled) = &settled {
                 globals::drop_timers();
+                if let Ok(value) = settled {
+                    say_what_was_not_awaited(value, context);
+                }
             }
         }
         if settled.is_some() && pending::calls() == 0 {
@@ -143,7 +149,8 @@ fn evaluate(script: &Script, context: &mut Context) -> JsResult<JsPromise> {
     let Some(function) = function.as_callable() else {
         return JsPromise::resolve(JsValue::undefined(), context);
     };
-    let promise = function.call(&JsValue::undefined(), &[], context)?;
+    let guards = globals::guards(context);
+    let promise = function.call(&JsValue::undefined(), &guards, context)?;
     match promise.as_object() {
         Some(object) => JsPromise::from_object(object),
         None => JsPromise::resolve(promise, context),
@@ -167,6 +174,22 @@ fn report_rejections(context: &mut Context) {
     }
 }
 
+/// A promise that nobody awaited is no failure, but seldom what the author meant.
+fn say_what_was_not_awaited(value: &str, context: &mut Context) {
+    if value.contains("[object Promise]") {
+        let text =
+            "the value holds the text \"[object Promise]\": a promise was used as a text; put `await` before its call";
+        console::write(console::Level::Warn, text);
+    }
+    if pending::calls() > 0 {
+        let running = globals::running(context);
+        let text = format!(
+            "still running when the script returned, and awaited then: {running}; to use a result, put `await` before its call"
+        );
+        console::write(console::Level::Warn, &text);
+    }
+}
+
 struct Hooks;
 
 impl HostHooks for Hooks {
@@ -175,6 +198,20 @@ impl HostHooks for Hooks {
             OperationType::Reject => rejected.push(promise.clone()),
             OperationType::Handle => rejected.retain(|other| other != promise),
         });
+    }
+
+    fn make_job_callback(&self, callback: JsFunction, context: &mut Context) -> JobCallback {
+        waits::record(callback, context)
+    }
+
+    fn call_job_callback(
+        &self,
+        job: &JobCallback,
+        this: &JsValue,
+        arguments: &[JsValue],
+        context: &mut Context,
+    ) -> JsResult<JsValue> {
+        waits::go_on(job, || job.callback().call(this, arguments, context))
     }
 
     fn local_timezone_offset_seconds(&self, _: i64) -> i32 {

@@ -20,6 +20,7 @@ mod stack;
 #[cfg(test)]
 mod testing;
 mod values;
+mod waits;
 
 /// The glass, as generated from `wit/sandbox.wit`.
 #[allow(missing_docs, unreachable_pub, reason = "generated code")]

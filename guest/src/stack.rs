@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::source::{self, Position, SCRIPT_NAME};
+use crate::{
+    source::{self, MAIN, Position, SCRIPT_NAME},
+    waits::Waiting,
+};
 
 /// A call that was going on.
 pub(crate) struct Frame {
@@ -23,7 +26,22 @@ fn frame(line: &str) -> Option<Frame> {
     if path != SCRIPT_NAME {
         return None;
     }
-    Some(Frame { function: function.to_owned(), position: source::original(line, column)? })
+    Some(Frame { function: named(function), position: source::original(line, column)? })
+}
+
+/// The frames of functions that wait.
+pub(crate) fn of_waiting(waiting: &[Waiting]) -> Vec<Frame> {
+    waiting.iter().map(|wait| Frame { function: named(&wait.function), position: wait.position }).collect()
+}
+
+/// What a function is called. The engine gives any that has no name that of a program.
+fn named(function: &str) -> String {
+    match function {
+        MAIN => "<main>",
+        "" | "<main>" => "<anonymous>",
+        function => function,
+    }
+    .to_owned()
 }
 
 /// The frames, a line each, if there are any.
@@ -41,12 +59,9 @@ pub(crate) fn with_headline(headline: &str, raw: &str) -> String {
 }
 
 fn lines(frames: &[Frame], indentation: &str) -> Vec<String> {
-    let line = |(index, frame): (usize, &Frame)| {
+    let line = |frame: &Frame| {
         let Frame { function, position: Position { line, column } } = frame;
-        // What the engine calls so is any function without a name; the program itself is the outermost.
-        let is_inner = index + 1 < frames.len();
-        let function = if is_inner && function == "<main>" { "<anonymous>" } else { function };
         format!("{indentation}at {function} ({SCRIPT_NAME}:{line}:{column})")
     };
-    frames.iter().enumerate().map(line).collect()
+    frames.iter().map(line).collect()
 }

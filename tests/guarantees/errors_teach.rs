@@ -60,7 +60,7 @@ async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
         (
             "await box.quite_other({})",
             "TypeError: box.quite_other is not a function: there is no such tool",
-            "tools.list(\"box\")",
+            "box has echo, add, fail, wait",
         ),
         (
             "await tools.call('box.ecko', {})",
@@ -324,10 +324,11 @@ async fn a_rejection_that_nobody_looked_at_is_in_the_logs() {
     ] {
         let outcome = run(source).await;
         assert_eq!(outcome.result.as_ref().unwrap().as_str(), "1", "{source}");
-        assert_eq!(outcome.logs.len(), 1, "{source}\n{outcome:#?}");
-        assert_eq!(outcome.logs[0].level.as_str(), "error");
-        assert!(outcome.logs[0].text.starts_with("unhandled rejection: "), "{source}\n{outcome:#?}");
-        assert!(outcome.logs[0].text.contains("unseen"), "{source}\n{outcome:#?}");
+        // A call that is still running is a word of its own.
+        let errors: Vec<_> = outcome.logs.iter().filter(|entry| entry.level.as_str() == "error").collect();
+        assert_eq!(errors.len(), 1, "{source}\n{outcome:#?}");
+        assert!(errors[0].text.starts_with("unhandled rejection: "), "{source}\n{outcome:#?}");
+        assert!(errors[0].text.contains("unseen"), "{source}\n{outcome:#?}");
     }
     for source in [
         "const p = Promise.reject(new Error('seen')); await null; await p.catch(() => 0); return 1",
@@ -356,9 +357,164 @@ async fn a_wait_for_nothing_is_a_deadlock_at_once() {
         assert_eq!(error.kind, ErrorKind::Deadlock, "{source}\n{error:#?}");
         assert!(error.hint.is_some());
         assert!(outcome.usage.wall_ms.is_some_and(|ms| ms < 5_000.0), "{source}");
+        assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
+        assert!(error.frame.is_some(), "{source}\n{error:#?}");
     }
     // While something is on its way, it is none.
     assert_eq!(value("return await new Promise(r => setTimeout(() => r('there'), 20))").await, json!("there"));
+}
+
+#[tokio::test]
+async fn a_deadlock_names_the_line_that_awaits_and_all_that_wait_for_it() {
+    let source = "const gate = new Promise(() => {});
+async function inner(name) {
+  await box.echo({ name });
+  await gate;
+  return name;
+}
+const done = await box.echo({ a: 1 });
+const all = [1, 2, 3].map((n) => box.echo({ n }));
+await Promise.all(all);
+return await inner('x');";
+    let error = error_of(ErrorKind::Deadlock, source).await;
+    assert_eq!(error.line, Some(4), "{error:#?}");
+    assert!(error.frame.as_deref().is_some_and(|frame| frame.contains(">    4 |   await gate;")), "{error:#?}");
+    let stack = error.stack.as_deref().unwrap();
+    let places: Vec<&str> = stack.lines().map(|line| line.rsplit_once(':').unwrap().0).collect();
+    assert_eq!(places, ["at inner (script:4", "at <main> (script:10"], "{stack}");
+    for (source, line) in [
+        ("const p = new Promise(() => {});\nfor await (const x of [1, p]) { x }", 2),
+        ("const p = new Promise(() => {}).then((x) => x);\np.catch(() => 0);\nawait p", 3),
+        ("for (let i = 0; i < 500; i++) await null;\nawait box.echo({});\nawait new Promise(() => {})", 3),
+        ("async function* g() {\n  yield 1;\n  await new Promise(() => {});\n}\nfor await (const x of g()) { x }", 3),
+    ] {
+        assert_eq!(error_of(ErrorKind::Deadlock, source).await.line, Some(line), "{source}");
+    }
+}
+
+#[tokio::test]
+async fn endless_recursion_after_an_await_is_no_deadlock() {
+    let source = "await box.echo({});\nconst down = (n) => 1 + down(n + 1);\nreturn down(0)";
+    let error = error_of(ErrorKind::Stack, source).await;
+    assert_eq!(error.line, Some(2), "{error:#?}");
+    assert!(hint(&error).contains("loop"), "{error:#?}");
+}
+
+#[tokio::test]
+async fn a_promise_that_is_used_as_a_value_is_recognised() {
+    for (source, named) in [
+        (
+            "const r = box.echo({ a: 1 });\nreturn r.a.b",
+            "box.echo(…) returns a promise: put `await` before it (line 1)",
+        ),
+        ("const r = box.echo({ a: 1 });\nreturn r.map((x) => x)", "box.echo(…) returns a promise"),
+        ("const { a } = box.echo({ a: 'x' });\nreturn a.trim()", "box.echo(…) returns a promise"),
+        ("return box.echo({ a: [1] }).a.length", "box.echo(…) returns a promise"),
+        ("for (const x of box.echo({})) { x }", "`await box.echo({})`"),
+        ("const [first] = box.echo({});\nreturn first", "`await box.echo({})`"),
+        ("return [...box.echo({})]", "box.echo(…) returns a promise"),
+        ("let r;\nr = tools.call('box.echo', {});\nreturn r.a.b", "tools.call(…) returns a promise"),
+        (
+            "async function load() { return [1] }\nconst list = load();\nreturn list.filter(Boolean)",
+            "load(…) returns a promise",
+        ),
+        ("const load = async () => [1];\nreturn load().filter(Boolean)", "load(…) returns a promise"),
+        (
+            "const all = [1, 2].map((n) => box.echo({ n }));\nreturn all.map((r) => r.n.toFixed())",
+            "`await Promise.all([1, 2].map(…))`",
+        ),
+        ("const all = [1, 2].map(async (n) => n);\nreturn all", "`await Promise.all([1, 2].map(…))`"),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert!(hint(&error).contains(named), "{source}\n{error:#?}");
+    }
+    for source in [
+        "const r = await box.echo({ a: 1 });\nreturn r.a.b.c",
+        "const p = box.echo({ a: 1 });\nconst r = await p;\nreturn r.a.b.c",
+        "const r = await box.echo({}).then((x) => x);\nreturn r.a.b",
+        "const list = await Promise.all([1].map((n) => box.echo({ n })));\nreturn list[0].x.y",
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert!(!hint(&error).contains("returns a promise"), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn calls_that_are_still_running_at_the_end_are_named_with_their_lines() {
+    let outcome = run("const a = 1;\nbox.wait({ ms: 5 });\nbox.echo({});\nreturn 'early'").await;
+    assert_eq!(outcome.result.as_ref().unwrap().as_str(), "\"early\"");
+    assert_eq!(outcome.logs.len(), 1, "{outcome:#?}");
+    let said = &outcome.logs[0];
+    assert_eq!(said.level.as_str(), "warn");
+    assert!(said.text.contains("box.wait (line 2), box.echo (line 3)"), "{said:?}");
+    assert_eq!(outcome.calls.len(), 2);
+
+    let outcome = run("return `it is ${box.echo({})}`").await;
+    assert!(outcome.logs.iter().any(|entry| entry.text.contains("[object Promise]")), "{outcome:#?}");
+    // What is awaited, in whatever way, is not worth a word.
+    for source in
+        ["await box.wait({ ms: 1 })", "return box.echo({})", "await Promise.all([box.echo({}), box.wait({ ms: 2 })])"]
+    {
+        assert_eq!(run(source).await.logs, [], "{source}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_parsed_already_is_told_so() {
+    for source in [
+        "const r = await box.echo({ a: 1 });\nconst v = JSON.parse(r);",
+        "const a = 1;\nconst v = JSON.parse(await box.echo({ a: 1 }));",
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert!(error.message.starts_with("SyntaxError"), "{source}\n{error:#?}");
+        assert!(hint(&error).contains("what box.echo(…) returns is a value already"), "{source}\n{error:#?}");
+        assert_eq!(error.line, Some(2), "{source}\n{error:#?}");
+    }
+    let error = error_of(ErrorKind::Exception, "const o = { a: 1 };\nreturn JSON.parse(o)").await;
+    assert!(hint(&error).contains("use it as it is"), "{error:#?}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_looped_over_or_taken_apart_is_named_at_its_place() {
+    for (source, line, column, message) in [
+        ("const o = { a: 1 };\nfor (const x of o) { x }", 2, 17, "TypeError: o is not iterable: it is { a: 1 }"),
+        (
+            "const o = {};\nif (true) {\n  for (const x of o.list) { x }\n}\nfor (const y of []) { y }",
+            3,
+            19,
+            "TypeError: cannot loop over o.list: it is undefined or null",
+        ),
+        ("const n = 5;\nconst [a] = n;", 2, 13, "TypeError: n is not iterable: it is 5"),
+        (
+            "const o = { a: null };\nconst { b } = o.a;",
+            2,
+            15,
+            "TypeError: cannot destructure o.a: it is undefined or null",
+        ),
+        (
+            "const f = () => undefined;\nconst { a, ...rest } = f();",
+            2,
+            24,
+            "TypeError: cannot destructure f(): it is undefined or null",
+        ),
+        (
+            "async function f(o) {\n  const { b } = await o.p;\n  return b;\n}\nawait f({})",
+            2,
+            17,
+            "TypeError: cannot destructure await o.p: it is undefined or null",
+        ),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert_eq!((error.line, error.column), (Some(line), Some(column)), "{source}\n{error:#?}");
+        assert_eq!(error.message, message, "{source}\n{error:#?}");
+    }
+    // What can be is left alone.
+    for source in [
+        "const { a = 1 } = {}; const [b] = 'x'; let s = ''; for (const c of new Set([1]).values()) s += c; const { length } = 'abc'; [a, b, s, length]",
+        "const { a } = false || { a: 1 }; const [b] = new Map([['x', 1]]).keys(); let s = ''; for (const c of '1') s += c; const { length } = [1, 2, 3]; [a, b, s, length]",
+    ] {
+        assert_eq!(value(source).await, json!([1, "x", "1", 3]), "{source}");
+    }
 }
 
 #[tokio::test]

@@ -151,6 +151,74 @@ async fn typescript_is_understood() {
 }
 
 #[tokio::test]
+async fn every_part_of_typescript_that_means_something_when_it_runs_does() {
+    expect_values(&[
+        ("enum E { A = 1 << 2, B = A | 1, C = 'x'.length, D }\n[E.A, E.B, E.C, E.D, E[5]]", json!([4, 5, 1, 2, "B"])),
+        ("enum E { A = 'a' }\nenum E { B = 'b' }\nObject.values(E)", json!(["a", "b"])),
+        ("const enum Flags { None, Read = 1 << 0, Write = 1 << 1, All = Read | Write }\nFlags.All", json!(3)),
+        ("declare enum Elsewhere { A }\nexport enum Here { A = 7 }\nHere.A", json!(7)),
+        ("namespace A.B.C { export function f() { return 1 } }\nA.B.C.f()", json!(1)),
+        ("namespace A { export const x = 1 }\nnamespace A { export const y = A.x + 1 }\nA.y", json!(2)),
+        ("namespace A { let hidden = 0; export const next = () => ++hidden }\nA.next(); A.next()", json!(2)),
+        ("namespace T { export type X = number }\nconst x: T.X = 1; x", json!(1)),
+        ("class P { constructor(private readonly a: number, protected b = 2, public c?: string) {} all() { return [this.a, this.b, this.c ?? null] } }\nnew P(1).all()", json!([1, 2, null])),
+        ("class A { x = 1 }\nclass B extends A { override x = 2; constructor(public y = 3) { super() } }\nnew B().x", json!(2)),
+        ("abstract class A { abstract get n(): number; static create<T extends A>(this: new () => T): T { return new this() } }\nclass B extends A { get n() { return 5 } }\nB.create().n", json!(5)),
+        ("class T { static #count = 0; accessor = 1; declare ghost: string; readonly list: readonly string[] = []; static { T.#count = 3 } static get count() { return T.#count } }\n[T.count, 'ghost' in new T()]", json!([3, false])),
+        ("class A { private _v = 1; get v(): number { return this._v } set v(x: number) { this._v = x * 2 } }\nconst a = new A(); a.v = 5; a.v", json!(10)),
+        ("class M { [key: string]: unknown; method?(): void; constructor(); constructor(x?: number) { this.x = x ?? 'none' } }\nnew M().x", json!("none")),
+        ("interface A { a: 1 }\ninterface A { b: 2 }\nclass C implements A { a = 1 as const; b = 2 as const }\nnew C()", json!({ "a": 1, "b": 2 })),
+        ("type Deep<T> = { readonly [K in keyof T as `get${Capitalize<string & K>}`]?: T[K] extends infer U ? U : never };\nconst d: Deep<{ x: 1 }> = {}; d", json!({})),
+        ("function assert(x: unknown, message?: string): asserts x { if (!x) throw new Error(message) }\nassert(1); 'ok'", json!("ok")),
+        ("const o = { a: { b: null as null | { c: number } } };\n[o?.a?.b?.c ?? 'none', o.a!.b?.['c'] ?? 0, (o as any).f?.() ?? 1]", json!(["none", 0, 1])),
+        ("const id = <const T,>(x: T) => x; const pair = [id('a'), 1] satisfies [string, number]; pair", json!(["a", 1])),
+        ("let x: unknown = 'text'; (<string>x).length + (x as string).length", json!(8)),
+        ("const t = { a: 1, b: 2 } as const; type K = keyof typeof t; const ks = Object.keys(t) as K[]; ks", json!(["a", "b"])),
+        ("function f(this: { n: number }, by: number = 2, ...rest: number[]): number { return this.n * by + rest.length }\nf.call({ n: 3 }, 4, 5, 6)", json!(14)),
+        ("import type { X } from 'x'; import { type Y } from 'y';\n5", json!(5)),
+        ("let v: string | undefined; v ??= 'set'; v ||= 'other'; v &&= v + '!'; v", json!("set!")),
+        ("abstract class A { protected abstract x(): number }\nconst B = class extends A { protected x() { return 1 } call = () => this.x() };\nnew B().call()", json!(1)),
+        ("async function* count(to: number): AsyncGenerator<number, void, undefined> { for (let i = 1; i <= to; i++) yield i }\nlet sum = 0; for await (const n of count(4)) sum += n; sum", json!(10)),
+        ("const tag = (parts: TemplateStringsArray, ...values: unknown[]): string => parts.raw.join('|') + values.length;\ntag`a${1}b${2}`", json!("a|b|2")),
+        ("label: for (const a of [1, 2] as number[]) { for (const b of [3]) { if (a === 1) continue label; break label } }\n'done'", json!("done")),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn an_exported_variable_that_changes_is_refused_and_not_lost() {
+    let source = "namespace Counter {\n  export let hits = 0;\n  export function hit() { hits++ }\n}\nCounter.hit();\nCounter.hits";
+    let error = error_of(ErrorKind::Syntax, source).await;
+    assert_eq!(place(&error), (Some(2), Some(14)), "{error:#?}");
+    assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("export a function")), "{error:#?}");
+    expect_values(&[("namespace N { export let a = 1; export var b = a + 1 }\nN.b", json!(2))]).await;
+}
+
+#[tokio::test]
+async fn positions_are_those_of_the_author_whatever_was_translated_before() {
+    let types = "type Row = {\n  id: number;\n  tags?: string[];\n};\ninterface Page<T> extends Array<T> {\n  next(): Promise<Page<T>>;\n}\n\
+                 enum Kind {\n  A = 'a',\n  B = 'b',\n}\nnamespace N {\n  export const x = 1;\n}\n\
+                 class P<T> {\n  constructor(private readonly row: T, public kind: Kind = Kind.A) {}\n  get(): T { return this.row; }\n}\n";
+    let line = u32::try_from(types.lines().count()).unwrap() + 1;
+    for (statement, column, message) in [
+        (
+            "const p: P<Row> = new P<Row>(null!); p.get().id;",
+            Some(46),
+            "TypeError: cannot read 'id' of undefined: p.get() is undefined or null",
+        ),
+        ("  throw new RangeError(Kind.B + N.x);", Some(9), "RangeError: b1"),
+        ("const rows = [] as Row[]; rows[0]!.tags!.map((tag: string): string => tag);", None, ""),
+        ("(undefined as unknown as () => void)();", None, ""),
+    ] {
+        let error = error_of(ErrorKind::Exception, &format!("{types}{statement}\n")).await;
+        assert_eq!(error.line, Some(line), "{statement}\n{error:#?}");
+        if let Some(column) = column {
+            assert_eq!((error.column, error.message.as_str()), (Some(column), message), "{statement}\n{error:#?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn modules_are_refused_with_what_to_do_instead() {
     for (source, named) in [
         ("import fs from 'fs';\nreturn 1", "'fs'"),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod absent;
+mod arguments;
 mod cancellation;
 mod command_line;
 mod configuration;
@@ -16,9 +17,12 @@ mod forms;
 mod isolation;
 mod limits;
 mod namespaces;
+mod numbers;
 mod observed_results;
 mod official_client;
 mod real_servers;
+mod scripts;
+mod stub_server;
 mod support;
 mod tables;
 mod tool_calls;

@@ -16,9 +16,9 @@ pub(crate) fn repository() -> PathBuf {
 }
 
 /// One sandbox for all tests: runs must not disturb each other anyway.
-pub(crate) fn sandbox() -> &'static Sandbox {
-    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| Sandbox::new(&Image::embedded(), Default::default()).unwrap())
+pub(crate) fn sandbox() -> &'static Arc<Sandbox> {
+    static SANDBOX: OnceLock<Arc<Sandbox>> = OnceLock::new();
+    SANDBOX.get_or_init(|| Arc::new(Sandbox::new(&Image::embedded(), Default::default()).unwrap()))
 }
 
 /// A server `box` with a few tools that need no world: `echo`, `add`, `fail`, `wait`.

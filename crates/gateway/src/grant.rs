@@ -64,17 +64,28 @@ impl Tools for Grant {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
+        let checks = self.toolbox.checks(&path);
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         async move {
             let Ok(Value::Object(arguments)) = arguments.to_value() else {
-                return Err(CallFault::new("the arguments hold a number that no JSON parser takes"));
+                return Err(CallFault::refused("the arguments hold a number that no JSON parser takes"));
+            };
+            let arguments = match checks {
+                Some(checks) => checks
+                    .admit(path.tool(), arguments)
+                    .await
+                    .map_err(|refusal| CallFault::refused(refusal.message).with_hint(refusal.hint))?,
+                None => arguments,
             };
             let observer = toolbox.observer(&path, &arguments);
             let answer = upstream.call_text(&path, arguments, limit).await;
             if let (Some(observer), Ok(raw)) = (observer, &answer) {
                 observer.see_text(raw);
             }
-            answer.map_err(|fault| CallFault { hint: fault.hint(), message: fault.to_string() })
+            answer.map_err(|fault| match fault.hint() {
+                Some(hint) => CallFault::new(fault.to_string()).with_hint(hint),
+                None => CallFault::new(fault.to_string()),
+            })
         }
         .boxed()
     }
@@ -129,6 +140,7 @@ impl Tools for Grant {
                 "path": tool.path(),
                 "effect": tool.effect(),
                 "description": definition.description,
+                "signature": tool.signature(),
                 "declaration": tool.declaration_with(self.toolbox.observed(tool.path()).as_deref()),
                 "inputSchema": definition.input_schema,
                 "outputSchema": definition.output_schema,

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod arguments;
 mod gateway;
 mod grant;
 mod observations;

@@ -24,12 +24,21 @@ pub fn report(outcome: &Outcome) -> String {
     // A failed script may have changed something already; its author must see what.
     if !outcome.is_ok() && !outcome.calls.is_empty() {
         text.push_str("\n\ncalls made before the failure:");
+        let mut lines: Vec<(String, usize)> = Vec::new();
         for call in &outcome.calls {
             let verdict = match &call.error {
                 None => "ok".to_owned(),
                 Some(error) => format!("failed: {error}"),
             };
-            let _ = write!(text, "\n{}.{} ({}): {verdict}", call.server, call.tool, call.effect);
+            let line = format!("{}.{} ({}): {verdict}", call.server, call.tool, call.effect);
+            match lines.last_mut() {
+                Some((last, count)) if *last == line => *count += 1,
+                _ => lines.push((line, 1)),
+            }
+        }
+        for (line, count) in lines {
+            let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+            let _ = write!(text, "\n{line}{times}");
         }
     }
     text
@@ -64,18 +73,19 @@ mod tests {
         (error.line, error.column) = (Some(3), Some(7));
         let mut outcome = Outcome::refused(error);
         outcome.logs.push(LogEntry { level: LogLevel::Warn, text: "careful".into() });
-        outcome.calls.push(CallRecord {
+        let call = |tool: &str| CallRecord {
             server: "fs".into(),
-            tool: "write_file".into(),
+            tool: tool.into(),
             effect: Effect::Mutating,
             ok: true,
             ms: 1.0,
             error: None,
-        });
+        };
+        outcome.calls.extend(["write_file", "move_file", "move_file"].map(call));
         assert_eq!(
             report(&outcome),
             "exception error: TypeError: x is not a function\nat line 3, column 7\nhint: did you mean y?\n\nlogs:\n[warn] careful\n\n\
-             calls made before the failure:\nfs.write_file (mutating): ok"
+             calls made before the failure:\nfs.write_file (mutating): ok\nfs.move_file (mutating): ok (2 times)"
         );
     }
 }

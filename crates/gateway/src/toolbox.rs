@@ -12,7 +12,7 @@ use cap_std::fs::Dir;
 use futures::future::join_all;
 use serde_json::{Map, Value};
 
-use crate::{observations::Observations, single_call::value};
+use crate::{arguments::Checks, observations::Observations, single_call::value};
 
 /// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one has not.
 const OBSERVED_BYTES: usize = 256 * 1024;
@@ -39,8 +39,19 @@ struct Server {
     known: Mutex<Option<Known>>,
 }
 
-/// A catalogue, and the tool list that it was made from.
-type Known = (Arc<Vec<ToolDefinition>>, Arc<ServerCatalog>);
+impl Server {
+    fn last_known(&self) -> Option<Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What is made of a tool list, and made anew when the list changes.
+#[derive(Clone)]
+struct Known {
+    list: Arc<Vec<ToolDefinition>>,
+    catalog: Arc<ServerCatalog>,
+    checks: Arc<Checks>,
+}
 
 impl Toolbox {
     /// A toolbox of `specs`, none of which is started yet.
@@ -92,9 +103,7 @@ impl Toolbox {
     /// Where to record what calls of a tool bring; `None` where its server declares that itself.
     pub(crate) fn observer(&self, path: &ToolPath, arguments: &Map<String, Value>) -> Option<Observer> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
-        let known = server.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (_, catalog) = known?;
-        let is_declared = catalog.tool(path.tool())?.definition().output_schema.is_some();
+        let is_declared = server.last_known()?.catalog.tool(path.tool())?.definition().output_schema.is_some();
         let observer =
             || Observer { observations: self.observations.clone(), path: path.clone(), arguments: arguments.clone() };
         (!is_declared).then(observer)
@@ -127,8 +136,8 @@ impl Toolbox {
             if is_named(server) {
                 self.known_or_fault(server).await
             } else {
-                let known = server.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                known.map_or_else(|| Arc::new(ServerCatalog::not_started(server.names.clone())), |(_, catalog)| catalog)
+                let not_started = || Arc::new(ServerCatalog::not_started(server.names.clone()));
+                server.last_known().map_or_else(not_started, |known| known.catalog)
             }
         });
         let servers = join_all(servers).await;
@@ -156,9 +165,14 @@ impl Toolbox {
 
     /// The tool that a text names, of a server that is known already.
     pub(crate) fn signature_of_known(&self, expression: &str) -> Option<String> {
-        let known = |server: &Server| server.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let catalogs = self.servers.iter().filter_map(known).map(|(_, catalog)| catalog);
+        let catalogs = self.servers.iter().filter_map(Server::last_known).map(|known| known.catalog);
         Catalog::new(catalogs.collect()).lookup(expression).map(|tool| tool.signature().to_owned())
+    }
+
+    /// What checks the arguments of a tool's calls, once its server's tools are known.
+    pub(crate) fn checks(&self, path: &ToolPath) -> Option<Arc<Checks>> {
+        let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
+        server.last_known().map(|known| known.checks)
     }
 
     /// How the script sees each server, in order.
@@ -176,11 +190,12 @@ impl Toolbox {
         let tools = self.upstream.tools(server.names.exact()).await?;
         let mut known = server.known.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
-            Some((of, catalog)) if Arc::ptr_eq(of, &tools) => Ok(catalog.clone()),
+            Some(known) if Arc::ptr_eq(&known.list, &tools) => Ok(known.catalog.clone()),
             _ => {
                 let catalog = ServerCatalog::ready(server.names.clone(), tools.as_ref().clone(), &server.effects);
                 let catalog = Arc::new(catalog);
-                *known = Some((tools, catalog.clone()));
+                let checks = Arc::new(Checks::new(catalog.clone()));
+                *known = Some(Known { list: tools, catalog: catalog.clone(), checks });
                 Ok(catalog)
             }
         }

@@ -17,8 +17,13 @@ use crate::CallFault;
 
 /// Something that the guest waits for is there.
 pub(crate) enum Arrival {
-    /// A tool's answer, and what is recorded of it once the guest gets it.
-    Answer { number: u64, record: CallRecord, result: Result<JsonText, CallFault>, waiting: oneshot::Sender<Answer> },
+    /// A tool's answer, and what is recorded of it once the guest gets it: nothing, of a call that was refused.
+    Answer {
+        number: u64,
+        record: Option<CallRecord>,
+        result: Result<JsonText, CallFault>,
+        waiting: oneshot::Sender<Answer>,
+    },
     /// A timer's end.
     Elapsed { number: u64, waiting: oneshot::Sender<()> },
 }

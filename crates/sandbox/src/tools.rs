@@ -108,19 +108,31 @@ pub struct CallFault {
     pub message: String,
     /// What to try.
     pub hint: Option<String>,
+    /// Whether the call was never made, since its arguments are not what the tool asks for. The script gets a `TypeError`, and the
+    /// call is not among those of the outcome.
+    pub is_refusal: bool,
 }
 
 impl CallFault {
     /// A fault without a hint.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self { message: message.into(), hint: None, is_refusal: false }
+    }
+
+    /// A call that was not made, since its arguments are not what the tool asks for.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self { is_refusal: true, ..Self::new(message) }
+    }
+
+    /// The same fault with a hint.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
     }
 
     /// No answer came within `limit`.
     pub fn timed_out(limit: Duration) -> Self {
-        Self {
-            message: format!("no answer within {limit:?}, the limit of one call"),
-            hint: Some("the call may have taken effect all the same; limits.call sets the limit".to_owned()),
-        }
+        Self::new(format!("no answer within {limit:?}, the limit of one call"))
+            .with_hint("the call may have taken effect all the same; limits.call sets the limit")
     }
 }

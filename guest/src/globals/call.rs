@@ -1,6 +1,6 @@
 //! A call of a tool, from its arguments to what a programmer wants of its result.
 
-use std::rc::Rc;
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsResult, JsString, JsValue, JsVariant, builtins::promise::ResolvingFunctions,
@@ -10,11 +10,11 @@ use boa_engine::{
 use super::{
     CallSite,
     namespace::{self, ToolRef},
-    own_data_property, tool_error,
-    tool_error::located,
+    own_data_property, put_hidden, tool_error,
+    tool_error::{located, refused},
 };
 use crate::{
-    glass::belljar::sandbox::{console, tools::Tool},
+    glass::belljar::sandbox::{catalog, console, tools::Tool},
     pending::{self, Answered, Awaited, Event},
     values::{
         decode::{self, Decoded},
@@ -25,8 +25,22 @@ use crate::{
 /// Where the value of a result stands that has a structure.
 const STRUCTURED: &str = "$.structuredContent";
 
+/// Calls that are named when they are still running at the end.
+const MAX_NAMED: usize = 5;
+
+thread_local! {
+    static RUNNING: RefCell<Running> = const { RefCell::new(Running { calls: BTreeMap::new(), last: 0 }) };
+}
+
+/// The calls that have no answer yet, by their number: the tool, and where it was called.
+struct Running {
+    calls: BTreeMap<u64, (String, CallSite)>,
+    last: u64,
+}
+
 /// A call that has no answer yet.
 pub(crate) struct Call {
+    number: u64,
     tool: ToolRef,
     site: CallSite,
     settle: ResolvingFunctions,
@@ -38,7 +52,13 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
     let (promise, settle) = JsPromise::new_pending(context);
     match prepare(tool, arguments, context) {
         Ok((handle, text)) => {
-            let call = Call { tool: tool.clone(), site: CallSite::here(context)?, settle, raw };
+            let site = CallSite::here(context)?;
+            let number = RUNNING.with_borrow_mut(|running| {
+                running.last += 1;
+                running.calls.insert(running.last, (format!("{}.{}", tool.server, tool.name), site.clone()));
+                running.last
+            });
+            let call = Call { number, tool: tool.clone(), site, settle, raw };
             pending::start(Awaited::Call, async move {
                 let result = handle.call(text).await;
                 Event::Answered(Answered { call, result })
@@ -46,6 +66,11 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
         }
         Err(error) => {
             let reason = located(error, context)?;
+            let is_misshapen =
+                arguments.len() != 1 || arguments.first().is_some_and(|only| other_than_object(only).is_some());
+            if is_misshapen && let Some((reason, hint)) = reason.as_object().zip(signature_hint(tool, context)) {
+                put_hidden(&reason, "hint", JsString::from(hint), context)?;
+            }
             settle.reject.call(&JsValue::undefined(), &[reason], context)?;
         }
     }
@@ -54,10 +79,12 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
 
 /// Settles the promise of a call.
 pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> {
-    let Answered { call: Call { tool, site, settle, raw }, result } = answered;
+    let Answered { call: Call { number, tool, site, settle, raw }, result } = answered;
+    RUNNING.with_borrow_mut(|running| running.calls.remove(&number));
     let settled = match result {
         Ok(text) => decoded(&tool, &text, context)
             .and_then(|result| if raw { Ok(result) } else { value_of(&tool, site, result, context) }),
+        Err(error) if error.refused => Err(refused(site, &error.message, error.hint.as_deref(), context)?),
         Err(error) => {
             let (message, hint) = (&error.message, error.hint.as_deref());
             Err(tool_error(site, &tool, message, JsValue::undefined(), hint, context)?)
@@ -70,6 +97,23 @@ pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> 
             settle.reject.call(&JsValue::undefined(), &[reason], context).map(|_| ())
         }
     }
+}
+
+/// The calls that have no answer yet, named with their lines: `fs.write_file (line 3), …`.
+pub(crate) fn running(context: &mut Context) -> String {
+    let calls: Vec<(String, CallSite)> = RUNNING.with_borrow(|running| running.calls.values().cloned().collect());
+    let mut named: Vec<String> = Vec::new();
+    for (tool, site) in calls.iter().take(MAX_NAMED) {
+        match site.position(context) {
+            Some(position) => named.push(format!("{tool} (line {})", position.line)),
+            None => named.push(tool.clone()),
+        }
+    }
+    let more = calls.len().saturating_sub(MAX_NAMED);
+    if more > 0 {
+        named.push(format!("and {more} more"));
+    }
+    named.join(", ")
 }
 
 /// Resolves the promise of a call with data. Data is no promise, whatever a script has made of `Object.prototype.then`.
@@ -192,6 +236,14 @@ fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsRe
     }
     let handle = namespace::open(tool).map_err(|message| JsNativeError::error().with_message(message))?;
     Ok((handle, text))
+}
+
+/// The tool's declaration on one line, for an author who did not know it.
+fn signature_hint(tool: &ToolRef, context: &mut Context) -> Option<String> {
+    let described = catalog::describe(&format!("{}.{}", tool.server, tool.name)).ok()?;
+    let described = decode::decode(&described, context).ok()?.value.as_object()?;
+    let signature = own_data_property(&described, js_string!("signature"), context)?.as_string()?;
+    Some(format!("the tool is {}", signature.to_std_string_lossy()))
 }
 
 /// What a value is, if it is no object that could hold named arguments.

@@ -2,22 +2,33 @@
 
 use boa_engine::{Context, property::PropertyKey};
 
-use super::{absent, namespace};
-use crate::source;
+use super::{absent, advice, namespace};
+use crate::source::{self, Position};
 
 /// A hint for an error, where one is known.
-pub(crate) fn hint_for(name: &str, message: &str, context: &mut Context) -> Option<String> {
+pub(crate) fn hint_for(name: &str, message: &str, position: Option<Position>, context: &mut Context) -> Option<String> {
     if let Some(rest) = message.strip_prefix("globalThis.")
         && let Some(missing) = rest.strip_suffix(" is not a function")
     {
         return absent::instead_of(missing).map(str::to_owned);
     }
     if name != "ReferenceError" {
-        return None;
+        let cause = match name {
+            "TypeError" => source::hint_for_promise(position, &namespace::globals()),
+            "SyntaxError" => source::hint_for_parsing(position, &namespace::globals()),
+            _ => None,
+        };
+        return cause.or_else(|| advice::of_message(name, message)).or_else(|| {
+            let reads_whole = name == "TypeError" && message.contains("undefined") && source::reads_whole_result();
+            reads_whole.then(|| advice::OWN_VALUE.to_owned())
+        });
     }
     let name = message.strip_suffix(" is not defined")?;
     if let Some(hint) = absent::instead_of(name) {
         return Some(hint.to_owned());
+    }
+    if let Some(advice) = advice::of_name(name) {
+        return Some(advice.to_owned());
     }
     let mut candidates = source::declared_names();
     candidates.extend(globals(context));

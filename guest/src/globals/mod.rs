@@ -3,8 +3,10 @@
 //! [`install`] makes what is the same for every run, before the snapshot; [`bind`] makes what belongs to one run.
 
 mod absent;
+mod advice;
 mod call;
 mod console;
+mod guards;
 mod hints;
 mod intl;
 mod namespace;
@@ -22,7 +24,8 @@ use boa_engine::{
 
 use crate::{builtins, glass::Program};
 
-pub(crate) use call::{Call, answer};
+pub(crate) use call::{Call, answer, running};
+pub(crate) use guards::guards;
 pub(crate) use hints::hint_for;
 pub(crate) use namespace::namespace_name;
 pub(crate) use originals::{

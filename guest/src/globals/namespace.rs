@@ -6,7 +6,11 @@
 //!
 //! To the script a namespace is a frozen object without a prototype: reading what is not there throws, with the nearest name.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction,
@@ -123,6 +127,11 @@ pub(super) fn servers() -> Vec<String> {
     RUN.with_borrow(|run| run.servers.iter().map(|server| server.name.clone()).collect())
 }
 
+/// The names of all globals that hold a namespace.
+pub(super) fn globals() -> BTreeSet<String> {
+    RUN.with_borrow(|run| run.servers.iter().flat_map(|server| server.globals.iter().cloned()).collect())
+}
+
 /// The tool of a path. A server also goes by the names of its globals.
 pub(super) fn find(server: &str, tool: &str, context: &mut Context) -> JsResult<ToolRef> {
     let number = RUN.with_borrow(|run| {
@@ -230,11 +239,26 @@ fn unknown(number: u32, name: &str, context: &mut Context) -> JsError {
     let hint = match directory(number) {
         Ok(directory) => match super::hints::nearest(name, directory.split('\n')) {
             Some(near) => format!("did you mean {server}.{near}?"),
-            None => format!("tools.list({server:?}) says what there is"),
+            None => listed(&server, &directory),
         },
         Err(reason) => reason,
     };
     with_hint(&format!("{server}.{name} is not a function: there is no such tool"), &hint, context)
+}
+
+/// The names of a server's tools, as far as they are few.
+fn listed(server: &str, directory: &str) -> String {
+    const MOST: usize = 40;
+    let mut names: Vec<&str> = directory.split('\n').filter(|name| is_plain(name)).collect();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let rest = if more > 0 { format!(", and {more} more: see tools.list({server:?})") } else { String::new() };
+    format!("{server} has {}{rest}", names.join(", "))
+}
+
+/// Whether a name can stand after a dot. (A tool whose name cannot has an alias that can.)
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '$'))
 }
 
 fn unavailable(number: u32, name: &str, reason: &str, context: &mut Context) -> JsError {

@@ -7,6 +7,7 @@ use boa_engine::{
 };
 
 use super::{namespace::ToolRef, put, put_hidden};
+use crate::{source::Position, stack};
 
 thread_local! {
     static PROTOTYPE: RefCell<Option<JsObject>> = const { RefCell::new(None) };
@@ -38,6 +39,13 @@ impl CallSite {
     }
 }
 
+impl CallSite {
+    /// Where it is in the author's source.
+    pub(super) fn position(&self, context: &mut Context) -> Option<Position> {
+        stack::frames(&super::raw_stack(&self.0, context)).first().map(|frame| frame.position)
+    }
+}
+
 /// A new `ToolError`. Made without calling anything that a script could have replaced.
 pub(super) fn tool_error(
     site: CallSite,
@@ -55,6 +63,17 @@ pub(super) fn tool_error(
     if !content.is_undefined() {
         put_hidden(&error, "content", content, context)?;
     }
+    if let Some(hint) = hint {
+        put_hidden(&error, "hint", JsString::from(hint), context)?;
+    }
+    Ok(JsError::from_opaque(error.into()))
+}
+
+/// A `TypeError` at the place of a call that was never made: its arguments are not what the tool asks for.
+pub(super) fn refused(site: CallSite, message: &str, hint: Option<&str>, context: &mut Context) -> JsResult<JsError> {
+    let CallSite(error) = site;
+    error.set_prototype(Some(context.intrinsics().constructors().type_error().prototype()));
+    put_hidden(&error, "message", JsString::from(message), context)?;
     if let Some(hint) = hint {
         put_hidden(&error, "hint", JsString::from(hint), context)?;
     }

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use oxc::{
     allocator::Allocator,
     ast::ast::{
-        ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BindingIdentifier, CallExpression,
-        ComputedMemberExpression, Expression, ExpressionStatement, ForOfStatement, Function, FunctionBody,
-        IdentifierReference, IfStatement, Program, ReturnStatement, StaticMemberExpression, VariableDeclarator,
+        ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BindingIdentifier, BindingPattern,
+        CallExpression, ComputedMemberExpression, Expression, ExpressionStatement, ForOfStatement, Function,
+        IdentifierReference, IfStatement, Program, ReturnStatement, StaticMemberExpression, ThrowStatement,
+        VariableDeclarator,
     },
     ast_visit::{Visit, walk},
     parser::Parser,
@@ -26,6 +27,30 @@ const MAX_QUOTED: usize = 60;
 const NOT_A_FUNCTION: &str = "not a callable function";
 /// What the engine says of a property of `null` or `undefined`.
 const NOTHING: &str = "cannot convert 'null' or 'undefined' to object";
+
+/// Methods that return something, whatever they are given.
+const NEVER_NOTHING: [&str; 20] = [
+    "split",
+    "map",
+    "filter",
+    "slice",
+    "concat",
+    "trim",
+    "toLowerCase",
+    "toUpperCase",
+    "replace",
+    "replaceAll",
+    "join",
+    "flat",
+    "flatMap",
+    "sort",
+    "reverse",
+    "keys",
+    "values",
+    "entries",
+    "matchAll",
+    "toString",
+];
 
 /// What is said of it where nothing is known to blame.
 const USED_NOTHING: &str = "undefined or null was used where an object is needed";
@@ -45,7 +70,6 @@ pub(crate) fn blame(name: &str, message: &str, position: Option<Position>) -> Op
             ("TypeError", NOTHING, offset) => Some(
                 offset
                     .and_then(|offset| property_of_nothing(source, program, offset))
-                    .or_else(|| loop_over_nothing(source, program, offset))
                     .unwrap_or(Blame { message: Some(USED_NOTHING.to_owned()), position: None }),
             ),
             ("ReferenceError", message, offset) => {
@@ -63,6 +87,98 @@ pub(crate) fn declared_names() -> BTreeSet<String> {
     with_program(|_, program| Some(names(program))).unwrap_or_default()
 }
 
+/// Whether the script reads a result as the protocol has it, of a call that gives the tool's own value.
+pub(crate) fn reads_whole_result() -> bool {
+    with_source(|source| source.contains(".content[0].text") && !source.contains("tools.raw"))
+}
+
+/// Where the script's only `for await` is.
+pub(crate) fn awaiting_loop() -> Option<Position> {
+    struct Loops(Vec<Span>);
+    impl<'a> Visit<'a> for Loops {
+        fn visit_for_of_statement(&mut self, each: &ForOfStatement<'a>) {
+            if each.r#await {
+                self.0.push(each.span);
+            }
+            walk::walk_for_of_statement(self, each);
+        }
+    }
+    with_program(|source, program| {
+        let mut loops = Loops(Vec::new());
+        loops.visit_program(program);
+        let [only] = loops.0.as_slice() else { return None };
+        Some(Position::of_offset(source, only.start as usize))
+    })
+}
+
+/// Where the script throws something that is no error, if it does so in one place.
+pub(crate) fn thrown_value() -> Option<Position> {
+    struct Throws(Vec<Span>);
+    impl<'a> Visit<'a> for Throws {
+        fn visit_throw_statement(&mut self, throw: &ThrowStatement<'a>) {
+            let is_value = |value: &Expression<'_>| {
+                value.is_literal() || matches!(value, Expression::TemplateLiteral(_) | Expression::ObjectExpression(_))
+            };
+            if is_value(throw.argument.get_inner_expression()) {
+                self.0.push(throw.span);
+            }
+        }
+    }
+    with_program(|source, program| {
+        let mut throws = Throws(Vec::new());
+        throws.visit_program(program);
+        let [only] = throws.0.as_slice() else { return None };
+        Some(Position::of_offset(source, only.start as usize))
+    })
+}
+
+/// Where a function of the script calls itself by its name, if there is one such place.
+pub(crate) fn self_call() -> Option<Position> {
+    #[derive(Default)]
+    struct Calls {
+        inside: Vec<String>,
+        found: Vec<Span>,
+    }
+    impl<'a> Visit<'a> for Calls {
+        fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
+            self.inside.extend(function.id.iter().map(|name| name.name.to_string()));
+            walk::walk_function(self, function, flags);
+            if function.id.is_some() {
+                self.inside.pop();
+            }
+        }
+
+        fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
+            let is_function = declarator.init.as_ref().is_some_and(Expression::is_function);
+            let name = match &declarator.id {
+                BindingPattern::BindingIdentifier(name) if is_function => Some(name.name.to_string()),
+                _ => None,
+            };
+            let is_named = name.is_some();
+            self.inside.extend(name);
+            walk::walk_variable_declarator(self, declarator);
+            if is_named {
+                self.inside.pop();
+            }
+        }
+
+        fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+            if let Expression::Identifier(callee) = &call.callee
+                && self.inside.iter().any(|name| callee.name == name.as_str())
+            {
+                self.found.push(call.span);
+            }
+            walk::walk_call_expression(self, call);
+        }
+    }
+    with_program(|source, program| {
+        let mut calls = Calls::default();
+        calls.visit_program(program);
+        let [only] = calls.found.as_slice() else { return None };
+        Some(Position::of_offset(source, only.start as usize))
+    })
+}
+
 fn names(program: &Program<'_>) -> BTreeSet<String> {
     struct Finder(BTreeSet<String>);
     impl<'a> Visit<'a> for Finder {
@@ -75,7 +191,7 @@ fn names(program: &Program<'_>) -> BTreeSet<String> {
     finder.0
 }
 
-fn with_program<T>(look: impl FnOnce(&str, &Program<'_>) -> Option<T>) -> Option<T> {
+pub(super) fn with_program<T>(look: impl FnOnce(&str, &Program<'_>) -> Option<T>) -> Option<T> {
     with_source(|source| {
         let allocator = Allocator::default();
         let kind = SourceType::ts().with_module(true);
@@ -130,35 +246,6 @@ fn property_of_nothing(source: &str, program: &Program<'_>, offset: u32) -> Opti
         message: Some(format!("cannot {verb} '{property}' of undefined: {object} is undefined or null")),
         position,
     })
-}
-
-/// What a loop goes over that is nothing. A loop has no position of its own but that of the function that it stands in (none, in
-/// the program itself); so it is named only if there is no other in there.
-fn loop_over_nothing(source: &str, program: &Program<'_>, offset: Option<u32>) -> Option<Blame> {
-    struct Loops {
-        offset: Option<u32>,
-        is_inside: bool,
-        found: Vec<Span>,
-    }
-    impl<'a> Visit<'a> for Loops {
-        fn visit_function_body(&mut self, body: &FunctionBody<'a>) {
-            let outer = std::mem::replace(&mut self.is_inside, self.offset == Some(body.span.start));
-            walk::walk_function_body(self, body);
-            self.is_inside = outer;
-        }
-
-        fn visit_for_of_statement(&mut self, statement: &ForOfStatement<'a>) {
-            if self.is_inside {
-                self.found.push(statement.right.span());
-            }
-            walk::walk_for_of_statement(self, statement);
-        }
-    }
-    let mut loops = Loops { offset, is_inside: offset.is_none(), found: Vec::new() };
-    loops.visit_program(program);
-    let [list] = loops.found.as_slice() else { return None };
-    let message = format!("cannot loop over {}: it is undefined or null", quoted(source, *list)?);
-    Some(Blame { message: Some(message), position: Some(Position::of_offset(source, list.start as usize)) })
 }
 
 #[derive(Clone, Copy)]
@@ -226,10 +313,21 @@ impl Members {
         }
     }
 
-    fn read(&mut self, object: Span, property: Span, is_optional: bool) {
-        if property.start == self.offset && !is_optional {
-            self.exact = Some(Member { object, property, verb: "read" });
+    fn read(&mut self, object: &Expression<'_>, property: Span, is_optional: bool) {
+        if property.start != self.offset || is_optional {
+            return;
         }
+        let (mut object, mut property) = (object.get_inner_expression(), property);
+        // What such a method returns is always there: what is not is the object whose method it should be, of which the
+        // engine gives the place of what follows.
+        while let Expression::CallExpression(call) = object
+            && let Expression::StaticMemberExpression(method) = &call.callee
+            && NEVER_NOTHING.contains(&method.property.name.as_str())
+        {
+            object = method.object.get_inner_expression();
+            property = method.property.span;
+        }
+        self.exact = Some(Member { object: object.span(), property, verb: "read" });
     }
 }
 
@@ -300,12 +398,12 @@ impl<'a> Visit<'a> for Members {
     }
 
     fn visit_static_member_expression(&mut self, member: &StaticMemberExpression<'a>) {
-        self.read(member.object.span(), member.property.span, member.optional);
+        self.read(&member.object, member.property.span, member.optional);
         walk::walk_static_member_expression(self, member);
     }
 
     fn visit_computed_member_expression(&mut self, member: &ComputedMemberExpression<'a>) {
-        self.read(member.object.span(), member.expression.span(), member.optional);
+        self.read(&member.object, member.expression.span(), member.optional);
         walk::walk_computed_member_expression(self, member);
     }
 }
@@ -338,7 +436,7 @@ fn reference(program: &Program<'_>, name: &str, offset: Option<u32>) -> Option<S
 }
 
 /// The text of an expression, if it is short.
-fn quoted(source: &str, span: Span) -> Option<String> {
+pub(super) fn quoted(source: &str, span: Span) -> Option<String> {
     let text = source.get(span.start as usize..span.end as usize)?;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (text.len() <= MAX_QUOTED).then_some(text)

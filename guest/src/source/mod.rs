@@ -9,12 +9,15 @@
 //!    count. If a function is the only statement, it is called without arguments, and what it returns is the value.
 //! 5. All of it is the body of an async function: `await` and `return` work at the top level.
 
+mod advice;
 mod blame;
 mod fence;
+mod parsed;
 mod places;
 mod positions;
 mod refuse;
 mod shape;
+mod unawaited;
 
 use std::path::PathBuf;
 
@@ -28,17 +31,23 @@ use oxc::{
     transformer::{TransformOptions, Transformer},
 };
 
-pub(crate) use blame::{blame, declared_names};
+pub(crate) use blame::{awaiting_loop, blame, declared_names, reads_whole_result, self_call, thrown_value};
+pub(crate) use parsed::hint as hint_for_parsing;
 pub(crate) use positions::{Origin, Position, original};
+pub(crate) use unawaited::hint as hint_for_promise;
 
 /// The name of the author's source in stacks.
 pub(crate) const SCRIPT_NAME: &str = "script";
 
-/// What goes before the translated program; it ends its line, so that only lines shift.
-const OPENING: &str = "(async function () {\n";
+/// What the engine calls the function that a program becomes.
+pub(crate) const MAIN: &str = "__main__";
+
+/// What goes before the translated program; it ends its line, so that only lines shift. The parameters are the guards of
+/// `globals/guards.rs`.
+const OPENING: &str = "(async function __main__(__iterable__, __nothing__) {\n";
 const CLOSING: &str = "\n})";
 
-/// A program that the engine can evaluate: to an async function of no parameters.
+/// A program that the engine can evaluate: to an async function that takes the guards.
 pub(crate) struct Translated {
     pub(crate) code: String,
     pub(crate) origin: Origin,
@@ -81,6 +90,7 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
         return Err(fault(source, error));
     }
     let scoping = checked.semantic.into_scoping();
+    refuse::changing_exports(source, &program, &scoping)?;
     let transform = TransformOptions::default();
     let transformed =
         Transformer::new(&allocator, SCRIPT_NAME.as_ref(), &transform).build_with_scoping(scoping, &mut program);
@@ -125,9 +135,13 @@ pub(crate) fn fault_of_engine(message: &str) -> SyntaxFault {
 fn fault(source: &str, error: &OxcDiagnostic) -> SyntaxFault {
     // Where there are several places, as of two declarations of one name, the last is the one to change.
     let offset = error.labels.iter().map(|label| label.offset() as usize).max();
+    // One past the end is shown at the end of the last line that holds something.
+    let end = source.trim_end().len();
+    let position = offset.map(|offset| Position::of_offset(source, offset.min(end)));
     SyntaxFault {
+        hint: advice::hint(source, &error.message, position)
+            .or_else(|| error.help.as_ref().map(|help| help.to_string())),
         message: format!("SyntaxError: {}", error.message),
-        position: offset.map(|offset| Position::of_offset(source, offset)),
-        hint: error.help.as_ref().map(|help| help.to_string()),
+        position,
     }
 }

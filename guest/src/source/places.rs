@@ -4,41 +4,92 @@
 //! commonest of all mistakes, `result.items.map(…)` where there are no `items`, would have no place. An assignment has a position
 //! that holds for all that is computed in it. So a statement's expression is assigned to a variable that nobody reads; it is a
 //! register of its function, and costs one move.
+//!
+//! Of a loop over what is no list, and of a destructuring of nothing, the engine says neither what failed nor where. So what is
+//! looped over or destructured goes through a guard (see `globals/guards.rs`), which knows its text and has its place.
 
 use oxc::{
     allocator::{Allocator, ArenaVec, TakeIn},
     ast::{
         ast::{
-            ArrowFunctionExpression, AssignmentOperator, AssignmentTarget, AwaitExpression, BinaryExpression,
-            BindingPattern, CallExpression, Class, Expression, ExpressionStatement, Function, FunctionBody,
-            IdentifierReference, IfStatement, NewExpression, Program, ReturnStatement, Statement, StaticBlock,
-            StaticMemberExpression, SwitchStatement, TaggedTemplateExpression, VariableDeclarationKind,
-            VariableDeclarator, YieldExpression,
+            Argument, ArrowFunctionExpression, AssignmentOperator, AssignmentTarget, AwaitExpression, BinaryExpression,
+            BindingPattern, CallExpression, Class, Expression, ExpressionStatement, ForOfStatement, Function,
+            FunctionBody, IdentifierReference, IfStatement, LogicalOperator, NewExpression, Program, ReturnStatement,
+            Statement, StaticBlock, StaticMemberExpression, SwitchStatement, TaggedTemplateExpression,
+            VariableDeclarationKind, VariableDeclarator, YieldExpression,
         },
         builder::AstBuilder,
     },
     ast_visit::{Visit, VisitMut, walk, walk_mut},
     semantic::ScopeFlags,
-    span::{GetSpan, SPAN},
+    span::{GetSpan, SPAN, Span},
 };
 
-/// The variable. A source that names it is left as it is.
+use super::blame::quoted;
+
+/// The variable. A source that names it, or a guard, is left as it is.
 const VARIABLE: &str = "__at__";
+/// Gives back what can be looped over, or throws.
+const ITERABLE: &str = "__iterable__";
+/// Throws, since there is nothing to destructure.
+const NOTHING: &str = "__nothing__";
 
 /// Gives each statement of `program` that may fail a place.
 pub(super) fn mark<'a>(allocator: &'a Allocator, source: &str, program: &mut Program<'a>) {
-    if !source.contains(VARIABLE) {
-        Marker { builder: AstBuilder::new(allocator), is_used: false }.visit_program(program);
+    if ![VARIABLE, ITERABLE, NOTHING].iter().any(|name| source.contains(name)) {
+        Marker { allocator, builder: AstBuilder::new(allocator), source, is_used: false }.visit_program(program);
     }
 }
 
-struct Marker<'a> {
+struct Marker<'a, 's> {
+    allocator: &'a Allocator,
     builder: AstBuilder<'a>,
+    source: &'s str,
     /// Whether the variable is used in the function that is being visited.
     is_used: bool,
 }
 
-impl<'a> Marker<'a> {
+impl<'a> Marker<'a, '_> {
+    /// `value` becomes `__iterable__(value, "its text")`.
+    fn guard_list(&self, value: &mut Expression<'a>) {
+        if matches!(value.without_parentheses(), Expression::ArrayExpression(_)) {
+            return;
+        }
+        let (span, text) = (value.span(), self.text_of(value));
+        let arguments = [Argument::from(value.take_in(&self.builder)), text];
+        *value = self.call_of_guard(ITERABLE, span, arguments);
+    }
+
+    /// `value` becomes `(value) ?? __nothing__("its text")`.
+    fn guard_object(&self, value: &mut Expression<'a>) {
+        if matches!(value.without_parentheses(), Expression::ObjectExpression(_)) {
+            return;
+        }
+        let (span, text, builder) = (value.span(), self.text_of(value), &self.builder);
+        let left = Expression::new_parenthesized_expression(span, value.take_in(builder), builder);
+        let right = self.call_of_guard(NOTHING, span, [text]);
+        *value = Expression::new_logical_expression(span, left, LogicalOperator::Coalesce, right, builder);
+    }
+
+    fn call_of_guard<const N: usize>(
+        &self,
+        guard: &'static str,
+        span: Span,
+        arguments: [Argument<'a>; N],
+    ) -> Expression<'a> {
+        let builder = &self.builder;
+        let callee = Expression::new_identifier(span, guard, builder);
+        let mut list = ArenaVec::new_in(builder);
+        list.extend(arguments);
+        Expression::new_call_expression(span, callee, None, list, false, builder)
+    }
+
+    fn text_of(&self, value: &Expression<'a>) -> Argument<'a> {
+        let text = quoted(self.source, value.span()).unwrap_or_default();
+        let text = self.allocator.alloc_str(&text);
+        Argument::from(Expression::new_string_literal(SPAN, text, None, &self.builder))
+    }
+
     fn mark(&mut self, expression: &mut Expression<'a>) {
         if !may_fail(expression) {
             return;
@@ -66,7 +117,14 @@ impl<'a> Marker<'a> {
     }
 }
 
-impl<'a> VisitMut<'a> for Marker<'a> {
+impl<'a> VisitMut<'a> for Marker<'a, '_> {
+    fn visit_for_of_statement(&mut self, each: &mut ForOfStatement<'a>) {
+        walk_mut::walk_for_of_statement(self, each);
+        if !each.r#await {
+            self.guard_list(&mut each.right);
+        }
+    }
+
     fn visit_program(&mut self, program: &mut Program<'a>) {
         if let Some(declaration) = self.function(|marker| walk_mut::walk_program(marker, program)) {
             program.body.insert(0, declaration);
@@ -93,6 +151,11 @@ impl<'a> VisitMut<'a> for Marker<'a> {
     fn visit_variable_declarator(&mut self, declarator: &mut VariableDeclarator<'a>) {
         walk_mut::walk_variable_declarator(self, declarator);
         if let Some(value) = &mut declarator.init {
+            match &declarator.id {
+                BindingPattern::ObjectPattern(_) => self.guard_object(value),
+                BindingPattern::ArrayPattern(_) => self.guard_list(value),
+                _ => {}
+            }
             self.mark(value);
         }
     }

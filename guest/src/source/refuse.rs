@@ -3,11 +3,12 @@
 use oxc::{
     allocator::Allocator,
     ast::ast::{
-        Decorator, ImportDeclaration, ImportDeclarationSpecifier, JSXElement, JSXFragment, Program, Statement,
-        TSModuleReference,
+        Declaration, Decorator, ImportDeclaration, ImportDeclarationSpecifier, JSXElement, JSXFragment, Program,
+        Statement, TSModuleBlock, TSModuleReference, VariableDeclarationKind,
     },
-    ast_visit::Visit,
+    ast_visit::{Visit, walk},
     parser::Parser,
+    semantic::Scoping,
     span::{SourceType, Span},
 };
 
@@ -71,6 +72,40 @@ pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), Synt
     finder.0.map_or(Ok(()), |span| {
         let hint = "call the decorator as a function: `const decorated = decorate(…)`";
         Err(fault(source, "decorators are not understood in here", span, hint))
+    })
+}
+
+/// Refuses an exported variable of a namespace that changes: the translation would leave the namespace with its first value.
+pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Scoping) -> Result<(), SyntaxFault> {
+    struct Finder<'s> {
+        scoping: &'s Scoping,
+        found: Option<Span>,
+    }
+    impl<'a> Visit<'a> for Finder<'_> {
+        fn visit_ts_module_block(&mut self, block: &TSModuleBlock<'a>) {
+            for statement in &block.body {
+                if let Statement::ExportDeclaration(export) = statement
+                    && let Declaration::VariableDeclaration(variables) = &export.declaration
+                    && variables.kind != VariableDeclarationKind::Const
+                {
+                    let names = variables.declarations.iter().flat_map(|one| one.id.get_binding_identifiers());
+                    let changing = names
+                        .into_iter()
+                        .find(|name| name.symbol_id.get().is_some_and(|symbol| self.scoping.symbol_is_mutated(symbol)));
+                    self.found = self.found.or(changing.map(|name| name.span));
+                }
+            }
+            walk::walk_ts_module_block(self, block);
+        }
+    }
+    if !source.contains("namespace") && !source.contains("module") {
+        return Ok(());
+    }
+    let mut finder = Finder { scoping, found: None };
+    finder.visit_program(program);
+    finder.found.map_or(Ok(()), |span| {
+        let hint = "keep it in a variable that is not exported, and export a function that returns it; or export an object, and change its fields";
+        Err(fault(source, "an exported variable of a namespace cannot change in here", span, hint))
     })
 }
 

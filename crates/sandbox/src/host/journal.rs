@@ -70,10 +70,14 @@ impl Journal {
     }
 
     /// Notes how a call ended, at the moment at which the guest gets its answer.
-    pub(crate) fn end(&self, number: u64, record: CallRecord) {
+    /// One that was refused has no record, and was none.
+    pub(crate) fn end(&self, number: u64, record: Option<CallRecord>) {
         let mut notes = self.lock();
         if notes.open.remove(&number).is_some() {
-            notes.calls.push(record);
+            match record {
+                Some(record) => notes.calls.push(record),
+                None => notes.calls_begun -= 1,
+            }
         }
     }
 

@@ -74,9 +74,11 @@ impl<T: Send> HostToolWithStore<T> for RunState {
         let waiting = accessor.with(|mut access| access.get().begin_call(&handle, arguments))?;
         // The run hands over the answer when the guest has nothing left to do; if the sender is gone, so is the run.
         let answer = waiting.await?;
-        Ok(answer
-            .map(|text| text.as_str().to_owned())
-            .map_err(|fault| CallError { message: fault.message, hint: fault.hint }))
+        Ok(answer.map(|text| text.as_str().to_owned()).map_err(|fault| CallError {
+            message: fault.message,
+            hint: fault.hint,
+            refused: fault.is_refusal,
+        }))
     }
 }
 
@@ -122,25 +124,25 @@ fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
     if used <= max_result {
         return Ok(result);
     }
-    Err(CallFault {
-        message: format!("the result has {used} bytes; the limit is {max_result}"),
-        hint: Some("ask the tool for less: a page, a range or fewer fields".to_owned()),
-    })
+    Err(CallFault::new(format!("the result has {used} bytes; the limit is {max_result}"))
+        .with_hint("ask the tool for less: a page, a range or fewer fields"))
 }
 
-fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> CallRecord {
+/// What is kept of a call. Of one that was never made, nothing.
+fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> Option<CallRecord> {
     let error = match result {
+        Err(fault) if fault.is_refusal => return None,
         Err(fault) => Some(fault.message.chars().take(MAX_ERROR).collect()),
         Ok(result) => reported_error(result),
     };
-    CallRecord {
+    Some(CallRecord {
         server: tool.path.server().to_owned(),
         tool: tool.path.tool().to_owned(),
         effect: tool.effect,
         ok: error.is_none(),
         ms: milliseconds(begun.elapsed()),
         error,
-    }
+    })
 }
 
 /// The first text of a result that says `isError`.
@@ -158,7 +160,7 @@ fn reported_error(result: &JsonText) -> Option<String> {
 }
 
 fn arguments_fault(fault: &JsonFault) -> CallFault {
-    CallFault::new(format!("the arguments were not accepted: {fault}"))
+    CallFault::refused(format!("the arguments were not accepted: {fault}"))
 }
 
 /// Rounded to microseconds, which is what the clocks are good for.

@@ -1,0 +1,58 @@
+//! Which name an author meant, of arguments that are called otherwise.
+
+use belljar_model::nearest;
+
+/// The name among `known` that `given` was probably meant to be.
+///
+/// A typing error is forgiven, and so is one word more or less, or a name cut short: `file_path` for `path`, `warn` for `warning`.
+pub(super) fn meant<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    nearest(given, known.iter().copied()).or_else(|| {
+        let words = words(given);
+        let shares = |name: &&&str| {
+            let other = self::words(name);
+            let (few, many) = if words.len() < other.len() { (&words, &other) } else { (&other, &words) };
+            let begins = given.len() >= 3 && (name.starts_with(given) || given.starts_with(**name));
+            begins || (!few.is_empty() && few.iter().all(|word| many.contains(word)))
+        };
+        let mut sharing = known.iter().filter(shares);
+        // Of several, none is the one.
+        sharing.next().filter(|_| sharing.next().is_none()).copied()
+    })
+}
+
+/// The words of a name, in lower case: `filePath`, `file_path` and `file-path` have the same.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for character in name.chars().take(128) {
+        let begins = character.is_uppercase() && was_lower;
+        if begins || !character.is_alphanumeric() {
+            words.push(String::new());
+        }
+        was_lower = character.is_lowercase();
+        if character.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(character.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typing_errors_and_a_word_more_or_less_are_forgiven() {
+        assert_eq!(meant("pth", &["path", "head"]), Some("path"));
+        assert_eq!(meant("file_path", &["path", "head"]), Some("path"));
+        assert_eq!(meant("filePath", &["path", "content"]), Some("path"));
+        assert_eq!(meant("name", &["entityName", "contents"]), Some("entityName"));
+        assert_eq!(meant("warn", &["error", "warning"]), Some("warning"));
+        assert_eq!(meant("path", &["sourcePath", "targetPath"]), None);
+        assert_eq!(meant("zebra", &["path", "head"]), None);
+        assert_eq!(meant("", &["path"]), None);
+    }
+}

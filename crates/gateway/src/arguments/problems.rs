@@ -1,0 +1,327 @@
+//! What is wrong with arguments, in words: the place, what was expected there, and what was found.
+
+use std::{collections::HashSet, fmt, fmt::Write as _};
+
+use jsonschema::{
+    ValidationError,
+    error::{TypeKind, ValidationErrorKind as Kind},
+    paths::{Location, LocationSegment},
+};
+use serde_json::Value;
+
+use super::names::meant;
+
+/// Problems that are told; the rest are counted.
+const MAX_TOLD: usize = 3;
+/// Problems that are looked at.
+const MAX_SEEN: usize = 100;
+/// Characters of a value that are shown.
+const MAX_SHOWN: usize = 40;
+/// Alternatives that are listed.
+const MAX_LISTED: usize = 12;
+/// Alternatives inside of alternatives that are looked into.
+const MAX_NESTING: usize = 8;
+
+/// The problems of one check.
+pub(super) struct Problems {
+    told: Vec<String>,
+    more: usize,
+    is_cut: bool,
+}
+
+impl Problems {
+    pub(super) fn is_empty(&self) -> bool {
+        self.told.is_empty()
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.told.join("; "))?;
+        match (self.more, self.is_cut) {
+            (0, false) => Ok(()),
+            (more, false) => write!(formatter, "; and {more} more"),
+            (_, true) => formatter.write_str("; and many more"),
+        }
+    }
+}
+
+/// Puts the problems of `arguments` into words.
+pub(super) fn list<'i>(
+    schema: &Value,
+    errors: impl Iterator<Item = ValidationError<'i>>,
+    arguments: &Value,
+) -> Problems {
+    let mut words = Words { schema, arguments, seen: HashSet::new(), list: Vec::new() };
+    let mut errors = errors.take(MAX_SEEN + 1);
+    for error in errors.by_ref().take(MAX_SEEN) {
+        words.tell(&error, 0);
+    }
+    let is_cut = errors.next().is_some();
+    let more = words.list.len().saturating_sub(MAX_TOLD);
+    words.list.truncate(MAX_TOLD);
+    Problems { told: words.list, more, is_cut }
+}
+
+struct Words<'v> {
+    schema: &'v Value,
+    arguments: &'v Value,
+    seen: HashSet<String>,
+    list: Vec<String>,
+}
+
+impl Words<'_> {
+    fn put(&mut self, problem: String) {
+        if self.seen.insert(problem.clone()) {
+            self.list.push(problem);
+        }
+    }
+
+    fn tell(&mut self, error: &ValidationError<'_>, nesting: usize) {
+        let place = place(error.instance_path());
+        match error.kind() {
+            Kind::Required { property } => self.missing(error, property.as_str().unwrap_or_default()),
+            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+                for name in unexpected {
+                    self.unknown(error, name);
+                }
+            }
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } if nesting < MAX_NESTING => {
+                self.alternatives(error, context, nesting);
+            }
+            kind => {
+                let found = shown(error.instance());
+                let problem = match expected(kind) {
+                    Some(expected) => format!("{place}: expected {expected}, found {found}"),
+                    None => format!("{place}: {}, found {found}", error.masked_with("it")),
+                };
+                self.put(problem + &nearest_option(kind, error.instance()));
+            }
+        }
+    }
+
+    /// A required name that is not there; perhaps it is, under another name.
+    fn missing(&mut self, error: &ValidationError<'_>, name: &str) {
+        let schema = self.properties(error).and_then(|properties| properties.get(name));
+        // A schema that describes what a server has after it has filled in its defaults requires them all.
+        if schema.is_some_and(|schema| schema.get("default").is_some()) {
+            return;
+        }
+        let expected = schema.map_or_else(any, described);
+        let mut problem = format!("{}: expected {expected}, found nothing", member(error.instance_path(), name));
+        if let Some(given) = self.misnamed(error, name) {
+            let _ = write!(problem, " (there is `{given}`: did you mean `{name}`?)");
+        }
+        self.put(problem);
+    }
+
+    /// The unknown name that was probably meant to be `wanted`.
+    fn misnamed(&self, error: &ValidationError<'_>, wanted: &str) -> Option<String> {
+        let known = self.properties(error)?;
+        let holder = self.arguments.pointer(error.instance_path().as_str())?.as_object()?;
+        let unknown: Vec<&str> = holder.keys().map(String::as_str).filter(|name| !known.contains_key(*name)).collect();
+        let missing: Vec<&str> = known.keys().map(String::as_str).filter(|name| !holder.contains_key(*name)).collect();
+        let named = unknown.iter().find(|name| meant(name, &missing) == Some(wanted)).copied();
+        let required = self.beside(error)?.get("required")?.as_array()?;
+        let lacks = required.iter().filter_map(Value::as_str).filter(|name| !holder.contains_key(*name)).count();
+        // The only name that is unknown stands for the only one that is missing.
+        let only = match unknown.as_slice() {
+            [only] if lacks == 1 => Some(*only),
+            _ => None,
+        };
+        named.or(only).map(short)
+    }
+
+    fn unknown(&mut self, error: &ValidationError<'_>, name: &str) {
+        let holder = self.arguments.pointer(error.instance_path().as_str()).and_then(Value::as_object);
+        let known = self.properties(error);
+        let free: Vec<&str> = known
+            .into_iter()
+            .flat_map(|known| known.keys())
+            .map(String::as_str)
+            .filter(|name| holder.is_none_or(|holder| !holder.contains_key(*name)))
+            .collect();
+        let place = member(error.instance_path(), name);
+        let near = meant(name, &free).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+        self.put(format!("{place}: there is no argument of this name{near}"));
+    }
+
+    /// None of several alternatives fits: all that is asked for, or what is wrong with the one that fits best.
+    fn alternatives(&mut self, error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>], nesting: usize) {
+        let at = error.instance_path();
+        let refused: Option<Vec<_>> = context.iter().map(|errors| outright(errors, at)).collect();
+        if let Some(refused) = refused.filter(|refused| !refused.is_empty()) {
+            let mut all: Vec<String> = Vec::new();
+            for expected in refused.iter().filter_map(|error| expected(error.kind())) {
+                if !all.contains(&expected) {
+                    all.push(expected);
+                }
+            }
+            all.truncate(MAX_LISTED);
+            self.put(format!("{}: expected {}, found {}", place(at), all.join(" or "), shown(error.instance())));
+            return;
+        }
+        // An alternative that names its own kind, as in `type: "text"`, is not meant where the name is another.
+        let distance = |errors: &&Vec<ValidationError<'static>>| {
+            let is_other = |error: &ValidationError<'static>| matches!(error.kind(), Kind::Constant { .. });
+            (outright(errors, at).is_some(), errors.iter().any(is_other), errors.len())
+        };
+        match context.iter().filter(|errors| !errors.is_empty()).min_by_key(distance) {
+            Some(best) => best.iter().take(MAX_SEEN).for_each(|error| self.tell(error, nesting + 1)),
+            None => {
+                self.put(format!("{}: fits none of its alternatives, found {}", place(at), shown(error.instance())))
+            }
+        }
+    }
+
+    /// The schema whose keyword failed.
+    fn beside(&self, error: &ValidationError<'_>) -> Option<&Value> {
+        let (parent, _) = error.schema_path().as_str().rsplit_once('/')?;
+        self.schema.pointer(parent)
+    }
+
+    fn properties(&self, error: &ValidationError<'_>) -> Option<&serde_json::Map<String, Value>> {
+        self.beside(error)?.get("properties")?.as_object()
+    }
+}
+
+/// What makes an alternative unfit, whatever else the value at `at` may hold.
+fn outright<'e>(errors: &'e [ValidationError<'static>], at: &Location) -> Option<&'e ValidationError<'static>> {
+    errors.iter().find(|error| {
+        error.instance_path() == at
+            && matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. } | Kind::Constant { .. })
+    })
+}
+
+/// What a keyword asks for.
+fn expected(kind: &Kind) -> Option<String> {
+    Some(match kind {
+        Kind::Type { kind: TypeKind::Single(only) } => only.to_string(),
+        Kind::Type { kind: TypeKind::Multiple(several) } => {
+            several.iter().map(|each| each.to_string()).collect::<Vec<_>>().join(" or ")
+        }
+        Kind::Enum { options } => one_of(options),
+        Kind::Constant { expected_value } => shown_plain(expected_value),
+        Kind::Minimum { limit } => format!("a number of at least {limit}"),
+        Kind::ExclusiveMinimum { limit } => format!("a number above {limit}"),
+        Kind::Maximum { limit } => format!("a number of at most {limit}"),
+        Kind::ExclusiveMaximum { limit } => format!("a number below {limit}"),
+        Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
+        Kind::MinLength { limit } => format!("at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("at most {limit} characters"),
+        Kind::MinItems { limit } => format!("at least {limit} elements"),
+        Kind::MaxItems { limit } => format!("at most {limit} elements"),
+        Kind::MinProperties { limit } => format!("at least {limit} members"),
+        Kind::MaxProperties { limit } => format!("at most {limit} members"),
+        Kind::Pattern { pattern } => format!("a string that matches {}", short(pattern)),
+        Kind::UniqueItems => "elements that all differ".to_owned(),
+        Kind::OneOfMultipleValid { .. } => "what fits one alternative alone".to_owned(),
+        _ => return None,
+    })
+}
+
+/// "did you mean", where a text is nearly one of those that may stand there.
+fn nearest_option(kind: &Kind, found: &Value) -> String {
+    let Kind::Enum { options } = kind else { return String::new() };
+    let options: Vec<&str> = options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let near = found.as_str().and_then(|found| meant(found, &options));
+    near.map(|near| format!(": did you mean {near:?}?")).unwrap_or_default()
+}
+
+/// What a schema describes, in a word or two.
+fn described(schema: &Value) -> String {
+    if let Some(options) = schema.get("enum") {
+        return one_of(options);
+    }
+    match schema.get("type") {
+        Some(Value::String(name)) => name.clone(),
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        _ => any(),
+    }
+}
+
+fn any() -> String {
+    "a value".to_owned()
+}
+
+fn one_of(options: &Value) -> String {
+    let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut listed: Vec<String> = options.iter().take(MAX_LISTED).map(shown_plain).collect();
+    if options.len() > MAX_LISTED {
+        listed.push("…".to_owned());
+    }
+    match listed.as_slice() {
+        [only] => only.clone(),
+        _ => format!("one of {}", listed.join(", ")),
+    }
+}
+
+/// A value as it was found: what it is, and what of it is short enough to be shown.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(truth) => format!("boolean {truth}"),
+        Value::Number(number) => format!("number {number}"),
+        Value::String(text) => format!("string {}", quoted(text)),
+        Value::Array(elements) => match elements.len() {
+            0 => "an empty array".to_owned(),
+            1 => "an array of 1 element".to_owned(),
+            length => format!("an array of {length} elements"),
+        },
+        Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
+        Value::Object(members) => {
+            let mut keys: Vec<String> = members.keys().take(4).map(|key| short(key)).collect();
+            if members.len() > keys.len() {
+                keys.push("…".to_owned());
+            }
+            format!("an object {{ {} }}", keys.join(", "))
+        }
+    }
+}
+
+fn shown_plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        other => short(&other.to_string()),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(short(text)).to_string()
+}
+
+fn short(text: impl AsRef<str>) -> String {
+    let text = text.as_ref();
+    let mut shown: String = text.chars().take(MAX_SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A place in the arguments, as a script would write it: `arguments.edits[0].oldText`.
+fn place(location: &Location) -> String {
+    let mut place = String::from("arguments");
+    for segment in location {
+        match segment {
+            LocationSegment::Property(name) => push_member(&mut place, &name),
+            LocationSegment::Index(index) => {
+                let _ = write!(place, "[{index}]");
+            }
+        }
+    }
+    place
+}
+
+fn member(location: &Location, name: &str) -> String {
+    let mut place = place(location);
+    push_member(&mut place, name);
+    place
+}
+
+fn push_member(place: &mut String, name: &str) {
+    let is_name = name.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '$'))
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && !name.is_empty();
+    let _ = if is_name { write!(place, ".{}", short(name)) } else { write!(place, "[{}]", quoted(name)) };
+}

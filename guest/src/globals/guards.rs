@@ -1,0 +1,73 @@
+//! What the translation asks before a loop or a destructuring, of which the engine would say neither what failed nor where.
+
+use boa_engine::{
+    Context, JsError, JsNativeError, JsObject, JsResult, JsSymbol, JsValue, NativeFunction, builtins::promise::Promise,
+    property::PropertyKey,
+};
+
+use super::with_hint;
+use crate::values::inspect;
+
+/// Characters of a value that are shown.
+const MAX_SHOWN: usize = 60;
+
+/// The guards, in the order of the parameters that the translation gives them.
+pub(crate) fn guards(context: &mut Context) -> [JsValue; 2] {
+    let mut make =
+        |native: super::Native| JsValue::from(super::function("", 2, NativeFunction::from_fn_ptr(native), context));
+    [make(iterable), make(nothing)]
+}
+
+/// Gives back what can be looped over. (value, its text in the source)
+fn iterable(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let value = arguments.first().cloned().unwrap_or_default();
+    if value.is_string() || value.as_object().is_some_and(|object| object.is_array()) {
+        return Ok(value);
+    }
+    let text = quoted(arguments);
+    if value.is_null_or_undefined() {
+        let message = format!("cannot loop over {text}: it is undefined or null");
+        return Err(JsNativeError::typ().with_message(message).into());
+    }
+    let Some(object) = value.as_object() else {
+        return Err(JsNativeError::typ()
+            .with_message(format!("{text} is not iterable: it is {}", shown(&value, context)))
+            .into());
+    };
+    if object.get(PropertyKey::from(JsSymbol::iterator()), context)?.is_callable() {
+        return Ok(value);
+    }
+    Err(not_iterable(&object, &value, &text, context))
+}
+
+fn not_iterable(object: &JsObject, value: &JsValue, text: &str, context: &mut Context) -> JsError {
+    if object.is::<Promise>() {
+        let hint = format!("put `await` before it: `await {text}`");
+        return with_hint(&format!("{text} is not iterable: it is a promise"), &hint, context);
+    }
+    let shown = shown(value, context);
+    let hint = format!("an object is looped over with `Object.entries({text})`; is the list one of its fields?");
+    with_hint(&format!("{text} is not iterable: it is {shown}"), &hint, context)
+}
+
+/// Throws, since nothing is there that could be destructured. (its text in the source)
+fn nothing(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
+    let text = quoted(arguments);
+    let message = format!("cannot destructure {text}: it is undefined or null");
+    Err(JsNativeError::typ().with_message(message).into())
+}
+
+/// The expression as its author wrote it: the last argument.
+fn quoted(arguments: &[JsValue]) -> String {
+    let text = arguments.last().and_then(JsValue::as_string).map(|text| text.to_std_string_lossy());
+    text.filter(|text| !text.is_empty()).unwrap_or_else(|| "the value".to_owned())
+}
+
+fn shown(value: &JsValue, context: &mut Context) -> String {
+    let text = inspect::nested(value, context);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() > MAX_SHOWN {
+        return text.chars().take(MAX_SHOWN).chain(['…']).collect();
+    }
+    text
+}

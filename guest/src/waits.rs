@@ -1,0 +1,130 @@
+//! What each async function of the script waits for: where its `await` is.
+//!
+//! The engine asks its host for a record of each function that a promise will call. For an `await` these are two built-in
+//! functions, made while the function that waits is still the running one: so its place is known here, and costs nothing but a note.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
+use boa_engine::{
+    Context, JsData, JsString, builtins::function::OrdinaryFunction, job::JobCallback, object::builtins::JsFunction,
+};
+use boa_gc::{Finalize, Trace};
+
+use crate::source::{self, MAIN, Position};
+
+/// Notes that are kept before those of what has gone on are thrown away.
+const MIN_NOTES: usize = 64;
+
+/// One place where a function waits.
+struct Wait {
+    function: JsString,
+    line: u32,
+    column: u32,
+    has_gone_on: Cell<bool>,
+}
+
+impl Wait {
+    fn is_of_main(&self) -> bool {
+        self.function.iter().eq(MAIN.encode_utf16())
+    }
+}
+
+/// Both functions of one `await` hold the same.
+#[derive(Trace, Finalize, JsData)]
+struct Note(#[unsafe_ignore_trace] Rc<Wait>);
+
+#[derive(Default)]
+struct Notes {
+    waits: Vec<Rc<Wait>>,
+    /// That of the first of two functions, until the second is made.
+    first: Option<Rc<Wait>>,
+    prune_at: usize,
+    /// How many records were asked for.
+    asked: u64,
+    /// Whether the program has gone on since it last waited, and asked for nothing: it has ended, or was given up.
+    main_is_silent: bool,
+}
+
+thread_local! {
+    static NOTES: RefCell<Notes> = RefCell::default();
+}
+
+/// Forgets all notes: what ran before is no part of this run.
+pub(crate) fn begin() {
+    NOTES.take();
+}
+
+/// The record of a function that a promise will call.
+pub(crate) fn record(callback: JsFunction, context: &Context) -> JobCallback {
+    NOTES.with_borrow_mut(|notes| notes.asked += 1);
+    // A function of the script's own is the handler of a `then`, and nothing waits there.
+    if callback.is::<OrdinaryFunction>() {
+        return JobCallback::new(callback, ());
+    }
+    let Some(frame) = context.stack_trace().next() else { return JobCallback::new(callback, ()) };
+    let location = frame.position();
+    // A loop over what is awaited has no position of its own.
+    let (line, column) =
+        location.position.map_or((0, 0), |position| (position.line_number(), position.column_number()));
+    let wait = NOTES.with_borrow_mut(|notes| {
+        if let Some(first) = notes.first.take()
+            && (first.line, first.column) == (line, column)
+        {
+            return first;
+        }
+        let wait = Rc::new(Wait { function: location.function_name, line, column, has_gone_on: Cell::new(false) });
+        if notes.waits.len() >= notes.prune_at.max(MIN_NOTES) {
+            notes.waits.retain(|wait| !wait.has_gone_on.get());
+            notes.prune_at = notes.waits.len() * 2;
+        }
+        if wait.is_of_main() {
+            notes.main_is_silent = false;
+        }
+        notes.waits.push(wait.clone());
+        notes.first = Some(wait.clone());
+        wait
+    });
+    JobCallback::new(callback, Note(wait))
+}
+
+/// Calls the function of a record: what waited goes on.
+pub(crate) fn go_on<T>(job: &JobCallback, call: impl FnOnce() -> T) -> T {
+    let Some(Note(wait)) = job.host_defined().downcast_ref::<Note>() else { return call() };
+    wait.has_gone_on.set(true);
+    if !wait.is_of_main() {
+        return call();
+    }
+    let asked = NOTES.with_borrow(|notes| notes.asked);
+    let result = call();
+    NOTES.with_borrow_mut(|notes| notes.main_is_silent = notes.asked == asked);
+    result
+}
+
+/// A function that waits, and the author's position of its `await`.
+pub(crate) struct Waiting {
+    pub(crate) function: String,
+    pub(crate) position: Position,
+}
+
+/// All that waits, in the order in which it began to; the program itself, which most probably waits for the others, comes last.
+pub(crate) fn all() -> Vec<Waiting> {
+    NOTES.with_borrow(|notes| {
+        let open = notes.waits.iter().filter(|wait| !wait.has_gone_on.get());
+        let waiting = |wait: &Rc<Wait>| {
+            let position = source::original(wait.line, wait.column).or_else(source::awaiting_loop)?;
+            Some(Waiting { function: wait.function.to_std_string_lossy(), position })
+        };
+        let (main, mut waits): (Vec<_>, Vec<_>) = open.filter_map(waiting).partition(|wait| wait.function == MAIN);
+        waits.extend(main);
+        waits
+    })
+}
+
+/// Whether the engine has given the program up: it went on after an `await`, and neither waited again nor returned a promise. (If it
+/// has ended otherwise, its promise is settled, and nobody asks.)
+pub(crate) fn main_was_given_up() -> bool {
+    NOTES.with_borrow(|notes| notes.main_is_silent)
+}

@@ -1,0 +1,101 @@
+//! MCP servers inside of the test process: real tool lists, answers of the test's own.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use belljar_gateway::{Gateway, Toolbox};
+use belljar_model::{Limits, ServerSpec, Transport};
+use belljar_upstream::{BuiltIns, Options};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+
+use crate::support::{repository, sandbox};
+
+/// Answers a call of a tool, by its name and arguments, with a `CallToolResult`.
+type Answer = dyn Fn(&str, &Value) -> Value + Send + Sync;
+
+/// A server whose tools are in a list, and whose answers are computed.
+#[derive(Clone)]
+pub(crate) struct Stub {
+    tools: Arc<Mutex<Value>>,
+    answer: Arc<Answer>,
+    /// The calls that have reached it.
+    pub(crate) calls: Arc<AtomicUsize>,
+}
+
+impl Stub {
+    /// A server with these tools, as in the answer to `tools/list`.
+    pub(crate) fn new(tools: Value, answer: impl Fn(&str, &Value) -> Value + Send + Sync + 'static) -> Self {
+        Self { tools: Arc::new(Mutex::new(tools)), answer: Arc::new(answer), calls: Arc::default() }
+    }
+
+    /// The tools of a real server, as it listed them.
+    pub(crate) fn real_tools(server: &str) -> Value {
+        let path = repository().join(format!("crates/catalog/testdata/{server}.json"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_json::from_str::<Value>(&text).unwrap()["tools"].take()
+    }
+
+    /// Serves the protocol until the stream ends.
+    pub(crate) async fn serve(self, stream: DuplexStream) {
+        let (read, mut write) = tokio::io::split(stream);
+        let mut lines = BufReader::new(read).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let request: Value = serde_json::from_str(&line).unwrap();
+            if request.get("id").is_none() {
+                continue;
+            }
+            let parameters = &request["params"];
+            let mut notify = false;
+            let result = match request["method"].as_str().unwrap_or_default() {
+                "initialize" => json!({
+                    "protocolVersion": parameters["protocolVersion"],
+                    "capabilities": { "tools": { "listChanged": true } },
+                    "serverInfo": { "name": "stub", "version": "1" },
+                }),
+                "tools/list" => json!({ "tools": *self.tools.lock().unwrap() }),
+                "tools/call" => {
+                    self.calls.fetch_add(1, Ordering::SeqCst);
+                    let result = (self.answer)(parameters["name"].as_str().unwrap(), &parameters["arguments"]);
+                    // An answer may come with a new list of tools.
+                    if let Some(tools) = result.get("tools") {
+                        *self.tools.lock().unwrap() = tools.clone();
+                        notify = true;
+                    }
+                    result
+                }
+                _ => json!({}),
+            };
+            let mut text = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }).to_string();
+            if notify {
+                let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+                text = format!("{changed}\n{text}");
+            }
+            if write.write_all(format!("{text}\n").as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Text as the only content of a result.
+pub(crate) fn text(text: &str) -> Value {
+    json!({ "content": [{ "type": "text", "text": text }] })
+}
+
+/// A gateway over stub servers, by their names, and over `others`.
+pub(crate) fn gateway(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Gateway {
+    let mut built_ins = BuiltIns::new();
+    let mut specs = others;
+    for (name, stub) in stubs {
+        let stub = stub.clone();
+        built_ins = built_ins.with(*name, move |stream| stub.clone().serve(stream));
+        specs.push(ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned())));
+    }
+    let mut options = Options::new("belljar-tests", "0");
+    options.environment = std::env::var("PATH").map(|path| ("PATH".to_owned(), path)).into_iter().collect();
+    let toolbox = Arc::new(Toolbox::new(specs, built_ins, options));
+    Gateway::new(toolbox, sandbox().clone(), Limits::default())
+}

@@ -1,0 +1,2 @@
+const files = await fs.readdirSync('notes');
+return files;

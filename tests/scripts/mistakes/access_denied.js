@@ -1,0 +1,1 @@
+return (await fs.read_text_file({ path: '/etc/passwd' })).content;

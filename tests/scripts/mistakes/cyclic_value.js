@@ -1,0 +1,3 @@
+const tree = { name: 'root', children: [] };
+tree.children.push({ name: 'leaf', parent: tree });
+return tree;

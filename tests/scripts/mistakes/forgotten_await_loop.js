@@ -1,0 +1,4 @@
+const commits = git.git_log({ repo_path: '.' });
+for (const line of commits) {
+  console.log(line);
+}

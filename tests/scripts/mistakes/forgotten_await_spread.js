@@ -1,0 +1,2 @@
+const notes = ['monday', ...fs.search_files({ path: 'notes', pattern: '*.md' })];
+return notes;

@@ -1,0 +1,2 @@
+const graph = memory.read_graph({});
+return JSON.stringify(graph);

@@ -1,0 +1,4 @@
+let page = 1;
+while (true) {
+  page += 1;
+}

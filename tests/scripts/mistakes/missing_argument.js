@@ -1,0 +1,1 @@
+await fs.write_file({ path: 'notes/new.md' });

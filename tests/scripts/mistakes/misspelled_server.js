@@ -1,0 +1,2 @@
+const log = await gti.git_log({ repo_path: '.' });
+return log;

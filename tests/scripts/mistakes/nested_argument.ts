@@ -1,0 +1,6 @@
+await memory.create_entities({
+  entities: [
+    { name: 'Brest', entityType: 'station', observations: ['deep'] },
+    { name: 'Dover', type: 'station', observations: 'shallow' },
+  ],
+});

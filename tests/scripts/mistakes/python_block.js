@@ -1,0 +1,3 @@
+const paths = ['README.md', 'package.json'];
+for path in paths:
+    print(path)

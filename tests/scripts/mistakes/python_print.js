@@ -1,0 +1,2 @@
+const status = await git.git_status({ repo_path: '.' });
+print(status);

@@ -1,0 +1,2 @@
+await fs.write_file('notes/new.md', '# New');
+return 'written';

@@ -1,0 +1,1 @@
+return await everything.get_annotated_message({ messageType: 'warning' });

@@ -1,0 +1,2 @@
+const text = await fs.readFile({ path: 'README.md' });
+return text;

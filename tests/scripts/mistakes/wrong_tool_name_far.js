@@ -1,0 +1,2 @@
+const pages = await playwright.open_page({ url: 'https://tides.example/login' });
+return pages;

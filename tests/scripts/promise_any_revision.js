@@ -1,0 +1,7 @@
+try {
+  const first = await Promise.any(['nope', 'f3a9c1d'].map((revision) => git.git_show({ repo_path: '.', revision })));
+  console.log(first.split('\n')[1]);
+  await Promise.any(['nope', 'none'].map((revision) => git.git_show({ repo_path: '.', revision })));
+} catch (error) {
+  return { name: error.name, reasons: error.errors.map((e) => e.message) };
+}

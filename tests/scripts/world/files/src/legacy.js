@@ -1,0 +1,3 @@
+var table = {};
+// TODO: remove after 3.0
+module.exports = function (key) { return table[key]; };
