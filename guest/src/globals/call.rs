@@ -1,6 +1,10 @@
 //! A call of a tool, from its arguments to what a programmer wants of its result.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsResult, JsString, JsValue, JsVariant, builtins::promise::ResolvingFunctions,
@@ -29,6 +33,8 @@ const STRUCTURED: &str = "$.structuredContent";
 const MAX_NAMED: usize = 5;
 
 thread_local! {
+    /// The tools of whose large integers the log has told.
+    static WARNED: RefCell<BTreeSet<(String, String)>> = const { RefCell::new(BTreeSet::new()) };
     static RUNNING: RefCell<Running> = const { RefCell::new(Running { calls: BTreeMap::new(), last: 0 }) };
 }
 
@@ -138,7 +144,7 @@ fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -
 /// The value of a JSON text from a child. What had to become another type than it has there is said in the log.
 fn decoded(tool: &ToolRef, text: &str, context: &mut Context) -> JsResult<JsValue> {
     let Decoded { value, large } = decode::decode(text, context)?;
-    if large.count > 0 {
+    if large.count > 0 && WARNED.with_borrow_mut(|warned| warned.insert((tool.server.clone(), tool.name.clone()))) {
         let ToolRef { server, name, .. } = tool;
         let place = large.first.replacen(STRUCTURED, "$", 1);
         let (count, first) = match large.count {

@@ -24,11 +24,11 @@ pub(crate) fn hint_for(name: &str, message: &str, position: Option<Position>, co
         });
     }
     let name = message.strip_suffix(" is not defined")?;
-    if let Some(hint) = absent::instead_of(name) {
-        return Some(hint.to_owned());
-    }
     if let Some(advice) = advice::of_name(name) {
         return Some(advice.to_owned());
+    }
+    if let Some(hint) = absent::instead_of(name) {
+        return Some(hint.to_owned());
     }
     let mut candidates = source::declared_names();
     candidates.extend(globals(context));

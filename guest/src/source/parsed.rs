@@ -33,7 +33,7 @@ pub(crate) fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Op
                  JSON text, parse that field, as in JSON.parse({shown}.content)"
             ),
             None => {
-                "JSON.parse takes a JSON text; what is an object already needs no parsing: use it as it is".to_owned()
+                "JSON.parse takes a JSON text, without comments and trailing commas; what is an object already needs no parsing".to_owned()
             }
         })
     })

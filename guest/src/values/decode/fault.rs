@@ -42,7 +42,7 @@ impl Fault {
         };
         let from = boundary(text, self.at.saturating_sub(SHOWN));
         let to = boundary(text, (self.at + SHOWN).min(text.len()));
-        let shown = decoded(text.get(from..to).unwrap_or_default(), encoding);
+        let shown = decoded(text.get(from..to).unwrap_or_default(), encoding).replace(char::is_control, " ");
         let (left, right) = (if from > 0 { "…" } else { "" }, if to < text.len() { "…" } else { "" });
         let message = format!("{what} at position {position} (line {line} column {column}): {left}{shown}{right}");
         JsNativeError::syntax().with_message(message).into()

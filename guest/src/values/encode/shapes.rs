@@ -74,6 +74,8 @@ pub(super) fn layout_of_plain(object: &JsObject, context: &Context) -> Option<Rc
         }
         for property in all {
             let PropertyKey::String(name) = &property else { continue };
+            // What half a surrogate pair becomes depends on where the text goes.
+            name.to_std_string().ok()?;
             has_to_json |= *name == js_string!("toJSON");
             if object.properties().get(&property).is_some_and(|property| property.enumerable() == Some(true)) {
                 let name = name.clone();
