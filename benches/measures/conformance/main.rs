@@ -18,7 +18,7 @@ mod suite;
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -142,7 +142,7 @@ fn main() {
     print(&report.into_inner().unwrap());
 }
 
-fn work(root: &PathBuf, paths: &[PathBuf], next: &AtomicUsize, report: &Mutex<Report>, sandbox: Arc<Sandbox>) {
+fn work(root: &Path, paths: &[PathBuf], next: &AtomicUsize, report: &Mutex<Report>, sandbox: Arc<Sandbox>) {
     let jar = Jar {
         runtime: Builder::new_current_thread().enable_all().build().unwrap(),
         sandbox,

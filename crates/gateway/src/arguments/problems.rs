@@ -270,7 +270,7 @@ fn shown(value: &Value) -> String {
         },
         Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
         Value::Object(members) => {
-            let mut keys: Vec<String> = members.keys().take(4).map(|key| short(key)).collect();
+            let mut keys: Vec<String> = members.keys().take(4).map(short).collect();
             if members.len() > keys.len() {
                 keys.push("…".to_owned());
             }
@@ -282,7 +282,7 @@ fn shown(value: &Value) -> String {
 fn shown_plain(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
-        other => short(&other.to_string()),
+        other => short(other.to_string()),
     }
 }
 
