@@ -471,7 +471,7 @@ async fn what_is_parsed_already_is_told_so() {
         assert_eq!(error.line, Some(2), "{source}\n{error:#?}");
     }
     let error = error_of(ErrorKind::Exception, "const o = { a: 1 };\nreturn JSON.parse(o)").await;
-    assert!(hint(&error).contains("use it as it is"), "{error:#?}");
+    assert!(hint(&error).contains("an object already needs no parsing"), "{error:#?}");
 }
 
 #[tokio::test]
