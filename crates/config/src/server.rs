@@ -42,6 +42,7 @@ impl Reader<'_> {
             transport: server.transport()?,
             start_timeout: server.start_timeout()?,
             effects: server.effects()?,
+            life: belljar_model::Life::default(),
         }))
     }
 

@@ -13,17 +13,18 @@ use rmcp::{
 };
 use tokio::{
     sync::{Notify, watch},
-    time::{Instant, sleep, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    channel::LinkWire,
     child::Core,
     client::Client,
     connection::{Connection, Death, RequestFault},
     fault::{Exit, StartFault, StartStep},
     limits,
-    link::{Link, LinkWire},
+    link::Link,
     listing::{self, Listing},
     text::one_line,
 };
@@ -66,7 +67,11 @@ struct Running {
 
 async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
     let deadline = Instant::now() + core.spec.start_timeout;
-    let (mut link, wire) = Link::open(&core.spec, &core.options, &core.built_ins)?;
+    let opening = Link::open(&core.spec, &core.options, &core.built_ins);
+    let (mut link, wire) = timeout_at(deadline, opening).await.map_err(|_| {
+        let (limit, stderr) = (core.spec.start_timeout, Vec::new());
+        StartFault::NoAnswer { step: StartStep::Initialize, limit, stderr }
+    })??;
     core.spawned(link.pid(), link.group());
     match connect(core, &mut link, wire, deadline).await {
         Ok((service, connection, death, listing)) => Ok((Running { link, service, connection, death }, listing)),

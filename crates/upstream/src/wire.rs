@@ -49,6 +49,8 @@ pub(crate) struct Wire<R> {
 pub(crate) enum SendFault {
     #[error("the connection is closed")]
     Closed,
+    #[error("{0}")]
+    Remote(String),
     #[error("a message cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
