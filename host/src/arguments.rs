@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use belljar_catalog::Detail;
+use belljar_config::import::Client;
 use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// Starts each server and shows its state.
     Servers(ServersArguments),
+    /// Takes over the servers that MCP clients are configured with.
+    Import(ImportArguments),
 }
 
 #[derive(Args, Clone)]
@@ -146,6 +149,34 @@ pub(crate) struct ServersArguments {
     pub(crate) json: bool,
 }
 
+#[derive(Args)]
+#[command(after_help = help::IMPORT)]
+pub(crate) struct ImportArguments {
+    /// Only of this file or client: claude-desktop, claude-code, cursor or vscode [default: all clients].
+    #[arg(long, value_name = "FILE|CLIENT", value_parser = ImportFrom::parse)]
+    pub(crate) from: Option<ImportFrom>,
+    /// Writes them into the configuration, after a copy of what is there.
+    #[arg(long)]
+    pub(crate) write: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Where servers are taken from.
+#[derive(Clone)]
+pub(crate) enum ImportFrom {
+    Client(Client),
+    File(PathBuf),
+}
+
+impl ImportFrom {
+    #[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
+    fn parse(text: &str) -> Result<Self, String> {
+        let client = Client::ALL.into_iter().find(|client| client.as_str() == text);
+        Ok(client.map_or_else(|| Self::File(PathBuf::from(text)), Self::Client))
+    }
+}
+
 impl Arguments {
     /// Whether errors are to be printed as JSON too.
     pub(crate) fn wants_json(&self) -> bool {
@@ -154,7 +185,7 @@ impl Arguments {
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) => arguments.json,
-            Command::Serve(_) => false,
+            Command::Serve(_) | Command::Import(_) => false,
         }
     }
 }
