@@ -16,7 +16,7 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
     link::Output,
-    wire::{SendFault, Wire},
+    wire::{Heard, SendFault, Wire},
 };
 
 /// What rmcp speaks to a child over.
@@ -47,6 +47,16 @@ impl<T: Transport<RoleClient> + 'static> Channel for T {
 
     fn close_boxed(&mut self) -> BoxFuture<'_, Result<(), SendFault>> {
         Box::pin(async move { self.close().await.map_err(|error| SendFault::Remote(error.to_string())) })
+    }
+}
+
+impl LinkWire {
+    /// Tells whether the child says anything; for a remote one, its answers alone do.
+    pub(crate) fn heard(&self) -> Heard {
+        match self {
+            Self::Stream(wire) => wire.heard(),
+            Self::Remote(_) => Heard::default(),
+        }
     }
 }
 

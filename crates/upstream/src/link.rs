@@ -56,7 +56,7 @@ impl Link {
         match &spec.transport {
             Transport::Stdio(command) => {
                 let (process, pipes) = Process::spawn(command, &options.environment)?;
-                let (mut link, wire) = Self::new(Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
+                let (mut link, wire) = Self::new(spec, Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
                 let ended = link.stderr_ended.clone().drop_guard();
                 let (server, tail): (Arc<str>, _) = (spec.name.as_str().into(), link.tail.clone());
                 link.tasks.spawn(async move {
@@ -71,7 +71,7 @@ impl Link {
                 let (ours, theirs) = tokio::io::duplex(STREAM_BYTES);
                 let server = AbortOnDropHandle::new(tokio::spawn(serve(theirs)));
                 let (read, write) = tokio::io::split(ours);
-                let (link, wire) = Self::new(Body::BuiltIn(server), Either::Right(read), write);
+                let (link, wire) = Self::new(spec, Body::BuiltIn(server), Either::Right(read), write);
                 link.stderr_ended.cancel();
                 Ok((link, wire))
             }
@@ -79,7 +79,12 @@ impl Link {
         }
     }
 
-    fn new(body: Body, read: Output, write: impl AsyncWrite + Send + Unpin + 'static) -> (Self, LinkWire) {
+    fn new(
+        spec: &ServerSpec,
+        body: Body,
+        read: Output,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> (Self, LinkWire) {
         let (outgoing, messages) = mpsc::channel(limits::OUTGOING_MESSAGES);
         let (writing, stalled) = (CancellationToken::new(), CancellationToken::new());
         let mut tasks = JoinSet::new();
@@ -93,7 +98,7 @@ impl Link {
             stalled,
             tasks,
         };
-        (link, LinkWire::Stream(Box::new(Wire::new(read, outgoing))))
+        (link, LinkWire::Stream(Box::new(Wire::new(read, outgoing, spec.life.framing, message_bytes(spec)))))
     }
 
     /// A link to a server elsewhere: nothing is written here, and there is no stderr.
@@ -188,6 +193,12 @@ impl Link {
             process.kill().await;
         }
     }
+}
+
+/// The longest message that is read of a child.
+fn message_bytes(spec: &ServerSpec) -> usize {
+    let result = usize::try_from(spec.life.max_response.as_u64()).unwrap_or(usize::MAX);
+    result.saturating_add(limits::ENVELOPE_BYTES).min(limits::LINE_BYTES)
 }
 
 impl Body {
