@@ -351,7 +351,10 @@ fn import_refuses_what_it_cannot_read_and_never_writes_to_a_clients_file() {
     terminal.file("mcp.json", client_file().to_string());
     for (arguments, complaint) in [
         (["import", "--from", "missing.json"].as_slice(), "missing.json: there is no such file"),
-        (&["import", "--from", "mcp.json", "--write", "--config", "mcp.json"], "a client's own file is never written to"),
+        (
+            &["import", "--from", "mcp.json", "--write", "--config", "mcp.json"],
+            "a client's own file is never written to",
+        ),
     ] {
         let answer = terminal.belljar(arguments);
         assert_eq!((answer.code, answer.stdout.as_str()), (2, ""), "{answer:#?}");

@@ -16,6 +16,23 @@
 //! start_timeout = "20s"
 //! effects = { write_file = "mutating" }
 //!
+//! idle = "5m"                 # how it is kept: see `belljar_model::Life`; these are the defaults
+//! max_calls = 1000
+//! concurrency = 8
+//! max_response = "5MB"
+//! repeat = "never"
+//! breaker = { failures = 5, rest = "60s" }
+//! paths = { arguments = ["path"], roots = ["/data"], denied = ["/data/private"], guidance = "…" }
+//!
+//! [servers.code]              # one instance for each project
+//! command = "serena"
+//! args = ["start-mcp-server", "--project={key}"]
+//! key = "{project}"
+//! instances = 3
+//! stateful = true
+//! warm = false
+//! on_start = [{ tool = "activate_project", arguments = { project = "{key}" } }]
+//!
 //! [servers.remote]            # a remote server: `url`, and `headers`
 //! url = "https://example.com/mcp"
 //! headers = { Authorization = "Bearer ${TOKEN}" }
@@ -48,6 +65,7 @@ mod error;
 mod expand;
 mod file;
 pub mod import;
+mod life;
 mod limits;
 mod oauth;
 #[cfg(test)]
@@ -150,7 +168,7 @@ mod tests {
         let config = testing::toml(&example.replace("${KEY}", "${TOKEN}")).expect("a config");
         assert_eq!(
             config.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(),
-            ["fs", "remote", "account"]
+            ["fs", "code", "remote", "account"]
         );
         assert_eq!(config.limits.memory, Some(belljar_model::ByteSize::mib(64)));
     }

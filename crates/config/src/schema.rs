@@ -55,7 +55,7 @@ fn sorted(names: &[&str]) -> Vec<String> {
 fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/properties"), sorted(&crate::document::TOML_KEYS));
     assert_eq!(properties("/properties/limits/properties"), sorted(&belljar_model::LimitsPatch::NAMES));
-    assert_eq!(properties("/definitions/server/properties"), sorted(&server::KEYS));
+    assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
 }
 
@@ -72,6 +72,12 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[servers.r]\nurl = '${NONE:-http://x}'\n".to_owned(),
         "[servers.d]\nbuiltin = 'demo'\neffects = { t = 'read_only' }\n".to_owned(),
         "[servers.d]\ndisabled = true\n".to_owned(),
+        "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
+         call_timeout = '5s'\ncall_total = '1m'\nframing = 'lines'\nrepeat = 'read_only'\nbreaker = { failures = 2, rest = '9s' }\n\
+         on_start = [{ tool = 'a', arguments = { b = [1] } }]\nkey = '{project}'\ninstances = 2\n\
+         paths = { arguments = ['p'], roots = ['r'], denied = ['d'], guidance = 'g' }\n"
+            .to_owned(),
+        "[servers.s]\ncommand = 'x'\nidle = '90s'\nmax_calls = 'never'\nmax_response = 1000\n".to_owned(),
         "[servers.d]\ndisabled = false\nbuiltin = 'x'\n".to_owned(),
         include_str!("../../../examples/belljar.toml").to_owned(),
     ];
@@ -124,6 +130,17 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[servers.s]\nbuiltin = 'x'\nstart_timeout = 5\n",
         "[servers.s]\nbuiltin = 'x'\neffects = { t = 'reads' }\n",
         "[servers.s]\nbuiltin = 'x'\ndisabled = 'yes'\n",
+        "[servers.s]\nbuiltin = 'x'\nwarm = 1\n",
+        "[servers.s]\nbuiltin = 'x'\nidle = 'soon'\n",
+        "[servers.s]\nbuiltin = 'x'\nmax_calls = 0\n",
+        "[servers.s]\nbuiltin = 'x'\nmax_response = 'big'\n",
+        "[servers.s]\nbuiltin = 'x'\nrepeat = 'always'\n",
+        "[servers.s]\nbuiltin = 'x'\nframing = 'http'\n",
+        "[servers.s]\nbuiltin = 'x'\nbreaker = { fails = 1 }\n",
+        "[servers.s]\nbuiltin = 'x'\non_start = [{ arguments = {} }]\n",
+        "[servers.s]\nbuiltin = 'x'\nkey = 'project'\n",
+        "[servers.s]\nbuiltin = 'x'\ninstances = 2\n",
+        "[servers.s]\nbuiltin = 'x'\npaths = { roots = 'x' }\n",
     ] {
         assert!(!validator.is_valid(&as_json(text)), "the schema accepts {text:?}");
         assert!(toml(text).is_err(), "the reader accepts {text:?}");

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The keys of a server in belljar.toml.
-pub(crate) const KEYS: [&str; 14] = [
+pub(crate) const KEYS: &[&str] = &[
     "command",
     "args",
     "env",
@@ -27,6 +27,22 @@ pub(crate) const KEYS: [&str; 14] = [
     "start_timeout",
     "effects",
     "disabled",
+    // Those of `life`.
+    "warm",
+    "stateful",
+    "idle",
+    "max_calls",
+    "concurrency",
+    "max_response",
+    "call_timeout",
+    "call_total",
+    "framing",
+    "repeat",
+    "breaker",
+    "on_start",
+    "key",
+    "instances",
+    "paths",
 ];
 
 /// Reads the servers of one file.
@@ -57,7 +73,7 @@ impl Reader<'_> {
             start_timeout: server.start_timeout()?,
             effects: server.effects()?,
             era: server.era()?,
-            life: belljar_model::Life::default(),
+            life: server.life()?,
         }))
     }
 
@@ -93,18 +109,14 @@ impl<'r> Server<'r> {
         match (self.reader.format, unknown) {
             (Format::Toml, Some(entry)) => {
                 let place = format!("server '{}'", shown(self.name));
-                Err(Fault::unknown_key(&place, &entry.key, &KEYS).at(entry.offset))
+                Err(Fault::unknown_key(&place, &entry.key, KEYS).at(entry.offset))
             }
             _ => Ok(()),
         }
     }
 
     fn is_disabled(&self) -> Result<bool, Located> {
-        let Some(entry) = self.get("disabled") else { return Ok(false) };
-        match entry.node.value {
-            Value::Boolean(disabled) => Ok(disabled),
-            _ => Err(self.expected(&entry.node, "disabled", "true or false")),
-        }
+        Ok(self.boolean("disabled")?.unwrap_or(false))
     }
 
     fn era(&self) -> Result<Era, Located> {
@@ -268,7 +280,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, url, headers, oauth, builtin, type, era, start_timeout, effects, disabled",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, url, headers, oauth, builtin, type, era, start_timeout, effects, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{ServerSpec, Transport};
+use belljar_model::{Framing, ServerSpec, Transport};
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt, DuplexStream, ReadHalf},
     process::ChildStdout,
@@ -16,8 +16,10 @@ use crate::{
     channel::{LinkWire, Remote},
     fault::{Exit, StartFault},
     limits,
+    messages::Messages,
     options::{BuiltIns, Options},
     process::{Group, Process},
+    remote::{self, Ends, RemoteFault},
     stderr::{self, Tail},
     wire::Wire,
 };
@@ -43,12 +45,8 @@ enum Body {
 }
 
 impl Link {
-    /// Starts the child, or connects to it.
-    ///
-    /// # Cancellation
-    /// Dropping the future leaves nothing behind.
-    #[expect(clippy::unused_async, reason = "connecting to a remote server waits")]
-    pub(crate) async fn open(
+    /// Starts the child, or prepares the talk with a remote one.
+    pub(crate) fn open(
         spec: &ServerSpec,
         options: &Options,
         built_ins: &BuiltIns,
@@ -56,7 +54,7 @@ impl Link {
         match &spec.transport {
             Transport::Stdio(command) => {
                 let (process, pipes) = Process::spawn(command, &options.environment)?;
-                let (mut link, wire) = Self::new(Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
+                let (mut link, wire) = Self::new(spec, Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
                 let ended = link.stderr_ended.clone().drop_guard();
                 let (server, tail): (Arc<str>, _) = (spec.name.as_str().into(), link.tail.clone());
                 link.tasks.spawn(async move {
@@ -71,15 +69,26 @@ impl Link {
                 let (ours, theirs) = tokio::io::duplex(STREAM_BYTES);
                 let server = AbortOnDropHandle::new(tokio::spawn(serve(theirs)));
                 let (read, write) = tokio::io::split(ours);
-                let (link, wire) = Self::new(Body::BuiltIn(server), Either::Right(read), write);
+                let (link, wire) = Self::new(spec, Body::BuiltIn(server), Either::Right(read), write);
                 link.stderr_ended.cancel();
                 Ok((link, wire))
+            }
+            Transport::Http(endpoint) => {
+                let Ends { remote, incoming, outgoing } = remote::open(spec, endpoint, options, message_bytes(spec))
+                    .map_err(|fault| StartFault::Remote { fault })?;
+                let messages = Messages::Frames { incoming, last: Vec::new() };
+                Ok((Self::remote(remote), Wire::of(messages, outgoing, Framing::Lines)))
             }
             other => Err(StartFault::TransportNotSupported { transport: other.as_str() }),
         }
     }
 
-    fn new(body: Body, read: Output, write: impl AsyncWrite + Send + Unpin + 'static) -> (Self, LinkWire) {
+    fn new(
+        spec: &ServerSpec,
+        body: Body,
+        read: Output,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> (Self, LinkWire) {
         let (outgoing, messages) = mpsc::channel(limits::OUTGOING_MESSAGES);
         let (writing, stalled) = (CancellationToken::new(), CancellationToken::new());
         let mut tasks = JoinSet::new();
@@ -93,12 +102,11 @@ impl Link {
             stalled,
             tasks,
         };
-        (link, LinkWire::Stream(Box::new(Wire::new(read, outgoing))))
+        (link, Wire::new(read, outgoing, spec.life.framing, message_bytes(spec)))
     }
 
     /// A link to a server elsewhere: nothing is written here, and there is no stderr.
-    #[expect(dead_code, reason = "remote transports call it")]
-    pub(crate) fn remote(remote: Remote) -> Self {
+    fn remote(remote: Remote) -> Self {
         let stderr_ended = CancellationToken::new();
         stderr_ended.cancel();
         Self {
@@ -124,6 +132,14 @@ impl Link {
         match &self.body {
             Body::Process(process) => Some(process.group()),
             Body::BuiltIn(_) | Body::Remote(_) => None,
+        }
+    }
+
+    /// Why a remote server was lost, once it is.
+    pub(crate) fn loss(&self) -> Option<RemoteFault> {
+        match &self.body {
+            Body::Remote(remote) => remote.loss.get().cloned(),
+            Body::Process(_) | Body::BuiltIn(_) => None,
         }
     }
 
@@ -155,12 +171,15 @@ impl Link {
     pub(crate) async fn last_words(&self) -> Vec<String> {
         // On a timeout a helper holds the pipe open, and what came so far has to do.
         let _ = timeout(limits::STDERR_WAIT, self.stderr_ended.cancelled()).await;
-        self.tail.lines()
+        self.words()
     }
 
     /// The child's last lines on stderr so far.
     pub(crate) fn words(&self) -> Vec<String> {
-        self.tail.lines()
+        match self.loss() {
+            Some(fault) => vec![fault.to_string()],
+            None => self.tail.lines(),
+        }
     }
 
     /// Ends the child gently, within [`limits::STOP_LIMIT`].
@@ -190,6 +209,12 @@ impl Link {
     }
 }
 
+/// The longest message that is read of a child.
+fn message_bytes(spec: &ServerSpec) -> usize {
+    let result = usize::try_from(spec.life.max_response.as_u64()).unwrap_or(usize::MAX);
+    result.saturating_add(limits::ENVELOPE_BYTES).min(limits::LINE_BYTES)
+}
+
 impl Body {
     async fn exited(&mut self) -> Exit {
         match self {
@@ -201,7 +226,7 @@ impl Body {
             }
             Self::Remote(remote) => {
                 remote.ended.cancelled().await;
-                Exit::Closed
+                Exit::Remote
             }
         }
     }

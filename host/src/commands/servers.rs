@@ -13,7 +13,7 @@ pub(crate) async fn servers(arguments: ServersArguments) -> Result<ExitCode, Fai
     let progress = render::progress::show(upstream);
     // What a server's state is can only be said once it has been asked; why it failed is in the status.
     let names: Vec<&str> = upstream.names().collect();
-    let asked = join_all(names.iter().map(|name| upstream.tools(name)));
+    let asked = join_all(names.iter().map(|name| upstream.start(name)));
     tokio::select! {
         _ = asked => {}
         () = interrupted => {}

@@ -16,9 +16,9 @@ pub(crate) fn show(servers: &[ServerStatus]) {
     ));
     for server in servers {
         let style = match server.state {
-            ServerState::Ready => GOOD,
-            ServerState::Failed => ERROR,
-            ServerState::Starting => WARNING,
+            ServerState::Ready | ServerState::Busy => GOOD,
+            ServerState::Failing | ServerState::Open => ERROR,
+            ServerState::Starting | ServerState::Stopping => WARNING,
             _ => DIM,
         };
         let number = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());

@@ -27,7 +27,7 @@ async fn shutdown_leaves_no_process_behind_not_even_a_stubborn_grandchild() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     all.retain(|pid| is_running(*pid));
     assert_eq!(all, Vec::<u32>::new());
-    assert!(upstream.status().iter().all(|status| status.state == ServerState::Stopped && status.pid.is_none()));
+    assert!(upstream.status().iter().all(|status| status.state == ServerState::Cold && status.pid.is_none()));
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn a_helper_of_a_child_that_was_killed_is_ended_too() {
     let leader = nix::unistd::Pid::from_raw(pid);
     nix::sys::signal::kill(leader, nix::sys::signal::Signal::SIGKILL).expect("it can be killed");
     // The helper holds the child's stdout open, so it is the exit alone that tells.
-    state_when(&mut changes, ServerState::Stopped).await;
+    state_when(&mut changes, ServerState::Failing).await;
     assert!(helper.iter().all(|pid| is_gone_within(*pid, Duration::ZERO)));
     upstream.shutdown().await;
 }
@@ -72,10 +72,10 @@ async fn a_call_in_flight_is_cancelled_by_a_shutdown_and_nothing_starts_after_it
     upstream.tools("child").await.expect("it starts");
     let (called, ()) = tokio::join!(call(&upstream, "echo", json!({})), upstream.shutdown());
     assert!(matches!(called, Err(CallFault::Cancelled { .. })), "{called:?}");
-    let fault = upstream.tools("child").await.expect_err("nothing starts any more");
+    let fault = upstream.start("child").await.expect_err("nothing starts any more");
     assert!(matches!(&*fault, StartFault::ShuttingDown), "{fault:?}");
     upstream.begin("child");
-    assert_eq!(status(&upstream).state, ServerState::Stopped);
+    assert_eq!(status(&upstream).state, ServerState::Cold);
 }
 
 #[tokio::test]
@@ -110,8 +110,8 @@ async fn a_restart_begins_when_nothing_is_left_of_the_life_before() {
     let upstream = child(&["crash-on-call"]);
     let mut changes = upstream.subscribe();
     call(&upstream, "echo", json!({})).await.expect_err("it dies");
-    state_when(&mut changes, ServerState::Stopped).await;
-    assert_eq!(upstream.tools("child").await.expect("it starts again").len(), 3);
+    state_when(&mut changes, ServerState::Failing).await;
+    assert_eq!(upstream.start("child").await.expect("it starts again").len(), 3);
     let again = status(&upstream);
     assert_eq!((again.state, again.restarts), (ServerState::Ready, 1));
     assert!(again.last_error.is_some(), "what happened before is not forgotten");
