@@ -37,6 +37,8 @@ mod server;
 mod state;
 mod status;
 mod stderr;
+#[cfg(unix)]
+mod supervisor;
 mod text;
 mod upstream;
 mod wire;
@@ -44,6 +46,8 @@ mod wire;
 pub use asking::{AskClient, Caller, ClientAbilities};
 pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
-pub use options::{Backoff, BuiltIns, Options, ServeBuiltIn};
+pub use options::{Backoff, BuiltIns, Options, ServeBuiltIn, Supervisor};
 pub use status::{ServerState, ServerStatus};
+#[cfg(unix)]
+pub use supervisor::supervise;
 pub use upstream::Upstream;

@@ -47,7 +47,6 @@ impl Link {
     ///
     /// # Cancellation
     /// Dropping the future leaves nothing behind.
-    #[expect(clippy::unused_async, reason = "connecting to a remote server waits")]
     pub(crate) async fn open(
         spec: &ServerSpec,
         options: &Options,
@@ -55,7 +54,7 @@ impl Link {
     ) -> Result<(Self, LinkWire), StartFault> {
         match &spec.transport {
             Transport::Stdio(command) => {
-                let (process, pipes) = Process::spawn(command, &options.environment)?;
+                let (process, pipes) = Process::spawn(command, options).await?;
                 let (mut link, wire) = Self::new(spec, Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
                 let ended = link.stderr_ended.clone().drop_guard();
                 let (server, tail): (Arc<str>, _) = (spec.name.as_str().into(), link.tail.clone());
