@@ -6,6 +6,8 @@ use belljar_config::Config;
 use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{Limits, LimitsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxOptions};
+#[cfg(unix)]
+use belljar_upstream::Supervisor;
 use belljar_upstream::{BuiltIns, Options};
 use cap_std::{ambient_authority, fs::Dir};
 
@@ -25,8 +27,20 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
 }
 
+/// The first argument of this program in its other role, between belljar and a child.
+pub(crate) const SUPERVISE: &str = "__supervise";
+
 /// Reads the configuration. No child is started yet.
 pub(crate) fn load(arguments: &ConfigArguments) -> Result<Setup, Failure> {
+    load_with(arguments, false)
+}
+
+/// The same for a process that stays: it asks servers again whose tool lists are old.
+pub(crate) fn load_to_stay(arguments: &ConfigArguments) -> Result<Setup, Failure> {
+    load_with(arguments, true)
+}
+
+fn load_with(arguments: &ConfigArguments, refresh: bool) -> Result<Setup, Failure> {
     let config = match chosen(arguments) {
         Some(path) => environment::with_variables(|variables| belljar_config::load(&path, variables))?,
         None => demo(),
@@ -35,18 +49,27 @@ pub(crate) fn load(arguments: &ConfigArguments) -> Result<Setup, Failure> {
     let mut options = Options::new("belljar", env!("CARGO_PKG_VERSION"));
     options.environment = environment::inherited();
     options.max_result = limits.max_result;
+    options.refresh = refresh;
+    options.cache = folder(environment::cache_folder()).map(Arc::new);
+    // Elsewhere a job object ends with its last handle.
+    #[cfg(unix)]
+    let supervise = |program| Supervisor { program, arguments: vec![SUPERVISE.to_owned()] };
+    #[cfg(unix)]
+    {
+        options.supervisor = environment::own_program().map(supervise);
+    }
     let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
     let toolbox = Toolbox::new(config.servers, built_ins, options);
-    let toolbox = match state_folder() {
+    let toolbox = match folder(environment::state_folder()) {
         Some(folder) => toolbox.with_state_folder(folder),
         None => toolbox,
     };
     Ok(Setup { toolbox: Arc::new(toolbox), limits })
 }
 
-/// The folder for what is learned from run to run. Without one, nothing is kept, and all else works.
-fn state_folder() -> Option<Dir> {
-    let path = environment::state_folder()?;
+/// A folder of belljar's own, made if need be. Without one nothing is kept there, and all else works.
+fn folder(path: Option<PathBuf>) -> Option<Dir> {
+    let path = path?;
     let opened = std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
     opened.inspect_err(|error| tracing::info!("{} cannot be used: {error}", path.display())).ok()
 }

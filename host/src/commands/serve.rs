@@ -8,7 +8,7 @@ use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 use crate::{arguments::ConfigArguments, failure::Failure, serve::Server, setup, signals};
 
 pub(crate) async fn serve(arguments: ConfigArguments) -> Result<ExitCode, Failure> {
-    let setup = setup::load(&arguments)?;
+    let setup = setup::load_to_stay(&arguments)?;
     let interrupted = signals::told_to_end();
     let gateway = setup.gateway(&LimitsPatch::default())?;
     setup.toolbox.upstream().begin_warm();
