@@ -24,9 +24,9 @@ use boa_engine::{
 
 use crate::{builtins, glass::Program};
 
-pub(crate) use call::{Call, answer, running};
+pub(crate) use call::{Call, answer, any_was_called, running};
 pub(crate) use guards::guards;
-pub(crate) use hints::hint_for;
+pub(crate) use hints::{hint_for, warning};
 pub(crate) use namespace::namespace_name;
 pub(crate) use originals::{
     OwnProperty, enumerable_keys, is_array, is_array_or_revoked, is_class, is_enumerable, is_raw_json,
