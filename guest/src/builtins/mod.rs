@@ -6,6 +6,7 @@
 mod iteration;
 mod json;
 mod keyed;
+mod list;
 mod regexp;
 mod sort;
 mod text;
@@ -23,6 +24,7 @@ pub(crate) use keyed::{Map, Set};
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     json::install(context)?;
     keyed::install(context)?;
+    list::install(context)?;
     sort::install(context)?;
     text::install(context)?;
     regexp::install(context)
