@@ -95,7 +95,7 @@ impl Walk {
 }
 
 /// Whether to iterate an object is to read its elements, one by one, up to its length.
-pub(super) fn is_plain(object: &JsObject, context: &mut Context) -> bool {
+pub(crate) fn is_plain(object: &JsObject, context: &mut Context) -> bool {
     if !object.is_array() {
         return false;
     }

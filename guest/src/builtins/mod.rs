@@ -18,6 +18,7 @@ use boa_engine::{
     property::PropertyDescriptor,
 };
 
+pub(crate) use iteration::is_plain;
 pub(crate) use keyed::{Map, Set};
 
 /// Puts them in place. Part of the snapshot.

@@ -1,4 +1,5 @@
-//! What the translation asks before a loop or a destructuring, of which the engine would say neither what failed nor where.
+//! What the translation asks before a loop or a destructuring, of which the engine would say neither what failed nor where; and
+//! whether a loop may count.
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsSymbol, JsValue, NativeFunction, builtins::promise::Promise,
@@ -6,16 +7,16 @@ use boa_engine::{
 };
 
 use super::with_hint;
-use crate::values::inspect;
+use crate::{builtins::is_plain, values::inspect};
 
 /// Characters of a value that are shown.
 const MAX_SHOWN: usize = 60;
 
 /// The guards, in the order of the parameters that the translation gives them.
-pub(crate) fn guards(context: &mut Context) -> [JsValue; 2] {
+pub(crate) fn guards(context: &mut Context) -> [JsValue; 3] {
     let mut make =
         |native: super::Native| JsValue::from(super::function("", 2, NativeFunction::from_fn_ptr(native), context));
-    [make(iterable), make(nothing)]
+    [make(iterable), make(nothing), make(plain)]
 }
 
 /// Gives back what can be looped over. (value, its text in the source)
@@ -38,6 +39,12 @@ fn iterable(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
         return Ok(value);
     }
     Err(not_iterable(&object, &value, &text, context))
+}
+
+/// Whether a list may be gone through by its indices. (value)
+fn plain(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let list = arguments.first().and_then(JsValue::as_object);
+    Ok(list.is_some_and(|list| is_plain(&list, context)).into())
 }
 
 fn not_iterable(object: &JsObject, value: &JsValue, text: &str, context: &mut Context) -> JsError {

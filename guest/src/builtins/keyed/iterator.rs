@@ -67,7 +67,7 @@ fn items<C: Listed>(this: &JsValue, method: &str, kind: Kind, context: &Context)
     read::<C, _>(this, method, |_| ())?;
     let items =
         Items::<C> { collection: Some(this.clone()), cursor: Cursor::default(), kind, of: std::marker::PhantomData };
-    Ok(JsObject::from_proto_and_data(C::iterator_prototype(context), items).into())
+    Ok(JsObject::new(context.root_shape(), C::iterator_prototype(context), items).upcast().into())
 }
 
 fn next<C: Collection>(this: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

@@ -35,7 +35,7 @@ impl Collection for Map {
 impl Map {
     /// A new map.
     pub(crate) fn object(context: &Context) -> JsObject {
-        JsObject::from_proto_and_data(Self::prototype(context), Self::default())
+        JsObject::new(context.root_shape(), Self::prototype(context), Self::default()).upcast()
     }
 
     /// The entries of an object, if it is a map.

@@ -100,7 +100,7 @@ fn constructed<C: Collection>(new_target: &JsValue, empty: C, context: &mut Cont
     };
     let prototype = new_target.get(js_string!("prototype"), context)?.as_object();
     let prototype = prototype.unwrap_or_else(|| C::prototype(context));
-    Ok(JsObject::from_proto_and_data(prototype, empty))
+    Ok(JsObject::new(context.root_shape(), prototype, empty).upcast())
 }
 
 /// Lets the engine's own function under a key do something else.

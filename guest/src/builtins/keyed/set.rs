@@ -49,7 +49,7 @@ impl Set {
     }
 
     pub(super) fn of(table: Table, context: &Context) -> JsObject {
-        JsObject::from_proto_and_data(Self::prototype(context), Self(table))
+        JsObject::new(context.root_shape(), Self::prototype(context), Self(table)).upcast()
     }
 }
 
