@@ -18,11 +18,12 @@ use boa_engine::{
     property::PropertyDescriptor,
 };
 
-pub(crate) use iteration::is_plain;
+pub(crate) use iteration::{Walk, is_plain, is_plain_without_holes};
 pub(crate) use keyed::{Map, Set};
 
 /// Puts them in place. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
+    iteration::install(context)?;
     json::install(context)?;
     keyed::install(context)?;
     list::install(context)?;

@@ -29,8 +29,8 @@ pub(crate) use guards::guards;
 pub(crate) use hints::hint_for;
 pub(crate) use namespace::namespace_name;
 pub(crate) use originals::{
-    OwnProperty, enumerable_keys, get_of, is_array, is_array_next, is_array_or_revoked, is_class, is_enumerable,
-    is_raw_json, own_data_property, own_property, raw_stack, source_text,
+    OwnProperty, enumerable_keys, get_of, is_array, is_array_or_revoked, is_class, is_enumerable, is_raw_json,
+    own_data_property, own_property, raw_stack, source_text,
 };
 pub(crate) use timers::{drop_timers, elapsed, run_due_timer};
 pub(crate) use tool_error::is_tool_error;

@@ -20,7 +20,6 @@ struct Originals {
     source_text: JsFunction,
     stack: JsFunction,
     reflect_get: JsFunction,
-    array_next: JsFunction,
 }
 
 thread_local! {
@@ -35,7 +34,6 @@ pub(super) fn keep(context: &mut Context) -> JsResult<()> {
     let function = constructors.function().prototype();
     let json = context.global_object().get(js_string!("JSON"), context)?.as_object().ok_or_else(missing)?;
     let reflect = context.global_object().get(js_string!("Reflect"), context)?.as_object().ok_or_else(missing)?;
-    let array_iterator = context.intrinsics().objects().iterator_prototypes().array();
     let own_descriptor = method(&object, "getOwnPropertyDescriptor", context)?;
 
     let accessor = own_descriptor
@@ -54,7 +52,6 @@ pub(super) fn keep(context: &mut Context) -> JsResult<()> {
         is_raw_json: method(&json, "isRawJSON", context)?,
         source_text: method(&function, "toString", context)?,
         reflect_get: method(&reflect, "get", context)?,
-        array_next: method(&array_iterator, "next", context)?,
         own_descriptor,
         stack,
     };
@@ -166,14 +163,6 @@ pub(crate) fn get_of(value: &JsValue, key: PropertyKey, context: &mut Context) -
     let object = value.to_object(context)?;
     let get = original(|originals| originals.reflect_get.clone())?;
     get.call(&JsValue::undefined(), &[object.into(), JsValue::from(key), value.clone()], context)
-}
-
-/// Whether this is the engine's `next` of array iterators.
-pub(crate) fn is_array_next(value: Option<&JsValue>) -> bool {
-    let function = value.and_then(JsValue::as_object);
-    function.is_some_and(|function| {
-        original(|originals| originals.array_next.clone()).is_ok_and(|next| JsObject::equals(&next, &function))
-    })
 }
 
 /// Whether an object was made by `JSON.rawJSON`.

@@ -37,18 +37,22 @@ use oxc::{
     span::{GetSpan, SPAN, Span},
 };
 
+use super::take::{self, TAKE};
+
 /// The names that the translation uses. A source that has one of them is left as it is.
 const LIST: &str = "__list__";
 const INDEX: &str = "__index__";
 /// Says whether the elements of a list may be counted.
 const PLAIN: &str = "__plain__";
+/// What a loop over pairs has in the place of their names, which are taken from it.
+const ITEM: &str = "__item__";
 
 /// Longer bodies are not doubled, in bytes of the source.
 const MAX_BODY: u32 = 4_000;
 
 /// Lets the innermost loops of `program` count where they can.
 pub(super) fn count<'a>(allocator: &'a Allocator, source: &str, program: &mut Program<'a>) {
-    if ![LIST, INDEX, PLAIN].iter().any(|name| source.contains(name)) {
+    if ![LIST, INDEX, PLAIN, ITEM, TAKE].iter().any(|name| source.contains(name)) {
         Counter { allocator, builder: AstBuilder::new(allocator) }.visit_program(program);
     }
 }
@@ -62,22 +66,56 @@ impl<'a> VisitMut<'a> for Counter<'a> {
     /// A label is that of one loop.
     fn visit_labeled_statement(&mut self, labeled: &mut LabeledStatement<'a>) {
         match &mut labeled.body {
-            Statement::ForOfStatement(each) => walk_mut::walk_for_of_statement(self, each),
+            Statement::ForOfStatement(each) => {
+                walk_mut::walk_for_of_statement(self, each);
+                self.take_items(each);
+            }
             _ => walk_mut::walk_labeled_statement(self, labeled),
         }
     }
 
     fn visit_statement(&mut self, statement: &mut Statement<'a>) {
         walk_mut::walk_statement(self, statement);
-        if let Statement::ForOfStatement(each) = statement
-            && let Some(declaration) = countable(each)
-        {
-            *statement = self.counted(each, declaration);
+        if let Statement::ForOfStatement(each) = statement {
+            self.take_items(each);
+            if let Some(declaration) = countable(each) {
+                *statement = self.counted(each, declaration);
+            }
         }
     }
 }
 
 impl<'a> Counter<'a> {
+    /// `for (const [a, b] of list) body` becomes `for (const __item__ of list) { const { 0: a, 1: b } = __take__(__item__, 2, ""); body }`.
+    fn take_items(&self, each: &mut ForOfStatement<'a>) {
+        let builder = &self.builder;
+        let Some(declaration) = declaration_of(each) else { return };
+        let Some(BindingPattern::ArrayPattern(pattern)) = declaration.declarations.first().map(|first| &first.id)
+        else {
+            return;
+        };
+        if !take::is_simple(pattern) {
+            return;
+        }
+        let text = Argument::from(Expression::new_string_literal(SPAN, "", None, builder));
+        let taken = take::taken(pattern, self.name(ITEM, pattern.span), text, builder);
+        let names = self.declaration(declaration.kind, take::by_index(pattern, builder), taken);
+        let item = BindingPattern::new_binding_identifier(pattern.span, ITEM, builder);
+        let item = VariableDeclarator::new(pattern.span, item, None, None, false, builder);
+        let item = VariableDeclaration::boxed(
+            declaration.span,
+            VariableDeclarationKind::Const,
+            self.vec([item]),
+            false,
+            builder,
+        );
+        each.left = ForStatementLeft::VariableDeclaration(item);
+        let body = each.body.clone_in(self.allocator);
+        let span = body.span();
+        each.body =
+            Statement::new_block_statement(span, self.vec([Statement::VariableDeclaration(names), body]), builder);
+    }
+
     fn counted(&self, each: &ForOfStatement<'a>, declaration: &VariableDeclaration<'a>) -> Statement<'a> {
         let (builder, span) = (&self.builder, each.span);
         let list = self.declaration(
@@ -156,15 +194,25 @@ impl<'a> Counter<'a> {
     }
 }
 
-/// The declaration of a loop that may be doubled.
-fn countable<'e, 'a>(each: &'e ForOfStatement<'a>) -> Option<&'e VariableDeclaration<'a>> {
+/// The declaration of a loop whose head may be put elsewhere.
+fn declaration_of<'e, 'a>(each: &'e ForOfStatement<'a>) -> Option<&'e VariableDeclaration<'a>> {
     let ForStatementLeft::VariableDeclaration(declaration) = &each.left else { return None };
     let [declarator] = declaration.declarations.as_slice() else { return None };
     let is_usual = matches!(
         declaration.kind,
         VariableDeclarationKind::Const | VariableDeclarationKind::Let | VariableDeclarationKind::Var
     );
-    if each.r#await || !is_usual || declarator.init.is_some() || each.body.span().size() > MAX_BODY {
+    let mut names = Names { declared: Vec::new(), is_used: false };
+    names.visit_binding_pattern(&declarator.id);
+    // In the list, the variable is there already, and has no value yet.
+    names.visit_expression(&each.right);
+    (is_usual && !each.r#await && declarator.init.is_none() && !names.is_used).then_some(declaration)
+}
+
+/// The declaration of a loop that may be doubled.
+fn countable<'e, 'a>(each: &'e ForOfStatement<'a>) -> Option<&'e VariableDeclaration<'a>> {
+    let declaration = declaration_of(each)?;
+    if each.body.span().size() > MAX_BODY {
         return None;
     }
     // A few elements as such are not worth it.
@@ -173,12 +221,8 @@ fn countable<'e, 'a>(each: &'e ForOfStatement<'a>) -> Option<&'e VariableDeclara
     }
     let mut only_once = OnlyOnce(false);
     only_once.visit_statement(&each.body);
-    only_once.visit_binding_pattern(&declarator.id);
-    let mut names = Names { declared: Vec::new(), is_used: false };
-    names.visit_binding_pattern(&declarator.id);
-    // In the list, the variable is there already, and has no value yet.
-    names.visit_expression(&each.right);
-    (!only_once.0 && !names.is_used).then_some(declaration)
+    declaration.declarations.iter().for_each(|declarator| only_once.visit_binding_pattern(&declarator.id));
+    (!only_once.0).then_some(declaration)
 }
 
 /// Whether something is inside that must not be there twice.
@@ -268,7 +312,7 @@ mod tests {
         "null",
     ];
 
-    const LOOPS: [&str; 15] = [
+    const LOOPS: [&str; 22] = [
         "for (const x of list) seen.push(x);",
         "for (let x of list) { x = [x]; seen.push(x[0]); }",
         "for (var x of list) seen.push(x); seen.push(x);",
@@ -283,6 +327,13 @@ mod tests {
         "try { for (const x of list) { seen.push(x); throw new RangeError('stop'); } } catch (e) { seen.push(e.name); }",
         "const g = function* () { for (const x of list) yield x; }; const it = g(); seen.push(it.next().value, it.return(9).value, ...it);",
         "for (const [a, b] of list) seen.push(a, b);",
+        "for (let [a, , b, c] of list) { a = b ?? c; seen.push(a, b); }",
+        "for (var [a] of list) seen.push(a); seen.push(a);",
+        "here: for (const [a, b] of list) { for (const [c] of [[1], [2]].slice()) { if (c > 1) continue here; seen.push(a, b, c); } }",
+        "for (const [a = 1, ...b] of list) seen.push(a, b);",
+        "for (const x of list) { const [a, b] = x; let [c] = [x]; seen.push(a, b, c); }",
+        "const [a, b, , c] = list; seen.push(a, b, c);",
+        "var [a] = list, [b, c] = 'xyz', [d, e] = new Map([[1, 2]]); seen.push(a, b, c, d, e);",
         "for (const { id, name = 'none' } of list) seen.push(id, name);",
     ];
 
@@ -305,6 +356,14 @@ mod tests {
             "const list = [1, 2, 3].slice(), seen = []; for (const x of list) { seen.push(x); list.shift(); } return seen.join();",
             "const list = [1, 2, 3].slice(), seen = []; for (const x of list) { seen.push(x); list.length = 0; } return seen.join();",
             "const list = [1, 2, 3].slice(), seen = []; for (const x of list) { seen.push(x); delete list[1]; Object.setPrototypeOf(list, { 1: 'inherited' }); } return seen.join();",
+            "let closed = 0; const it = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: 1 }), return: () => (closed++, {}) }) }; const [a, b] = it, [c] = it; return [a, b, c, closed].join();",
+            "let closed = 0; const it = { [Symbol.iterator]: () => ({ next: () => ({ done: true }), return: () => (closed++, {}) }) }; const [a, b] = it; return [a, b, closed].join();",
+            "let steps = 0; const it = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: steps++ }) }) }; const [, , a, ,] = it; return [a, steps].join();",
+            "const it = { [Symbol.iterator]: () => ({ next: () => ({ done: false }), return: () => 5 }) }; const [a] = it; return 'never';",
+            "const it = { [Symbol.iterator]: () => ({ next() { throw new RangeError() }, return() { throw 5 } }) }; const [a] = it; return 'never';",
+            "Array.prototype[1] = 'inherited'; const [a, b, c] = [1].concat(); delete Array.prototype[1]; return [a, b, c].join();",
+            "Array.prototype[1] = 'inherited'; const [a, b, c] = [1, , 3].concat(); delete Array.prototype[1]; return [a, b, c].join();",
+            "const list = Object.defineProperty([1, 2, 3], 0, { get() { list.length = 1; return 'read' } }); const [a, b] = list; return [a, b].join();",
             "let list = [1, 2, 3].slice(); const seen = []; for (const x of list) { seen.push(x); list = []; } return seen.join();",
             "const seen = []; for (const x of ((seen.push('once')), [1, 2].slice())) seen.push(x); return seen.join();",
             "const seen = []; try { for (const x of x) seen.push(x); } catch (e) { seen.push(e.name); } return seen.join();",
