@@ -24,7 +24,7 @@ use boa_engine::{
 
 use crate::{builtins, glass::Program};
 
-pub(crate) use call::{Call, answer, any_was_called, running};
+pub(crate) use call::{Call, answer, running};
 pub(crate) use guards::guards;
 pub(crate) use hints::{hint_for, warning};
 pub(crate) use namespace::namespace_name;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use oxc::{
     ast::ast::{BinaryExpression, ConditionalExpression, Expression, IfStatement, UnaryExpression, WhileStatement},
     ast_visit::{Visit, walk},
+    span::GetSpan as _,
     syntax::operator::{BinaryOperator, UnaryOperator},
 };
 
@@ -19,15 +20,22 @@ pub(crate) fn warning(servers: &BTreeSet<String>) -> Option<String> {
         reading.visit_program(program);
         let mut comparisons = Comparisons { reading: &reading, found: None };
         comparisons.visit_program(program);
-        let (call, done) = comparisons.found?;
-        let line = Position::of_offset(source, call.start as usize).line;
+        let Found { call, place, done } = comparisons.found?;
+        let line = Position::of_offset(source, place as usize).line;
         Some(format!("{} returns a promise, and line {line} {done}: {}", call.text, call.advice))
     })
 }
 
 struct Comparisons<'r> {
     reading: &'r Reading<'r>,
-    found: Option<(Call, &'static str)>,
+    found: Option<Found>,
+}
+
+/// A promise, where it is used, and what is done with it there.
+struct Found {
+    call: Call,
+    place: u32,
+    done: &'static str,
 }
 
 impl Comparisons<'_> {
@@ -38,19 +46,19 @@ impl Comparisons<'_> {
             Expression::CallExpression(call) => self.reading.promise(call),
             _ => None,
         };
-        self.note(call, done);
+        self.note(call, value, done);
     }
 
     /// A value that is asked for its truth. A name may well be asked whether it holds a promise already.
     fn see_truth(&mut self, value: &Expression<'_>) {
         if let Expression::CallExpression(call) = value.get_inner_expression() {
-            self.note(self.reading.promise(call), "asks whether it is true, which it always is");
+            self.note(self.reading.promise(call), value, "asks whether it is true, which it always is");
         }
     }
 
-    fn note(&mut self, call: Option<Call>, done: &'static str) {
+    fn note(&mut self, call: Option<Call>, value: &Expression<'_>, done: &'static str) {
         if self.found.is_none() {
-            self.found = call.map(|call| (call, done));
+            self.found = call.map(|call| Found { call, place: value.span().start, done });
         }
     }
 }
