@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use crate::Effect;
+use crate::{Effect, Life};
 
 /// One configured child server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -15,6 +15,8 @@ pub struct ServerSpec {
     pub start_timeout: Duration,
     /// The owner's word on what tools may change, by exact tool name, over the tools' own annotations.
     pub effects: BTreeMap<String, Effect>,
+    /// How it is kept.
+    pub life: Life,
 }
 
 impl ServerSpec {
@@ -25,7 +27,13 @@ impl ServerSpec {
 
     /// A server with the default start limit and no overrides.
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
-        Self { name: name.into(), transport, start_timeout: Self::START_TIMEOUT, effects: BTreeMap::new() }
+        Self {
+            name: name.into(),
+            transport,
+            start_timeout: Self::START_TIMEOUT,
+            effects: BTreeMap::new(),
+            life: Life::default(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) async fn serve(arguments: ConfigArguments) -> Result<ExitCode, Failur
     let setup = setup::load(&arguments)?;
     let interrupted = signals::told_to_end();
     let gateway = setup.gateway(&LimitsPatch::default())?;
+    setup.toolbox.upstream().begin_warm();
     let served = async {
         let service = Server::new(gateway).serve(stdio_pipes()).await;
         match service {

@@ -40,7 +40,7 @@ async fn here(setup: Setup, told_to_end: impl Future<Output = ()>) -> Result<Box
     let progress = render::progress::show(upstream);
     // What a server's state is can only be said once it has been asked; why it failed is in the status.
     let names: Vec<&str> = upstream.names().collect();
-    let asked = join_all(names.iter().map(|name| upstream.tools(name)));
+    let asked = join_all(names.iter().map(|name| upstream.start(name)));
     tokio::select! {
         _ = asked => {}
         () = told_to_end => {}

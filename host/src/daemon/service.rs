@@ -87,7 +87,7 @@ impl Service for GatewayService {
     }
 
     fn is_needed(&self) -> bool {
-        false
+        self.gateway.toolbox().upstream().keeps_state()
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {
@@ -137,7 +137,7 @@ async fn servers(gateway: Gateway, params: Box<RawValue>, cancelled: Cancellatio
     if start {
         let names: Vec<&str> = toolbox.upstream().names().collect();
         // Why one failed is in its status.
-        let asked = join_all(names.iter().map(|name| toolbox.upstream().tools(name)));
+        let asked = join_all(names.iter().map(|name| toolbox.upstream().start(name)));
         tokio::select! {
             _ = asked => {}
             () = cancelled.cancelled() => {}
