@@ -1,6 +1,6 @@
 //! Methods that look for an element.
 
-use boa_engine::{Context, JsObject, JsResult, JsValue, object::IndexPropertyValues};
+use boa_engine::{Context, JsResult, JsValue, object::IndexPropertyValues};
 
 use super::plain::{Kept, index};
 
@@ -35,13 +35,21 @@ pub(super) fn last_index_of(
     _: &mut Context,
 ) -> JsResult<Option<JsValue>> {
     let ([item], Some(array)) = (arguments, kept.plain(this)) else { return Ok(None) };
-    let found = visit(&array, |elements| {
-        let length = elements.len();
-        elements.rev().position(|element| element.strict_equals(item)).map(|behind| length - 1 - behind)
-    });
+    let array = array.borrow();
+    let found = match array.properties().index_property_values() {
+        IndexPropertyValues::DenseI32(mut values) => {
+            item.as_number().and_then(|item| values.rposition(|value| f64::from(*value) == item))
+        }
+        IndexPropertyValues::DenseF64(mut values) => {
+            item.as_number().and_then(|item| values.rposition(|value| *value == item))
+        }
+        IndexPropertyValues::DenseElement(mut values) => values.rposition(|value| value.strict_equals(item)),
+        IndexPropertyValues::SparseProperty(_) | IndexPropertyValues::SparseElement(_) => return Ok(None),
+    };
     Ok(Some(found.map_or(JsValue::from(-1), JsValue::from)))
 }
 
+/// The index of an item at or after another, in the form in which the elements are kept.
 fn search(
     this: &JsValue,
     arguments: &[JsValue],
@@ -50,22 +58,25 @@ fn search(
 ) -> Option<Option<usize>> {
     let array = kept.plain(this)?;
     let item = arguments.first().cloned().unwrap_or_default();
-    let from = arguments.get(1);
-    visit(&array, |elements| {
-        let from = index(from, elements.len(), 0)?;
-        Some(elements.skip(from).position(|element| is_same(&element, &item)).map(|at| from + at))
-    })
+    let number = item.as_number();
+    let array = array.borrow();
+    let from = |length| index(arguments.get(1), length, 0);
+    let (from, found) = match array.properties().index_property_values() {
+        IndexPropertyValues::DenseI32(values) => {
+            let from = from(values.len())?;
+            (from, number.and_then(|item| values.skip(from).position(|value| f64::from(*value) == item)))
+        }
+        IndexPropertyValues::DenseF64(values) => {
+            let from = from(values.len())?;
+            let is_same =
+                |value: &f64, item: f64| *value == item || is_same(&JsValue::from(*value), &JsValue::from(item));
+            (from, number.and_then(|item| values.skip(from).position(|value| is_same(value, item))))
+        }
+        IndexPropertyValues::DenseElement(values) => {
+            let from = from(values.len())?;
+            (from, values.skip(from).position(|value| is_same(value, &item)))
+        }
+        IndexPropertyValues::SparseProperty(_) | IndexPropertyValues::SparseElement(_) => return None,
+    };
+    Some(found.map(|at| from + at))
 }
-
-/// Looks at the elements of a plain array in the form in which they are kept.
-fn visit<R: Default>(array: &JsObject, look: impl FnOnce(&mut dyn Elements<Item = JsValue>) -> R) -> R {
-    match array.borrow().properties().index_property_values() {
-        IndexPropertyValues::DenseI32(values) => look(&mut values.copied().map(JsValue::from)),
-        IndexPropertyValues::DenseF64(values) => look(&mut values.copied().map(JsValue::from)),
-        IndexPropertyValues::DenseElement(values) => look(&mut values.cloned()),
-        IndexPropertyValues::SparseProperty(_) | IndexPropertyValues::SparseElement(_) => R::default(),
-    }
-}
-
-trait Elements: ExactSizeIterator + DoubleEndedIterator {}
-impl<T: ExactSizeIterator + DoubleEndedIterator> Elements for T {}

@@ -1,8 +1,10 @@
 //! What an array must be so that nobody sees in which steps it is read or changed.
 
 use boa_engine::{
-    Context, JsObject, JsResult, JsSymbol, JsValue, js_string,
-    object::{IndexPropertyValues, builtins::JsArray},
+    Context, JsObject, JsResult, JsSymbol, JsValue,
+    builtins::object::OrdinaryObject,
+    js_string,
+    object::{IndexPropertyValues, Object, builtins::JsArray},
     property::PropertyKey,
 };
 use boa_gc::{Finalize, Trace};
@@ -102,7 +104,15 @@ pub(super) fn elements(array: &JsObject) -> Vec<JsValue> {
 pub(super) fn put_elements(array: &JsObject, elements: impl IntoIterator<Item = JsValue>, context: &mut Context) {
     let fresh: JsObject = JsArray::from_iter(elements, context).into();
     // Two plain arrays differ in nothing else.
-    std::mem::swap(&mut *array.borrow_mut(), &mut *fresh.borrow_mut());
+    exchange(array, &fresh);
+    // The old elements would else stay until the collector comes, which does not see how many they are.
+    let left = JsObject::new(context.root_shape(), None, OrdinaryObject);
+    exchange(&fresh, &left.clone().upcast());
+    *left.borrow_mut() = Object::default();
+}
+
+fn exchange(one: &JsObject, other: &JsObject) {
+    std::mem::swap(&mut *one.borrow_mut(), &mut *other.borrow_mut());
 }
 
 /// The index that an argument means, from the start or from the end; none if to know it may run a script.
