@@ -87,6 +87,18 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     Some(folder.join("belljar"))
 }
 
+/// Where belljar keeps what it could also find out again, whether it is there or not.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let folder = env::var_os("XDG_CACHE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
+    let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".cache")))?;
+    Some(folder.join("belljar"))
+}
+
+/// This program's file.
+pub(crate) fn own_program() -> Option<PathBuf> {
+    env::current_exe().ok()
+}
+
 /// A configuration in the current folder. It could start programs, so it is offered and never loaded unasked.
 pub(crate) fn config_nearby() -> Option<&'static str> {
     ["belljar.toml", ".mcp.json"].into_iter().find(|name| Path::new(name).is_file())

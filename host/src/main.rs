@@ -23,6 +23,10 @@ use arguments::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == setup::SUPERVISE) {
+        return belljar_upstream::supervise(std::env::args_os().skip(2));
+    }
     let arguments = match arguments::parse() {
         Ok(arguments) => arguments,
         Err(code) => return code,

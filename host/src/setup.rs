@@ -10,7 +10,7 @@ use belljar_config::Config;
 use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{Limits, LimitsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxOptions};
-use belljar_upstream::{BuiltIns, Options};
+use belljar_upstream::{BuiltIns, Options, Supervisor};
 use cap_std::{ambient_authority, fs::Dir};
 
 use crate::{
@@ -28,6 +28,9 @@ pub(crate) struct Setup {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) limits: Limits,
 }
+
+/// The first argument of this program in its other role, between belljar and a child.
+pub(crate) const SUPERVISE: &str = "__supervise";
 
 /// A configuration, and what it was made of.
 pub(crate) struct Loaded {
@@ -64,14 +67,14 @@ pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
     Ok(Loaded { config: config?, path: Some(path), looked_up })
 }
 
-/// Reads the configuration for this process alone.
-pub(crate) fn load(arguments: &ConfigArguments) -> Result<Setup, Failure> {
-    read(arguments).map(Setup::of)
-}
-
 /// The folder for what is learned from run to run. Without one, nothing is kept, and all else works.
 pub(crate) fn state_folder() -> Option<Dir> {
-    let path = environment::state_folder()?;
+    folder(environment::state_folder())
+}
+
+/// A folder of belljar's own, made if need be.
+fn folder(path: Option<PathBuf>) -> Option<Dir> {
+    let path = path?;
     let opened = std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
     opened.inspect_err(|error| tracing::info!("{} cannot be used: {error}", path.display())).ok()
 }
@@ -104,10 +107,26 @@ fn demo() -> Config {
 impl Setup {
     /// The children of a configuration, none of them started.
     pub(crate) fn of(loaded: Loaded) -> Self {
+        Self::with(loaded, false)
+    }
+
+    /// The same for a process that stays: it asks servers again whose tool lists are old.
+    pub(crate) fn to_stay(loaded: Loaded) -> Self {
+        Self::with(loaded, true)
+    }
+
+    fn with(loaded: Loaded, refresh: bool) -> Self {
         let limits = loaded.limits();
         let mut options = Options::new("belljar", env!("CARGO_PKG_VERSION"));
         options.environment = environment::inherited();
         options.max_result = limits.max_result;
+        options.refresh = refresh;
+        options.cache = folder(environment::cache_folder()).map(Arc::new);
+        // Elsewhere a job object ends with its last handle.
+        if cfg!(unix) {
+            let supervise = |program| Supervisor { program, arguments: vec![SUPERVISE.to_owned()] };
+            options.supervisor = environment::own_program().map(supervise);
+        }
         let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
         let toolbox = Toolbox::new(loaded.config.servers, built_ins, options);
         let toolbox = match state_folder() {

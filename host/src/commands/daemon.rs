@@ -136,13 +136,14 @@ async fn serve(config: &ConfigArguments) -> Result<(), Failure> {
         idle: IDLE_TIME,
         drain: DRAIN,
     };
-    let setup = Setup::of(loaded);
+    let setup = Setup::to_stay(loaded);
     let gateway = setup.gateway(&LimitsPatch::default())?;
     let service = Arc::new(GatewayService::new(gateway, setup.limits.clone()));
     let server =
         Server::bind(&place.address, service, options).await.map_err(|fault| Failure::internal(fault.to_string()))?;
     tracing::info!(socket = %place.address.socket().display(), "listening");
     Readiness::Ready.say().await;
+    setup.toolbox.upstream().begin_warm();
     server.serve(told_to_end).await;
     tracing::info!("ended");
     Ok(())
