@@ -36,7 +36,7 @@ use oxc::{
 pub(crate) use blame::{awaiting_loop, blame, declared_names, reads_whole_result, self_call, thrown_value};
 pub(crate) use parsed::hint as hint_for_parsing;
 pub(crate) use positions::{Origin, Position, original};
-pub(crate) use unawaited::hint as hint_for_promise;
+pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
 /// The name of the author's source in stacks.
 pub(crate) const SCRIPT_NAME: &str = "script";
