@@ -29,6 +29,11 @@ pub(crate) fn print_json(value: &impl Serialize) {
     }
 }
 
+/// Prints a JSON document that is a text already.
+pub(crate) fn print_json_text(text: &str) {
+    print(escaped_json(text));
+}
+
 /// Prints a line to stderr.
 pub(crate) fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr(), "{line}");

@@ -89,7 +89,7 @@ pub use tree::DEPTH;
 pub const MAX_SERVERS: usize = 256;
 
 /// What a configuration file says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Config {
     /// The servers that are not disabled, in the order of the file. Their names differ.
     pub servers: Vec<ServerSpec>,

@@ -22,6 +22,12 @@ impl Gateway {
         Self { toolbox, sandbox, limits }
     }
 
+    /// The same gateway with other limits.
+    #[must_use]
+    pub fn with_limits(&self, limits: Limits) -> Self {
+        Self { limits, ..self.clone() }
+    }
+
     /// The children, for searches and single calls.
     pub fn toolbox(&self) -> &Arc<Toolbox> {
         &self.toolbox

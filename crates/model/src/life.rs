@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::Effect;
 
 /// What the configuration says of one child's life. Each field has a default that suits an ordinary server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Life {
     /// Whether it is started with belljar, and kept up, instead of on the first need.
     pub warm: bool,
@@ -74,7 +74,7 @@ impl Default for Life {
 }
 
 /// How messages are told apart on stdio.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Framing {
     /// One message is one line, as MCP has it.
     #[default]
@@ -89,7 +89,7 @@ impl Framing {
 }
 
 /// Which calls may be made again when the child died while they were in flight.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Repeat {
     /// None.
     #[default]
@@ -116,7 +116,7 @@ impl Repeat {
 }
 
 /// When a child that fails again and again is left alone, and for how long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Breaker {
     /// So many failures in a row, without a call answered between them.
     pub failures: NonZeroUsize,
@@ -131,7 +131,7 @@ impl Default for Breaker {
 }
 
 /// A call to make after each start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Activation {
     /// The tool's exact name.
     pub tool: String,
@@ -140,7 +140,7 @@ pub struct Activation {
 }
 
 /// A server that can serve one thing at a time, such as one project.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Affinity {
     /// What a call's key is made of: a text with the names of arguments in braces, such as `{project}`. An argument that the tool itself
     /// does not declare is belljar's own: scripts are asked for it, and the child does not see it.
@@ -164,7 +164,7 @@ impl Affinity {
 }
 
 /// Which arguments are paths, and where these may lead.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct PathRules {
     /// The arguments, by name, of whatever tool. Each is a text or a list of texts.
     pub arguments: Vec<String>,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 use crate::{Effect, Life};
 
 /// One configured child server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ServerSpec {
     /// The configured name: not empty, no dot, no control character, at most [`ServerSpec::NAME_BYTES`].
     pub name: String,
@@ -68,7 +68,7 @@ impl Era {
 }
 
 /// How a child server is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Transport {
     /// A process of our own, spoken to over its stdin and stdout.
@@ -91,7 +91,7 @@ impl Transport {
 }
 
 /// A program to start.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct StdioCommand {
     /// The program: a path, or a name looked up in `PATH`.
     pub command: String,
@@ -116,7 +116,7 @@ impl fmt::Debug for StdioCommand {
 }
 
 /// A remote server.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct HttpEndpoint {
     /// Where it is.
     pub url: String,

@@ -40,6 +40,8 @@ mod server;
 mod state;
 mod status;
 mod stderr;
+#[cfg(unix)]
+mod supervisor;
 mod text;
 mod upstream;
 mod wire;
@@ -47,7 +49,9 @@ mod wire;
 pub use asking::{AskClient, Caller, ClientAbilities};
 pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
-pub use options::{Backoff, BuiltIns, Options, ServeBuiltIn};
+pub use options::{Backoff, BuiltIns, Options, ServeBuiltIn, Supervisor};
 pub use remote::RemoteFault;
 pub use status::{ServerState, ServerStatus};
+#[cfg(unix)]
+pub use supervisor::supervise;
 pub use upstream::Upstream;

@@ -383,7 +383,7 @@ impl From<RequestFault> for StepFault {
     fn from(fault: RequestFault) -> Self {
         match fault {
             RequestFault::Closed => Self::Closed,
-            RequestFault::TooLong => Self::Wrong("its answer is too long".to_owned()),
+            RequestFault::TooLong => Self::Wrong("its answer is longer than its 'max_response' allows".to_owned()),
             RequestFault::Timeout { limit } => Self::Wrong(format!("it did not answer within {limit:?}")),
             RequestFault::Protocol { code, message } => Self::Wrong(format!("{message} (JSON-RPC error {code})")),
         }

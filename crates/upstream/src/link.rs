@@ -46,14 +46,17 @@ enum Body {
 
 impl Link {
     /// Starts the child, or prepares the talk with a remote one.
-    pub(crate) fn open(
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves nothing behind.
+    pub(crate) async fn open(
         spec: &ServerSpec,
         options: &Options,
         built_ins: &BuiltIns,
     ) -> Result<(Self, LinkWire), StartFault> {
         match &spec.transport {
             Transport::Stdio(command) => {
-                let (process, pipes) = Process::spawn(command, &options.environment)?;
+                let (process, pipes) = Process::spawn(command, options).await?;
                 let (mut link, wire) = Self::new(spec, Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
                 let ended = link.stderr_ended.clone().drop_guard();
                 let (server, tail): (Arc<str>, _) = (spec.name.as_str().into(), link.tail.clone());

@@ -1,6 +1,6 @@
 //! What the host decides for all children.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use belljar_model::{ByteSize, Limits};
 use cap_std::fs::Dir;
@@ -21,12 +21,24 @@ pub struct Options {
     pub max_result: ByteSize,
     /// How long a child that failed is left alone before it is started again.
     pub backoff: Backoff,
+    /// The program, and its first arguments, that stands between belljar and each child, and calls
+    /// [`supervise`](crate::supervise). Without one, children are on their own when belljar is killed with SIGKILL.
+    pub supervisor: Option<Supervisor>,
     /// The folder in which tool lists are kept from one process to the next. Without one, servers are asked.
     pub cache: Option<Arc<Dir>>,
     /// The folder in which the tokens of logins are kept. Without one, nobody is logged in anywhere.
     pub credentials: Option<Arc<Dir>>,
     /// Whether a server whose list on disk is old is started to ask it, in the background. A process that ends at once has no use for that.
     pub refresh: bool,
+}
+
+/// A program that calls [`supervise`](crate::supervise) when it is started with these arguments and more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Supervisor {
+    /// The program's file.
+    pub program: PathBuf,
+    /// What tells it its role.
+    pub arguments: Vec<String>,
 }
 
 /// The wait after a child failed: it doubles with each failure in a row. To each as much again is added at random, so that children that
@@ -54,6 +66,7 @@ impl Options {
             client_version: client_version.into(),
             max_result: Limits::default().max_result,
             backoff: Backoff::default(),
+            supervisor: None,
             cache: None,
             credentials: None,
             refresh: false,
@@ -71,6 +84,7 @@ impl fmt::Debug for Options {
             .field("client_version", &self.client_version)
             .field("max_result", &self.max_result)
             .field("backoff", &self.backoff)
+            .field("supervisor", &self.supervisor)
             .field("has_cache", &self.cache.is_some())
             .field("has_credentials", &self.credentials.is_some())
             .field("refresh", &self.refresh)

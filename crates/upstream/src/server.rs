@@ -138,6 +138,11 @@ impl Server {
         child.call(path, arguments, limit, max_result, caller).await
     }
 
+    /// Whether a child of it lives and has a state.
+    pub(crate) fn keeps_state(&self) -> bool {
+        self.spec.life.stateful && self.status().iter().any(|status| status.pid.is_some())
+    }
+
     /// The status of each instance, or of the server if there is none.
     pub(crate) fn status(&self) -> Vec<ServerStatus> {
         let children = self.children();

@@ -151,6 +151,11 @@ impl Upstream {
         self.0.servers.iter().flat_map(Server::status).collect()
     }
 
+    /// Whether a stateful child lives, whose state would be lost with this process.
+    pub fn keeps_state(&self) -> bool {
+        self.0.servers.iter().any(Server::keeps_state)
+    }
+
     /// Each change of a server's state from now on, as its new status. A subscriber that is slow loses the oldest.
     pub fn subscribe(&self) -> broadcast::Receiver<ServerStatus> {
         self.0.shared.events.subscribe()

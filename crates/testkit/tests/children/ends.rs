@@ -117,3 +117,52 @@ async fn a_restart_begins_when_nothing_is_left_of_the_life_before() {
     assert!(again.last_error.is_some(), "what happened before is not forgotten");
     upstream.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_helper_that_left_the_group_is_found_by_the_supervisor() {
+    let file = scratch_file();
+    let upstream = child(&["runaway", &file.to_string_lossy()]);
+    upstream.tools("child").await.expect("it starts");
+    let mut all = pids(&file);
+    assert!(all.len() == 2 && all.iter().all(|pid| is_running(*pid)));
+    let begun = Instant::now();
+    upstream.shutdown().await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    all.retain(|pid| is_running(*pid));
+    assert_eq!(all, Vec::<u32>::new());
+}
+
+#[tokio::test]
+async fn nothing_is_left_without_a_supervisor_either_as_long_as_it_stays_in_the_group() {
+    let file = scratch_file();
+    let mut options = options();
+    options.supervisor = None;
+    let upstream = upstream_with(vec![spec(&["stubborn", &file.to_string_lossy()])], options);
+    upstream.tools("child").await.expect("it starts");
+    let mut all = pids(&file);
+    upstream.shutdown().await;
+    all.retain(|pid| is_running(*pid));
+    assert_eq!(all, Vec::<u32>::new());
+}
+
+#[test]
+fn nothing_is_left_when_belljar_itself_is_killed() {
+    use std::io::BufRead as _;
+    let file = scratch_file();
+    let mut host = std::process::Command::new(binary())
+        .args(["host", &file.to_string_lossy()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let mut output = std::io::BufReader::new(host.stdout.take().expect("it was asked for"));
+    output.read_line(&mut line).expect("it says that it is ready");
+    assert_eq!(line, "ready\n");
+    let all = pids(&file);
+    assert!(all.len() == 2 && all.iter().all(|pid| is_running(*pid)));
+    // SIGKILL, which nobody can notice in time.
+    host.kill().expect("it can be killed");
+    host.wait().expect("it is dead");
+    // The child ignores the end of its input and SIGTERM, and its helper is in another session.
+    assert!(all.iter().all(|pid| is_gone_within(*pid, AMPLE)));
+}
