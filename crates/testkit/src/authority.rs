@@ -105,8 +105,14 @@ fn answer(known: &mut Known, request: &Request) -> Reply {
     match path {
         "/mcp" => mcp(known, request),
         "/.well-known/oauth-protected-resource" | "/.well-known/oauth-protected-resource/mcp" => {
-            let resource = if known.flaw == Flaw::WrongResource { "https://example.com/mcp".to_owned() } else { format!("{base}/mcp") };
-            Reply::json(&json!({ "resource": resource, "authorization_servers": [base], "scopes_supported": ["tools"] }))
+            let resource = if known.flaw == Flaw::WrongResource {
+                "https://example.com/mcp".to_owned()
+            } else {
+                format!("{base}/mcp")
+            };
+            Reply::json(
+                &json!({ "resource": resource, "authorization_servers": [base], "scopes_supported": ["tools"] }),
+            )
         }
         "/.well-known/oauth-authorization-server" => Reply::json(&metadata(known)),
         "/register" => {
@@ -212,7 +218,10 @@ fn mcp(known: &Known, request: &Request) -> Reply {
 
 /// The parameters of a query or a form.
 fn parameters(text: &str) -> BTreeMap<String, String> {
-    text.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (decoded(name), decoded(value))).collect()
+    text.split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (decoded(name), decoded(value)))
+        .collect()
 }
 
 fn decoded(text: &str) -> String {

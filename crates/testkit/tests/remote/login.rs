@@ -52,7 +52,11 @@ async fn user(page: &str) {
     assert!(get(&location).await.starts_with("HTTP/1.1 200"));
 }
 
-async fn log_in(authority: &Authority, place: &Place, change: impl FnOnce(&mut HttpEndpoint)) -> Result<(), LoginFault> {
+async fn log_in(
+    authority: &Authority,
+    place: &Place,
+    change: impl FnOnce(&mut HttpEndpoint),
+) -> Result<(), LoginFault> {
     let mut endpoint = HttpEndpoint::new(authority.url());
     change(&mut endpoint);
     let pending = auth::begin(&endpoint, place.dir.clone(), "belljar-tests/0").await?;
