@@ -80,6 +80,20 @@ pub(crate) fn own_config() -> Option<PathBuf> {
     Some(folder.join("belljar").join("belljar.toml"))
 }
 
+/// The folders in which MCP clients keep their configurations: the home, that of settings, and the current one.
+pub(crate) fn client_folders() -> (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) {
+    let home = env::home_dir();
+    let settings = if cfg!(windows) {
+        env::var_os("APPDATA").map(PathBuf::from)
+    } else if cfg!(target_os = "macos") {
+        home.as_ref().map(|home| home.join("Library").join("Application Support"))
+    } else {
+        let folder = env::var_os("XDG_CONFIG_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
+        folder.or_else(|| home.as_ref().map(|home| home.join(".config")))
+    };
+    (home, settings, env::current_dir().ok())
+}
+
 /// Where belljar keeps what it has learned, whether it is there or not.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);

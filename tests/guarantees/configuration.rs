@@ -305,3 +305,59 @@ fn the_complaint_about_a_wrong_configuration_quotes_no_value() {
         }
     }
 }
+
+#[test]
+fn import_shows_what_it_would_take_and_writes_only_when_told_to() {
+    let terminal = Terminal::new();
+    let mut file = client_file();
+    file["mcpServers"]["kid"]["env"] = json!({ "TOKEN": SECRET, "OTHER": "${input:my-key}" });
+    file["mcpServers"]["belljar"] = json!({ "command": "belljar", "args": ["serve", SECRET] });
+    std::fs::create_dir_all(terminal.folder.path().join(".cursor")).unwrap();
+    terminal.file(".cursor/mcp.json", file.to_string());
+    let target = terminal.folder.path().join("belljar/belljar.toml");
+
+    let shown = terminal.belljar(&["import"]);
+    assert_eq!(shown.code, 0, "{shown:#?}");
+    for part in [
+        "Cursor: ",
+        "take  kid: ",
+        "variables TOKEN OTHER",
+        "left out: 'alwaysAllow'",
+        "set the variable MY_KEY",
+        "leave unused: it is disabled there",
+        "leave belljar: it is belljar itself",
+    ] {
+        assert!(shown.stdout.contains(part), "{part} is missing: {shown:#?}");
+    }
+    assert!(shown.stderr.contains("nothing was written"), "{shown:#?}");
+    assert!(!target.exists());
+
+    let written = terminal.belljar(&["import", "--from", "cursor", "--write", "-vv"]);
+    assert_eq!(written.code, 0, "{written:#?}");
+    assert!(std::fs::read_to_string(&target).unwrap().contains(SECRET));
+    // What was written works, and a second import finds nothing new.
+    let mut command = terminal.command(&["servers", "--json"]);
+    assert_eq!(names(&Answer::of(command.env("MY_KEY", SECRET).output().unwrap())), ["kid"]);
+    let again = terminal.belljar(&["import", "--write"]);
+    assert!(again.stdout.contains("leave kid: the name is that of another server in belljar.toml"), "{again:#?}");
+    for answer in [&shown, &written, &again] {
+        assert!(!answer.stdout.contains(SECRET) && !answer.stderr.contains(SECRET), "{answer:#?}");
+    }
+}
+
+#[test]
+fn import_refuses_what_it_cannot_read_and_never_writes_to_a_clients_file() {
+    let terminal = Terminal::new();
+    terminal.file("mcp.json", client_file().to_string());
+    for (arguments, complaint) in [
+        (["import", "--from", "missing.json"].as_slice(), "missing.json: there is no such file"),
+        (
+            &["import", "--from", "mcp.json", "--write", "--config", "mcp.json"],
+            "a client's own file is never written to",
+        ),
+    ] {
+        let answer = terminal.belljar(arguments);
+        assert_eq!((answer.code, answer.stdout.as_str()), (2, ""), "{answer:#?}");
+        assert!(answer.stderr.contains(complaint), "{answer:#?}");
+    }
+}

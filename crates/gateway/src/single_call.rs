@@ -31,7 +31,14 @@ impl Toolbox {
     /// Dropping the future tells the child to give up.
     pub async fn call(&self, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
-        let catalog = self.catalog(Some(path.server())).await;
+        let mut catalog = self.catalog(Some(path.server())).await;
+        if catalog.lookup(&path.to_string()).is_none()
+            && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))
+            // What is known may be of an earlier process: the server itself knows better.
+            && self.upstream().start(server.name()).await.is_ok()
+        {
+            catalog = self.catalog(Some(path.server())).await;
+        }
         // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
         let answer = match catalog.lookup(&path.to_string()) {
             Some(tool) => self.call_known(tool.path(), arguments, limit).await,
@@ -75,7 +82,7 @@ impl Toolbox {
                 None => error.with_hint("`belljar servers` lists what is configured"),
             };
         };
-        if let Err(fault) = self.upstream().tools(server.name()).await {
+        if let Err(fault) = self.upstream().start(server.name()).await {
             let error = RunError::new(
                 ErrorKind::Tool,
                 format!("server '{}' is not available: {}", server.name(), fault.reason()),

@@ -29,5 +29,5 @@ pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
 pub use path::{PathFault, ToolPath};
-pub use server::{HttpEndpoint, ServerSpec, StdioCommand, Transport};
+pub use server::{Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, StdioCommand, Transport};
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};

@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 pub(crate) mod daemon;
+pub(crate) mod import;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;

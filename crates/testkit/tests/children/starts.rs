@@ -100,7 +100,7 @@ async fn a_start_fault_names_the_step_that_failed() {
 
 #[tokio::test]
 async fn a_transport_that_is_not_spoken_yet_says_what_to_use_instead() {
-    let endpoint = HttpEndpoint { url: "http://127.0.0.1:1/mcp".to_owned(), headers: BTreeMap::new() };
+    let endpoint = HttpEndpoint::new("http://127.0.0.1:1/mcp");
     let upstream = upstream(ServerSpec::new("child", Transport::Http(endpoint)));
     let fault = start_fault(&upstream).await;
     assert!(matches!(&*fault, StartFault::TransportNotSupported { transport: "http" }));
