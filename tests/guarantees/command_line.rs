@@ -228,6 +228,7 @@ fn each_limit_of_the_command_line_takes_effect_under_its_own_name() {
     const LOOP: &str = "while (true) {}";
     const GROW: &str = "const all = []; while (true) all.push('x'.repeat(100_000) + all.length);";
     const CALL: &str = "for (let n = 0; n < 5; n++) await demo.list_projects();";
+    const TOGETHER: &str = "await Promise.all([1, 2, 3].map(() => demo.list_projects()));";
     const WAIT: &str = "await new Promise((done) => setTimeout(done, 60_000));";
     let terminal = Terminal::new();
     for (option, value, script, kind, name, max, unit) in [
@@ -236,6 +237,8 @@ fn each_limit_of_the_command_line_takes_effect_under_its_own_name() {
         ("--fuel", "20000000", LOOP, "fuel", "fuel", 20_000_000, "fuel"),
         ("--memory", "16MiB", GROW, "memory", "memory", 16 * 1024 * 1024, "bytes"),
         ("--max-calls", "2", CALL, "calls", "max_calls", 2, "calls"),
+        ("--wait", "200ms", WAIT, "timeout", "wait", 200, "ms"),
+        ("--max-concurrent-calls", "2", TOGETHER, "calls", "max_concurrent_calls", 2, "calls"),
         ("--max-output", "1KiB", "'x'.repeat(2000)", "output", "max_output", 1024, "bytes"),
     ] {
         let script = format!("console.log('begun'); {script}");
@@ -263,7 +266,7 @@ fn a_limit_that_is_not_reached_changes_nothing() {
 }
 
 #[test]
-fn no_control_character_of_a_script_reaches_a_stream_raw() {
+pub(crate) fn no_control_character_of_a_script_reaches_a_stream_raw() {
     const NASTY: &str = "'\\u001b[2J\\u009b1m\\r\\u0007\\u202e'";
     let terminal = Terminal::new();
     for script in [

@@ -16,6 +16,7 @@ mod limits;
 mod nearest;
 mod outcome;
 mod path;
+mod runs;
 mod server;
 mod tool;
 
@@ -27,5 +28,6 @@ pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
 pub use path::{PathFault, ToolPath};
+pub use runs::RunsPatch;
 pub use server::{HttpEndpoint, ServerSpec, StdioCommand, Transport};
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};

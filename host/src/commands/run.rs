@@ -12,9 +12,9 @@ use crate::{
 };
 
 pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
-    let setup = setup::load(&arguments.config)?;
     let limits = arguments.limits();
-    let max_source = limits.over(&setup.limits).max_source.as_u64();
+    let setup = setup::load_with(&arguments.config, &limits)?;
+    let max_source = setup.limits.max_source.as_u64();
     let script = match &arguments.code {
         Some(code) => code.clone(),
         None => source::read(arguments.file.as_deref(), "a script", max_source)?,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use belljar_model::{ByteSize, CallRecord, LogEntry, LogLevel, Outcome, RunError, Usage};
 
 use super::value;
-use crate::output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible};
+use crate::output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible, visible_line};
 
 /// Calls shown one by one; more are counted.
 const SHOWN_CALLS: usize = 20;
@@ -37,7 +37,7 @@ fn log(entry: &LogEntry) {
 }
 
 fn failure(error: &RunError) {
-    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible(&error.message)));
+    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible_line(&error.message)));
     if let Some(frame) = &error.frame {
         output::say(visible(frame));
     } else if let Some(line) = error.line {
@@ -53,9 +53,9 @@ fn calls(calls: &[CallRecord]) {
     for call in calls.iter().take(SHOWN_CALLS) {
         let path = format!("{}.{}", call.server, call.tool);
         let (style, mark) = if call.ok { (GOOD, "ok") } else { (ERROR, "failed") };
-        let error = call.error.as_ref().map(|error| format!(": {}", visible(error))).unwrap_or_default();
+        let error = call.error.as_ref().map(|error| format!(": {}", visible_line(error))).unwrap_or_default();
         let effect = call.effect.as_str();
-        let path = visible(&path);
+        let path = visible_line(&path);
         output::say(format_args!(
             "{DIM} call {path:widest$}  {effect:<9}  {:>8.1} ms{DIM:#}  {style}{mark}{style:#}{error}",
             call.ms

@@ -2,7 +2,7 @@
 
 use belljar_upstream::{ServerState, ServerStatus};
 
-use crate::output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible};
+use crate::output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible_line};
 
 pub(crate) fn show(servers: &[ServerStatus]) {
     if servers.is_empty() {
@@ -24,17 +24,17 @@ pub(crate) fn show(servers: &[ServerStatus]) {
         let number = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
         output::print(format_args!(
             "{:widest$}  {style}{:<9}{style:#} {:<9} {:>5}  {:>7}",
-            visible(&server.name),
+            visible_line(&server.name),
             server.state.as_str(),
             server.transport,
             number(server.tools.map(|tools| tools.to_string())),
             number(server.pid.map(|pid| pid.to_string())),
         ));
         if let Some(error) = &server.last_error {
-            output::print(format_args!("{:widest$}  {ERROR}{}{ERROR:#}", "", visible(error)));
+            output::print(format_args!("{:widest$}  {ERROR}{}{ERROR:#}", "", visible_line(error)));
         }
         if let Some(hint) = &server.hint {
-            output::print(format_args!("{:widest$}  {HINT}hint:{HINT:#} {}", "", visible(hint)));
+            output::print(format_args!("{:widest$}  {HINT}hint:{HINT:#} {}", "", visible_line(hint)));
         }
     }
 }
