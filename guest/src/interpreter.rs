@@ -182,6 +182,9 @@ fn say_what_was_not_awaited(value: &str, context: &mut Context) {
             "the value holds the text \"[object Promise]\": a promise was used as a text; put `await` before its call";
         console::write(console::Level::Warn, text);
     }
+    if let Some(text) = globals::warning() {
+        console::write(console::Level::Warn, &text);
+    }
     if pending::calls() > 0 {
         let running = globals::running(context);
         let text = format!(

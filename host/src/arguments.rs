@@ -33,6 +33,9 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// Starts each server and shows its state.
     Servers(ServersArguments),
+    /// The warm process that keeps servers between commands.
+    #[command(after_help = help::DAEMON)]
+    Daemon(DaemonArguments),
 }
 
 #[derive(Args, Clone)]
@@ -98,9 +101,16 @@ pub(crate) struct RunArguments {
     /// All logs together, in lines [default: 10000].
     #[arg(long, value_name = "N")]
     max_log_lines: Option<u64>,
-    /// Runs everything in this process (as this version always does).
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
+}
+
+/// Whether a command may use the daemon.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct NoDaemon {
+    /// Does everything in this process, and starts no daemon.
     #[arg(long)]
-    no_daemon: bool,
+    pub(crate) no_daemon: bool,
 }
 
 impl RunArguments {
@@ -146,6 +156,8 @@ pub(crate) struct SearchArguments {
     pub(crate) budget: Option<usize>,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -162,6 +174,8 @@ pub(crate) struct CallArguments {
     pub(crate) input: String,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
     /// Prints one JSON object, with the raw result in it.
     #[arg(long)]
     pub(crate) json: bool,
@@ -172,12 +186,61 @@ pub(crate) struct CallArguments {
 pub(crate) struct ServersArguments {
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
+#[derive(Args)]
+pub(crate) struct DaemonArguments {
+    #[command(subcommand)]
+    pub(crate) command: DaemonCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DaemonCommand {
+    /// Starts it, if it is not running.
+    Start(DaemonOptions),
+    /// Shows what it is and does; exit code 1 where there is none.
+    Status(DaemonOptions),
+    /// Ends it, when what it has running has ended.
+    Stop(DaemonOptions),
+    /// Ends it and starts a new one.
+    Restart(DaemonOptions),
+    /// Is the daemon, in this process.
+    #[command(hide = true)]
+    Run(DaemonOptions),
+}
+
+#[derive(Args)]
+pub(crate) struct DaemonOptions {
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl DaemonCommand {
+    pub(crate) fn options(&self) -> &DaemonOptions {
+        match self {
+            Self::Start(options)
+            | Self::Status(options)
+            | Self::Stop(options)
+            | Self::Restart(options)
+            | Self::Run(options) => options,
+        }
+    }
+}
+
 impl Arguments {
+    /// Whether this process is a daemon, which logs to a file.
+    pub(crate) fn is_daemon(&self) -> bool {
+        matches!(&self.command, Command::Daemon(DaemonArguments { command: DaemonCommand::Run(_) }))
+    }
+
     /// Whether errors are to be printed as JSON too.
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
@@ -185,6 +248,7 @@ impl Arguments {
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) => arguments.json,
+            Command::Daemon(arguments) => arguments.command.options().json,
             Command::Serve(_) => false,
         }
     }

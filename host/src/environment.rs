@@ -1,6 +1,7 @@
 //! What the process finds around itself: variables, folders, and where its log goes.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     env,
     path::{Path, PathBuf},
@@ -38,11 +39,35 @@ pub(crate) fn inherited() -> BTreeMap<String, String> {
     INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?))).collect()
 }
 
-/// Calls `with` with what a configuration may refer to.
-pub(crate) fn with_variables<T>(with: impl FnOnce(&Variables<'_>) -> T) -> T {
+/// Calls `with` with what a configuration may refer to. The variables that it asks for come with its answer.
+pub(crate) fn with_variables<T>(with: impl FnOnce(&Variables<'_>) -> T) -> (T, BTreeMap<String, Option<String>>) {
     let (home, workspace) = (env::home_dir(), env::current_dir().ok());
-    let environment = |name: &str| env::var(name).ok();
-    with(&Variables { environment: &environment, home: home.as_deref(), workspace: workspace.as_deref() })
+    let looked_up = RefCell::new(BTreeMap::new());
+    let environment = |name: &str| {
+        let value = env::var(name).ok();
+        looked_up.borrow_mut().insert(name.to_owned(), value.clone());
+        value
+    };
+    let answer = with(&Variables { environment: &environment, home: home.as_deref(), workspace: workspace.as_deref() });
+    (answer, looked_up.into_inner())
+}
+
+/// The user's home.
+pub(crate) fn home() -> Option<PathBuf> {
+    env::home_dir()
+}
+
+/// Where daemons listen: a folder that is the user's alone.
+pub(crate) fn runtime_folder() -> PathBuf {
+    match env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute()) {
+        Some(folder) => folder.join("belljar"),
+        None => env::temp_dir().join(format!("belljar-{}", belljar_daemon::user())),
+    }
+}
+
+/// Whether the environment asks for commands that do all in their own process.
+pub(crate) fn without_daemon() -> bool {
+    env::var_os("BELLJAR_NO_DAEMON").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// The configuration that `BELLJAR_CONFIG` names.
@@ -62,6 +87,18 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
     let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".local").join("state")))?;
     Some(folder.join("belljar"))
+}
+
+/// Where belljar keeps what it could also find out again, whether it is there or not.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let folder = env::var_os("XDG_CACHE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
+    let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".cache")))?;
+    Some(folder.join("belljar"))
+}
+
+/// This program's file.
+pub(crate) fn own_program() -> Option<PathBuf> {
+    env::current_exe().ok()
 }
 
 /// A configuration in the current folder. It could start programs, so it is offered and never loaded unasked.

@@ -59,3 +59,14 @@ Examples:
   belljar servers --config .mcp.json --json
 
 Exit code: 0, also if a server could not be started; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const DAEMON: &str = "\
+One daemon per configuration keeps its servers, with their state, between commands. The first command that needs a server \
+starts it; it ends by itself after 30 minutes without a client. belljar run, call, search and servers use it unless told \
+--no-daemon, or BELLJAR_NO_DAEMON=1 in the environment.
+
+Examples:
+  belljar daemon status
+  belljar daemon stop --config team.toml
+
+Exit code: 0 done; 1 status: there is none; 2 wrong usage or configuration; 3 belljar itself failed.";

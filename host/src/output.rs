@@ -33,6 +33,11 @@ pub(crate) fn print_json(value: &impl Serialize) {
     }
 }
 
+/// Prints a JSON document that is a text already.
+pub(crate) fn print_json_text(text: &str) {
+    print(escaped_json(text));
+}
+
 /// Prints a line to stderr.
 pub(crate) fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr(), "{line}");
@@ -63,7 +68,7 @@ impl Write for Log {
 }
 
 /// An entry on one line. Escape characters that are there are of colours: `tracing-subscriber` has made those of texts visible.
-fn log_line(entry: &str) -> String {
+pub(crate) fn log_line(entry: &str) -> String {
     let (text, end) = entry.strip_suffix('\n').map_or((entry, ""), |text| (text, "\n"));
     let mut line = String::with_capacity(entry.len());
     for character in text.chars() {

@@ -454,6 +454,14 @@ fn call_tells_a_wrong_name_from_a_tool_that_fails() {
     for (path, input, code, kind, message, hint) in [
         ("demo.get_isue", "{}", 2, "usage", "there is no tool 'demo.get_isue'", Some("did you mean demo.get_issue?")),
         (
+            "demo.get_issue",
+            "{\"id\": \"four\"}",
+            2,
+            "usage",
+            "demo.get_issue: arguments.id: expected integer, found string \"four\"",
+            Some("get_issue(args: {"),
+        ),
+        (
             "demo.frobnicate",
             "{}",
             2,

@@ -8,6 +8,7 @@ mod cancellation;
 mod command_line;
 mod configuration;
 mod context_cost;
+mod daemon;
 mod dead_children;
 mod determinism;
 mod errors_teach;

@@ -34,15 +34,15 @@ fn server(package: &str, arguments: &[&str]) -> Value {
     json!({ "command": node(), "args": arguments })
 }
 
-fn everything() -> Value {
+pub(crate) fn everything() -> Value {
     server("server-everything", &["stdio"])
 }
 
-fn filesystem(folder: &Path) -> Value {
+pub(crate) fn filesystem(folder: &Path) -> Value {
     server("server-filesystem", &[folder.to_str().unwrap()])
 }
 
-fn memory(file: &Path) -> Value {
+pub(crate) fn memory(file: &Path) -> Value {
     let mut server = server("server-memory", &[]);
     server["env"] = json!({ "MEMORY_FILE_PATH": file });
     server

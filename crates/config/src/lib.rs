@@ -21,6 +21,23 @@
 //! start_timeout = "20s"
 //! effects = { write_file = "mutating" }
 //!
+//! idle = "5m"                 # how it is kept: see `belljar_model::Life`; these are the defaults
+//! max_calls = 1000
+//! concurrency = 8
+//! max_response = "5MB"
+//! repeat = "never"
+//! breaker = { failures = 5, rest = "60s" }
+//! paths = { arguments = ["path"], roots = ["/data"], denied = ["/data/private"], guidance = "…" }
+//!
+//! [servers.code]              # one instance for each project
+//! command = "serena"
+//! args = ["start-mcp-server", "--project={key}"]
+//! key = "{project}"
+//! instances = 3
+//! stateful = true
+//! warm = false
+//! on_start = [{ tool = "activate_project", arguments = { project = "{key}" } }]
+//!
 //! [servers.remote]            # a remote server: `url`, and `headers`
 //! url = "https://example.com/mcp"
 //! headers = { Authorization = "Bearer ${TOKEN}" }
@@ -44,6 +61,7 @@ mod document;
 mod error;
 mod expand;
 mod file;
+mod life;
 mod limits;
 mod server;
 #[cfg(test)]
@@ -64,7 +82,7 @@ pub use tree::DEPTH;
 pub const MAX_SERVERS: usize = 256;
 
 /// What a configuration file says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Config {
     /// The servers that are not disabled, in the order of the file. Their names differ.
     pub servers: Vec<ServerSpec>,
@@ -130,7 +148,10 @@ mod tests {
             .flat_map(|line| [line.trim_start_matches("//!"), "\n"])
             .collect();
         let config = testing::toml(&example.replace("${KEY}", "${TOKEN}")).expect("a config");
-        assert_eq!(config.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["fs", "remote"]);
+        assert_eq!(
+            config.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(),
+            ["fs", "code", "remote"]
+        );
         assert_eq!(config.limits.memory, Some(belljar_model::ByteSize::mib(64)));
     }
 

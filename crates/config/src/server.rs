@@ -12,8 +12,35 @@ use crate::{
 };
 
 /// The keys of a server in belljar.toml.
-const KEYS: [&str; 11] =
-    ["command", "args", "env", "cwd", "url", "headers", "builtin", "type", "start_timeout", "effects", "disabled"];
+const KEYS: &[&str] = &[
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "builtin",
+    "type",
+    "start_timeout",
+    "effects",
+    "disabled",
+    // Those of `life`.
+    "warm",
+    "stateful",
+    "idle",
+    "max_calls",
+    "concurrency",
+    "max_response",
+    "call_timeout",
+    "call_total",
+    "framing",
+    "repeat",
+    "breaker",
+    "on_start",
+    "key",
+    "instances",
+    "paths",
+];
 
 /// Reads the servers of one file.
 pub(crate) struct Reader<'a> {
@@ -42,6 +69,7 @@ impl Reader<'_> {
             transport: server.transport()?,
             start_timeout: server.start_timeout()?,
             effects: server.effects()?,
+            life: server.life()?,
         }))
     }
 
@@ -77,18 +105,14 @@ impl<'r> Server<'r> {
         match (self.reader.format, unknown) {
             (Format::Toml, Some(entry)) => {
                 let place = format!("server '{}'", shown(self.name));
-                Err(Fault::unknown_key(&place, &entry.key, &KEYS).at(entry.offset))
+                Err(Fault::unknown_key(&place, &entry.key, KEYS).at(entry.offset))
             }
             _ => Ok(()),
         }
     }
 
     fn is_disabled(&self) -> Result<bool, Located> {
-        let Some(entry) = self.get("disabled") else { return Ok(false) };
-        match entry.node.value {
-            Value::Boolean(disabled) => Ok(disabled),
-            _ => Err(self.expected(&entry.node, "disabled", "true or false")),
-        }
+        Ok(self.boolean("disabled")?.unwrap_or(false))
     }
 
     fn start_timeout(&self) -> Result<Duration, Located> {
@@ -233,7 +257,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, cwd, url, headers, builtin, type, start_timeout, effects, disabled",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, cwd, url, headers, builtin, type, start_timeout, effects, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use belljar_model::{ErrorKind, Limits, LimitsPatch, Outcome, RunError};
 use belljar_sandbox::{Program, Sandbox};
+use belljar_upstream::Caller;
 
 use crate::{Toolbox, grant::Grant};
 
@@ -28,6 +29,12 @@ impl Gateway {
         Self { client: client.into(), ..self.clone() }
     }
 
+    /// The same gateway with other limits.
+    #[must_use]
+    pub fn with_limits(&self, limits: Limits) -> Self {
+        Self { limits, ..self.clone() }
+    }
+
     /// The children, for searches and single calls.
     pub fn toolbox(&self) -> &Arc<Toolbox> {
         &self.toolbox
@@ -48,6 +55,17 @@ impl Gateway {
         asked: &LimitsPatch,
         cancelled: impl Future<Output = ()> + Send,
     ) -> Outcome {
+        self.execute_for(Caller::default(), source, asked, cancelled).await
+    }
+
+    /// The same for a caller whose client answers what children ask.
+    pub async fn execute_for(
+        &self,
+        caller: Caller,
+        source: String,
+        asked: &LimitsPatch,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Outcome {
         let limits = match asked.within(&self.limits) {
             Ok(limits) => limits,
             Err(fault) => {
@@ -57,7 +75,7 @@ impl Gateway {
         };
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
-        let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout));
+        let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout, caller));
         let mut outcome = self
             .sandbox
             .run_until(Program::new(source).with_client(self.client.as_str()), &limits, grant, cancelled)

@@ -7,7 +7,7 @@ use belljar_upstream::CallFault;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Toolbox;
+use crate::{Toolbox, arguments::Refusal};
 
 /// What a single call brought.
 #[derive(Debug, Serialize)]
@@ -34,14 +34,7 @@ impl Toolbox {
         let catalog = self.catalog(Some(path.server())).await;
         // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
         let answer = match catalog.lookup(&path.to_string()) {
-            Some(tool) => {
-                let observer = self.observer(tool.path(), &arguments);
-                let answer = self.upstream().call(tool.path(), arguments, limit).await;
-                if let (Some(observer), Ok(raw)) = (observer, &answer) {
-                    observer.see(raw);
-                }
-                answer.map_err(|fault| failed(&fault))
-            }
+            Some(tool) => self.call_known(tool.path(), arguments, limit).await,
             None => Err(self.unknown(path, &catalog).await),
         };
         let ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
@@ -54,6 +47,24 @@ impl Toolbox {
             Ok(raw) => SingleCall { ok: true, value: value(&raw), error: None, raw: Some(raw), ms },
             Err(error) => SingleCall { ok: false, value: Value::Null, error: Some(error), raw: None, ms },
         }
+    }
+
+    async fn call_known(
+        &self,
+        path: &ToolPath,
+        arguments: Map<String, Value>,
+        limit: Duration,
+    ) -> Result<Value, RunError> {
+        let arguments = match self.checks(path) {
+            Some(checks) => checks.admit(path.tool(), arguments).await.map_err(refused)?,
+            None => arguments,
+        };
+        let observer = self.observer(path, &arguments);
+        let answer = self.upstream().call(path, arguments, limit).await;
+        if let (Some(observer), Ok(raw)) = (observer, &answer) {
+            observer.see(raw);
+        }
+        answer.map_err(|fault| failed(&fault))
     }
 
     async fn unknown(&self, path: &ToolPath, catalog: &belljar_catalog::Catalog) -> RunError {
@@ -80,6 +91,10 @@ impl Toolbox {
             None => error.with_hint(format!("`belljar search --server {}` lists what there is", server.name())),
         }
     }
+}
+
+fn refused(refusal: Refusal) -> RunError {
+    RunError::new(ErrorKind::Usage, refusal.message).with_hint(refusal.hint)
 }
 
 fn failed(fault: &CallFault) -> RunError {

@@ -2,10 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What kind of failure ended a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -12,6 +12,7 @@
 mod effect;
 mod error;
 mod json;
+mod life;
 mod limits;
 mod nearest;
 mod outcome;
@@ -24,6 +25,7 @@ pub use bytesize::ByteSize;
 pub use effect::{Effect, UnknownEffect};
 pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
+pub use life::{Activation, Affinity, Breaker, Framing, Life, PathRules, Repeat};
 pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};

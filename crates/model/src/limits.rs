@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
 
 /// The budgets of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl Default for Limits {
 /// Some of the [`Limits`], as a configuration, a command line or a request names them.
 ///
 /// Durations and sizes are texts with a unit (`"30s"`, `"64MiB"`), counts are numbers.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "each field is documented at Limits")]
 pub struct LimitsPatch {
@@ -203,6 +204,49 @@ impl LimitsPatch {
 /// A limit beside a wider one that changes from `before` to `now`.
 fn beside<T: Ord>(limit: T, before: T, now: T) -> T {
     if limit < before { limit } else { limit.max(now) }
+}
+
+/// Writes what it reads: only what is set, durations with a unit, sizes in bytes.
+impl Serialize for LimitsPatch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self {
+            timeout,
+            compute,
+            wait,
+            call,
+            fuel,
+            memory,
+            max_calls,
+            max_concurrent_calls,
+            max_source,
+            max_arguments,
+            max_result,
+            max_output,
+            max_logs,
+            max_log_lines,
+        } = self;
+        let duration =
+            |limit: &Option<Duration>| limit.map(|limit| Value::from(humantime::format_duration(limit).to_string()));
+        let count = |limit: &Option<u64>| limit.map(Value::from);
+        let size = |limit: &Option<ByteSize>| limit.map(|limit| Value::from(limit.as_u64()));
+        let set = [
+            ("timeout", duration(timeout)),
+            ("compute", duration(compute)),
+            ("wait", duration(wait)),
+            ("call", duration(call)),
+            ("fuel", count(fuel)),
+            ("memory", size(memory)),
+            ("max_calls", count(max_calls)),
+            ("max_concurrent_calls", count(max_concurrent_calls)),
+            ("max_source", size(max_source)),
+            ("max_arguments", size(max_arguments)),
+            ("max_result", size(max_result)),
+            ("max_output", size(max_output)),
+            ("max_logs", size(max_logs)),
+            ("max_log_lines", count(max_log_lines)),
+        ];
+        serializer.collect_map(set.into_iter().filter_map(|(name, value)| Some((name, value?))))
+    }
 }
 
 pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {

@@ -1,6 +1,6 @@
 //! What a run ends in: always an [`Outcome`], never a panic and never a bare string.
 
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
 use crate::{Effect, JsonText, RunError};
 
@@ -46,7 +46,7 @@ impl Serialize for Outcome {
 }
 
 /// The level of a log entry, named as the method of `console` is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum LogLevel {
@@ -71,7 +71,7 @@ impl LogLevel {
 }
 
 /// One call of `console`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
     /// Its level.
     pub level: LogLevel,
@@ -80,7 +80,7 @@ pub struct LogEntry {
 }
 
 /// One tool call that has ended.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The server's name.
     pub server: String,
@@ -93,27 +93,27 @@ pub struct CallRecord {
     /// From the script's call to the child's answer, in milliseconds.
     pub ms: f64,
     /// Why it failed, shortened.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 /// What a run used of its budgets. What could not be measured is absent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// From the start of execution to the end, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_ms: Option<f64>,
     /// The part of it spent inside the guest.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest_ms: Option<f64>,
     /// The part of it spent waiting for tools, timers and starting children.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<f64>,
     /// wasmtime's fuel.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuel: Option<u64>,
     /// The largest size of the guest's linear memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
     /// The source text.
     pub source_bytes: u64,

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use crate::Effect;
+use crate::{Effect, Life};
 
 /// One configured child server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ServerSpec {
     /// The configured name: not empty, no dot, no control character, at most [`ServerSpec::NAME_BYTES`].
     pub name: String,
@@ -15,6 +15,8 @@ pub struct ServerSpec {
     pub start_timeout: Duration,
     /// The owner's word on what tools may change, by exact tool name, over the tools' own annotations.
     pub effects: BTreeMap<String, Effect>,
+    /// How it is kept.
+    pub life: Life,
 }
 
 impl ServerSpec {
@@ -25,12 +27,18 @@ impl ServerSpec {
 
     /// A server with the default start limit and no overrides.
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
-        Self { name: name.into(), transport, start_timeout: Self::START_TIMEOUT, effects: BTreeMap::new() }
+        Self {
+            name: name.into(),
+            transport,
+            start_timeout: Self::START_TIMEOUT,
+            effects: BTreeMap::new(),
+            life: Life::default(),
+        }
     }
 }
 
 /// How a child server is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Transport {
     /// A process of our own, spoken to over its stdin and stdout.
@@ -53,7 +61,7 @@ impl Transport {
 }
 
 /// A program to start.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct StdioCommand {
     /// The program: a path, or a name looked up in `PATH`.
     pub command: String,
@@ -78,7 +86,7 @@ impl fmt::Debug for StdioCommand {
 }
 
 /// A remote server.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct HttpEndpoint {
     /// Where it is.
     pub url: String,

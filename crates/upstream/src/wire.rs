@@ -12,6 +12,7 @@ use std::{
     },
 };
 
+use belljar_model::Framing;
 use rmcp::{
     RoleClient,
     model::{
@@ -27,21 +28,29 @@ use tokio::{
     sync::mpsc::{self, error::TrySendError},
 };
 
-use crate::{
-    limits,
-    lines::{Line, Lines},
-    text::one_line,
-};
+use crate::{limits, lines::Line, messages::Messages, text::one_line};
 
 /// The code under which an answer that was too long reaches the caller. No child can send it: see [`foreign_error`].
 pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
 
 /// The connection to a child, for rmcp.
 pub(crate) struct Wire<R> {
-    lines: Lines<R>,
+    messages: Messages<R>,
     outgoing: mpsc::Sender<Vec<u8>>,
+    framing: Framing,
     initialize: Option<RequestId>,
     unanswered: Arc<AtomicUsize>,
+    heard: Heard,
+}
+
+/// How many messages a child has sent: whether it lives.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heard(Arc<AtomicUsize>);
+
+impl Heard {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// Why a message could not be sent.
@@ -49,19 +58,33 @@ pub(crate) struct Wire<R> {
 pub(crate) enum SendFault {
     #[error("the connection is closed")]
     Closed,
+    #[error("{0}")]
+    Remote(String),
     #[error("a message cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
 impl<R: AsyncRead + Unpin> Wire<R> {
-    /// Reads messages from `reader`, and hands messages, one line each, to whoever holds the other end of `outgoing`.
-    pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>) -> Self {
-        Self { lines: Lines::new(reader, limits::LINE_BYTES), outgoing, initialize: None, unanswered: Arc::default() }
+    /// Reads messages of at most `limit` bytes from `reader`, and hands messages, framed, to whoever holds the other end of `outgoing`.
+    pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing, limit: usize) -> Self {
+        Self {
+            messages: Messages::new(reader, framing, limit),
+            outgoing,
+            framing,
+            initialize: None,
+            unanswered: Arc::default(),
+            heard: Heard::default(),
+        }
+    }
+
+    /// Tells whether the child says anything.
+    pub(crate) fn heard(&self) -> Heard {
+        self.heard.clone()
     }
 
     /// What the line just read says, or `None` if it is noise.
     fn message(&self) -> Option<ServerJsonRpcMessage> {
-        let line = self.lines.text();
+        let line = self.messages.text();
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
         // serde would also read the members of an object from an array.
         let text = std::str::from_utf8(line).ok().filter(|text| text.starts_with('{'))?;
@@ -113,10 +136,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         }
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let unanswered = is_answer.then(|| self.unanswered.clone());
-        let line = serde_json::to_vec(&message).map(|mut line| {
-            line.push(b'\n');
-            line
-        });
+        let line = serde_json::to_vec(&message).map(|message| framed(message, self.framing));
         // Queued now if there is room, since rmcp polls what is returned here in any order, and a cancellation must not
         // overtake its request.
         let outgoing = self.outgoing.clone();
@@ -136,12 +156,16 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            match self.lines.next().await {
+            match self.messages.next().await {
                 Ok(Some(Line::Whole)) => match self.message() {
-                    Some(message) => return Some(message),
-                    None => ignore(self.lines.text()),
+                    Some(message) => {
+                        self.heard.0.fetch_add(1, Ordering::Relaxed);
+                        return Some(message);
+                    }
+                    None => ignore(self.messages.text()),
                 },
                 Ok(Some(Line::TooLong(Some(id)))) => {
+                    self.heard.0.fetch_add(1, Ordering::Relaxed);
                     return Some(JsonRpcMessage::error(ErrorData::new(TOO_LONG, "too long", None), Some(id)));
                 }
                 Ok(Some(Line::TooLong(None))) => ignore(b"(a line that is too long)"),
@@ -152,6 +176,21 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         Ok(())
+    }
+}
+
+/// A message as the child tells it from the next.
+fn framed(mut message: Vec<u8>, framing: Framing) -> Vec<u8> {
+    match framing {
+        Framing::Lines => {
+            message.push(b'\n');
+            message
+        }
+        Framing::ContentLength => {
+            let mut framed = format!("Content-Length: {}\r\n\r\n", message.len()).into_bytes();
+            framed.append(&mut message);
+            framed
+        }
     }
 }
 
@@ -230,7 +269,8 @@ mod tests {
 
     fn wire(text: &'static str) -> Wire<&'static [u8]> {
         let (outgoing, _) = mpsc::channel(1);
-        Wire { initialize: Some(RequestId::Number(0)), ..Wire::new(text.as_bytes(), outgoing) }
+        let wire = Wire::new(text.as_bytes(), outgoing, Framing::Lines, 10_000);
+        Wire { initialize: Some(RequestId::Number(0)), ..wire }
     }
 
     #[tokio::test]
@@ -269,7 +309,7 @@ mod tests {
     async fn a_flood_of_requests_is_cut_off() {
         let flood = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(limits::CHILD_REQUESTS * 2);
         let (outgoing, _) = mpsc::channel(1);
-        let mut wire = Wire::new(std::io::Cursor::new(flood), outgoing);
+        let mut wire = Wire::new(std::io::Cursor::new(flood), outgoing, Framing::Lines, 10_000);
         let mut received = 0;
         while wire.receive().await.is_some() {
             received += 1;

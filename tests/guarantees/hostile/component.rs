@@ -390,6 +390,10 @@ pub(crate) async fn what_a_component_does_after_it_has_returned_is_ended_and_nev
     );
     let limits = Limits { max_logs: ByteSize::b(64), fuel: 300_000, ..small() };
     let outcome = outcome_of(component("", &core), &limits).await;
-    assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Fuel, "what it does after is held to the limits of the run");
+    assert_eq!(
+        outcome.result.unwrap_err().kind,
+        ErrorKind::Fuel,
+        "what it does after is held to the limits of the run"
+    );
     assert!(outcome.usage.log_bytes <= 64);
 }

@@ -34,7 +34,11 @@ fn endless() -> Vec<Row> {
         row(19, "console.log('%s', { toString() { for (;;) {} } })", FUEL),
         row(19, "console.log('%d', { valueOf() { for (;;) {} } })", Value(json!(null))),
         row(19, "console.log({ toJSON() { for (;;) {} }, toString() { for (;;) {} } })", Value(json!(null))),
-        row(19, "throw { toString() { for (;;) {} }, get message() { for (;;) {} } }", Fails(ErrorKind::Exception, "the script threw")),
+        row(
+            19,
+            "throw { toString() { for (;;) {} }, get message() { for (;;) {} } }",
+            Fails(ErrorKind::Exception, "the script threw"),
+        ),
         row(20, "while (true) { try { while (true) {} } catch {} finally { continue } }", FUEL),
         row(20, "for (;;) { try { throw 1 } catch {} }", FUEL),
         row(
