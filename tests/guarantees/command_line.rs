@@ -28,8 +28,21 @@ const OUTCOME: [&str; 6] = ["ok", "value", "logs", "error", "calls", "usage"];
 
 #[test]
 fn run_prints_one_json_document_with_the_keys_of_the_contract_on_success_and_on_failure() {
-    const USAGE: [&str; 8] =
-        ["wall_ms", "guest_ms", "wait_ms", "fuel", "peak_memory_bytes", "tool_calls", "log_bytes", "output_bytes"];
+    const USAGE: [&str; 13] = [
+        "wall_ms",
+        "guest_ms",
+        "wait_ms",
+        "fuel",
+        "peak_memory_bytes",
+        "source_bytes",
+        "tool_calls",
+        "concurrent_calls",
+        "largest_arguments_bytes",
+        "largest_result_bytes",
+        "log_bytes",
+        "log_lines",
+        "output_bytes",
+    ];
     let terminal = Terminal::new();
     let script = "console.log('a', { b: 1 }); console.error('c'); const { id } = await demo.get_issue({ id: 40 });";
 

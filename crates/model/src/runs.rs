@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::limits::duration;
 
 /// What the owner sets of how many runs there may be; what is not set has the sandbox's default.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunsPatch {
     /// Runs that may be live at once, waiting for tools or computing.

@@ -63,7 +63,8 @@ pub(crate) struct Slot {
 
 impl Admission {
     pub(crate) fn new(options: &SandboxOptions) -> Arc<Self> {
-        let live_memory = options.live_memory.as_u64();
+        // With none at all, each run would be one that is larger than all together: it still has its turn, alone.
+        let live_memory = options.live_memory.as_u64().max(1);
         Arc::new(Self {
             max_live: options.max_live,
             live_memory,
