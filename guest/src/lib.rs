@@ -9,6 +9,7 @@
 
 mod builtins;
 mod failure;
+mod garbage;
 mod globals;
 mod heap;
 mod interpreter;

@@ -15,6 +15,7 @@ mod errors_teach;
 mod every_file_is_compiled;
 mod examples;
 mod forms;
+mod hostile;
 mod isolation;
 mod limits;
 mod namespaces;

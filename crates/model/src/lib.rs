@@ -17,6 +17,7 @@ mod limits;
 mod nearest;
 mod outcome;
 mod path;
+mod runs;
 mod server;
 mod tool;
 
@@ -29,5 +30,6 @@ pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
 pub use path::{PathFault, ToolPath};
+pub use runs::RunsPatch;
 pub use server::{Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, StdioCommand, Transport};
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};
