@@ -16,6 +16,8 @@ mod child;
 mod client;
 mod connection;
 mod fault;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod life;
 mod limits;
 mod lines;
