@@ -11,6 +11,8 @@
 
 mod effect;
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod json;
 mod life;
 mod limits;
