@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Daemon(DaemonArguments),
     /// Takes over the servers that MCP clients are configured with.
     Import(ImportArguments),
+    /// Logs in at a remote server.
+    Login(LoginArguments),
 }
 
 #[derive(Args, Clone)]
@@ -208,6 +210,15 @@ impl DaemonCommand {
 }
 
 #[derive(Args)]
+#[command(after_help = help::LOGIN)]
+pub(crate) struct LoginArguments {
+    /// The server, by its name in the configuration.
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+#[derive(Args)]
 #[command(after_help = help::IMPORT)]
 pub(crate) struct ImportArguments {
     /// Only of this file or client: claude-desktop, claude-code, cursor or vscode [default: all clients].
@@ -249,7 +260,7 @@ impl Arguments {
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) => arguments.json,
             Command::Daemon(arguments) => arguments.command.options().json,
-            Command::Serve(_) | Command::Import(_) => false,
+            Command::Serve(_) | Command::Import(_) | Command::Login(_) => false,
         }
     }
 }
