@@ -10,6 +10,8 @@ use std::{
 use belljar_config::Variables;
 use tracing_subscriber::EnvFilter;
 
+use crate::output::Log;
+
 /// Variables that every child gets: what the official SDKs pass on, and what locates programs and their caches. Secrets of others
 /// are not among them.
 const INHERITED: [&str; 17] = [
@@ -128,7 +130,7 @@ pub(crate) fn log_to_stderr(verbose: u8) {
     let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt()
         .with_env_filter(log_filter(level))
-        .with_writer(std::io::stderr)
+        .with_writer(|| Log)
         .with_ansi(is_terminal && env::var_os("NO_COLOR").is_none())
         .without_time()
         .with_target(false)

@@ -28,8 +28,21 @@ const OUTCOME: [&str; 6] = ["ok", "value", "logs", "error", "calls", "usage"];
 
 #[test]
 fn run_prints_one_json_document_with_the_keys_of_the_contract_on_success_and_on_failure() {
-    const USAGE: [&str; 8] =
-        ["wall_ms", "guest_ms", "wait_ms", "fuel", "peak_memory_bytes", "tool_calls", "log_bytes", "output_bytes"];
+    const USAGE: [&str; 13] = [
+        "wall_ms",
+        "guest_ms",
+        "wait_ms",
+        "fuel",
+        "peak_memory_bytes",
+        "source_bytes",
+        "tool_calls",
+        "concurrent_calls",
+        "largest_arguments_bytes",
+        "largest_result_bytes",
+        "log_bytes",
+        "log_lines",
+        "output_bytes",
+    ];
     let terminal = Terminal::new();
     let script = "console.log('a', { b: 1 }); console.error('c'); const { id } = await demo.get_issue({ id: 40 });";
 
@@ -228,6 +241,7 @@ fn each_limit_of_the_command_line_takes_effect_under_its_own_name() {
     const LOOP: &str = "while (true) {}";
     const GROW: &str = "const all = []; while (true) all.push('x'.repeat(100_000) + all.length);";
     const CALL: &str = "for (let n = 0; n < 5; n++) await demo.list_projects();";
+    const TOGETHER: &str = "await Promise.all([1, 2, 3].map(() => demo.list_projects()));";
     const WAIT: &str = "await new Promise((done) => setTimeout(done, 60_000));";
     let terminal = Terminal::new();
     for (option, value, script, kind, name, max, unit) in [
@@ -236,6 +250,8 @@ fn each_limit_of_the_command_line_takes_effect_under_its_own_name() {
         ("--fuel", "20000000", LOOP, "fuel", "fuel", 20_000_000, "fuel"),
         ("--memory", "16MiB", GROW, "memory", "memory", 16 * 1024 * 1024, "bytes"),
         ("--max-calls", "2", CALL, "calls", "max_calls", 2, "calls"),
+        ("--wait", "200ms", WAIT, "timeout", "wait", 200, "ms"),
+        ("--max-concurrent-calls", "2", TOGETHER, "calls", "max_concurrent_calls", 2, "calls"),
         ("--max-output", "1KiB", "'x'.repeat(2000)", "output", "max_output", 1024, "bytes"),
     ] {
         let script = format!("console.log('begun'); {script}");
@@ -263,7 +279,7 @@ fn a_limit_that_is_not_reached_changes_nothing() {
 }
 
 #[test]
-fn no_control_character_of_a_script_reaches_a_stream_raw() {
+pub(crate) fn no_control_character_of_a_script_reaches_a_stream_raw() {
     const NASTY: &str = "'\\u001b[2J\\u009b1m\\r\\u0007\\u202e'";
     let terminal = Terminal::new();
     for script in [

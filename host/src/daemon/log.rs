@@ -65,7 +65,7 @@ impl Drop for Entry<'_> {
         let text = String::from_utf8_lossy(&self.text);
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         // A full disk costs log lines, and nothing else.
-        let _ = log.write(output::visible(&text).as_bytes());
+        let _ = log.write(output::log_line(&text).as_bytes());
     }
 }
 
