@@ -82,3 +82,12 @@ Examples:
   belljar import --from .mcp.json --write --config belljar.toml
 
 Exit code: 0, also if nothing was found; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const LOGIN: &str = "\
+Prints the page on which to log in, and waits until the browser comes back from it to this machine. Nothing is opened by itself. \
+The token is kept in a file that only its owner can read, and renewed when it ends.
+
+Example:
+  belljar login notion
+
+Exit code: 0 logged in; 1 the login failed; 2 wrong usage or configuration; 3 belljar itself failed.";

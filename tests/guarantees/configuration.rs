@@ -255,8 +255,14 @@ fn a_secret_of_the_configuration_is_in_no_output() {
         "nowhere": with(json!("belljar-no-such-command"), &[]),
         "refuses": with(json!(child()), &["refuse"]),
         "crashes": with(json!(child()), &["crash-on-call"]),
-        "remote": { "url": "https://example.invalid/mcp", "headers": { "Authorization": format!("Bearer {SECRET}") } },
+        // Nobody listens there.
+        "remote": {
+            "url": format!("http://me:{SECRET}@127.0.0.1:1/{SECRET}?{SECRET}"),
+            "headers": { "Authorization": format!("Bearer {SECRET}") },
+        },
+        "filed": { "command": child(), "args": ["exit"], "envFile": "secrets.env" },
     });
+    terminal.file("secrets.env", format!("TOKEN={SECRET}\n"));
     terminal.file("mcp.json", json!({ "mcpServers": servers }).to_string());
     let code =
         "await Promise.all([exits, nowhere, refuses, crashes, remote].map((server) => server.echo({}).catch(() => 0)));
@@ -269,8 +275,11 @@ fn a_secret_of_the_configuration_is_in_no_output() {
         &["call", "crashes.echo"],
         &["run", "--code", code],
     ] {
-        for json in [&[][..], &["--json"]] {
+        for (json, log) in [(&[][..], None), (&["--json"], None), (&[], Some("trace"))] {
             let mut command = terminal.command(&[arguments, json, &["-vv", "--config", "mcp.json"]].concat());
+            if let Some(log) = log {
+                command.env("BELLJAR_LOG", log);
+            }
             let answer = Answer::of(command.env("BELLJAR_TEST_SECRET", SECRET).output().unwrap());
             let Answer { stdout, stderr, .. } = &answer;
             assert!(!stdout.contains(SECRET) && !stderr.contains(SECRET), "{arguments:?}: {answer:#?}");

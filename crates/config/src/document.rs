@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use belljar_model::LimitsPatch;
+use belljar_model::{LimitsPatch, RunsPatch};
 
 use crate::{
     Config, Format, MAX_SERVERS, Variables,
@@ -13,7 +13,7 @@ use crate::{
     tree::{Entry, Node, Value, check_unique},
 };
 
-pub(crate) const TOML_KEYS: [&str; 2] = ["limits", "servers"];
+pub(crate) const TOML_KEYS: [&str; 3] = ["limits", "runs", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -23,11 +23,11 @@ pub(crate) fn read(
     directory: &Path,
     variables: &Variables<'_>,
 ) -> Result<Config, Located> {
-    let (limits, servers) = match format {
+    let (limits, runs, servers) = match format {
         Format::Toml => toml(root)?,
-        Format::Json => (LimitsPatch::default(), Some(json(root)?)),
+        Format::Json => (LimitsPatch::default(), RunsPatch::default(), Some(json(root)?)),
     };
-    let Some(list) = servers else { return Ok(Config { servers: Vec::new(), limits }) };
+    let Some(list) = servers else { return Ok(Config { servers: Vec::new(), limits, runs }) };
     let Value::Table(entries) = &list.node.value else {
         let (field, found) = (Field::of_file(&list.key), list.node.kind(format));
         let expected = match format {
@@ -42,16 +42,17 @@ pub(crate) fn read(
     }
     let reader = Reader { format, directory, expander: Expander::new(variables) };
     let servers = entries.iter().filter_map(|entry| reader.read(entry).transpose()).collect::<Result<_, _>>()?;
-    Ok(Config { servers, limits })
+    Ok(Config { servers, limits, runs })
 }
 
-fn toml(root: &Node) -> Result<(LimitsPatch, Option<&Entry>), Located> {
+fn toml(root: &Node) -> Result<(LimitsPatch, RunsPatch, Option<&Entry>), Located> {
     let entries = entries(root);
     if let Some(entry) = entries.iter().find(|entry| !TOML_KEYS.contains(&entry.key.as_str())) {
         return Err(Fault::unknown_key("", &entry.key, &TOML_KEYS).at(entry.offset));
     }
     let limits = find(entries, "limits").map(|entry| limits::read(&entry.node)).transpose()?;
-    Ok((limits.unwrap_or_default(), find(entries, "servers")))
+    let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
+    Ok((limits.unwrap_or_default(), runs.unwrap_or_default(), find(entries, "servers")))
 }
 
 fn json(root: &Node) -> Result<&Entry, Located> {
@@ -221,7 +222,7 @@ mod tests {
         for (text, expected) in [
             ("[server.fs]\n", "line 1, column 2: unknown key 'server': did you mean 'servers'?"),
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
-            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, servers"),
+            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, runs, servers"),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {
             assert_eq!(toml(text).expect_err(text), expected);

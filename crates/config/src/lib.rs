@@ -2,12 +2,17 @@
 //!
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
-//! not know are passed over there, and a `null` counts as absent. The `[limits]` can be set in `belljar.toml` alone.
+//! not know are passed over there, and a `null` counts as absent. The `[limits]` and the
+//! `[runs]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
 //! timeout = "120s"
 //! memory = "64MiB"
+//!
+//! [runs]                      # how many runs there may be at once
+//! max_live = 16
+//! live_memory = "2GiB"
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -78,7 +83,7 @@ mod tree;
 
 use std::path::Path;
 
-use belljar_model::{LimitsPatch, ServerSpec};
+use belljar_model::{LimitsPatch, RunsPatch, ServerSpec};
 
 pub use error::{ConfigError, Fault, Field, Position};
 pub use expand::{EXPANDED_BYTES, Variables};
@@ -95,6 +100,8 @@ pub struct Config {
     pub servers: Vec<ServerSpec>,
     /// The limits that were set. A client's file sets none.
     pub limits: LimitsPatch,
+    /// How many runs there may be at once, as far as it was set. A client's file says nothing of it.
+    pub runs: RunsPatch,
 }
 
 /// How a configuration is written.

@@ -154,7 +154,7 @@ pub enum HttpProtocol {
 }
 
 /// A client that is registered with an authorization server.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct OAuthClient {
     /// Its id. Without one, belljar registers itself.
     pub id: Option<String>,

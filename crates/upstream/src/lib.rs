@@ -23,6 +23,8 @@ mod client;
 mod connection;
 mod era;
 mod fault;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod headers;
 mod life;
 mod limits;

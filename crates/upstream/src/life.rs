@@ -18,7 +18,7 @@ use rmcp::{
 use serde_json::Value;
 use tokio::{
     sync::{Notify, watch},
-    time::{Instant, sleep, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -135,7 +135,11 @@ async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
 
 /// Starts the child as one of the era would be.
 async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<(Running, Listing), StartFault> {
-    let (mut link, wire) = Link::open(&core.spec, &core.shared.options, &core.shared.built_ins)?;
+    let opening = Link::open(&core.spec, &core.shared.options, &core.shared.built_ins);
+    let (mut link, wire) = timeout_at(deadline, opening).await.map_err(|_| {
+        let (limit, stderr) = (core.spec.start_timeout, Vec::new());
+        StartFault::NoAnswer { step: StartStep::Initialize, limit, stderr }
+    })??;
     core.spawned(link.pid(), link.group());
     match connect(core, &mut link, wire, first, deadline).await {
         Ok(Connected { service, connection, death, unresponsive, era, listing }) => {
@@ -383,7 +387,7 @@ impl From<RequestFault> for StepFault {
     fn from(fault: RequestFault) -> Self {
         match fault {
             RequestFault::Closed => Self::Closed,
-            RequestFault::TooLong => Self::Wrong("its answer is too long".to_owned()),
+            RequestFault::TooLong => Self::Wrong("its answer is longer than its 'max_response' allows".to_owned()),
             RequestFault::Timeout { limit } => Self::Wrong(format!("it did not answer within {limit:?}")),
             RequestFault::Protocol { code, message } => Self::Wrong(format!("{message} (JSON-RPC error {code})")),
         }

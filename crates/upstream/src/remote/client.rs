@@ -79,6 +79,7 @@ impl Client {
             Some(login) => login.token().await.map_err(|reason| self.login_expired(reason))?,
             None => None,
         };
+        let mut may_renew = true;
         loop {
             let mut request = self.http.request(method.clone(), url.clone()).headers(self.headers.clone());
             request = request.headers(headers.clone());
@@ -102,6 +103,9 @@ impl Client {
             let Some((login, old)) = self.login.as_ref().zip(token.take()) else {
                 return Err(self.login_needed(response.status()));
             };
+            if !std::mem::take(&mut may_renew) {
+                return Err(self.login_expired("a fresh token is refused, too".to_owned()));
+            }
             token = Some(login.renewed(&old).await.map_err(|reason| self.login_expired(reason))?);
         }
     }
