@@ -9,6 +9,8 @@
 
 mod builtins;
 mod failure;
+#[cfg(any(test, fuzzing))]
+mod fuzzing;
 mod garbage;
 mod globals;
 mod heap;
@@ -18,7 +20,7 @@ mod modules;
 mod pending;
 mod source;
 mod stack;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod testing;
 mod values;
 mod waits;

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use belljar_catalog::Detail;
+use belljar_config::import::Client;
 use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
@@ -36,6 +37,10 @@ pub(crate) enum Command {
     /// The warm process that keeps servers between commands.
     #[command(after_help = help::DAEMON)]
     Daemon(DaemonArguments),
+    /// Takes over the servers that MCP clients are configured with.
+    Import(ImportArguments),
+    /// Logs in at a remote server.
+    Login(LoginArguments),
 }
 
 #[derive(Args, Clone)]
@@ -235,6 +240,43 @@ impl DaemonCommand {
     }
 }
 
+#[derive(Args)]
+#[command(after_help = help::LOGIN)]
+pub(crate) struct LoginArguments {
+    /// The server, by its name in the configuration.
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+#[derive(Args)]
+#[command(after_help = help::IMPORT)]
+pub(crate) struct ImportArguments {
+    /// Only of this file or client: claude-desktop, claude-code, cursor or vscode [default: all clients].
+    #[arg(long, value_name = "FILE|CLIENT", value_parser = ImportFrom::parse)]
+    pub(crate) from: Option<ImportFrom>,
+    /// Writes them into the configuration, after a copy of what is there.
+    #[arg(long)]
+    pub(crate) write: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Where servers are taken from.
+#[derive(Clone)]
+pub(crate) enum ImportFrom {
+    Client(Client),
+    File(PathBuf),
+}
+
+impl ImportFrom {
+    #[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
+    fn parse(text: &str) -> Result<Self, String> {
+        let client = Client::ALL.into_iter().find(|client| client.as_str() == text);
+        Ok(client.map_or_else(|| Self::File(PathBuf::from(text)), Self::Client))
+    }
+}
+
 impl Arguments {
     /// Whether this process is a daemon, which logs to a file.
     pub(crate) fn is_daemon(&self) -> bool {
@@ -249,7 +291,7 @@ impl Arguments {
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) => arguments.json,
             Command::Daemon(arguments) => arguments.command.options().json,
-            Command::Serve(_) => false,
+            Command::Serve(_) | Command::Import(_) | Command::Login(_) => false,
         }
     }
 }

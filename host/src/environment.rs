@@ -82,6 +82,20 @@ pub(crate) fn own_config() -> Option<PathBuf> {
     Some(folder.join("belljar").join("belljar.toml"))
 }
 
+/// The folders in which MCP clients keep their configurations: the home, that of settings, and the current one.
+pub(crate) fn client_folders() -> (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) {
+    let home = env::home_dir();
+    let settings = if cfg!(windows) {
+        env::var_os("APPDATA").map(PathBuf::from)
+    } else if cfg!(target_os = "macos") {
+        home.as_ref().map(|home| home.join("Library").join("Application Support"))
+    } else {
+        let folder = env::var_os("XDG_CONFIG_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
+        folder.or_else(|| home.as_ref().map(|home| home.join(".config")))
+    };
+    (home, settings, env::current_dir().ok())
+}
+
 /// Where belljar keeps what it has learned, whether it is there or not.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
@@ -111,15 +125,22 @@ pub(crate) fn log_to_stderr(verbose: u8) {
     let level = match verbose {
         0 => "warn",
         1 => "info,rmcp=warn",
-        _ => "debug,rmcp=warn,wasmtime=info,cranelift=info",
+        _ => "debug,rmcp=warn,reqwest=warn,hyper_util=warn,rustls=warn,wasmtime=info,cranelift=info",
     };
-    let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(log_filter(level))
         .with_writer(|| Log)
         .with_ansi(is_terminal && env::var_os("NO_COLOR").is_none())
         .without_time()
         .with_target(false)
         .init();
+}
+
+/// What is logged: what `BELLJAR_LOG` says, else `level`. The code of a login, which a library would log, never is.
+pub(crate) fn log_filter(level: &str) -> EnvFilter {
+    let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    let quiet =
+        ["rmcp::transport::auth=warn", "oauth2=warn"].into_iter().filter_map(|directive| directive.parse().ok());
+    quiet.fold(filter, EnvFilter::add_directive)
 }

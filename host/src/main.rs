@@ -55,6 +55,8 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Call(arguments) => commands::call::call(arguments).await,
             Command::Servers(arguments) => commands::servers::servers(arguments).await,
             Command::Daemon(arguments) => commands::daemon::daemon(arguments).await,
+            Command::Import(arguments) => commands::import::import(arguments),
+            Command::Login(arguments) => commands::login::login(arguments).await,
         }
     });
     // A read of stdin that never ends must not hold up the end of the process.

@@ -74,6 +74,21 @@ pub(crate) fn state_folder() -> Option<Dir> {
     folder(environment::state_folder())
 }
 
+/// The folder for the tokens of logins, which is the user's alone.
+pub(crate) fn credentials() -> Option<Dir> {
+    let path = environment::state_folder()?.join("logins");
+    let opened = folder(Some(path.clone()));
+    #[cfg(unix)]
+    if opened.is_some() {
+        use std::os::unix::fs::PermissionsExt as _;
+        // The files in it are private by themselves.
+        if let Err(error) = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)) {
+            tracing::info!("{} could not be made private: {error}", path.display());
+        }
+    }
+    opened
+}
+
 /// A folder of belljar's own, made if need be.
 fn folder(path: Option<PathBuf>) -> Option<Dir> {
     let path = path?;
@@ -123,6 +138,7 @@ impl Setup {
         options.environment = environment::inherited();
         options.max_result = limits.max_result;
         options.refresh = refresh;
+        options.credentials = credentials().map(Arc::new);
         options.cache = folder(environment::cache_folder()).map(Arc::new);
         // Elsewhere a job object ends with its last handle.
         if cfg!(unix) {

@@ -510,8 +510,13 @@ fn servers_prints_what_is_known_of_each_and_no_more() {
     let terminal = Terminal::new();
     let answer = terminal.belljar(&["servers", "--json"]);
     assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{answer:#?}");
-    let demo = json!({ "name": "demo", "state": "ready", "transport": "built_in", "tools": 7, "restarts": 0 });
-    assert_eq!(answer.json(), json!({ "servers": [demo] }));
+    let mut seen = answer.json();
+    let uptime = seen["servers"][0].as_object_mut().unwrap().remove("uptime_ms");
+    assert!(uptime.unwrap().is_u64());
+    let demo = json!({
+        "name": "demo", "state": "ready", "transport": "built_in", "era": "2025-11-25", "tools": 7, "calls": 0, "restarts": 0,
+    });
+    assert_eq!(seen, json!({ "servers": [demo] }));
 
     let child = crate::dead_children::child();
     let config = json!({ "mcpServers": {
@@ -521,15 +526,18 @@ fn servers_prints_what_is_known_of_each_and_no_more() {
     let config = terminal.file("mcp.json", config.to_string());
     let servers = ["servers", "--config", config.to_str().unwrap()];
     let answer = terminal.belljar(&[servers.as_slice(), &["--json"]].concat()).json();
-    assert_eq!(keys(&answer["servers"][0]), ["name", "state", "transport", "tools", "pid", "restarts"]);
-    assert_eq!(keys(&answer["servers"][1]), ["name", "state", "transport", "restarts", "last_error", "hint"]);
+    assert_eq!(
+        keys(&answer["servers"][0]),
+        ["name", "state", "transport", "era", "tools", "pid", "uptime_ms", "calls", "restarts"]
+    );
+    assert_eq!(keys(&answer["servers"][1]), ["name", "state", "transport", "calls", "restarts", "last_error", "hint"]);
     assert!(answer["servers"][0]["pid"].as_u64().unwrap() > 1);
 
     let table = terminal.belljar(&servers).stdout;
     let words = |line: usize| table.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
-    assert_eq!(words(0), ["NAME", "STATE", "TRANSPORT", "TOOLS", "PID"]);
-    assert_eq!(words(1)[..4], ["kid", "ready", "stdio", "3"]);
-    assert_eq!(words(2), ["dead", "failed", "stdio", "-", "-"]);
+    assert_eq!(words(0), ["NAME", "STATE", "TRANSPORT", "ERA", "TOOLS", "PID", "UP", "CALLS", "RESTARTS"]);
+    assert_eq!(words(1)[..5], ["kid", "ready", "stdio", "2025-11-25", "3"]);
+    assert_eq!(words(2), ["dead", "failing", "stdio", "-", "-", "-", "-", "0", "0"]);
 }
 
 #[test]

@@ -11,6 +11,8 @@
 
 mod effect;
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod json;
 mod life;
 mod limits;
@@ -31,5 +33,5 @@ pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
 pub use path::{PathFault, ToolPath};
 pub use runs::RunsPatch;
-pub use server::{HttpEndpoint, ServerSpec, StdioCommand, Transport};
+pub use server::{Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, StdioCommand, Transport};
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};

@@ -38,6 +38,8 @@ mod delivery;
 mod drive;
 mod failure;
 mod frame;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod host;
 mod limiter;
 mod pool;

@@ -2,6 +2,8 @@
 
 pub(crate) mod call;
 pub(crate) mod daemon;
+pub(crate) mod import;
+pub(crate) mod login;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;
