@@ -12,6 +12,7 @@ use boa_engine::{
 
 use crate::{
     failure::{self, Failing},
+    garbage,
     glass::{Failure, FailureKind, Program, belljar::sandbox::console},
     globals,
     jobs::JobQueue,
@@ -181,6 +182,9 @@ fn say_what_was_not_awaited(value: &str, context: &mut Context) {
             "the value holds the text \"[object Promise]\": a promise was used as a text; put `await` before its call";
         console::write(console::Level::Warn, text);
     }
+    if let Some(text) = globals::warning() {
+        console::write(console::Level::Warn, &text);
+    }
     if pending::calls() > 0 {
         let running = globals::running(context);
         let text = format!(
@@ -218,7 +222,9 @@ impl HostHooks for Hooks {
         0
     }
 
+    /// Asked before each buffer is made.
     fn max_buffer_size(&self, _: &mut Context) -> u64 {
+        garbage::collect_if_due();
         MAX_BUFFER_BYTES
     }
 }

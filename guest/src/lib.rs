@@ -11,6 +11,7 @@ mod builtins;
 mod failure;
 #[cfg(any(test, fuzzing))]
 mod fuzzing;
+mod garbage;
 mod globals;
 mod heap;
 mod interpreter;

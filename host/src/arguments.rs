@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use belljar_catalog::Detail;
+use belljar_config::import::Client;
 use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
@@ -33,6 +34,13 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// Starts each server and shows its state.
     Servers(ServersArguments),
+    /// The warm process that keeps servers between commands.
+    #[command(after_help = help::DAEMON)]
+    Daemon(DaemonArguments),
+    /// Takes over the servers that MCP clients are configured with.
+    Import(ImportArguments),
+    /// Logs in at a remote server.
+    Login(LoginArguments),
 }
 
 #[derive(Args, Clone)]
@@ -62,6 +70,12 @@ pub(crate) struct RunArguments {
     /// Time inside the script [default: 30s].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     compute: Option<Duration>,
+    /// Time spent waiting for tools and timers [default: as the timeout].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    wait: Option<Duration>,
+    /// Time of one tool call [default: 30s].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    call: Option<Duration>,
     /// Work, in units that are the same on every machine.
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
@@ -71,12 +85,37 @@ pub(crate) struct RunArguments {
     /// Tool calls in all [default: 1000].
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
+    /// Tool calls at the same time [default: as many as in all].
+    #[arg(long, value_name = "N")]
+    max_concurrent_calls: Option<u64>,
+    /// The script itself [default: 1MiB].
+    #[arg(long, value_name = "SIZE")]
+    max_source: Option<ByteSize>,
+    /// The arguments of one call, as JSON [default: 1MiB].
+    #[arg(long, value_name = "SIZE")]
+    max_arguments: Option<ByteSize>,
+    /// The result of one call, as JSON [default: 5MB].
+    #[arg(long, value_name = "SIZE")]
+    max_result: Option<ByteSize>,
     /// The value, as JSON [default: 256KiB].
     #[arg(long, value_name = "SIZE")]
     max_output: Option<ByteSize>,
-    /// Runs everything in this process (as this version always does).
+    /// All logs together [default: 64KiB].
+    #[arg(long, value_name = "SIZE")]
+    max_logs: Option<ByteSize>,
+    /// All logs together, in lines [default: 10000].
+    #[arg(long, value_name = "N")]
+    max_log_lines: Option<u64>,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
+}
+
+/// Whether a command may use the daemon.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct NoDaemon {
+    /// Does everything in this process, and starts no daemon.
     #[arg(long)]
-    no_daemon: bool,
+    pub(crate) no_daemon: bool,
 }
 
 impl RunArguments {
@@ -84,11 +123,18 @@ impl RunArguments {
         LimitsPatch {
             timeout: self.timeout,
             compute: self.compute,
+            wait: self.wait,
+            call: self.call,
             fuel: self.fuel,
             memory: self.memory,
             max_calls: self.max_calls,
+            max_concurrent_calls: self.max_concurrent_calls,
+            max_source: self.max_source,
+            max_arguments: self.max_arguments,
+            max_result: self.max_result,
             max_output: self.max_output,
-            ..LimitsPatch::default()
+            max_logs: self.max_logs,
+            max_log_lines: self.max_log_lines,
         }
     }
 }
@@ -115,6 +161,8 @@ pub(crate) struct SearchArguments {
     pub(crate) budget: Option<usize>,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -131,6 +179,8 @@ pub(crate) struct CallArguments {
     pub(crate) input: String,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
     /// Prints one JSON object, with the raw result in it.
     #[arg(long)]
     pub(crate) json: bool,
@@ -141,12 +191,98 @@ pub(crate) struct CallArguments {
 pub(crate) struct ServersArguments {
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
+#[derive(Args)]
+pub(crate) struct DaemonArguments {
+    #[command(subcommand)]
+    pub(crate) command: DaemonCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DaemonCommand {
+    /// Starts it, if it is not running.
+    Start(DaemonOptions),
+    /// Shows what it is and does; exit code 1 where there is none.
+    Status(DaemonOptions),
+    /// Ends it, when what it has running has ended.
+    Stop(DaemonOptions),
+    /// Ends it and starts a new one.
+    Restart(DaemonOptions),
+    /// Is the daemon, in this process.
+    #[command(hide = true)]
+    Run(DaemonOptions),
+}
+
+#[derive(Args)]
+pub(crate) struct DaemonOptions {
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl DaemonCommand {
+    pub(crate) fn options(&self) -> &DaemonOptions {
+        match self {
+            Self::Start(options)
+            | Self::Status(options)
+            | Self::Stop(options)
+            | Self::Restart(options)
+            | Self::Run(options) => options,
+        }
+    }
+}
+
+#[derive(Args)]
+#[command(after_help = help::LOGIN)]
+pub(crate) struct LoginArguments {
+    /// The server, by its name in the configuration.
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+#[derive(Args)]
+#[command(after_help = help::IMPORT)]
+pub(crate) struct ImportArguments {
+    /// Only of this file or client: claude-desktop, claude-code, cursor or vscode [default: all clients].
+    #[arg(long, value_name = "FILE|CLIENT", value_parser = ImportFrom::parse)]
+    pub(crate) from: Option<ImportFrom>,
+    /// Writes them into the configuration, after a copy of what is there.
+    #[arg(long)]
+    pub(crate) write: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Where servers are taken from.
+#[derive(Clone)]
+pub(crate) enum ImportFrom {
+    Client(Client),
+    File(PathBuf),
+}
+
+impl ImportFrom {
+    #[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
+    fn parse(text: &str) -> Result<Self, String> {
+        let client = Client::ALL.into_iter().find(|client| client.as_str() == text);
+        Ok(client.map_or_else(|| Self::File(PathBuf::from(text)), Self::Client))
+    }
+}
+
 impl Arguments {
+    /// Whether this process is a daemon, which logs to a file.
+    pub(crate) fn is_daemon(&self) -> bool {
+        matches!(&self.command, Command::Daemon(DaemonArguments { command: DaemonCommand::Run(_) }))
+    }
+
     /// Whether errors are to be printed as JSON too.
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
@@ -154,7 +290,8 @@ impl Arguments {
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) => arguments.json,
-            Command::Serve(_) => false,
+            Command::Daemon(arguments) => arguments.command.options().json,
+            Command::Serve(_) | Command::Import(_) | Command::Login(_) => false,
         }
     }
 }

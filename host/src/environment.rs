@@ -1,6 +1,7 @@
 //! What the process finds around itself: variables, folders, and where its log goes.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     env,
     path::{Path, PathBuf},
@@ -8,6 +9,8 @@ use std::{
 
 use belljar_config::Variables;
 use tracing_subscriber::EnvFilter;
+
+use crate::output::Log;
 
 /// Variables that every child gets: what the official SDKs pass on, and what locates programs and their caches. Secrets of others
 /// are not among them.
@@ -36,11 +39,35 @@ pub(crate) fn inherited() -> BTreeMap<String, String> {
     INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?))).collect()
 }
 
-/// Calls `with` with what a configuration may refer to.
-pub(crate) fn with_variables<T>(with: impl FnOnce(&Variables<'_>) -> T) -> T {
+/// Calls `with` with what a configuration may refer to. The variables that it asks for come with its answer.
+pub(crate) fn with_variables<T>(with: impl FnOnce(&Variables<'_>) -> T) -> (T, BTreeMap<String, Option<String>>) {
     let (home, workspace) = (env::home_dir(), env::current_dir().ok());
-    let environment = |name: &str| env::var(name).ok();
-    with(&Variables { environment: &environment, home: home.as_deref(), workspace: workspace.as_deref() })
+    let looked_up = RefCell::new(BTreeMap::new());
+    let environment = |name: &str| {
+        let value = env::var(name).ok();
+        looked_up.borrow_mut().insert(name.to_owned(), value.clone());
+        value
+    };
+    let answer = with(&Variables { environment: &environment, home: home.as_deref(), workspace: workspace.as_deref() });
+    (answer, looked_up.into_inner())
+}
+
+/// The user's home.
+pub(crate) fn home() -> Option<PathBuf> {
+    env::home_dir()
+}
+
+/// Where daemons listen: a folder that is the user's alone.
+pub(crate) fn runtime_folder() -> PathBuf {
+    match env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute()) {
+        Some(folder) => folder.join("belljar"),
+        None => env::temp_dir().join(format!("belljar-{}", belljar_daemon::user())),
+    }
+}
+
+/// Whether the environment asks for commands that do all in their own process.
+pub(crate) fn without_daemon() -> bool {
+    env::var_os("BELLJAR_NO_DAEMON").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// The configuration that `BELLJAR_CONFIG` names.
@@ -55,11 +82,37 @@ pub(crate) fn own_config() -> Option<PathBuf> {
     Some(folder.join("belljar").join("belljar.toml"))
 }
 
+/// The folders in which MCP clients keep their configurations: the home, that of settings, and the current one.
+pub(crate) fn client_folders() -> (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) {
+    let home = env::home_dir();
+    let settings = if cfg!(windows) {
+        env::var_os("APPDATA").map(PathBuf::from)
+    } else if cfg!(target_os = "macos") {
+        home.as_ref().map(|home| home.join("Library").join("Application Support"))
+    } else {
+        let folder = env::var_os("XDG_CONFIG_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
+        folder.or_else(|| home.as_ref().map(|home| home.join(".config")))
+    };
+    (home, settings, env::current_dir().ok())
+}
+
 /// Where belljar keeps what it has learned, whether it is there or not.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
     let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".local").join("state")))?;
     Some(folder.join("belljar"))
+}
+
+/// Where belljar keeps what it could also find out again, whether it is there or not.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let folder = env::var_os("XDG_CACHE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
+    let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".cache")))?;
+    Some(folder.join("belljar"))
+}
+
+/// This program's file.
+pub(crate) fn own_program() -> Option<PathBuf> {
+    env::current_exe().ok()
 }
 
 /// A configuration in the current folder. It could start programs, so it is offered and never loaded unasked.
@@ -72,15 +125,22 @@ pub(crate) fn log_to_stderr(verbose: u8) {
     let level = match verbose {
         0 => "warn",
         1 => "info,rmcp=warn",
-        _ => "debug,rmcp=warn,wasmtime=info,cranelift=info",
+        _ => "debug,rmcp=warn,reqwest=warn,hyper_util=warn,rustls=warn,wasmtime=info,cranelift=info",
     };
-    let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_env_filter(log_filter(level))
+        .with_writer(|| Log)
         .with_ansi(is_terminal && env::var_os("NO_COLOR").is_none())
         .without_time()
         .with_target(false)
         .init();
+}
+
+/// What is logged: what `BELLJAR_LOG` says, else `level`. The code of a login, which a library would log, never is.
+pub(crate) fn log_filter(level: &str) -> EnvFilter {
+    let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    let quiet =
+        ["rmcp::transport::auth=warn", "oauth2=warn"].into_iter().filter_map(|directive| directive.parse().ok());
+    quiet.fold(filter, EnvFilter::add_directive)
 }

@@ -19,6 +19,11 @@ impl Failure {
         Self(Box::new(RunError::new(ErrorKind::Internal, message)))
     }
 
+    /// What happened, and what to try.
+    pub(crate) fn told(&self) -> (String, Option<String>) {
+        (self.0.message.clone(), self.0.hint.clone())
+    }
+
     /// Says what happened, and gives the exit code.
     pub(crate) fn report(self, json: bool) -> ExitCode {
         let code = exit_code(&self.0);
@@ -45,7 +50,12 @@ impl From<RunError> for Failure {
 
 /// 0 is success; 1 a script's or a tool's failure; 2 wrong usage or configuration; 3 a failure of belljar itself.
 pub(crate) fn exit_code(error: &RunError) -> ExitCode {
-    ExitCode::from(match error.kind {
+    exit_code_of(error.kind)
+}
+
+/// The same for a kind of error.
+pub(crate) fn exit_code_of(kind: ErrorKind) -> ExitCode {
+    ExitCode::from(match kind {
         ErrorKind::Usage | ErrorKind::Config => 2,
         ErrorKind::Internal => 3,
         _ => 1,

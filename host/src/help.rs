@@ -59,3 +59,35 @@ Examples:
   belljar servers --config .mcp.json --json
 
 Exit code: 0, also if a server could not be started; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const DAEMON: &str = "\
+One daemon per configuration keeps its servers, with their state, between commands. The first command that needs a server \
+starts it; it ends by itself after 30 minutes without a client. belljar run, call, search and servers use it unless told \
+--no-daemon, or BELLJAR_NO_DAEMON=1 in the environment.
+
+Examples:
+  belljar daemon status
+  belljar daemon stop --config team.toml
+
+Exit code: 0 done; 1 status: there is none; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const IMPORT: &str = "\
+Shows what would be taken, and what would be left out and why. Nothing is written without --write, and then into --config FILE, \
+else $BELLJAR_CONFIG, else ~/.config/belljar/belljar.toml, which only its owner can read. What is in that file stays, and a copy \
+of it is made first.
+
+Examples:
+  belljar import                          what all clients have
+  belljar import --from cursor --write
+  belljar import --from .mcp.json --write --config belljar.toml
+
+Exit code: 0, also if nothing was found; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const LOGIN: &str = "\
+Prints the page on which to log in, and waits until the browser comes back from it to this machine. Nothing is opened by itself. \
+The token is kept in a file that only its owner can read, and renewed when it ends.
+
+Example:
+  belljar login notion
+
+Exit code: 0 logged in; 1 the login failed; 2 wrong usage or configuration; 3 belljar itself failed.";

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod commands;
+mod daemon;
 mod environment;
 mod failure;
 mod help;
@@ -22,6 +23,10 @@ use arguments::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == setup::SUPERVISE) {
+        return belljar_upstream::supervise(std::env::args_os().skip(2));
+    }
     let arguments = match arguments::parse() {
         Ok(arguments) => arguments,
         Err(code) => return code,
@@ -34,7 +39,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    environment::log_to_stderr(arguments.verbose);
+    // A daemon has no terminal; where it logs is known once its configuration is.
+    if !arguments.is_daemon() {
+        environment::log_to_stderr(arguments.verbose);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -46,6 +54,9 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
             Command::Servers(arguments) => commands::servers::servers(arguments).await,
+            Command::Daemon(arguments) => commands::daemon::daemon(arguments).await,
+            Command::Import(arguments) => commands::import::import(arguments),
+            Command::Login(arguments) => commands::login::login(arguments).await,
         }
     });
     // A read of stdin that never ends must not hold up the end of the process.

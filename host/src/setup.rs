@@ -1,12 +1,17 @@
 //! From the command line to a toolbox and a gateway.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use belljar_config::Config;
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{Limits, LimitsPatch, ServerSpec, Transport};
+use belljar_model::{Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxOptions};
-use belljar_upstream::{BuiltIns, Options};
+use belljar_upstream::{BuiltIns, Options, Supervisor};
 use cap_std::{ambient_authority, fs::Dir};
 
 use crate::{
@@ -23,30 +28,70 @@ const DEMO: &str = "demo";
 pub(crate) struct Setup {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) limits: Limits,
+    runs: RunsPatch,
+}
+
+/// The first argument of this program in its other role, between belljar and a child.
+pub(crate) const SUPERVISE: &str = "__supervise";
+
+/// A configuration, and what it was made of.
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    /// Where it was read; absent for the built-in demo.
+    pub(crate) path: Option<PathBuf>,
+    /// The variables that it refers to, and what they are.
+    pub(crate) looked_up: BTreeMap<String, Option<String>>,
+}
+
+impl Loaded {
+    /// The limits that the configuration sets.
+    pub(crate) fn limits(&self) -> Limits {
+        self.config.limits.over(&Limits::default())
+    }
+
+    /// The folder in which a daemon runs its servers, where they name none: that of the configuration; the home for the user's own.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        let path = self.path.as_ref()?;
+        if environment::own_config().as_ref() == Some(path) {
+            return environment::home();
+        }
+        let path = std::path::absolute(path).ok()?;
+        path.parent().map(Path::to_owned)
+    }
 }
 
 /// Reads the configuration. No child is started yet.
-pub(crate) fn load(arguments: &ConfigArguments) -> Result<Setup, Failure> {
-    let config = match chosen(arguments) {
-        Some(path) => environment::with_variables(|variables| belljar_config::load(&path, variables))?,
-        None => demo(),
+pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
+    let Some(path) = chosen(arguments) else {
+        return Ok(Loaded { config: demo(), path: None, looked_up: BTreeMap::new() });
     };
-    let limits = config.limits.over(&Limits::default());
-    let mut options = Options::new("belljar", env!("CARGO_PKG_VERSION"));
-    options.environment = environment::inherited();
-    options.max_result = limits.max_result;
-    let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
-    let toolbox = Toolbox::new(config.servers, built_ins, options);
-    let toolbox = match state_folder() {
-        Some(folder) => toolbox.with_state_folder(folder),
-        None => toolbox,
-    };
-    Ok(Setup { toolbox: Arc::new(toolbox), limits })
+    let (config, looked_up) = environment::with_variables(|variables| belljar_config::load(&path, variables));
+    Ok(Loaded { config: config?, path: Some(path), looked_up })
 }
 
 /// The folder for what is learned from run to run. Without one, nothing is kept, and all else works.
-fn state_folder() -> Option<Dir> {
-    let path = environment::state_folder()?;
+pub(crate) fn state_folder() -> Option<Dir> {
+    folder(environment::state_folder())
+}
+
+/// The folder for the tokens of logins, which is the user's alone.
+pub(crate) fn credentials() -> Option<Dir> {
+    let path = environment::state_folder()?.join("logins");
+    let opened = folder(Some(path.clone()));
+    #[cfg(unix)]
+    if opened.is_some() {
+        use std::os::unix::fs::PermissionsExt as _;
+        // The files in it are private by themselves.
+        if let Err(error) = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)) {
+            tracing::info!("{} could not be made private: {error}", path.display());
+        }
+    }
+    opened
+}
+
+/// A folder of belljar's own, made if need be.
+fn folder(path: Option<PathBuf>) -> Option<Dir> {
+    let path = path?;
     let opened = std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
     opened.inspect_err(|error| tracing::info!("{} cannot be used: {error}", path.display())).ok()
 }
@@ -77,10 +122,53 @@ fn demo() -> Config {
 }
 
 impl Setup {
+    /// The children of a configuration, none of them started.
+    pub(crate) fn of(loaded: Loaded) -> Self {
+        Self::with(loaded, false)
+    }
+
+    /// The same for a process that stays: it asks servers again whose tool lists are old.
+    pub(crate) fn to_stay(loaded: Loaded) -> Self {
+        Self::with(loaded, true)
+    }
+
+    fn with(loaded: Loaded, refresh: bool) -> Self {
+        let (limits, runs) = (loaded.limits(), loaded.config.runs.clone());
+        let mut options = Options::new("belljar", env!("CARGO_PKG_VERSION"));
+        options.environment = environment::inherited();
+        options.max_result = limits.max_result;
+        options.refresh = refresh;
+        options.credentials = credentials().map(Arc::new);
+        options.cache = folder(environment::cache_folder()).map(Arc::new);
+        // Elsewhere a job object ends with its last handle.
+        if cfg!(unix) {
+            let supervise = |program| Supervisor { program, arguments: vec![SUPERVISE.to_owned()] };
+            options.supervisor = environment::own_program().map(supervise);
+        }
+        let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
+        let toolbox = Toolbox::new(loaded.config.servers, built_ins, options);
+        let toolbox = match state_folder() {
+            Some(folder) => toolbox.with_state_folder(folder),
+            None => toolbox,
+        };
+        Self { toolbox: Arc::new(toolbox), limits, runs }
+    }
+
     /// Adds the sandbox. `limits` are the owner's own, and may be higher than the configured ones.
     pub(crate) fn gateway(&self, limits: &LimitsPatch) -> Result<Gateway, Failure> {
-        let sandbox = Sandbox::new(&Image::embedded(), SandboxOptions::default())
+        let sandbox = Sandbox::new(&Image::embedded(), options(&self.runs))
             .map_err(|error| Failure::internal(error.to_string()))?;
         Ok(Gateway::new(self.toolbox.clone(), Arc::new(sandbox), limits.over(&self.limits)))
+    }
+}
+
+fn options(runs: &RunsPatch) -> SandboxOptions {
+    let default = SandboxOptions::default();
+    SandboxOptions {
+        max_live: runs.max_live.map_or(default.max_live, NonZeroU32::get),
+        live_memory: runs.live_memory.unwrap_or(default.live_memory),
+        max_computing: runs.max_computing.map_or(default.max_computing, NonZeroU32::get),
+        max_queued: runs.max_queued.unwrap_or(default.max_queued),
+        queue_timeout: runs.queue_timeout.unwrap_or(default.queue_timeout),
     }
 }

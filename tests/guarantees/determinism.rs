@@ -74,7 +74,7 @@ async fn answers_that_come_together_cost_what_answers_that_come_apart_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load() {
+pub(crate) async fn a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load() {
     let source = "
         const words = 'the quick brown fox jumps over the lazy dog'.split(' ');
         const counts = new Map();

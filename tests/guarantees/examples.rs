@@ -9,10 +9,12 @@ use crate::{
     support::{Answer, Terminal, belljar, repository},
 };
 
-/// Every file in examples/, each of which is used by a test below.
-const USED: [&str; 7] = [
+/// Every file in examples/, each of which is used by a test, below or in the module of its subject.
+const USED: [&str; 9] = [
     "belljar.toml",
     "claude-desktop.json",
+    "daemon/client.mjs",
+    "daemon/client.py",
     "data/people.csv",
     "data/teams.json",
     "join-files.toml",

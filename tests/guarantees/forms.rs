@@ -219,6 +219,21 @@ async fn positions_are_those_of_the_author_whatever_was_translated_before() {
 }
 
 #[tokio::test]
+async fn imports_and_exports_of_types_alone_are_dropped() {
+    for source in [
+        "import type { A } from './a';\nconst a: A = 1;\na + 1",
+        "import { type A, type B } from './a';\n2",
+        "import type A from './a';\nexport type { A };\n2",
+        "export type { A, B } from './a';\n2",
+        "export { type A } from './a';\n2",
+        "export type * from './a';\n2",
+        "export type * as all from './a';\n2",
+    ] {
+        expect_values(&[(source, json!(2))]).await;
+    }
+}
+
+#[tokio::test]
 async fn modules_are_refused_with_what_to_do_instead() {
     for (source, named) in [
         ("import fs from 'fs';\nreturn 1", "'fs'"),
@@ -227,6 +242,7 @@ async fn modules_are_refused_with_what_to_do_instead() {
         ("import { type A, b } from './b';", "'./b'"),
         ("export * from './b'", "export"),
         ("export { a } from './b'", "export"),
+        ("export { type A, b } from './b'", "export"),
         ("import fs = require('fs');", "'fs'"),
     ] {
         let error = error_of(ErrorKind::Syntax, source).await;

@@ -94,11 +94,18 @@ pub(crate) fn belljar() -> &'static Path {
 /// `belljar` in an empty folder, with an empty home and no configuration but what the test gives.
 pub(crate) struct Terminal {
     pub(crate) folder: tempfile::TempDir,
+    has_daemon: bool,
 }
 
 impl Terminal {
+    /// One whose commands do all in their own process.
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), has_daemon: false }
+    }
+
+    /// One whose commands may start a daemon, which the test has to end.
+    pub(crate) fn with_daemon() -> Self {
+        Self { has_daemon: true, ..Self::new() }
     }
 
     /// Writes a file and gives its path.
@@ -118,6 +125,11 @@ impl Terminal {
             .env_remove("XDG_STATE_HOME")
             .env_remove("BELLJAR_CONFIG")
             .env_remove("BELLJAR_LOG");
+        if self.has_daemon {
+            command.env("XDG_RUNTIME_DIR", self.folder.path()).env_remove("BELLJAR_NO_DAEMON");
+        } else {
+            command.env("BELLJAR_NO_DAEMON", "1");
+        }
         command
     }
 

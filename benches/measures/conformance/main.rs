@@ -1,13 +1,15 @@
 //! Runs a checkout of test262 in the jar and in stock Boa built natively:
 //! `cargo bench --workspace --bench conformance -- PATH [FILTER]`.
 //!
-//! It prints how many tests pass in each, and every test that stock Boa passes and the jar does not. Those are defects, unless they
+//! It prints how many tests pass in each, and every test that stock Boa passes and the jar does not, on stderr as soon as it is known
+//! and in the end once more. Those are defects, unless they
 //! are in `known.txt`, with a reason; with any other, it ends with 1. Each test runs once, in sloppy mode unless it asks for strict
 //! mode alone, by an indirect `eval`: the jar has no other way to run a script as the suite wants it. Modules are left out.
 
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::exit,
     missing_docs,
     reason = "a developer's tool: what cannot go on has failed"
@@ -34,6 +36,8 @@ use tokio::runtime::Builder;
 
 /// Deep recursion in the suite needs more than a thread has by default.
 const STACK: usize = 256 * 1024 * 1024;
+/// After so many tests, how far it has come is said.
+const STRIDE: usize = 1_000;
 /// What stock Boa may loop: it has no other limit.
 const MAX_LOOPS: u64 = 20_000_000;
 
@@ -146,7 +150,7 @@ fn work(root: &Path, paths: &[PathBuf], next: &AtomicUsize, report: &Mutex<Repor
     let jar = Jar {
         runtime: Builder::new_current_thread().enable_all().build().unwrap(),
         sandbox,
-        limits: Limits { memory: ByteSize::mib(512), timeout: Duration::from_secs(60), ..Limits::default() },
+        limits: Limits { memory: ByteSize::mib(512), compute: Duration::from_secs(20), ..Limits::default() },
     };
     let mut suite = Suite::new(root);
     while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -164,7 +168,11 @@ fn work(root: &Path, paths: &[PathBuf], next: &AtomicUsize, report: &Mutex<Repor
         counts[0] += 1;
         counts[1] += usize::from(ours);
         counts[2] += usize::from(stock);
+        if report.tests.is_multiple_of(STRIDE) {
+            eprintln!("{} of {} tests, {} lost", report.tests, paths.len(), report.lost.len());
+        }
         if stock && !ours {
+            eprintln!("lost: {}", test.path);
             report.lost.push(test.path);
         } else if ours && !stock {
             report.won += 1;

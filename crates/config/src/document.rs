@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use belljar_model::LimitsPatch;
+use belljar_model::{LimitsPatch, RunsPatch};
 
 use crate::{
     Config, Format, MAX_SERVERS, Variables,
@@ -13,7 +13,7 @@ use crate::{
     tree::{Entry, Node, Value, check_unique},
 };
 
-const TOML_KEYS: [&str; 2] = ["limits", "servers"];
+pub(crate) const TOML_KEYS: [&str; 3] = ["limits", "runs", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -23,11 +23,11 @@ pub(crate) fn read(
     directory: &Path,
     variables: &Variables<'_>,
 ) -> Result<Config, Located> {
-    let (limits, servers) = match format {
+    let (limits, runs, servers) = match format {
         Format::Toml => toml(root)?,
-        Format::Json => (LimitsPatch::default(), Some(json(root)?)),
+        Format::Json => (LimitsPatch::default(), RunsPatch::default(), Some(json(root)?)),
     };
-    let Some(list) = servers else { return Ok(Config { servers: Vec::new(), limits }) };
+    let Some(list) = servers else { return Ok(Config { servers: Vec::new(), limits, runs }) };
     let Value::Table(entries) = &list.node.value else {
         let (field, found) = (Field::of_file(&list.key), list.node.kind(format));
         let expected = match format {
@@ -42,30 +42,63 @@ pub(crate) fn read(
     }
     let reader = Reader { format, directory, expander: Expander::new(variables) };
     let servers = entries.iter().filter_map(|entry| reader.read(entry).transpose()).collect::<Result<_, _>>()?;
-    Ok(Config { servers, limits })
+    Ok(Config { servers, limits, runs })
 }
 
-fn toml(root: &Node) -> Result<(LimitsPatch, Option<&Entry>), Located> {
+fn toml(root: &Node) -> Result<(LimitsPatch, RunsPatch, Option<&Entry>), Located> {
     let entries = entries(root);
     if let Some(entry) = entries.iter().find(|entry| !TOML_KEYS.contains(&entry.key.as_str())) {
         return Err(Fault::unknown_key("", &entry.key, &TOML_KEYS).at(entry.offset));
     }
     let limits = find(entries, "limits").map(|entry| limits::read(&entry.node)).transpose()?;
-    Ok((limits.unwrap_or_default(), find(entries, "servers")))
+    let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
+    Ok((limits.unwrap_or_default(), runs.unwrap_or_default(), find(entries, "servers")))
 }
 
 fn json(root: &Node) -> Result<&Entry, Located> {
     let entries = entries(root);
     check_unique(entries)?;
-    match (find(entries, "mcpServers"), find(entries, "servers")) {
-        (Some(servers), None) | (None, Some(servers)) => Ok(servers),
-        (Some(first), Some(second)) => Err(Fault::TwoServerLists.at(first.offset.max(second.offset))),
-        (None, None) => {
+    // VS Code's settings.json keeps what its mcp.json has one level deeper.
+    let settings = find(entries, "mcp").and_then(|entry| match &entry.node.value {
+        Value::Table(entries) => find(entries, "servers"),
+        _ => None,
+    });
+    match (find(entries, "mcpServers"), find(entries, "servers"), settings) {
+        (Some(servers), None, _) | (None, Some(servers), _) | (None, None, Some(servers)) => Ok(servers),
+        (Some(first), Some(second), _) => Err(Fault::TwoServerLists.at(first.offset.max(second.offset))),
+        (None, None, None) => {
             let is_near = |entry: &&Entry| belljar_model::nearest(&entry.key, JSON_KEYS).is_some();
             let nearest = entries.iter().find(is_near);
             let fault = Fault::NoServers { nearest: nearest.map(|entry| shown(&entry.key)) };
             Err(fault.at(nearest.map_or(root.offset, |entry| entry.offset)))
         }
+    }
+}
+
+/// The names of the servers of a belljar.toml.
+pub(crate) fn server_names(root: &Node) -> Vec<String> {
+    match find(entries(root), "servers").map(|entry| &entry.node.value) {
+        Some(Value::Table(entries)) => entries.iter().map(|entry| entry.key.clone()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// All lists of servers in a client's file: that of the top, and that of the project in `workspace`, which Claude Code keeps
+/// beside it. A file that has neither is an error.
+pub(crate) fn lists<'t>(root: &'t Node, workspace: Option<&Path>) -> Result<Vec<&'t Entry>, Located> {
+    let table = |entry: &'t Entry| match &entry.node.value {
+        Value::Table(entries) => Some(entries.as_slice()),
+        _ => None,
+    };
+    let project = workspace.and_then(Path::to_str).and_then(|workspace| {
+        let projects = find(entries(root), "projects").and_then(table)?;
+        let project = find(projects, workspace).and_then(table)?;
+        find(project, "mcpServers")
+    });
+    match (json(root), project) {
+        (Ok(list), project) => Ok([list].into_iter().chain(project).collect()),
+        (Err(_), Some(project)) => Ok(vec![project]),
+        (Err(fault), None) => Err(fault),
     }
 }
 
@@ -126,6 +159,8 @@ mod tests {
                 "remote": {"type": "streamable-http", "url": "https://example.com/mcp", "headers": {}},
             },
         }"#;
+        let settings = r#"{"editor.fontSize": 12, "mcp": {"inputs": [], "servers": {"fs": {"command": "npx"}}}}"#;
+        assert_eq!(names(json(settings)), ["fs"]);
         assert_eq!(names(json(claude_desktop)), ["fs"]);
         assert_eq!(names(json(claude_code)), ["fs", "remote", "old"]);
         assert_eq!(names(json(cursor)), ["fs", "remote"]);
@@ -187,7 +222,7 @@ mod tests {
         for (text, expected) in [
             ("[server.fs]\n", "line 1, column 2: unknown key 'server': did you mean 'servers'?"),
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
-            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, servers"),
+            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, runs, servers"),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {
             assert_eq!(toml(text).expect_err(text), expected);

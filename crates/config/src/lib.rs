@@ -2,12 +2,17 @@
 //!
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
-//! not know are passed over there, and a `null` counts as absent. The `[limits]` can be set in `belljar.toml` alone.
+//! not know are passed over there, and a `null` counts as absent. The `[limits]` and the
+//! `[runs]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
 //! timeout = "120s"
 //! memory = "64MiB"
+//!
+//! [runs]                      # how many runs there may be at once
+//! max_live = 16
+//! live_memory = "2GiB"
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -16,9 +21,30 @@
 //! start_timeout = "20s"
 //! effects = { write_file = "mutating" }
 //!
+//! idle = "5m"                 # how it is kept: see `belljar_model::Life`; these are the defaults
+//! max_calls = 1000
+//! concurrency = 8
+//! max_response = "5MB"
+//! repeat = "never"
+//! breaker = { failures = 5, rest = "60s" }
+//! paths = { arguments = ["path"], roots = ["/data"], denied = ["/data/private"], guidance = "…" }
+//!
+//! [servers.code]              # one instance for each project
+//! command = "serena"
+//! args = ["start-mcp-server", "--project={key}"]
+//! key = "{project}"
+//! instances = 3
+//! stateful = true
+//! warm = false
+//! on_start = [{ tool = "activate_project", arguments = { project = "{key}" } }]
+//!
 //! [servers.remote]            # a remote server: `url`, and `headers`
 //! url = "https://example.com/mcp"
 //! headers = { Authorization = "Bearer ${TOKEN}" }
+//!
+//! [servers.account]           # a remote server that wants a login: see `belljar login`
+//! url = "https://example.com/account"
+//! oauth = { client_id = "registered-by-hand", scopes = ["read"] }
 //!
 //! [servers.demo]              # a server inside belljar
 //! builtin = "demo"
@@ -26,20 +52,29 @@
 //! ```
 //!
 //! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is checked against the other keys where it is given, and needed
-//! nowhere. `command`, `args`, `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative `cwd` is taken from the
+//! nowhere: a `url` without one is tried as streamable HTTP, and then as legacy SSE. `era` (`auto`, `initialize` or
+//! `discover`) says how a connection begins, where that is not to be found out. `env_file` names a file of `NAME=value`
+//! lines, over which `env` stands. `command`, `args`, `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative `cwd` or `env_file` is taken from the
 //! configuration file's own directory, as the path given names it; nothing else is resolved.
 //!
 //! This crate never reads the environment, the home directory or the terminal, starts nothing, and opens no other file than
-//! the one it was given. The values of `env`, `headers` and variables appear in no error and no `Debug`.
+//! the one it was given, the files of variables that it names, and what [`import`] is told to read or write. The values of
+//! `env`, `headers` and variables appear in no error and no `Debug`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod document;
+mod env_file;
 mod error;
 mod expand;
 mod file;
+pub mod import;
+mod life;
 mod limits;
+mod oauth;
+#[cfg(test)]
+mod schema;
 mod server;
 #[cfg(test)]
 mod testing;
@@ -48,7 +83,7 @@ mod tree;
 
 use std::path::Path;
 
-use belljar_model::{LimitsPatch, ServerSpec};
+use belljar_model::{LimitsPatch, RunsPatch, ServerSpec};
 
 pub use error::{ConfigError, Fault, Field, Position};
 pub use expand::{EXPANDED_BYTES, Variables};
@@ -59,12 +94,14 @@ pub use tree::DEPTH;
 pub const MAX_SERVERS: usize = 256;
 
 /// What a configuration file says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Config {
     /// The servers that are not disabled, in the order of the file. Their names differ.
     pub servers: Vec<ServerSpec>,
     /// The limits that were set. A client's file sets none.
     pub limits: LimitsPatch,
+    /// How many runs there may be at once, as far as it was set. A client's file says nothing of it.
+    pub runs: RunsPatch,
 }
 
 /// How a configuration is written.
@@ -98,6 +135,19 @@ pub fn load(path: &Path, variables: &Variables<'_>) -> Result<Config, ConfigErro
     config.map_err(|error| ConfigError { path: Some(path.to_owned()), ..error })
 }
 
+/// The names of the servers in the belljar.toml at `path`, disabled ones too. Nothing else in it is looked at.
+///
+/// # Errors
+/// [`ConfigError`] with the path.
+pub fn server_names(path: &Path) -> Result<Vec<String>, ConfigError> {
+    let names = file::read(path).map_err(ConfigError::from).and_then(|text| {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let root = tree::parse(text, Format::Toml).map_err(|located| located.into_error(text))?;
+        Ok(document::server_names(&root))
+    });
+    names.map_err(|error| ConfigError { path: Some(path.to_owned()), ..error })
+}
+
 /// Reads a configuration from its text. A relative `cwd` in it is taken from `directory`.
 ///
 /// # Errors
@@ -123,7 +173,10 @@ mod tests {
             .flat_map(|line| [line.trim_start_matches("//!"), "\n"])
             .collect();
         let config = testing::toml(&example.replace("${KEY}", "${TOKEN}")).expect("a config");
-        assert_eq!(config.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["fs", "remote"]);
+        assert_eq!(
+            config.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(),
+            ["fs", "code", "remote", "account"]
+        );
         assert_eq!(config.limits.memory, Some(belljar_model::ByteSize::mib(64)));
     }
 

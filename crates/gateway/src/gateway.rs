@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use belljar_model::{ErrorKind, Limits, LimitsPatch, Outcome, RunError};
 use belljar_sandbox::{Program, Sandbox};
+use belljar_upstream::Caller;
 
 use crate::{Toolbox, grant::Grant};
 
@@ -13,12 +14,25 @@ pub struct Gateway {
     toolbox: Arc<Toolbox>,
     sandbox: Arc<Sandbox>,
     limits: Limits,
+    client: String,
 }
 
 impl Gateway {
     /// A gateway whose runs have at most `limits`.
     pub fn new(toolbox: Arc<Toolbox>, sandbox: Arc<Sandbox>, limits: Limits) -> Self {
-        Self { toolbox, sandbox, limits }
+        Self { toolbox, sandbox, limits, client: String::new() }
+    }
+
+    /// The same gateway for a client of this name: where runs must queue, clients take turns.
+    #[must_use]
+    pub fn for_client(&self, client: impl Into<String>) -> Self {
+        Self { client: client.into(), ..self.clone() }
+    }
+
+    /// The same gateway with other limits.
+    #[must_use]
+    pub fn with_limits(&self, limits: Limits) -> Self {
+        Self { limits, ..self.clone() }
     }
 
     /// The children, for searches and single calls.
@@ -41,6 +55,17 @@ impl Gateway {
         asked: &LimitsPatch,
         cancelled: impl Future<Output = ()> + Send,
     ) -> Outcome {
+        self.execute_for(Caller::default(), source, asked, cancelled).await
+    }
+
+    /// The same for a caller whose client answers what children ask.
+    pub async fn execute_for(
+        &self,
+        caller: Caller,
+        source: String,
+        asked: &LimitsPatch,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Outcome {
         let limits = match asked.within(&self.limits) {
             Ok(limits) => limits,
             Err(fault) => {
@@ -50,8 +75,11 @@ impl Gateway {
         };
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
-        let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout));
-        let mut outcome = self.sandbox.run_until(Program::new(source), &limits, grant, cancelled).await;
+        let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout, caller));
+        let mut outcome = self
+            .sandbox
+            .run_until(Program::new(source).with_client(self.client.as_str()), &limits, grant, cancelled)
+            .await;
         self.toolbox.keep_observations(true).await;
         if let Err(error) = &mut outcome.result {
             self.show_what_was_meant(error);

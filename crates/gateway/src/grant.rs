@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use belljar_catalog::{Detail, Query, Tool};
 use belljar_model::JsonText;
 use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
-use belljar_upstream::CallLimit;
+use belljar_upstream::{CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
 
@@ -19,11 +19,12 @@ pub(crate) struct Grant {
     toolbox: Arc<Toolbox>,
     /// What progress can extend a call to: the run ends then.
     total: Duration,
+    caller: Caller,
 }
 
 impl Grant {
-    pub(crate) fn new(toolbox: Arc<Toolbox>, total: Duration) -> Self {
-        Self { toolbox, total }
+    pub(crate) fn new(toolbox: Arc<Toolbox>, total: Duration, caller: Caller) -> Self {
+        Self { toolbox, total, caller }
     }
 }
 
@@ -66,6 +67,7 @@ impl Tools for Grant {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let checks = self.toolbox.checks(&path);
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
+        let caller = self.caller.clone();
         async move {
             let Ok(Value::Object(arguments)) = arguments.to_value() else {
                 return Err(CallFault::refused("the arguments hold a number that no JSON parser takes"));
@@ -78,7 +80,7 @@ impl Tools for Grant {
                 None => arguments,
             };
             let observer = toolbox.observer(&path, &arguments);
-            let answer = upstream.call_text(&path, arguments, limit).await;
+            let answer = upstream.call_text(&path, arguments, limit, &caller).await;
             if let (Some(observer), Ok(raw)) = (observer, &answer) {
                 observer.see_text(raw);
             }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Toolbox,
+    arguments::Refusal,
     tool_result::{text, value},
 };
 
@@ -34,17 +35,17 @@ impl Toolbox {
     /// Dropping the future tells the child to give up.
     pub async fn call(&self, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
-        let catalog = self.catalog(Some(path.server())).await;
+        let mut catalog = self.catalog(Some(path.server())).await;
+        if catalog.lookup(&path.to_string()).is_none()
+            && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))
+            // What is known may be of an earlier process: the server itself knows better.
+            && self.upstream().start(server.name()).await.is_ok()
+        {
+            catalog = self.catalog(Some(path.server())).await;
+        }
         // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
         let answer = match catalog.lookup(&path.to_string()) {
-            Some(tool) => {
-                let observer = self.observer(tool.path(), &arguments);
-                let answer = self.upstream().call(tool.path(), arguments, limit).await;
-                if let (Some(observer), Ok(raw)) = (observer, &answer) {
-                    observer.see(raw);
-                }
-                answer.map_err(|fault| failed(&fault))
-            }
+            Some(tool) => self.call_known(tool.path(), arguments, limit).await,
             None => Err(self.unknown(path, &catalog).await),
         };
         let ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
@@ -59,6 +60,24 @@ impl Toolbox {
         }
     }
 
+    async fn call_known(
+        &self,
+        path: &ToolPath,
+        arguments: Map<String, Value>,
+        limit: Duration,
+    ) -> Result<Value, RunError> {
+        let arguments = match self.checks(path) {
+            Some(checks) => checks.admit(path.tool(), arguments).await.map_err(refused)?,
+            None => arguments,
+        };
+        let observer = self.observer(path, &arguments);
+        let answer = self.upstream().call(path, arguments, limit).await;
+        if let (Some(observer), Ok(raw)) = (observer, &answer) {
+            observer.see(raw);
+        }
+        answer.map_err(|fault| failed(&fault))
+    }
+
     async fn unknown(&self, path: &ToolPath, catalog: &belljar_catalog::Catalog) -> RunError {
         let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server())) else {
             let error = RunError::new(ErrorKind::Usage, format!("there is no server '{}'", path.server()));
@@ -67,7 +86,7 @@ impl Toolbox {
                 None => error.with_hint("`belljar servers` lists what is configured"),
             };
         };
-        if let Err(fault) = self.upstream().tools(server.name()).await {
+        if let Err(fault) = self.upstream().start(server.name()).await {
             let error = RunError::new(
                 ErrorKind::Tool,
                 format!("server '{}' is not available: {}", server.name(), fault.reason()),
@@ -83,6 +102,10 @@ impl Toolbox {
             None => error.with_hint(format!("`belljar search --server {}` lists what there is", server.name())),
         }
     }
+}
+
+fn refused(refusal: Refusal) -> RunError {
+    RunError::new(ErrorKind::Usage, refusal.message).with_hint(refusal.hint)
 }
 
 fn failed(fault: &CallFault) -> RunError {

@@ -14,10 +14,12 @@ mod error;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod json;
+mod life;
 mod limits;
 mod nearest;
 mod outcome;
 mod path;
+mod runs;
 mod server;
 mod tool;
 
@@ -25,9 +27,11 @@ pub use bytesize::ByteSize;
 pub use effect::{Effect, UnknownEffect};
 pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
+pub use life::{Activation, Affinity, Breaker, Framing, Life, PathRules, Repeat};
 pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
 pub use path::{PathFault, ToolPath};
-pub use server::{HttpEndpoint, ServerSpec, StdioCommand, Transport};
+pub use runs::RunsPatch;
+pub use server::{Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, StdioCommand, Transport};
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};

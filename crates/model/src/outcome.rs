@@ -1,6 +1,6 @@
 //! What a run ends in: always an [`Outcome`], never a panic and never a bare string.
 
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
 use crate::{Effect, JsonText, RunError};
 
@@ -46,7 +46,7 @@ impl Serialize for Outcome {
 }
 
 /// The level of a log entry, named as the method of `console` is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum LogLevel {
@@ -71,7 +71,7 @@ impl LogLevel {
 }
 
 /// One call of `console`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
     /// Its level.
     pub level: LogLevel,
@@ -80,7 +80,7 @@ pub struct LogEntry {
 }
 
 /// One tool call that has ended.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The server's name.
     pub server: String,
@@ -93,32 +93,42 @@ pub struct CallRecord {
     /// From the script's call to the child's answer, in milliseconds.
     pub ms: f64,
     /// Why it failed, shortened.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 /// What a run used of its budgets. What could not be measured is absent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// From the start of execution to the end, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_ms: Option<f64>,
     /// The part of it spent inside the guest.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest_ms: Option<f64>,
     /// The part of it spent waiting for tools, timers and starting children.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<f64>,
     /// wasmtime's fuel.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuel: Option<u64>,
     /// The largest size of the guest's linear memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
+    /// The source text.
+    pub source_bytes: u64,
     /// Tool calls begun.
     pub tool_calls: u64,
+    /// The most tool calls that were under way at the same time.
+    pub concurrent_calls: u64,
+    /// The largest arguments of a call, as JSON.
+    pub largest_arguments_bytes: u64,
+    /// The largest result of a call, as JSON.
+    pub largest_result_bytes: u64,
     /// Log texts kept, in bytes.
     pub log_bytes: u64,
+    /// Log texts kept, in lines.
+    pub log_lines: u64,
     /// The value as JSON, in bytes.
     pub output_bytes: u64,
 }
@@ -146,13 +156,13 @@ mod tests {
         };
         assert_eq!(
             serde_json::to_string(&ok).expect("json"),
-            r#"{"ok":true,"value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"tool_calls":1,"log_bytes":0,"output_bytes":7}}"#
+            r#"{"ok":true,"value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"source_bytes":0,"tool_calls":1,"concurrent_calls":0,"largest_arguments_bytes":0,"largest_result_bytes":0,"log_bytes":0,"log_lines":0,"output_bytes":7}}"#
         );
         let limit = LimitHit { name: "fuel", max: 5, used: 5, unit: "fuel" };
         let failed = Outcome::refused(RunError::new(ErrorKind::Fuel, "out of fuel").with_limit(limit));
         assert_eq!(
             serde_json::to_string(&failed).expect("json"),
-            r#"{"ok":false,"value":null,"logs":[],"error":{"kind":"fuel","message":"out of fuel","recoverable":true,"limit":{"name":"fuel","max":5,"used":5,"unit":"fuel"}},"calls":[],"usage":{"tool_calls":0,"log_bytes":0,"output_bytes":0}}"#
+            r#"{"ok":false,"value":null,"logs":[],"error":{"kind":"fuel","message":"out of fuel","recoverable":true,"limit":{"name":"fuel","max":5,"used":5,"unit":"fuel"}},"calls":[],"usage":{"source_bytes":0,"tool_calls":0,"concurrent_calls":0,"largest_arguments_bytes":0,"largest_result_bytes":0,"log_bytes":0,"log_lines":0,"output_bytes":0}}"#
         );
     }
 }

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use crate::Effect;
+use crate::{Effect, Life};
 
 /// One configured child server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ServerSpec {
     /// The configured name: not empty, no dot, no control character, at most [`ServerSpec::NAME_BYTES`].
     pub name: String,
@@ -15,6 +15,10 @@ pub struct ServerSpec {
     pub start_timeout: Duration,
     /// The owner's word on what tools may change, by exact tool name, over the tools' own annotations.
     pub effects: BTreeMap<String, Effect>,
+    /// The revisions of MCP that are tried.
+    pub era: Era,
+    /// How it is kept.
+    pub life: Life,
 }
 
 impl ServerSpec {
@@ -25,12 +29,46 @@ impl ServerSpec {
 
     /// A server with the default start limit and no overrides.
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
-        Self { name: name.into(), transport, start_timeout: Self::START_TIMEOUT, effects: BTreeMap::new() }
+        Self {
+            name: name.into(),
+            transport,
+            start_timeout: Self::START_TIMEOUT,
+            effects: BTreeMap::new(),
+            era: Era::Auto,
+            life: Life::default(),
+        }
+    }
+}
+
+/// Which revisions of MCP a server is spoken to in. They differ in how a connection begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Era {
+    /// Whichever the server turns out to speak.
+    #[default]
+    Auto,
+    /// Those that begin with `initialize`: 2024-11-05 to 2025-11-25.
+    Initialize,
+    /// Those without: 2026-07-28, which begins with `server/discover`.
+    Discover,
+}
+
+impl Era {
+    /// All of them, as a configuration names them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Initialize, Self::Discover];
+
+    /// The name used in configurations and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Initialize => "initialize",
+            Self::Discover => "discover",
+        }
     }
 }
 
 /// How a child server is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Transport {
     /// A process of our own, spoken to over its stdin and stdout.
@@ -53,7 +91,7 @@ impl Transport {
 }
 
 /// A program to start.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct StdioCommand {
     /// The program: a path, or a name looked up in `PATH`.
     pub command: String,
@@ -78,16 +116,71 @@ impl fmt::Debug for StdioCommand {
 }
 
 /// A remote server.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct HttpEndpoint {
     /// Where it is.
     pub url: String,
     /// Headers for every request. May hold secrets: `Debug` shows the names alone.
     pub headers: BTreeMap<String, String>,
+    /// What is spoken there.
+    pub protocol: HttpProtocol,
+    /// How belljar is known to the server's authorization server, for a login.
+    pub oauth: OAuthClient,
+}
+
+impl HttpEndpoint {
+    /// A remote server without headers, whose protocol is found out, and where belljar registers itself for a login.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            headers: BTreeMap::new(),
+            protocol: HttpProtocol::default(),
+            oauth: OAuthClient::default(),
+        }
+    }
+}
+
+/// What is spoken at a URL.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HttpProtocol {
+    /// Streamable HTTP, or legacy SSE where the server refuses that.
+    #[default]
+    Any,
+    /// Streamable HTTP.
+    Streamable,
+    /// The HTTP with SSE of revision 2024-11-05.
+    Sse,
+}
+
+/// A client that is registered with an authorization server.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct OAuthClient {
+    /// Its id. Without one, belljar registers itself.
+    pub id: Option<String>,
+    /// Its secret, if it has one.
+    pub secret: Option<String>,
+    /// The scopes to ask for. None asks for those that the server names.
+    pub scopes: Vec<String>,
+    /// The port of the loopback address to which the browser comes back, where the registration fixes one.
+    pub port: Option<u16>,
+}
+
+impl fmt::Debug for OAuthClient {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, secret: _, scopes, port } = self;
+        let mut shown = formatter.debug_struct("OAuthClient");
+        shown.field("id", id).field("scopes", scopes).field("port", port).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for HttpEndpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("HttpEndpoint").field("headers", &self.headers.keys().collect::<Vec<_>>()).finish()
+        formatter
+            .debug_struct("HttpEndpoint")
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .field("protocol", &self.protocol)
+            .field("oauth", &self.oauth)
+            .finish_non_exhaustive()
     }
 }

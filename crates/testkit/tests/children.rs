@@ -4,6 +4,10 @@
 mod calls;
 #[path = "children/ends.rs"]
 mod ends;
+#[path = "children/instances.rs"]
+mod instances;
+#[path = "children/keeping.rs"]
+mod keeping;
 #[path = "children/lists.rs"]
 mod lists;
 #[path = "children/starts.rs"]
@@ -17,7 +21,7 @@ use std::{
 
 use belljar_model::{ServerSpec, ToolPath, Transport};
 use belljar_testkit::child_server;
-use belljar_upstream::{BuiltIns, CallFault, Options, ServerState, ServerStatus, Upstream};
+use belljar_upstream::{Backoff, BuiltIns, CallFault, Options, ServerState, ServerStatus, Supervisor, Upstream};
 use serde_json::{Map, Value};
 
 /// More than anything takes that works, also on a busy machine.
@@ -36,7 +40,12 @@ fn spec(arguments: &[&str]) -> ServerSpec {
 
 fn options() -> Options {
     // Children find `sleep` and `sh` in the system's folders without a PATH.
-    Options::new("belljar-tests", "0")
+    let mut options = Options::new("belljar-tests", "0");
+    // As belljar keeps them.
+    let arguments = vec!["supervise".to_owned()];
+    options.supervisor = Some(Supervisor { program: binary().to_owned(), arguments });
+    options.backoff = Backoff { first: Duration::from_millis(5), most: Duration::from_millis(20) };
+    options
 }
 
 fn upstream_with(specs: Vec<ServerSpec>, options: Options) -> Upstream {

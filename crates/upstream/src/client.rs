@@ -1,6 +1,6 @@
-//! What belljar is to its children: a client without sampling, roots or elicitation.
+//! What belljar is to its children: a client that passes on what they ask, or declines it.
 
-#![expect(deprecated, reason = "roots are deprecated, and declined here")]
+#![expect(deprecated, reason = "roots are deprecated, and children of the initialize era ask for them")]
 
 use std::{
     collections::HashMap,
@@ -10,31 +10,65 @@ use std::{
 use rmcp::{
     ClientHandler, ErrorData, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, ErrorCode, Implementation, ListRootsResult, ProgressNotificationParam,
-        ProgressToken, ProtocolVersion,
+        ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+        ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, Implementation, ListRootsResult,
+        ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities, SamplingCapability,
     },
     service::{NotificationContext, RequestContext},
 };
 use tokio::sync::Notify;
 
-/// Answers a child's pings, declines what else it may ask, and passes on its news of progress and of changed tools.
+use crate::asking::{Callers, ClientAbilities};
+
+/// Answers a child's pings, passes on what else it asks to the client whose run is the only one that calls it, and hears its news of
+/// progress and of changed tools.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) progress: Progress,
     pub(crate) tools_changed: Arc<Notify>,
+    pub(crate) abilities: ClientAbilities,
+    pub(crate) callers: Callers,
 }
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let client = Implementation::new(self.name.clone(), self.version.clone());
-        ClientConfig::new(ClientCapabilities::default(), client)
-            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.sampling = self.abilities.sampling.then(SamplingCapability::default);
+        capabilities.elicitation = self.abilities.elicitation.then(ElicitationCapability::default);
+        capabilities.roots = self.abilities.roots.then(RootsCapabilities::default);
+        ClientConfig::new(capabilities, client).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        match self.callers.only_client().filter(|_| self.abilities.sampling) {
+            Some(client) => client.create_message(request).await,
+            None => Err(declined("sampling/createMessage", self.abilities.sampling)),
+        }
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        match self.callers.only_client().filter(|_| self.abilities.elicitation) {
+            Some(client) => client.elicit(request).await,
+            None => Ok(ElicitResult::new(ElicitationAction::Decline)),
+        }
     }
 
     async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "roots/list", None))
+        match self.callers.only_client().filter(|_| self.abilities.roots) {
+            Some(client) => client.list_roots().await,
+            None => Err(declined("roots/list", self.abilities.roots)),
+        }
     }
 
     async fn on_progress(&self, news: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
@@ -43,6 +77,16 @@ impl ClientHandler for Client {
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
         self.tools_changed.notify_one();
+    }
+}
+
+/// What has no answer: the method is unknown where the client is known not to have it; else it is refused this time.
+fn declined(method: &'static str, is_known: bool) -> ErrorData {
+    if is_known {
+        let message = "the calls in flight are of several runs, so nobody can say who is asked";
+        ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
+    } else {
+        ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests to a child that is connected: each with a time limit, and each taken back when nobody waits for it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use belljar_model::{ByteSize, JsonBounds, JsonFault, JsonText, ToolPath};
 use rmcp::{
@@ -13,14 +13,17 @@ use rmcp::{
 };
 use serde_json::{Map, Value};
 use tokio::{
-    sync::{Semaphore, mpsc, watch},
+    sync::{mpsc, watch},
     time::{Instant, sleep_until, timeout, timeout_at},
 };
 
 use crate::{
+    asking::{Caller, Callers},
     client::Progress,
+    era,
     fault::{CallFault, Exit, MalformedResult},
     limits,
+    load::Load,
     text::one_line,
     wire::TOO_LONG,
 };
@@ -61,7 +64,10 @@ pub(crate) enum RequestFault {
 pub(crate) struct Connection {
     pub(crate) peer: Peer<RoleClient>,
     progress: Progress,
-    slots: Semaphore,
+    callers: Callers,
+    pub(crate) load: Arc<Load>,
+    /// The largest answer that is read at all.
+    max_response: ByteSize,
     abandoned: mpsc::Sender<RequestId>,
     death: watch::Receiver<Option<Death>>,
 }
@@ -71,12 +77,14 @@ impl Connection {
     pub(crate) fn new(
         peer: Peer<RoleClient>,
         progress: Progress,
+        callers: Callers,
+        load: Arc<Load>,
+        max_response: ByteSize,
         death: watch::Receiver<Option<Death>>,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (abandoned, requests) = mpsc::channel(limits::CANCELLATIONS);
         let announcing = announce_abandoned(peer.clone(), requests);
-        let slots = Semaphore::new(limits::CALLS_IN_FLIGHT);
-        (Self { peer, progress, slots, abandoned, death }, announcing)
+        (Self { peer, progress, callers, load, max_response, abandoned, death }, announcing)
     }
 
     /// Calls a tool, and gives its result as the child wrote it: the text of a JSON object.
@@ -86,7 +94,10 @@ impl Connection {
         arguments: Map<String, Value>,
         limit: CallLimit,
         max_result: ByteSize,
+        caller: &Caller,
     ) -> Result<JsonText, CallFault> {
+        let _calling = self.callers.enter(caller);
+        let max_result = max_result.min(self.max_response);
         let parameters = CallToolRequestParams::new(path.tool().to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
         let server = || path.server().to_owned();
@@ -110,6 +121,9 @@ impl Connection {
         if !text.starts_with('{') {
             return Err(CallFault::Malformed(MalformedResult::NotAnObject));
         }
+        if era::asks_for_input(&text) {
+            return Err(CallFault::InputRequired { tool: path.tool().to_owned() });
+        }
         let bytes = usize::try_from(max_result.as_u64()).unwrap_or(usize::MAX);
         JsonText::parse(text, &JsonBounds::with_bytes(bytes)).map_err(|fault| match fault {
             JsonFault::TooLong { .. } => CallFault::TooLarge { limit: max_result },
@@ -124,7 +138,6 @@ impl Connection {
     pub(crate) async fn request(&self, request: ClientRequest, limit: CallLimit) -> Result<String, RequestFault> {
         let end = Instant::now() + limit.total;
         let out_of_time = |_| RequestFault::Timeout { limit: limit.total };
-        let _slot = timeout_at(end, self.slots.acquire()).await.map_err(out_of_time)?;
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
         let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(fault_of)?;
         let mut waiting = Waiting { abandoned: &self.abandoned, request: Some(handle.id.clone()) };

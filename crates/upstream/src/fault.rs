@@ -4,6 +4,8 @@ use std::{fmt, io, path::PathBuf, process::ExitStatus, sync::Arc, time::Duration
 
 use belljar_model::{ByteSize, JsonFault};
 
+use crate::remote::RemoteFault;
+
 /// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub enum Exit {
     Unresponsive,
     /// The server inside this process returned or panicked.
     BuiltIn,
+    /// The connection to a remote server was lost.
+    Remote,
 }
 
 impl fmt::Display for Exit {
@@ -25,6 +29,7 @@ impl fmt::Display for Exit {
             Self::Closed => formatter.write_str("it closed its end of the connection"),
             Self::Unresponsive => formatter.write_str("it no longer read its input"),
             Self::BuiltIn => formatter.write_str("the built-in server ended"),
+            Self::Remote => formatter.write_str("the connection to it was lost"),
         }
     }
 }
@@ -37,6 +42,8 @@ pub enum StartStep {
     Initialize,
     /// The tool list.
     ListTools,
+    /// The calls that the owner wants after each start.
+    Activate,
 }
 
 impl fmt::Display for StartStep {
@@ -44,6 +51,7 @@ impl fmt::Display for StartStep {
         formatter.write_str(match self {
             Self::Initialize => "initialize",
             Self::ListTools => "tools/list",
+            Self::Activate => "the calls of on_start",
         })
     }
 }
@@ -111,6 +119,30 @@ pub enum StartFault {
         /// Its last lines on stderr.
         stderr: Vec<String>,
     },
+    /// A call that the owner wants after each start failed.
+    #[error("the call of '{tool}' that its configuration wants after each start failed: {message}")]
+    Activation {
+        /// The tool.
+        tool: String,
+        /// What was wrong, in one line.
+        message: String,
+    },
+    /// It failed too often, and is left alone for a while.
+    #[error("the server failed {failures} times in a row and is left alone for {}: {last}", Rounded(*retry_in))]
+    Open {
+        /// How often.
+        failures: usize,
+        /// What the last failure was.
+        last: String,
+        /// When it is tried again.
+        retry_in: Duration,
+    },
+    /// The remote server cannot be used.
+    #[error("{fault}")]
+    Remote {
+        /// Why.
+        fault: RemoteFault,
+    },
     /// The transport is known and not spoken yet.
     #[error("the transport '{transport}' is not supported yet")]
     TransportNotSupported {
@@ -155,6 +187,11 @@ impl StartFault {
             Self::Protocol { .. } => {
                 "check that the command starts an MCP server on stdio, and nothing else".to_owned()
             }
+            Self::Activation { tool, .. } => {
+                format!("check the arguments of '{tool}' in 'on_start' of the configuration")
+            }
+            Self::Open { .. } => "mend the cause; it is then tried again by itself".to_owned(),
+            Self::Remote { fault } => fault.hint(),
             Self::TransportNotSupported { .. } => {
                 "bridge it: use the command `npx` with the arguments `-y mcp-remote URL`".to_owned()
             }
@@ -187,7 +224,7 @@ pub enum CallFault {
         fault: Arc<StartFault>,
     },
     /// The child died during the call, which may already have had its effect. It is not repeated.
-    #[error("server '{server}' died during the call ({}){}", MaybeExit(exit), LastWords(stderr))]
+    #[error("server '{server}' died during the call ({})", Ending(exit, stderr))]
     Died {
         /// Its name.
         server: String,
@@ -223,6 +260,64 @@ pub enum CallFault {
         /// The child's message, shortened and made one line.
         message: String,
     },
+    /// Too many calls wait for the server already.
+    #[error("{waiting} calls wait for server '{server}' already")]
+    QueueFull {
+        /// Its name.
+        server: String,
+        /// How many may wait.
+        waiting: usize,
+    },
+    /// The call waited too long for others of the same server to end. It was not sent.
+    #[error("the call waited for {limit:?} until server '{server}' had time for it, and was not sent")]
+    QueueTimeout {
+        /// Its name.
+        server: String,
+        /// How long it waited.
+        limit: Duration,
+    },
+    /// A stateful server was lost since the last call. The call was not sent.
+    #[error("server '{server}' was lost ({how}), and what it held with it; the call was not sent")]
+    StateLost {
+        /// Its name.
+        server: String,
+        /// How it was lost.
+        how: String,
+    },
+    /// An argument that is a path leads where no path may lead. The call was not sent.
+    #[error("the argument '{argument}' is a path that is refused: {problem}{}", Guidance(guidance))]
+    Path {
+        /// The argument.
+        argument: String,
+        /// Why.
+        problem: String,
+        /// What the owner has to say to that.
+        guidance: Option<String>,
+    },
+    /// The call does not say which instance of the server it is for. It was not sent.
+    #[error("server '{server}' has an instance for each '{argument}', and the call does not say which: {problem}")]
+    Key {
+        /// The server's name.
+        server: String,
+        /// The argument that tells.
+        argument: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// All instances that the server may have are in use and hold state.
+    #[error("server '{server}' has {limit} instances already, and none of them can be given up, since they hold state")]
+    NoInstance {
+        /// Its name.
+        server: String,
+        /// How many it may have.
+        limit: usize,
+    },
+    /// The tool wants to ask its caller something, which belljar does not pass on.
+    #[error("tool '{tool}' asks for more input than its arguments, and there is nobody to ask")]
+    InputRequired {
+        /// The tool's name.
+        tool: String,
+    },
     /// belljar stopped the server during the call.
     #[error("the call was cancelled: server '{server}' is being stopped")]
     Cancelled {
@@ -257,18 +352,55 @@ impl CallFault {
             }
             Self::Timeout { .. } => "ask for less in one call, or raise the time limit of calls".to_owned(),
             Self::TooLarge { .. } => "ask for less: a filter, a smaller page, fewer fields".to_owned(),
-            Self::Malformed(_) | Self::Protocol { .. } | Self::Cancelled { .. } => return None,
+            Self::QueueFull { .. } => "make fewer calls at the same time".to_owned(),
+            Self::QueueTimeout { .. } => "make fewer calls at the same time, or shorter ones".to_owned(),
+            Self::StateLost { .. } => {
+                "it is started afresh; do again what it must hold (log in, open, activate), and then repeat the call"
+                    .to_owned()
+            }
+            Self::Key { argument, .. } => format!("pass '{argument}' with every call"),
+            Self::NoInstance { .. } => "use one of the instances that there are, or raise 'instances'".to_owned(),
+            Self::InputRequired { .. } => "use another tool, or give it all it needs in its arguments".to_owned(),
+            Self::Malformed(_) | Self::Protocol { .. } | Self::Path { .. } | Self::Cancelled { .. } => return None,
         })
     }
 }
 
-struct MaybeExit<'a>(&'a Option<Exit>);
+/// What an owner has to say, as the end of a sentence.
+struct Guidance<'a>(&'a Option<String>);
 
-impl fmt::Display for MaybeExit<'_> {
+impl fmt::Display for Guidance<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(exit) => exit.fmt(formatter),
-            None => formatter.write_str("the connection ended"),
+            Some(guidance) => write!(formatter, ". {guidance}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A duration as people say it.
+struct Rounded(Duration);
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_secs() {
+            0 => formatter.write_str("less than a second"),
+            1 => formatter.write_str("a second"),
+            seconds => write!(formatter, "{seconds} seconds"),
+        }
+    }
+}
+
+/// How a child ended, and its last words.
+struct Ending<'a>(&'a Option<Exit>, &'a [String]);
+
+impl fmt::Display for Ending<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0, self.1) {
+            // These are our own words.
+            (Some(Exit::Remote), [fault]) => formatter.write_str(fault),
+            (Some(exit), words) => write!(formatter, "{exit}{}", LastWords(words)),
+            (None, _) => formatter.write_str("the connection ended"),
         }
     }
 }

@@ -3,44 +3,92 @@
 //! A life ends in exactly one of three ways: it could not be started, it died, or it was stopped. In each of them nothing
 //! of the child is left when its state says so.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    num::NonZeroUsize,
+    pin::pin,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
+use belljar_model::{Activation, ByteSize, ToolPath};
 use rmcp::{
     RoleClient,
-    service::{
-        ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle,
-    },
+    service::{ClientCacheConfig, ClientInitializeError, RunningService, serve_client_with_lifecycle},
 };
+use serde_json::Value;
 use tokio::{
     sync::{Notify, watch},
-    time::{Instant, sleep, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    asking::Caller,
+    channel::LinkWire,
     child::Core,
     client::Client,
     connection::{Connection, Death, RequestFault},
-    fault::{Exit, StartFault, StartStep},
+    era::{self, First},
+    fault::{CallFault, Exit, StartFault, StartStep},
     limits,
-    link::{Link, LinkWire},
+    link::Link,
     listing::{self, Listing},
+    load::Load,
+    state::Demand,
     text::one_line,
+    wire::Heard,
 };
 
-/// Starts the child, watches over it, and cleans up after it.
+/// Starts the child, watches over it, and cleans up after it; again and again, if it is to be kept up.
 pub(crate) async fn live(core: Arc<Core>) {
+    loop {
+        live_once(&core).await;
+        if !core.spec.life.warm || !wait_for_next(&core).await {
+            return;
+        }
+    }
+}
+
+async fn live_once(core: &Arc<Core>) {
     let mut unfinished = Unfinished(Some(core.clone()));
+    let predecessor = core.predecessor.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(predecessor) = predecessor {
+        predecessor.retire().await;
+    }
     match start(core.clone()).await {
         Ok((running, listing)) => {
-            core.became_ready(running.connection.clone(), listing);
-            let exit = watch_over(core.stop.clone(), running).await;
+            core.became_ready(running.connection.clone(), running.era.clone(), listing);
+            let exit = watch_over(core, running).await;
             unfinished.0 = None;
-            core.stopped(exit);
+            match exit {
+                Some(exit) => core.died(exit),
+                None => core.stopped(),
+            }
         }
         Err(fault) => {
             unfinished.0 = None;
             core.failed(fault);
+        }
+    }
+}
+
+/// Waits until a child that is kept up may be started again. Whether it is still up to this life to do so.
+async fn wait_for_next(core: &Core) -> bool {
+    loop {
+        if core.shared.stop.is_cancelled() {
+            return false;
+        }
+        match core.demand() {
+            Demand::Begin => return true,
+            // Somebody else has begun a life.
+            Demand::Use | Demand::Wait => return false,
+            Demand::WaitUntil(_) | Demand::Refused(_) => {
+                let Some(time) = core.next_try() else { return false };
+                tokio::select! {
+                    () = sleep_until(time) => {}
+                    () = core.shared.stop.cancelled() => return false,
+                }
+            }
         }
     }
 }
@@ -62,14 +110,41 @@ struct Running {
     service: RunningService<RoleClient, Client>,
     connection: Arc<Connection>,
     death: watch::Sender<Option<Death>>,
+    /// Cancelled when the child no longer does what it did at its start.
+    unresponsive: CancellationToken,
+    era: Option<String>,
 }
 
 async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
     let deadline = Instant::now() + core.spec.start_timeout;
-    let (mut link, wire) = Link::open(&core.spec, &core.options, &core.built_ins)?;
+    let first = core.opening.chosen();
+    match start_with(core.clone(), first, deadline).await {
+        // One more try, in the other era, before the fault is believed.
+        Err(fault) if let Some(other) = core.opening.other(first, &fault) => {
+            match start_with(core.clone(), other, deadline).await {
+                Ok(started) => {
+                    core.opening.remember(other);
+                    Ok(started)
+                }
+                Err(_) => Err(fault),
+            }
+        }
+        started => started,
+    }
+}
+
+/// Starts the child as one of the era would be.
+async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<(Running, Listing), StartFault> {
+    let opening = Link::open(&core.spec, &core.shared.options, &core.shared.built_ins);
+    let (mut link, wire) = timeout_at(deadline, opening).await.map_err(|_| {
+        let (limit, stderr) = (core.spec.start_timeout, Vec::new());
+        StartFault::NoAnswer { step: StartStep::Initialize, limit, stderr }
+    })??;
     core.spawned(link.pid(), link.group());
-    match connect(core, &mut link, wire, deadline).await {
-        Ok((service, connection, death, listing)) => Ok((Running { link, service, connection, death }, listing)),
+    match connect(core, &mut link, wire, first, deadline).await {
+        Ok(Connected { service, connection, death, unresponsive, era, listing }) => {
+            Ok((Running { link, service, connection, death, unresponsive, era }, listing))
+        }
         Err(fault) => {
             link.kill().await;
             Err(fault)
@@ -77,26 +152,45 @@ async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
     }
 }
 
-type Connected = (RunningService<RoleClient, Client>, Arc<Connection>, watch::Sender<Option<Death>>, Listing);
+/// A child that has greeted, listed its tools, and made the calls that its owner wants.
+struct Connected {
+    service: RunningService<RoleClient, Client>,
+    connection: Arc<Connection>,
+    death: watch::Sender<Option<Death>>,
+    unresponsive: CancellationToken,
+    era: Option<String>,
+    listing: Listing,
+}
 
-async fn connect(core: Arc<Core>, link: &mut Link, wire: LinkWire, deadline: Instant) -> Result<Connected, StartFault> {
-    let tools_changed = Arc::<Notify>::default();
+async fn connect(
+    core: Arc<Core>,
+    link: &mut Link,
+    wire: LinkWire,
+    first: First,
+    deadline: Instant,
+) -> Result<Connected, StartFault> {
+    let (tools_changed, heard) = (Arc::<Notify>::default(), wire.heard());
     let client = Client {
-        name: core.options.client_name.clone(),
-        version: core.options.client_version.clone(),
+        name: core.shared.options.client_name.clone(),
+        version: core.shared.options.client_version.clone(),
         progress: Default::default(),
         tools_changed: tools_changed.clone(),
+        abilities: *core.shared.abilities.lock().unwrap_or_else(PoisonError::into_inner),
+        callers: Default::default(),
     };
-    let progress = client.progress.clone();
-    // `Auto` would cost ten seconds with servers that ignore what they do not know.
-    let serving = serve_client_with_lifecycle(client, wire, ClientLifecycleMode::Initialize);
+    let (progress, callers) = (client.progress.clone(), client.callers.clone());
+    let serving = serve_client_with_lifecycle(client, wire, first.mode());
     let initialize = async move { serving.await.map_err(StepFault::from) };
-    let start = Start { stop: core.stop.clone(), limit: core.spec.start_timeout, deadline };
+    let start = Start { stop: core.shared.stop.clone(), limit: core.spec.start_timeout, deadline };
     let service = step(&start, link, StartStep::Initialize, initialize).await?;
     service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
+    let era = service.peer().peer_info().map(|info| info.protocol_version.to_string());
 
     let (death, news_of_death) = watch::channel(None);
-    let (connection, announcing) = Connection::new(service.peer().clone(), progress, news_of_death);
+    let life = &core.spec.life;
+    let load = Load::new(life.max_calls.filter(|_| !life.stateful).map(NonZeroUsize::get));
+    let (connection, announcing) =
+        Connection::new(service.peer().clone(), progress, callers, load, life.max_response, news_of_death);
     link.own(announcing);
     let connection = Arc::new(connection);
     let (listed, limit) = (connection.clone(), start.limit);
@@ -105,8 +199,46 @@ async fn connect(core: Arc<Core>, link: &mut Link, wire: LinkWire, deadline: Ins
     if let Some(complaint) = &listing.complaint {
         tracing::warn!(server = core.spec.name, "{complaint}");
     }
+    for activation in life.on_start.clone() {
+        let (called, server) = (connection.clone(), core.spec.name.clone());
+        let tool = activation.tool.clone();
+        let activate = async move { activate(&called, server, activation, limit).await };
+        match step(&start, link, StartStep::Activate, activate).await {
+            Err(StartFault::Protocol { message, .. }) => return Err(StartFault::Activation { tool, message }),
+            other => other?,
+        }
+    }
+    if first == First::Discover {
+        link.own(era::subscribe(core.spec.name.clone(), service.peer().clone(), tools_changed.clone()));
+    }
     link.own(relist(core.clone(), connection.clone(), tools_changed));
-    Ok((service, connection, death, listing))
+    let unresponsive = CancellationToken::new();
+    if !life.stateful {
+        link.own(check_health(connection.clone(), heard, unresponsive.clone()));
+    }
+    Ok(Connected { service, connection, death, unresponsive, era, listing })
+}
+
+/// Makes a call that the owner wants after each start.
+async fn activate(
+    connection: &Connection,
+    server: String,
+    activation: Activation,
+    limit: Duration,
+) -> Result<(), StepFault> {
+    let path = ToolPath::new(server, activation.tool);
+    let max_result = ByteSize::b(u64::try_from(limits::ACTIVATION_BYTES).unwrap_or(u64::MAX));
+    let answer = connection.call(&path, activation.arguments, limit.into(), max_result, &Caller::default()).await;
+    match answer.map(|answer| answer.to_value()) {
+        Ok(Ok(result)) if result.get("isError").and_then(Value::as_bool) == Some(true) => {
+            let text = result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or("the tool gave no reason");
+            Err(StepFault::Wrong(one_line(text, limits::MESSAGE_CHARS)))
+        }
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(StepFault::Wrong(error.to_string())),
+        Err(CallFault::Died { .. } | CallFault::Cancelled { .. }) => Err(StepFault::Closed),
+        Err(fault) => Err(StepFault::Wrong(fault.to_string())),
+    }
 }
 
 /// What bounds a start.
@@ -136,47 +268,93 @@ async fn step<T>(
             Ok(answer) => Ok(answer),
             Err(StepFault::Closed) => {
                 let exit = link.ended_soon().await;
+                if let Some(fault) = link.loss() {
+                    return Err(StartFault::Remote { fault });
+                }
                 Err(StartFault::Exited { exit, stderr: link.last_words().await })
             }
             Err(StepFault::Wrong(message)) => Err(StartFault::Protocol { step, message, stderr: link.words() }),
         },
-        exit = link.ended() => Err(StartFault::Exited { exit, stderr: link.last_words().await }),
+        exit = link.ended() => match link.loss() {
+            Some(fault) => Err(StartFault::Remote { fault }),
+            None => Err(StartFault::Exited { exit, stderr: link.last_words().await }),
+        },
         () = sleep_until(start.deadline) => {
             Err(StartFault::NoAnswer { step, limit: start.limit, stderr: link.words() })
         }
     }
 }
 
+/// Why a child that is up ends.
+enum End {
+    /// belljar ends.
+    Shutdown,
+    /// It has been idle for too long, has made its calls, or its place is needed.
+    Retirement,
+    /// By itself, or because it no longer answers.
+    Death(Exit),
+}
+
 /// Waits for the end of a child that is up, tells those who wait for its answers, and leaves nothing of it.
-async fn watch_over(stop: CancellationToken, running: Running) -> Option<Exit> {
-    let Running { mut link, service, connection, death } = running;
+async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
+    let Running { mut link, service, connection, death, unresponsive, era: _ } = running;
+    let (stop, load) = (&core.shared.stop, connection.load.clone());
+    let idle = core.spec.life.idle.filter(|_| !core.spec.life.stateful && !core.spec.life.warm);
     let cancellation = service.cancellation_token();
     let mut serving = pin!(service.waiting());
-    let exit = tokio::select! {
+    let mut retiring = pin!(async {
+        tokio::select! {
+            () = load.idle(idle) => {}
+            () = load.used_up() => {}
+            () = core.retire.notified() => load.close(),
+        }
+        core.stopping();
+        // What is in flight ends within its own limits.
+        load.drained().await;
+    });
+    let end = tokio::select! {
         biased;
-        () = stop.cancelled() => None,
+        () = stop.cancelled() => End::Shutdown,
         exit = link.ended() => {
             // Its last answers may still be on their way.
             let _ = timeout(limits::EXIT_WAIT, &mut serving).await;
-            Some(exit)
+            End::Death(exit)
         }
-        _ = &mut serving => Some(link.ended_soon().await),
+        _ = &mut serving => End::Death(link.ended_soon().await),
+        () = unresponsive.cancelled() => End::Death(Exit::Unresponsive),
+        () = &mut retiring => End::Retirement,
     };
-    match exit {
-        None => {
+    load.close();
+    match end {
+        End::Shutdown | End::Retirement => {
+            if matches!(end, End::Shutdown) {
+                core.stopping();
+            }
             death.send_replace(Some(Death::Stopped));
             cancellation.cancel();
             link.stop().await;
+            None
         }
-        Some(exit) => {
+        End::Death(exit) => {
             let stderr = link.last_words().await;
             death.send_replace(Some(Death::Died { exit, stderr }));
             cancellation.cancel();
             link.kill().await;
+            Some(exit)
         }
     }
-    drop(connection);
-    exit
+}
+
+/// Asks a child that is suspect for its tools, which it has listed before; gives it up if it says nothing at all.
+async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: CancellationToken) {
+    loop {
+        connection.load.suspected().await;
+        let before = heard.count();
+        let answer = listing::list(&connection, limits::HEALTH_TIMEOUT).await;
+        if matches!(answer, Err(RequestFault::Timeout { .. })) && heard.count() == before {
+            return unresponsive.cancel();
+        }
+    }
 }
 
 /// Lists the tools anew when the child says that they have changed, and not before it has stopped saying so.
@@ -209,7 +387,7 @@ impl From<RequestFault> for StepFault {
     fn from(fault: RequestFault) -> Self {
         match fault {
             RequestFault::Closed => Self::Closed,
-            RequestFault::TooLong => Self::Wrong("its answer is too long".to_owned()),
+            RequestFault::TooLong => Self::Wrong("its answer is longer than its 'max_response' allows".to_owned()),
             RequestFault::Timeout { limit } => Self::Wrong(format!("it did not answer within {limit:?}")),
             RequestFault::Protocol { code, message } => Self::Wrong(format!("{message} (JSON-RPC error {code})")),
         }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-/// One line of a child's stdout, which is one JSON-RPC message. As much as rmcp takes; three results of the default size.
-pub(crate) const LINE_BYTES: usize = 16 * 1024 * 1024;
+/// What a message needs beside the result that it carries.
+pub(crate) const ENVELOPE_BYTES: usize = 4 * 1024;
+/// One page of a tool list, and the most that any child may be allowed to send in one message.
+pub(crate) const LINE_BYTES: usize = 256 * 1024 * 1024;
 /// A request or notification of a child. It is parsed into types that cost several times its text.
 pub(crate) const CHILD_REQUEST_BYTES: usize = 1024 * 1024;
 /// Requests of a child that wait for our answer. A child that asks without reading would otherwise fill our memory.
@@ -12,8 +14,12 @@ pub(crate) const CHILD_REQUESTS: usize = 64;
 pub(crate) const OUTGOING_MESSAGES: usize = 64;
 /// How long a child may leave a message unread before it counts as dead. Longer than any sensible call.
 pub(crate) const WRITE_STALL: Duration = Duration::from_secs(120);
-/// Calls of one child in flight; more wait within their own time limits.
-pub(crate) const CALLS_IN_FLIGHT: usize = 1024;
+/// Calls that wait for one child. As many as a run makes by default, so that one `Promise.all` fits.
+pub(crate) const CALLS_QUEUED: usize = 1024;
+/// How long a child that is suspect may take to list its tools again, or to say anything else.
+pub(crate) const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
+/// A call that the owner wants after each start.
+pub(crate) const ACTIVATION_BYTES: usize = 1024 * 1024;
 /// Cancellations that wait to be sent. What does not fit is not announced; the call has ended all the same.
 pub(crate) const CANCELLATIONS: usize = 1024;
 
@@ -56,3 +62,14 @@ pub(crate) const STOP_LIMIT: Duration = Duration::from_millis(4_500);
 
 /// State changes kept for a subscriber that is slow to read them.
 pub(crate) const EVENTS: usize = 256;
+
+/// Messages of a remote server that wait to be read. Each may be as large as an answer.
+pub(crate) const INCOMING_FRAMES: usize = 4;
+/// An answer that refuses a request: as much as has room in a message, with its markup.
+pub(crate) const ERROR_BODY_BYTES: usize = 64 * 1024;
+/// How long a remote server may take to accept what it has no answer to.
+pub(crate) const CONTROL_REQUEST: Duration = Duration::from_secs(10);
+/// How long a remote server may take to note the end of a session. Less than [`STDIN_GRACE`], so that it is we who give up.
+pub(crate) const GOODBYE: Duration = Duration::from_millis(800);
+/// The pause before a broken stream is taken up again, where the server names none.
+pub(crate) const STREAM_RETRY: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{ServerSpec, Transport};
+use belljar_model::{Framing, ServerSpec, Transport};
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt, DuplexStream, ReadHalf},
     process::ChildStdout,
@@ -13,26 +13,26 @@ use tokio::{
 use tokio_util::{either::Either, sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
+    channel::{LinkWire, Remote},
     fault::{Exit, StartFault},
     limits,
+    messages::Messages,
     options::{BuiltIns, Options},
     process::{Group, Process},
+    remote::{self, Ends, RemoteFault},
     stderr::{self, Tail},
     wire::Wire,
 };
 
-/// What rmcp speaks to a child over.
-pub(crate) type LinkWire = Wire<Output>;
-
 /// A child's end of the talk: its stdout, or the stream of a built-in server.
-type Output = Either<ChildStdout, ReadHalf<DuplexStream>>;
+pub(crate) type Output = Either<ChildStdout, ReadHalf<DuplexStream>>;
 
 /// A started child. Dropping it ends the child at once.
 pub(crate) struct Link {
     body: Body,
     tail: Tail,
     stderr_ended: CancellationToken,
-    writer: AbortHandle,
+    writer: Option<AbortHandle>,
     writing: CancellationToken,
     stalled: CancellationToken,
     tasks: JoinSet<()>,
@@ -41,19 +41,23 @@ pub(crate) struct Link {
 enum Body {
     Process(Process),
     BuiltIn(AbortOnDropHandle<()>),
+    Remote(Remote),
 }
 
 impl Link {
-    /// Starts the child.
-    pub(crate) fn open(
+    /// Starts the child, or prepares the talk with a remote one.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves nothing behind.
+    pub(crate) async fn open(
         spec: &ServerSpec,
         options: &Options,
         built_ins: &BuiltIns,
     ) -> Result<(Self, LinkWire), StartFault> {
         match &spec.transport {
             Transport::Stdio(command) => {
-                let (process, pipes) = Process::spawn(command, &options.environment)?;
-                let (mut link, wire) = Self::new(Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
+                let (process, pipes) = Process::spawn(command, options).await?;
+                let (mut link, wire) = Self::new(spec, Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
                 let ended = link.stderr_ended.clone().drop_guard();
                 let (server, tail): (Arc<str>, _) = (spec.name.as_str().into(), link.tail.clone());
                 link.tasks.spawn(async move {
@@ -68,15 +72,26 @@ impl Link {
                 let (ours, theirs) = tokio::io::duplex(STREAM_BYTES);
                 let server = AbortOnDropHandle::new(tokio::spawn(serve(theirs)));
                 let (read, write) = tokio::io::split(ours);
-                let (link, wire) = Self::new(Body::BuiltIn(server), Either::Right(read), write);
+                let (link, wire) = Self::new(spec, Body::BuiltIn(server), Either::Right(read), write);
                 link.stderr_ended.cancel();
                 Ok((link, wire))
+            }
+            Transport::Http(endpoint) => {
+                let Ends { remote, incoming, outgoing } = remote::open(spec, endpoint, options, message_bytes(spec))
+                    .map_err(|fault| StartFault::Remote { fault })?;
+                let messages = Messages::Frames { incoming, last: Vec::new() };
+                Ok((Self::remote(remote), Wire::of(messages, outgoing, Framing::Lines)))
             }
             other => Err(StartFault::TransportNotSupported { transport: other.as_str() }),
         }
     }
 
-    fn new(body: Body, read: Output, write: impl AsyncWrite + Send + Unpin + 'static) -> (Self, LinkWire) {
+    fn new(
+        spec: &ServerSpec,
+        body: Body,
+        read: Output,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> (Self, LinkWire) {
         let (outgoing, messages) = mpsc::channel(limits::OUTGOING_MESSAGES);
         let (writing, stalled) = (CancellationToken::new(), CancellationToken::new());
         let mut tasks = JoinSet::new();
@@ -85,18 +100,33 @@ impl Link {
             body,
             tail: Tail::default(),
             stderr_ended: CancellationToken::new(),
-            writer,
+            writer: Some(writer),
             writing,
             stalled,
             tasks,
         };
-        (link, Wire::new(read, outgoing))
+        (link, Wire::new(read, outgoing, spec.life.framing, message_bytes(spec)))
+    }
+
+    /// A link to a server elsewhere: nothing is written here, and there is no stderr.
+    fn remote(remote: Remote) -> Self {
+        let stderr_ended = CancellationToken::new();
+        stderr_ended.cancel();
+        Self {
+            body: Body::Remote(remote),
+            tail: Tail::default(),
+            stderr_ended,
+            writer: None,
+            writing: CancellationToken::new(),
+            stalled: CancellationToken::new(),
+            tasks: JoinSet::new(),
+        }
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {
         match &self.body {
             Body::Process(process) => process.pid(),
-            Body::BuiltIn(_) => None,
+            Body::BuiltIn(_) | Body::Remote(_) => None,
         }
     }
 
@@ -104,7 +134,15 @@ impl Link {
     pub(crate) fn group(&self) -> Option<Arc<Group>> {
         match &self.body {
             Body::Process(process) => Some(process.group()),
-            Body::BuiltIn(_) => None,
+            Body::BuiltIn(_) | Body::Remote(_) => None,
+        }
+    }
+
+    /// Why a remote server was lost, once it is.
+    pub(crate) fn loss(&self) -> Option<RemoteFault> {
+        match &self.body {
+            Body::Remote(remote) => remote.loss.get().cloned(),
+            Body::Process(_) | Body::BuiltIn(_) => None,
         }
     }
 
@@ -136,22 +174,32 @@ impl Link {
     pub(crate) async fn last_words(&self) -> Vec<String> {
         // On a timeout a helper holds the pipe open, and what came so far has to do.
         let _ = timeout(limits::STDERR_WAIT, self.stderr_ended.cancelled()).await;
-        self.tail.lines()
+        self.words()
     }
 
     /// The child's last lines on stderr so far.
     pub(crate) fn words(&self) -> Vec<String> {
-        self.tail.lines()
+        match self.loss() {
+            Some(fault) => vec![fault.to_string()],
+            None => self.tail.lines(),
+        }
     }
 
     /// Ends the child gently, within [`limits::STOP_LIMIT`].
     pub(crate) async fn stop(mut self) {
         // Ends the writing task, and with it closes the child's stdin.
-        self.writer.abort();
+        if let Some(writer) = &self.writer {
+            writer.abort();
+        }
         match &mut self.body {
             Body::Process(process) => process.stop().await,
             Body::BuiltIn(server) => {
                 let _ = timeout(limits::STDIN_GRACE, server).await;
+            }
+            Body::Remote(remote) => {
+                remote.closing.cancel();
+                // A server that does not say goodbye in time is left without one.
+                let _ = timeout(limits::STDIN_GRACE, remote.ended.cancelled()).await;
             }
         }
     }
@@ -164,6 +212,12 @@ impl Link {
     }
 }
 
+/// The longest message that is read of a child.
+fn message_bytes(spec: &ServerSpec) -> usize {
+    let result = usize::try_from(spec.life.max_response.as_u64()).unwrap_or(usize::MAX);
+    result.saturating_add(limits::ENVELOPE_BYTES).min(limits::LINE_BYTES)
+}
+
 impl Body {
     async fn exited(&mut self) -> Exit {
         match self {
@@ -172,6 +226,10 @@ impl Body {
             Self::BuiltIn(server) => {
                 let _ = server.await;
                 Exit::BuiltIn
+            }
+            Self::Remote(remote) => {
+                remote.ended.cancelled().await;
+                Exit::Remote
             }
         }
     }

@@ -1,8 +1,9 @@
 //! What the host decides for all children.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use belljar_model::{ByteSize, Limits};
+use cap_std::fs::Dir;
 use futures::future::BoxFuture;
 use tokio::io::DuplexStream;
 
@@ -18,15 +19,45 @@ pub struct Options {
     pub client_version: String,
     /// The largest result of one call, as JSON. By default that of [`Limits::max_result`].
     pub max_result: ByteSize,
-    /// How long a failed start is remembered and answered without another try. Five seconds: a script that asks in a
-    /// loop starts no storm, and a person who mended the cause does not wait.
-    pub retry_after: Duration,
+    /// How long a child that failed is left alone before it is started again.
+    pub backoff: Backoff,
+    /// The program, and its first arguments, that stands between belljar and each child, and calls
+    /// [`supervise`](crate::supervise). Without one, children are on their own when belljar is killed with SIGKILL.
+    pub supervisor: Option<Supervisor>,
+    /// The folder in which tool lists are kept from one process to the next. Without one, servers are asked.
+    pub cache: Option<Arc<Dir>>,
+    /// The folder in which the tokens of logins are kept. Without one, nobody is logged in anywhere.
+    pub credentials: Option<Arc<Dir>>,
+    /// Whether a server whose list on disk is old is started to ask it, in the background. A process that ends at once has no use for that.
+    pub refresh: bool,
+}
+
+/// A program that calls [`supervise`](crate::supervise) when it is started with these arguments and more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Supervisor {
+    /// The program's file.
+    pub program: PathBuf,
+    /// What tells it its role.
+    pub arguments: Vec<String>,
+}
+
+/// The wait after a child failed: it doubles with each failure in a row. To each as much again is added at random, so that children that
+/// failed together do not come back together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    /// After the first failure. A quarter of a second: nobody notices, and a loop of failures is no storm.
+    pub first: Duration,
+    /// At most. Thirty seconds: a person who mended the cause does not wait long.
+    pub most: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { first: Duration::from_millis(250), most: Duration::from_secs(30) }
+    }
 }
 
 impl Options {
-    /// The default of [`Options::retry_after`].
-    pub const RETRY_AFTER: Duration = Duration::from_secs(5);
-
     /// The defaults, with an empty environment.
     pub fn new(client_name: impl Into<String>, client_version: impl Into<String>) -> Self {
         Self {
@@ -34,7 +65,11 @@ impl Options {
             client_name: client_name.into(),
             client_version: client_version.into(),
             max_result: Limits::default().max_result,
-            retry_after: Self::RETRY_AFTER,
+            backoff: Backoff::default(),
+            supervisor: None,
+            cache: None,
+            credentials: None,
+            refresh: false,
         }
     }
 }
@@ -48,7 +83,11 @@ impl fmt::Debug for Options {
             .field("client_name", &self.client_name)
             .field("client_version", &self.client_version)
             .field("max_result", &self.max_result)
-            .field("retry_after", &self.retry_after)
+            .field("backoff", &self.backoff)
+            .field("supervisor", &self.supervisor)
+            .field("has_cache", &self.cache.is_some())
+            .field("has_credentials", &self.credentials.is_some())
+            .field("refresh", &self.refresh)
             .finish()
     }
 }

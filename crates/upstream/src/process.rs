@@ -1,10 +1,10 @@
 //! A child process and its whole group: started with nothing but what it is given, and ended with all its helpers.
 //!
 //! `npx` and its like leave the real server running when they alone are signalled, and a helper survives when its leader
-//! exits cleanly. So each child leads a process group of its own, and the group is what is signalled, also after its leader
-//! is gone. A helper that leaves the group by itself (a daemon) is out of reach.
+//! exits cleanly. So each child is in a process group of its own, and the group is what is signalled, also after its leader
+//! is gone. Where there is a supervisor, it leads the group, and it also finds helpers that have left it.
 
-use std::{collections::BTreeMap, io, process::Stdio, sync::Arc};
+use std::{io, process::Stdio, sync::Arc};
 
 use belljar_model::StdioCommand;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
@@ -16,13 +16,17 @@ use tokio::{
 use crate::{
     fault::{Exit, StartFault},
     limits,
+    options::Options,
 };
 
-/// A child process that leads its own group. Dropping it kills the group.
+/// A child process in a group of its own. Dropping it kills the group.
 #[derive(Debug)]
 pub(crate) struct Process {
+    /// The child, or its supervisor.
     child: Box<dyn ChildWrapper>,
     group: Arc<Group>,
+    #[cfg(unix)]
+    report: Option<supervised::Report>,
 }
 
 /// Our ends of the child's pipes.
@@ -34,41 +38,42 @@ pub(crate) struct Pipes {
 }
 
 impl Process {
-    /// Starts `command` with `environment` and its own variables, and nothing else.
-    pub(crate) fn spawn(
-        command: &StdioCommand,
-        environment: &BTreeMap<String, String>,
-    ) -> Result<(Self, Pipes), StartFault> {
-        let mut child_command = Command::new(&command.command);
-        child_command
-            .args(&command.args)
-            .env_clear()
-            .envs(environment)
-            .envs(&command.env)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        if let Some(directory) = &command.cwd {
-            child_command.current_dir(directory);
-        }
-        let mut wrap = CommandWrap::from(child_command);
+    /// Starts `command` with the environment of `options` and its own variables, and nothing else.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves nothing behind.
+    pub(crate) async fn spawn(command: &StdioCommand, options: &Options) -> Result<(Self, Pipes), StartFault> {
         #[cfg(unix)]
-        wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
-        #[cfg(windows)]
-        wrap.wrap(process_wrap::tokio::JobObject);
-        let mut child = wrap.spawn().map_err(|error| spawn_fault(command, error))?;
-        let group = Arc::new(Group::led_by(child.id()));
+        if let Some(supervisor) = &options.supervisor {
+            return supervised::spawn(command, options, supervisor).await;
+        }
+        let mut child_command = Command::new(&command.command);
+        child_command.args(&command.args);
+        let child = start(child_command, command, options).map_err(|error| spawn_fault(command, error))?;
+        let group = Group::led_by(child.id());
+        Self::of(child, group)
+    }
+
+    fn of(mut child: Box<dyn ChildWrapper>, group: Group) -> Result<(Self, Pipes), StartFault> {
         let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
-        let process = Self { child, group };
+        let process = Self {
+            child,
+            group: Arc::new(group),
+            #[cfg(unix)]
+            report: None,
+        };
         match pipes {
             (Some(stdin), Some(stdout), Some(stderr)) => Ok((process, Pipes { stdin, stdout, stderr })),
-            // All three were asked for above.
+            // All three were asked for.
             _ => Err(StartFault::Interrupted),
         }
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {
+        #[cfg(unix)]
+        if let Some(report) = &self.report {
+            return Some(report.pid);
+        }
         self.child.id()
     }
 
@@ -77,15 +82,19 @@ impl Process {
         self.group.clone()
     }
 
-    /// Waits until the leader exits. Its helpers may live on: see [`Process::sweep`].
+    /// Waits until the child exits. Its helpers may live on: see [`Process::sweep`].
     ///
     /// # Cancellation
     /// Nothing is lost: the exit is reported by the next call.
     pub(crate) async fn exited(&mut self) -> Exit {
-        match self.child.wait().await {
-            Ok(status) => Exit::Process(status),
-            Err(_) => Exit::Closed,
+        let Ok(status) = self.child.wait().await else { return Exit::Closed };
+        #[cfg(unix)]
+        if let Some(report) = &mut self.report
+            && let Some(status) = report.status().await
+        {
+            return Exit::Process(status);
         }
+        Exit::Process(status)
     }
 
     /// Ends the child whose stdin the caller has closed: first by patience, then by SIGTERM, then by SIGKILL.
@@ -106,17 +115,19 @@ impl Process {
         // Where there are no groups, this ends the job that holds the child and its helpers.
         #[cfg(not(unix))]
         let _ = self.child.start_kill();
-        if timeout(limits::KILL_WAIT, self.exited()).await.is_ok() {
-            self.group.is_gone_within(limits::KILL_WAIT).await;
-            self.group.release();
+        if timeout(limits::KILL_WAIT, self.exited()).await.is_err() {
+            // The supervisor does not do what it is there for.
+            self.group.kill_members();
+            let _ = timeout(limits::KILL_WAIT, self.exited()).await;
         }
+        self.sweep().await;
     }
 
     /// Ends the helpers that outlived their leader.
     pub(crate) async fn sweep(&mut self) {
         self.group.terminate();
         if !self.group.is_gone_within(limits::HELPER_GRACE).await {
-            self.group.kill();
+            self.group.kill_members();
             self.group.is_gone_within(limits::KILL_WAIT).await;
         }
         self.group.release();
@@ -127,6 +138,29 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.group.kill();
     }
+}
+
+/// Starts a program in a group of its own, with the pipes, the environment and the folder that the child is to have.
+fn start(mut program: Command, command: &StdioCommand, options: &Options) -> io::Result<Box<dyn ChildWrapper>> {
+    program
+        .env_clear()
+        .envs(&options.environment)
+        .envs(&command.env)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    if let Some(directory) = &command.cwd {
+        program.current_dir(directory);
+    }
+    // On Unix the group is killed when it is dropped, with more care.
+    #[cfg(not(unix))]
+    program.kill_on_drop(true);
+    let mut wrap = CommandWrap::from(program);
+    #[cfg(unix)]
+    wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    wrap.wrap(process_wrap::tokio::JobObject);
+    wrap.spawn()
 }
 
 fn spawn_fault(command: &StdioCommand, error: io::Error) -> StartFault {
@@ -145,11 +179,15 @@ fn spawn_fault(command: &StdioCommand, error: io::Error) -> StartFault {
 }
 
 #[cfg(unix)]
+mod supervised;
+
+#[cfg(unix)]
 pub(crate) use unix::Group;
 
 #[cfg(unix)]
 mod unix {
     use std::{
+        io::{PipeWriter, Write as _},
         sync::{Mutex, PoisonError},
         time::Duration,
     };
@@ -163,17 +201,35 @@ mod unix {
     ///
     /// The kernel gives the number of a group away once its last member is gone, so after that it is forgotten here.
     #[derive(Debug)]
-    pub(crate) struct Group(Mutex<Option<Pid>>);
+    pub(crate) struct Group {
+        leader: Mutex<Option<Pid>>,
+        /// The pipe whose end tells the supervisor to kill everything, if there is one.
+        control: Mutex<Option<PipeWriter>>,
+    }
 
     impl Group {
         pub(super) fn led_by(pid: Option<u32>) -> Self {
             // Zero and one would mean our own group and everybody.
             let pid = pid.and_then(|pid| i32::try_from(pid).ok()).filter(|pid| *pid > 1);
-            Self(Mutex::new(pid.map(Pid::from_raw)))
+            Self { leader: Mutex::new(pid.map(Pid::from_raw)), control: Mutex::default() }
         }
 
-        /// Kills every member, now.
+        pub(super) fn with_supervisor(self, control: PipeWriter) -> Self {
+            *self.control.lock().unwrap_or_else(PoisonError::into_inner) = Some(control);
+            self
+        }
+
+        /// Has everything killed, now.
         pub(crate) fn kill(&self) {
+            match self.control.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                // Without the byte, the end of the pipe says the same, with more patience.
+                Some(mut control) => drop(control.write_all(&[crate::supervisor::KILL])),
+                None => self.kill_members(),
+            }
+        }
+
+        /// Kills every member of the group, the supervisor too.
+        pub(super) fn kill_members(&self) {
             self.signal(Some(Signal::SIGKILL));
         }
 
@@ -182,7 +238,7 @@ mod unix {
         }
 
         pub(super) fn release(&self) {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
 
         /// Waits until there are no members.
@@ -200,7 +256,7 @@ mod unix {
 
         /// Whether there was anybody to signal.
         fn signal(&self, signal: Option<Signal>) -> bool {
-            let leader = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let leader = *self.leader.lock().unwrap_or_else(PoisonError::into_inner);
             leader.is_some_and(|leader| killpg(leader, signal) != Err(nix::errno::Errno::ESRCH))
         }
     }
@@ -223,6 +279,8 @@ mod elsewhere {
         }
 
         pub(crate) fn kill(&self) {}
+
+        pub(super) fn kill_members(&self) {}
 
         pub(super) fn terminate(&self) {}
 

@@ -6,16 +6,20 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
-    /// Never started.
+    /// Nothing of it is running: it was not needed yet, or no longer.
     Cold,
     /// Being started: the process, the handshake and the tool list.
     Starting,
-    /// Running, with its tools known.
+    /// Running, and idle.
     Ready,
-    /// Its last start failed. It is tried again on the first demand after a short while.
-    Failed,
-    /// It ran and has ended, by itself or because belljar stopped it. It is started again on the next demand.
-    Stopped,
+    /// Running, with calls in flight.
+    Busy,
+    /// Its last life failed: it could not be started, or it died. It is started again on demand, after a short while.
+    Failing,
+    /// It failed too often, and is left alone for longer.
+    Open,
+    /// Being ended by belljar, once its calls have ended.
+    Stopping,
 }
 
 impl ServerState {
@@ -25,8 +29,10 @@ impl ServerState {
             Self::Cold => "cold",
             Self::Starting => "starting",
             Self::Ready => "ready",
-            Self::Failed => "failed",
-            Self::Stopped => "stopped",
+            Self::Busy => "busy",
+            Self::Failing => "failing",
+            Self::Open => "open",
+            Self::Stopping => "stopping",
         }
     }
 }
@@ -36,16 +42,27 @@ impl ServerState {
 pub struct ServerStatus {
     /// The configured name.
     pub name: String,
+    /// Which of the server's instances it is, where there is one for each key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Where it is in its life.
     pub state: ServerState,
     /// `stdio`, `http` or `built_in`.
     pub transport: &'static str,
+    /// The revision of MCP that is spoken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub era: Option<String>,
     /// How many tools it listed last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<usize>,
     /// Its process, which is also its process group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
+    /// For how long it can be called already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uptime_ms: Option<u64>,
+    /// How many calls it was sent, in all its lives.
+    pub calls: u64,
     /// How often it came back after it had been ready.
     pub restarts: u32,
     /// Why it failed or died last, or what was wrong with its tool list.
@@ -64,29 +81,36 @@ mod tests {
     fn a_status_leaves_out_what_is_not_known() {
         let cold = ServerStatus {
             name: "fs".into(),
+            key: None,
             state: ServerState::Cold,
             transport: "stdio",
+            era: None,
             tools: None,
             pid: None,
+            uptime_ms: None,
+            calls: 0,
             restarts: 0,
             last_error: None,
             hint: None,
         };
         assert_eq!(
             serde_json::to_string(&cold).expect("json"),
-            r#"{"name":"fs","state":"cold","transport":"stdio","restarts":0}"#
+            r#"{"name":"fs","state":"cold","transport":"stdio","calls":0,"restarts":0}"#
         );
         let failed = ServerStatus {
-            state: ServerState::Failed,
+            state: ServerState::Failing,
+            key: Some("k".into()),
+            era: Some("2025-11-25".into()),
             tools: Some(2),
             pid: Some(7),
+            uptime_ms: Some(5),
             last_error: Some("e".into()),
             hint: Some("h".into()),
             ..cold
         };
         assert_eq!(
             serde_json::to_string(&failed).expect("json"),
-            r#"{"name":"fs","state":"failed","transport":"stdio","tools":2,"pid":7,"restarts":0,"last_error":"e","hint":"h"}"#
+            r#"{"name":"fs","key":"k","state":"failing","transport":"stdio","era":"2025-11-25","tools":2,"pid":7,"uptime_ms":5,"calls":0,"restarts":0,"last_error":"e","hint":"h"}"#
         );
     }
 }

@@ -1,18 +1,25 @@
 //! All configured children, as one handle.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use belljar_model::{JsonText, ServerSpec, ToolDefinition, ToolPath, nearest};
 use futures::future::join_all;
 use serde_json::{Map, Value};
 use tokio::{sync::broadcast, time::timeout};
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     CallFault, CallLimit, StartFault,
-    child::Child,
+    asking::{Caller, ClientAbilities},
+    book::Book,
+    cache::Cache,
+    child::Shared,
     limits,
     options::{BuiltIns, Options},
+    server::Server,
     status::ServerStatus,
 };
 
@@ -23,34 +30,39 @@ use crate::{
 pub struct Upstream(Arc<Inner>);
 
 struct Inner {
-    children: Vec<Child>,
+    servers: Vec<Server>,
     index: HashMap<String, usize>,
-    options: Arc<Options>,
-    stop: CancellationToken,
-    events: broadcast::Sender<ServerStatus>,
+    shared: Arc<Shared>,
+    /// Tool lists on their way to the disk.
+    writes: TaskTracker,
 }
 
 impl Upstream {
     /// Knows `servers`, and starts none. Of two with the same name the first counts.
     pub fn new(servers: Vec<ServerSpec>, built_ins: BuiltIns, options: Options) -> Self {
-        let (options, built_ins) = (Arc::new(options), Arc::new(built_ins));
-        let (stop, (events, _)) = (CancellationToken::new(), broadcast::channel(limits::EVENTS));
-        let (mut children, mut index) = (Vec::new(), HashMap::new());
+        let (events, _) = broadcast::channel(limits::EVENTS);
+        let (stop, abilities) = (CancellationToken::new(), Mutex::default());
+        let shared = Arc::new(Shared { options, built_ins, stop, events, abilities });
+        let (mut known, mut index, writes) = (Vec::new(), HashMap::new(), TaskTracker::new());
         for spec in servers {
             if !index.contains_key(&spec.name) {
-                index.insert(spec.name.clone(), children.len());
-                children.push(Child::new(spec, options.clone(), built_ins.clone(), stop.clone(), events.clone()));
+                index.insert(spec.name.clone(), known.len());
+                let folder = shared.options.cache.as_ref();
+                let cache = folder.and_then(|folder| Cache::of(folder, &spec, &shared.options.client_version, &writes));
+                let book = Book::new(Arc::new(spec.clone()), cache);
+                known.push(Server::new(spec, shared.clone(), book));
             }
         }
-        Self(Arc::new(Inner { children, index, options, stop, events }))
+        Self(Arc::new(Inner { servers: known, index, shared, writes }))
     }
 
     /// The servers' names, in the order of the configuration.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.children.iter().map(Child::name)
+        self.0.servers.iter().map(Server::name)
     }
 
-    /// The tools of `server`, as it listed them last. Starts it if need be; concurrent callers share one start.
+    /// The tools of `server`, as it listed them last, in this process or in an earlier one. Starts it if they are not known;
+    /// concurrent callers share one start.
     ///
     /// # Errors
     /// [`StartFault`] when it cannot be started, or could not a moment ago.
@@ -58,8 +70,18 @@ impl Upstream {
     /// # Cancellation
     /// Dropping the future leaves the start running, for the others who wait for it and for the next demand.
     pub async fn tools(&self, server: &str) -> Result<Arc<Vec<ToolDefinition>>, Arc<StartFault>> {
-        let child = self.child(server).map_err(|(name, nearest)| StartFault::UnknownServer { name, nearest })?;
-        Ok(child.ready().await?.1)
+        self.known(server)?.tools().await
+    }
+
+    /// Starts `server`, if it is not running, and gives the tools that it has now.
+    ///
+    /// # Errors
+    /// As [`Upstream::tools`].
+    ///
+    /// # Cancellation
+    /// As [`Upstream::tools`].
+    pub async fn start(&self, server: &str) -> Result<Arc<Vec<ToolDefinition>>, Arc<StartFault>> {
+        self.known(server)?.start().await
     }
 
     /// Starts `server` in the background, if it is known and not running.
@@ -67,9 +89,22 @@ impl Upstream {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn begin(&self, server: &str) {
-        if let Ok(child) = self.child(server) {
-            child.demand();
+        if let Ok(server) = self.server(server) {
+            server.begin();
         }
+    }
+
+    /// Starts, in the background, the servers that are to be kept up.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn begin_warm(&self) {
+        self.0.servers.iter().filter(|server| server.is_warm()).for_each(Server::begin);
+    }
+
+    /// What the client can do for children that start from now on.
+    pub fn set_client_abilities(&self, abilities: ClientAbilities) {
+        *self.0.shared.abilities.lock().unwrap_or_else(PoisonError::into_inner) = abilities;
     }
 
     /// Calls a tool, and gives the whole result object. See [`Upstream::call_text`].
@@ -82,15 +117,16 @@ impl Upstream {
         arguments: Map<String, Value>,
         limit: impl Into<CallLimit>,
     ) -> Result<Value, CallFault> {
-        let text = self.call_text(path, arguments, limit).await?;
+        let text = self.call_text(path, arguments, limit, &Caller::default()).await?;
         text.to_value().map_err(|error| CallFault::Malformed(error.into()))
     }
 
     /// Calls a tool, and gives the text of the whole result object as the child wrote it, checked against
     /// [`Options::max_result`] and for depth.
     ///
-    /// Starts the server if need be, within its own time limit; `limit` is for the call alone. A call is sent at most
-    /// once, whatever happens to it. A tool that fails is a result with `isError`, and no fault.
+    /// Starts the server if need be, within its own time limit, and waits for its turn; `limit` is for the call alone. A call is sent
+    /// at most once, unless the owner allows a call of its tool to be repeated, and then at most twice. A tool that fails is a
+    /// result with `isError`, and no fault.
     ///
     /// # Errors
     /// [`CallFault`] when there is no result.
@@ -102,22 +138,27 @@ impl Upstream {
         path: &ToolPath,
         arguments: Map<String, Value>,
         limit: impl Into<CallLimit>,
+        caller: &Caller,
     ) -> Result<JsonText, CallFault> {
         let limit = limit.into();
-        let child = self.child(path.server()).map_err(|(name, nearest)| CallFault::UnknownServer { name, nearest })?;
-        let (connection, _) =
-            child.ready().await.map_err(|fault| CallFault::Unavailable { server: path.server().to_owned(), fault })?;
-        connection.call(path, arguments, limit, self.0.options.max_result).await
+        let server =
+            self.server(path.server()).map_err(|(name, nearest)| CallFault::UnknownServer { name, nearest })?;
+        server.call(path, arguments, limit, self.0.shared.options.max_result, caller).await
     }
 
-    /// Every server, in the order of the configuration.
+    /// Every server, in the order of the configuration; one with keys once for each of its instances.
     pub fn status(&self) -> Vec<ServerStatus> {
-        self.0.children.iter().map(Child::status).collect()
+        self.0.servers.iter().flat_map(Server::status).collect()
+    }
+
+    /// Whether a stateful child lives, whose state would be lost with this process.
+    pub fn keeps_state(&self) -> bool {
+        self.0.servers.iter().any(Server::keeps_state)
     }
 
     /// Each change of a server's state from now on, as its new status. A subscriber that is slow loses the oldest.
     pub fn subscribe(&self) -> broadcast::Receiver<ServerStatus> {
-        self.0.events.subscribe()
+        self.0.shared.events.subscribe()
     }
 
     /// Stops all children in parallel, in less than five seconds, and starts none from now on.
@@ -127,16 +168,21 @@ impl Upstream {
     /// # Cancellation
     /// Dropping the future kills what is left at once.
     pub async fn shutdown(&self) {
-        self.0.stop.cancel();
-        let ends = join_all(self.0.children.iter().map(Child::ended));
-        if timeout(limits::STOP_LIMIT, ends).await.is_err() {
+        self.0.shared.stop.cancel();
+        self.0.writes.close();
+        let ends = join_all(self.0.servers.iter().map(Server::ended));
+        if timeout(limits::STOP_LIMIT, async { tokio::join!(ends, self.0.writes.wait()) }).await.is_err() {
             tracing::warn!("some child servers had to be abandoned to SIGKILL");
         }
     }
 
-    fn child(&self, name: &str) -> Result<&Child, (String, Option<String>)> {
-        let child = self.0.index.get(name).and_then(|index| self.0.children.get(*index));
-        child.ok_or_else(|| {
+    fn known(&self, name: &str) -> Result<&Server, Arc<StartFault>> {
+        self.server(name).map_err(|(name, nearest)| Arc::new(StartFault::UnknownServer { name, nearest }))
+    }
+
+    fn server(&self, name: &str) -> Result<&Server, (String, Option<String>)> {
+        let server = self.0.index.get(name).and_then(|index| self.0.servers.get(*index));
+        server.ok_or_else(|| {
             let name: String = name.chars().take(ServerSpec::NAME_BYTES).collect();
             let nearest = nearest(&name, self.names()).map(str::to_owned);
             (name, nearest)

@@ -12,11 +12,13 @@ use std::{
     },
 };
 
+use belljar_model::Framing;
 use rmcp::{
     RoleClient,
     model::{
-        ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeResult,
-        JsonRpcMessage, ProtocolVersion, RequestId, ServerCapabilities, ServerJsonRpcMessage, ServerResult,
+        ClientJsonRpcMessage, ClientRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation,
+        InitializeResult, JsonRpcMessage, ProtocolVersion, RequestId, ServerCapabilities, ServerJsonRpcMessage,
+        ServerResult, SubscriptionsListenResult,
     },
     transport::Transport,
 };
@@ -27,21 +29,29 @@ use tokio::{
     sync::mpsc::{self, error::TrySendError},
 };
 
-use crate::{
-    limits,
-    lines::{Line, Lines},
-    text::one_line,
-};
+use crate::{limits, lines::Line, messages::Messages, text::one_line};
 
 /// The code under which an answer that was too long reaches the caller. No child can send it: see [`foreign_error`].
 pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
 
 /// The connection to a child, for rmcp.
 pub(crate) struct Wire<R> {
-    lines: Lines<R>,
+    messages: Messages<R>,
     outgoing: mpsc::Sender<Vec<u8>>,
-    initialize: Option<RequestId>,
+    framing: Framing,
+    handshake: Option<(RequestId, Handshake)>,
     unanswered: Arc<AtomicUsize>,
+    heard: Heard,
+}
+
+/// How many messages a child has sent: whether it lives.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heard(Arc<AtomicUsize>);
+
+impl Heard {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// Why a message could not be sent.
@@ -54,14 +64,25 @@ pub(crate) enum SendFault {
 }
 
 impl<R: AsyncRead + Unpin> Wire<R> {
-    /// Reads messages from `reader`, and hands messages, one line each, to whoever holds the other end of `outgoing`.
-    pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>) -> Self {
-        Self { lines: Lines::new(reader, limits::LINE_BYTES), outgoing, initialize: None, unanswered: Arc::default() }
+    /// Reads messages of at most `limit` bytes from `reader`, and hands messages, framed, to whoever holds the other end of `outgoing`.
+    pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing, limit: usize) -> Self {
+        Self::of(Messages::new(reader, framing, limit), outgoing, framing)
+    }
+
+    /// The same, wherever the messages come from.
+    pub(crate) fn of(messages: Messages<R>, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing) -> Self {
+        let (unanswered, heard) = (Arc::default(), Heard::default());
+        Self { messages, outgoing, framing, handshake: None, unanswered, heard }
+    }
+
+    /// Tells whether the child says anything.
+    pub(crate) fn heard(&self) -> Heard {
+        self.heard.clone()
     }
 
     /// What the line just read says, or `None` if it is noise.
     fn message(&self) -> Option<ServerJsonRpcMessage> {
-        let line = self.lines.text();
+        let line = self.messages.text();
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
         // serde would also read the members of an object from an array.
         let text = std::str::from_utf8(line).ok().filter(|text| text.starts_with('{'))?;
@@ -80,8 +101,14 @@ impl<R: AsyncRead + Unpin> Wire<R> {
             return Some(JsonRpcMessage::error(foreign_error(error), Some(id)));
         }
         let result = envelope.result.map_or("null", RawValue::get);
-        let is_handshake = self.initialize.as_ref().is_some_and(|expected| expected.to_string() == id.to_string());
-        Some(JsonRpcMessage::response(if is_handshake { handshake(result) } else { as_text(result) }, id))
+        let handshake = self.handshake.as_ref().filter(|(expected, _)| expected.to_string() == id.to_string());
+        let result = match handshake {
+            Some((_, Handshake::Initialize)) => initialized(result),
+            Some((_, Handshake::Discover)) => discovered(result),
+            Some((_, Handshake::Listen)) => typed(result),
+            None => as_text(result),
+        };
+        Some(JsonRpcMessage::response(result, id))
     }
 
     /// A request of the child.
@@ -107,16 +134,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &message
-            && matches!(request.request, ClientRequest::InitializeRequest(_))
+            && let Some(handshake) = Handshake::of(&request.request)
         {
-            self.initialize = Some(request.id.clone());
+            self.handshake = Some((request.id.clone(), handshake));
         }
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let unanswered = is_answer.then(|| self.unanswered.clone());
-        let line = serde_json::to_vec(&message).map(|mut line| {
-            line.push(b'\n');
-            line
-        });
+        let line = serde_json::to_vec(&message).map(|message| framed(message, self.framing));
         // Queued now if there is room, since rmcp polls what is returned here in any order, and a cancellation must not
         // overtake its request.
         let outgoing = self.outgoing.clone();
@@ -136,12 +160,16 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            match self.lines.next().await {
+            match self.messages.next().await {
                 Ok(Some(Line::Whole)) => match self.message() {
-                    Some(message) => return Some(message),
-                    None => ignore(self.lines.text()),
+                    Some(message) => {
+                        self.heard.0.fetch_add(1, Ordering::Relaxed);
+                        return Some(message);
+                    }
+                    None => ignore(self.messages.text()),
                 },
                 Ok(Some(Line::TooLong(Some(id)))) => {
+                    self.heard.0.fetch_add(1, Ordering::Relaxed);
                     return Some(JsonRpcMessage::error(ErrorData::new(TOO_LONG, "too long", None), Some(id)));
                 }
                 Ok(Some(Line::TooLong(None))) => ignore(b"(a line that is too long)"),
@@ -152,6 +180,41 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         Ok(())
+    }
+}
+
+/// A message as the child tells it from the next.
+fn framed(mut message: Vec<u8>, framing: Framing) -> Vec<u8> {
+    match framing {
+        Framing::Lines => {
+            message.push(b'\n');
+            message
+        }
+        Framing::ContentLength => {
+            let mut framed = format!("Content-Length: {}\r\n\r\n", message.len()).into_bytes();
+            framed.append(&mut message);
+            framed
+        }
+    }
+}
+
+/// The requests whose answers rmcp itself reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handshake {
+    Initialize,
+    Discover,
+    /// The last such request of a connection: it stays open.
+    Listen,
+}
+
+impl Handshake {
+    fn of(request: &ClientRequest) -> Option<Self> {
+        match request {
+            ClientRequest::InitializeRequest(_) => Some(Self::Initialize),
+            ClientRequest::DiscoverRequest(_) => Some(Self::Discover),
+            ClientRequest::SubscriptionsListenRequest(_) => Some(Self::Listen),
+            _ => None,
+        }
     }
 }
 
@@ -172,7 +235,10 @@ struct Envelope<'a> {
 
 /// A notification of the child, if belljar acts on it. The others would only cost.
 fn notification(method: &str, text: &str) -> Option<ServerJsonRpcMessage> {
-    let is_wanted = matches!(method, "notifications/progress" | "notifications/tools/list_changed");
+    let is_wanted = matches!(
+        method,
+        "notifications/progress" | "notifications/tools/list_changed" | "notifications/subscriptions/acknowledged"
+    );
     (is_wanted && text.len() <= limits::CHILD_REQUEST_BYTES).then(|| serde_json::from_str(text).ok()).flatten()
 }
 
@@ -181,8 +247,22 @@ fn as_text(result: &str) -> ServerResult {
     ServerResult::CustomResult(CustomResult(Value::String(result.to_owned())))
 }
 
+/// The answer to `server/discover`: the revisions that a server speaks have to be in it.
+fn discovered(result: &str) -> ServerResult {
+    let result = Some(result).filter(|result| result.len() <= limits::CHILD_REQUEST_BYTES);
+    let discovered = result.and_then(|result| serde_json::from_str::<DiscoverResult>(result).ok());
+    discovered.map_or_else(|| as_text(""), ServerResult::DiscoverResult)
+}
+
+/// The end of a subscription.
+fn typed(result: &str) -> ServerResult {
+    let result = Some(result).filter(|result| result.len() <= limits::CHILD_REQUEST_BYTES);
+    let ended = result.and_then(|result| serde_json::from_str::<SubscriptionsListenResult>(result).ok());
+    ended.map_or_else(|| as_text(""), ServerResult::SubscriptionsListenResult)
+}
+
 /// The answer to `initialize`, read as far as it can be: what belljar needs of it is that it came.
-fn handshake(result: &str) -> ServerResult {
+fn initialized(result: &str) -> ServerResult {
     if result.len() > limits::CHILD_REQUEST_BYTES {
         return as_text("");
     }
@@ -230,7 +310,8 @@ mod tests {
 
     fn wire(text: &'static str) -> Wire<&'static [u8]> {
         let (outgoing, _) = mpsc::channel(1);
-        Wire { initialize: Some(RequestId::Number(0)), ..Wire::new(text.as_bytes(), outgoing) }
+        let wire = Wire::new(text.as_bytes(), outgoing, Framing::Lines, 10_000);
+        Wire { handshake: Some((RequestId::Number(0), Handshake::Initialize)), ..wire }
     }
 
     #[tokio::test]
@@ -269,7 +350,7 @@ mod tests {
     async fn a_flood_of_requests_is_cut_off() {
         let flood = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(limits::CHILD_REQUESTS * 2);
         let (outgoing, _) = mpsc::channel(1);
-        let mut wire = Wire::new(std::io::Cursor::new(flood), outgoing);
+        let mut wire = Wire::new(std::io::Cursor::new(flood), outgoing, Framing::Lines, 10_000);
         let mut received = 0;
         while wire.receive().await.is_some() {
             received += 1;

@@ -246,6 +246,7 @@ mod tests {
             "JSON.stringify({ a: 1, b: [1, 2] }, function (k, v) { return k === 'a' ? this.b.length : v })",
             "JSON.stringify({ a: 1, toJSON() { return { seen: arguments[0] } } })",
             "JSON.stringify({ x: { toJSON(k) { return k + '!' } }, y: [{ toJSON(k) { return k } }] })",
+            "Object.defineProperty(BigInt.prototype, 'toJSON', { get() { 'use strict'; return (key) => typeof this + key }, configurable: true }); const big = JSON.stringify([1n, { x: 2n }]); delete BigInt.prototype.toJSON; big",
             "JSON.stringify(new Date(0))",
             "JSON.stringify([new Number(1), new String('s'), new Boolean(false), Object(Symbol())])",
             "JSON.stringify('\\ud800 \\ud83d\\ude00 \\u2028 \\x7f \\x01 é € \\b\\f\\n\\r\\t\\\\\"')",

@@ -3,16 +3,30 @@
 //! Each follows the specification as closely as the one that it replaces: the same results, the same errors, the same order of
 //! what a script can observe.
 
+mod iteration;
 mod json;
+mod keyed;
+mod list;
 mod regexp;
 mod sort;
 mod text;
 
-use boa_engine::{Context, JsObject, JsResult, JsString, JsValue, NativeFunction, property::PropertyDescriptor};
+use boa_engine::{
+    Context, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction,
+    native_function::NativeFunctionObject,
+    object::{FunctionObjectBuilder, builtins::JsFunction},
+    property::PropertyDescriptor,
+};
+
+pub(crate) use iteration::{Walk, is_plain, is_plain_without_holes};
+pub(crate) use keyed::{Map, Set};
 
 /// Puts them in place. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
+    iteration::install(context)?;
     json::install(context)?;
+    keyed::install(context)?;
+    list::install(context)?;
     sort::install(context)?;
     text::install(context)?;
     regexp::install(context)
@@ -28,6 +42,40 @@ fn replace(
 ) -> JsResult<()> {
     let function = crate::globals::function(name, length, native, context);
     put_method(object, name, function, context)
+}
+
+/// Lets a function of the engine's do something else: it stays the same object, with all its properties.
+fn supplant(function: &JsObject, native: NativeFunction, context: &Context) -> JsResult<()> {
+    supplant_with(function, |_| native, context)
+}
+
+/// The same, for what needs a function that does what the engine's did.
+fn supplant_with(
+    function: &JsObject,
+    native: impl FnOnce(JsFunction) -> NativeFunction,
+    context: &Context,
+) -> JsResult<()> {
+    let name = function.borrow().properties().get(&JsString::from("name").into());
+    let name = name.and_then(|name| name.value().and_then(JsValue::as_string)).ok_or_else(missing)?;
+    let is_constructor = function.is_constructor();
+    let make = |native| {
+        FunctionObjectBuilder::new(context.realm(), native).name(name.clone()).constructor(is_constructor).build()
+    };
+    let engines = make(NativeFunction::from_fn_ptr(|_, _, _| Ok(JsValue::undefined())));
+    exchange(function, &engines)?;
+    exchange(function, &make(native(engines)))
+}
+
+/// What either function does, the other does then.
+fn exchange(one: &JsObject, other: &JsObject) -> JsResult<()> {
+    let mut one = one.downcast_mut::<NativeFunctionObject>().ok_or_else(missing)?;
+    let mut other = other.downcast_mut::<NativeFunctionObject>().ok_or_else(missing)?;
+    std::mem::swap(&mut *one, &mut *other);
+    Ok(())
+}
+
+fn missing() -> JsNativeError {
+    JsNativeError::typ().with_message("the engine lacks a built-in")
 }
 
 /// Defines a method as the language defines its own.

@@ -105,6 +105,11 @@ pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> 
     }
 }
 
+/// Whether any tool has been called.
+pub(crate) fn any_was_called() -> bool {
+    RUNNING.with_borrow(|running| running.last > 0)
+}
+
 /// The calls that have no answer yet, named with their lines: `fs.write_file (line 3), …`.
 pub(crate) fn running(context: &mut Context) -> String {
     let calls: Vec<(String, CallSite)> = RUNNING.with_borrow(|running| running.calls.values().cloned().collect());

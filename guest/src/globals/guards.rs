@@ -1,21 +1,25 @@
-//! What the translation asks before a loop or a destructuring, of which the engine would say neither what failed nor where.
+//! What the translation asks before a loop or a destructuring, of which the engine would say neither what failed nor where; and
+//! whether a loop may count.
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsSymbol, JsValue, NativeFunction, builtins::promise::Promise,
-    property::PropertyKey,
+    object::builtins::JsArray, property::PropertyKey,
 };
 
 use super::with_hint;
-use crate::values::inspect;
+use crate::{
+    builtins::{Walk, is_plain, is_plain_without_holes},
+    values::inspect,
+};
 
 /// Characters of a value that are shown.
 const MAX_SHOWN: usize = 60;
 
 /// The guards, in the order of the parameters that the translation gives them.
-pub(crate) fn guards(context: &mut Context) -> [JsValue; 2] {
+pub(crate) fn guards(context: &mut Context) -> [JsValue; 4] {
     let mut make =
         |native: super::Native| JsValue::from(super::function("", 2, NativeFunction::from_fn_ptr(native), context));
-    [make(iterable), make(nothing)]
+    [make(iterable), make(nothing), make(plain), make(take)]
 }
 
 /// Gives back what can be looped over. (value, its text in the source)
@@ -38,6 +42,35 @@ fn iterable(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
         return Ok(value);
     }
     Err(not_iterable(&object, &value, &text, context))
+}
+
+/// Whether a list may be gone through by its indices. (value)
+fn plain(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
+    let list = arguments.first().and_then(JsValue::as_object);
+    Ok(list.is_some_and(|list| is_plain(&list)).into())
+}
+
+/// Gives the first items of what can be looped over, by index. (value, how many, its text in the source)
+fn take(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let [list, count, ..] = arguments else { return iterable(&JsValue::undefined(), arguments, context) };
+    if list.as_object().is_some_and(|list| is_plain_without_holes(&list)) {
+        return Ok(list.clone());
+    }
+    iterable(&JsValue::undefined(), arguments, context)?;
+    let mut walk = Walk::over(list, context)?;
+    let mut taken = Vec::new();
+    for _ in 0..count.to_length(context)? {
+        match walk.step(context)? {
+            Some(item) => taken.push(item),
+            // What is not there is not there: the rest is read as undefined.
+            None => {
+                taken.resize(usize::try_from(count.to_length(context)?).unwrap_or_default(), JsValue::undefined());
+                return Ok(JsArray::from_iter(taken, context).into());
+            }
+        }
+    }
+    walk.close(context)?;
+    Ok(JsArray::from_iter(taken, context).into())
 }
 
 fn not_iterable(object: &JsObject, value: &JsValue, text: &str, context: &mut Context) -> JsError {

@@ -2,8 +2,14 @@
 
 use boa_engine::{Context, property::PropertyKey};
 
-use super::{absent, advice, namespace};
+use super::{absent, advice, call, namespace};
 use crate::source::{self, Position};
+
+/// What a script that succeeded may have got wrong: a promise of a tool that it took for the result.
+pub(crate) fn warning() -> Option<String> {
+    // Without a call there is no such promise, and small scripts need not be read again.
+    call::any_was_called().then(|| source::warning_of_promise(&namespace::globals())).flatten()
+}
 
 /// A hint for an error, where one is known.
 pub(crate) fn hint_for(name: &str, message: &str, position: Option<Position>, context: &mut Context) -> Option<String> {

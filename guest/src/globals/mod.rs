@@ -26,10 +26,10 @@ use crate::{builtins, glass::Program};
 
 pub(crate) use call::{Call, answer, running};
 pub(crate) use guards::guards;
-pub(crate) use hints::hint_for;
+pub(crate) use hints::{hint_for, warning};
 pub(crate) use namespace::namespace_name;
 pub(crate) use originals::{
-    OwnProperty, enumerable_keys, is_array, is_array_or_revoked, is_class, is_enumerable, is_raw_json,
+    OwnProperty, enumerable_keys, get_of, is_array, is_array_or_revoked, is_class, is_enumerable, is_raw_json,
     own_data_property, own_property, raw_stack, source_text,
 };
 pub(crate) use timers::{drop_timers, elapsed, run_due_timer};

@@ -19,6 +19,7 @@ struct Originals {
     is_raw_json: JsFunction,
     source_text: JsFunction,
     stack: JsFunction,
+    reflect_get: JsFunction,
 }
 
 thread_local! {
@@ -32,6 +33,7 @@ pub(super) fn keep(context: &mut Context) -> JsResult<()> {
     let (object, array, error) = (object.constructor(), array.constructor(), error.prototype());
     let function = constructors.function().prototype();
     let json = context.global_object().get(js_string!("JSON"), context)?.as_object().ok_or_else(missing)?;
+    let reflect = context.global_object().get(js_string!("Reflect"), context)?.as_object().ok_or_else(missing)?;
     let own_descriptor = method(&object, "getOwnPropertyDescriptor", context)?;
 
     let accessor = own_descriptor
@@ -49,6 +51,7 @@ pub(super) fn keep(context: &mut Context) -> JsResult<()> {
         is_array: method(&array, "isArray", context)?,
         is_raw_json: method(&json, "isRawJSON", context)?,
         source_text: method(&function, "toString", context)?,
+        reflect_get: method(&reflect, "get", context)?,
         own_descriptor,
         stack,
     };
@@ -150,6 +153,16 @@ pub(crate) fn is_array(object: &JsObject, context: &mut Context) -> bool {
 pub(crate) fn is_array_or_revoked(object: &JsObject, context: &mut Context) -> JsResult<bool> {
     let is_array = original(|originals| originals.is_array.clone())?;
     is_array.call(&JsValue::undefined(), &[object.clone().into()], context).map(|is_array| is_array.to_boolean())
+}
+
+/// A property of any value, whose getter sees that value, and not the object that stands for it: the specification's GetV.
+pub(crate) fn get_of(value: &JsValue, key: PropertyKey, context: &mut Context) -> JsResult<JsValue> {
+    if let Some(object) = value.as_object() {
+        return object.get(key, context);
+    }
+    let object = value.to_object(context)?;
+    let get = original(|originals| originals.reflect_get.clone())?;
+    get.call(&JsValue::undefined(), &[object.into(), JsValue::from(key), value.clone()], context)
 }
 
 /// Whether an object was made by `JSON.rawJSON`.

@@ -12,11 +12,13 @@
 mod advice;
 mod blame;
 mod fence;
+mod loops;
 mod parsed;
 mod places;
 mod positions;
 mod refuse;
 mod shape;
+mod take;
 mod unawaited;
 
 use std::path::PathBuf;
@@ -34,7 +36,7 @@ use oxc::{
 pub(crate) use blame::{awaiting_loop, blame, declared_names, reads_whole_result, self_call, thrown_value};
 pub(crate) use parsed::hint as hint_for_parsing;
 pub(crate) use positions::{Origin, Position, original};
-pub(crate) use unawaited::hint as hint_for_promise;
+pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
 /// The name of the author's source in stacks.
 pub(crate) const SCRIPT_NAME: &str = "script";
@@ -44,7 +46,7 @@ pub(crate) const MAIN: &str = "__main__";
 
 /// What goes before the translated program; it ends its line, so that only lines shift. The parameters are the guards of
 /// `globals/guards.rs`.
-const OPENING: &str = "(async function __main__(__iterable__, __nothing__) {\n";
+const OPENING: &str = "(async function __main__(__iterable__, __nothing__, __plain__, __take__) {\n";
 const CLOSING: &str = "\n})";
 
 /// A program that the engine can evaluate: to an async function that takes the guards.
@@ -99,6 +101,7 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
     }
     shape::return_last_value(&allocator, &mut program);
     places::mark(&allocator, source, &mut program);
+    loops::count(&allocator, source, &mut program);
 
     let printed = Codegen::new()
         .with_options(CodegenOptions {

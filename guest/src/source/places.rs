@@ -25,7 +25,10 @@ use oxc::{
     span::{GetSpan, SPAN, Span},
 };
 
-use super::blame::quoted;
+use super::{
+    blame::quoted,
+    take::{self, TAKE},
+};
 
 /// The variable. A source that names it, or a guard, is left as it is.
 const VARIABLE: &str = "__at__";
@@ -36,7 +39,7 @@ const NOTHING: &str = "__nothing__";
 
 /// Gives each statement of `program` that may fail a place.
 pub(super) fn mark<'a>(allocator: &'a Allocator, source: &str, program: &mut Program<'a>) {
-    if ![VARIABLE, ITERABLE, NOTHING].iter().any(|name| source.contains(name)) {
+    if ![VARIABLE, ITERABLE, NOTHING, TAKE].iter().any(|name| source.contains(name)) {
         Marker { allocator, builder: AstBuilder::new(allocator), source, is_used: false }.visit_program(program);
     }
 }
@@ -52,7 +55,7 @@ struct Marker<'a, 's> {
 impl<'a> Marker<'a, '_> {
     /// `value` becomes `__iterable__(value, "its text")`.
     fn guard_list(&self, value: &mut Expression<'a>) {
-        if matches!(value.without_parentheses(), Expression::ArrayExpression(_)) {
+        if is_list(value) {
             return;
         }
         let (span, text) = (value.span(), self.text_of(value));
@@ -150,13 +153,21 @@ impl<'a> VisitMut<'a> for Marker<'a, '_> {
 
     fn visit_variable_declarator(&mut self, declarator: &mut VariableDeclarator<'a>) {
         walk_mut::walk_variable_declarator(self, declarator);
-        if let Some(value) = &mut declarator.init {
-            match &declarator.id {
-                BindingPattern::ObjectPattern(_) => self.guard_object(value),
-                BindingPattern::ArrayPattern(_) => self.guard_list(value),
-                _ => {}
+        let Some(value) = &mut declarator.init else { return };
+        let mut by_index = None;
+        match &declarator.id {
+            BindingPattern::ObjectPattern(_) => self.guard_object(value),
+            BindingPattern::ArrayPattern(pattern) if take::is_simple(pattern) && !is_list(value) => {
+                let text = self.text_of(value);
+                *value = take::taken(pattern, value.take_in(&self.builder), text, &self.builder);
+                by_index = Some(take::by_index(pattern, &self.builder));
             }
-            self.mark(value);
+            BindingPattern::ArrayPattern(_) => self.guard_list(value),
+            _ => {}
+        }
+        self.mark(value);
+        if let Some(by_index) = by_index {
+            declarator.id = by_index;
         }
     }
 
@@ -176,6 +187,11 @@ impl<'a> VisitMut<'a> for Marker<'a, '_> {
         walk_mut::walk_switch_statement(self, statement);
         self.mark(&mut statement.discriminant);
     }
+}
+
+/// A list as such can be looped over.
+fn is_list(value: &Expression<'_>) -> bool {
+    matches!(value.without_parentheses(), Expression::ArrayExpression(_))
 }
 
 /// Whether an expression holds what may fail without a position of its own. A function fails when it is called, not here.

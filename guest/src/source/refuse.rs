@@ -3,8 +3,8 @@
 use oxc::{
     allocator::Allocator,
     ast::ast::{
-        Declaration, Decorator, ImportDeclaration, ImportDeclarationSpecifier, JSXElement, JSXFragment, Program,
-        Statement, TSModuleBlock, TSModuleReference, VariableDeclarationKind,
+        Declaration, Decorator, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier, JSXElement,
+        JSXFragment, Program, Statement, TSModuleBlock, TSModuleReference, VariableDeclarationKind,
     },
     ast_visit::{Visit, walk},
     parser::Parser,
@@ -32,8 +32,8 @@ pub(super) fn modules(source: &str, program: &Program<'_>) -> Result<(), SyntaxF
                     _ => continue,
                 }
             }
-            Statement::ExportAllDeclaration(export) => (no_export(), export.span),
-            Statement::ExportFromDeclaration(export) => (no_export(), export.span),
+            Statement::ExportAllDeclaration(export) if !export.export_kind.is_type() => (no_export(), export.span),
+            Statement::ExportFromDeclaration(export) if !is_export_of_types(export) => (no_export(), export.span),
             _ => continue,
         };
         return Err(fault(source, &message, span, USE_TOOLS));
@@ -45,6 +45,11 @@ fn is_of_types(import: &ImportDeclaration<'_>) -> bool {
     let is_type = |specifier: &ImportDeclarationSpecifier<'_>| matches!(specifier, ImportDeclarationSpecifier::ImportSpecifier(specifier) if specifier.import_kind.is_type());
     import.import_kind.is_type()
         || import.specifiers.as_ref().is_some_and(|specifiers| !specifiers.is_empty() && specifiers.iter().all(is_type))
+}
+
+fn is_export_of_types(export: &ExportFromDeclaration<'_>) -> bool {
+    export.export_kind.is_type()
+        || (!export.specifiers.is_empty() && export.specifiers.iter().all(|specifier| specifier.export_kind.is_type()))
 }
 
 fn no_module(name: &str) -> String {

@@ -99,7 +99,10 @@ fn unwrap_exports<'a>(allocator: &'a Allocator, program: &mut Program<'a>) {
             Statement::ExportDeclaration(mut export) => {
                 program.body.push(Statement::from(export.declaration.take_in(&builder)));
             }
-            Statement::ExportNamedDeclaration(_) => {}
+            // Of an `export … from`, only one of types alone gets this far.
+            Statement::ExportNamedDeclaration(_)
+            | Statement::ExportFromDeclaration(_)
+            | Statement::ExportAllDeclaration(_) => {}
             other => program.body.push(other),
         }
     }

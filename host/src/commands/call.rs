@@ -2,39 +2,87 @@
 
 use std::{path::Path, process::ExitCode};
 
-use belljar_model::{ErrorKind, RunError};
-use serde_json::{Map, Value};
+use belljar_daemon::Client;
+use belljar_model::{ErrorKind, RunError, ToolPath};
+use serde::Deserialize;
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
 
 use super::source;
 use crate::{
     arguments::CallArguments,
+    daemon,
     failure::{self, Failure},
-    output, render, setup, signals,
+    output,
+    render::{self, outcome::SeenError},
+    setup::{self, Setup},
+    signals,
 };
 
 pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> {
-    let setup = setup::load(&arguments.config)?;
-    let input = input(&arguments.input, setup.limits.max_arguments.as_u64())?;
-    let interrupted = signals::told_to_end();
+    let loaded = setup::read(&arguments.config)?;
+    let input = input(&arguments.input, loaded.limits().max_arguments.as_u64())?;
+    let told_to_end = signals::told_to_end();
+    let answer = match daemon::reach(&loaded, arguments.daemon).await? {
+        Some(client) => there(client, &arguments.path, &input, told_to_end).await?,
+        None => here(Setup::of(loaded), &arguments.path, input, told_to_end).await?,
+    };
+    let seen = Seen::parse(&answer)?;
+    if arguments.json {
+        output::print_json_text(answer.get());
+    } else if let Some(error) = &seen.error {
+        output::complain(&error.message, error.hint.as_deref());
+    } else {
+        output::print(render::value::text(&seen.value));
+    }
+    Ok(seen.error.as_ref().map_or(ExitCode::SUCCESS, |error| failure::exit_code_of(error.kind)))
+}
+
+/// Calls the tool in the daemon.
+async fn there(
+    mut client: Client,
+    path: &ToolPath,
+    input: &Map<String, Value>,
+    told_to_end: impl Future<Output = ()>,
+) -> Result<Box<RawValue>, Failure> {
+    let params = serde_json::json!({ "tool": path.to_string(), "arguments": input });
+    client.request_until("call", &params, told_to_end).await.map_err(daemon::failed)
+}
+
+/// Calls the tool in this process, with a child of its own.
+async fn here(
+    setup: Setup,
+    path: &ToolPath,
+    input: Map<String, Value>,
+    told_to_end: impl Future<Output = ()>,
+) -> Result<Box<RawValue>, Failure> {
     let progress = render::progress::show(setup.toolbox.upstream());
     let answer = tokio::select! {
-        answer = setup.toolbox.call(&arguments.path, input, setup.limits.call) => Ok(answer),
-        () = interrupted => {
+        answer = setup.toolbox.call(path, input, setup.limits.call) => Ok(answer),
+        () = told_to_end => {
             let message = "interrupted; the call may have taken effect";
             Err(Failure::from(RunError::new(ErrorKind::Cancelled, message)))
         }
     };
     progress.end().await;
     setup.toolbox.shutdown().await;
-    let answer = answer?;
-    if arguments.json {
-        output::print_json(&answer);
-    } else if let Some(error) = &answer.error {
-        output::complain(&error.message, error.hint.as_deref());
-    } else {
-        output::print(render::value::text(&answer.value));
+    to_raw_value(&answer?).map_err(|error| Failure::internal(format!("the answer is no JSON: {error}")))
+}
+
+/// What is shown of an answer, be it of this process or the daemon's.
+#[derive(Deserialize)]
+struct Seen {
+    value: Value,
+    error: Option<SeenError>,
+}
+
+impl Seen {
+    fn parse(answer: &RawValue) -> Result<Self, Failure> {
+        serde_json::from_str(answer.get())
+            .map_err(|error| Failure::internal(format!("the answer cannot be understood: {error}")))
     }
-    Ok(answer.error.as_ref().map_or(ExitCode::SUCCESS, failure::exit_code))
 }
 
 /// The arguments: JSON itself, `@FILE`, or `-` for stdin.

@@ -1,6 +1,9 @@
 //! One module per command: ask the crates, show the answer, choose the exit code.
 
 pub(crate) mod call;
+pub(crate) mod daemon;
+pub(crate) mod import;
+pub(crate) mod login;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;

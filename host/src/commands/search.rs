@@ -3,12 +3,58 @@
 use std::process::ExitCode;
 
 use belljar_catalog::Query;
+use belljar_daemon::Client;
 use belljar_model::{ErrorKind, RunError};
 
-use crate::{arguments::SearchArguments, failure::Failure, output, render, setup, signals};
+use crate::{
+    arguments::SearchArguments,
+    daemon::{self, Told},
+    failure::Failure,
+    output, render,
+    setup::{self, Setup},
+    signals,
+};
 
 pub(crate) async fn search(arguments: SearchArguments) -> Result<ExitCode, Failure> {
-    let setup = setup::load(&arguments.config)?;
+    let loaded = setup::read(&arguments.config)?;
+    let told_to_end = signals::told_to_end();
+    match daemon::reach(&loaded, arguments.daemon).await? {
+        Some(client) => there(client, &arguments, told_to_end).await,
+        None => here(Setup::of(loaded), arguments, told_to_end).await,
+    }
+}
+
+async fn there(
+    mut client: Client,
+    arguments: &SearchArguments,
+    told_to_end: impl Future<Output = ()>,
+) -> Result<ExitCode, Failure> {
+    let params = serde_json::json!({
+        "query": arguments.query.join(" "),
+        "server": arguments.server,
+        "effect": arguments.effect,
+        "detail": arguments.detail.map(|detail| detail.to_string()),
+        "limit": arguments.limit,
+        "budget": arguments.budget,
+    });
+    let answer = tokio::select! {
+        answer = client.request("search", &params) => answer.map_err(daemon::failed)?,
+        () = told_to_end => return Err(interrupted()),
+    };
+    let told = Told::parse(&answer)?;
+    if arguments.json {
+        output::print_json_text(told.answer.get());
+    } else {
+        output::print(output::visible(told.text.trim_end()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn here(
+    setup: Setup,
+    arguments: SearchArguments,
+    told_to_end: impl Future<Output = ()>,
+) -> Result<ExitCode, Failure> {
     let query = Query {
         text: arguments.query.join(" "),
         server: arguments.server,
@@ -17,11 +63,10 @@ pub(crate) async fn search(arguments: SearchArguments) -> Result<ExitCode, Failu
         limit: arguments.limit,
         budget: arguments.budget,
     };
-    let interrupted = signals::told_to_end();
     let progress = render::progress::show(setup.toolbox.upstream());
     let answer = tokio::select! {
         answer = setup.toolbox.search(&query) => Ok(answer),
-        () = interrupted => Err(Failure::from(RunError::new(ErrorKind::Cancelled, "interrupted"))),
+        () = told_to_end => Err(interrupted()),
     };
     progress.end().await;
     if let Ok(answer) = &answer {
@@ -33,4 +78,8 @@ pub(crate) async fn search(arguments: SearchArguments) -> Result<ExitCode, Failu
     }
     setup.toolbox.shutdown().await;
     answer.map(|_| ExitCode::SUCCESS)
+}
+
+fn interrupted() -> Failure {
+    RunError::new(ErrorKind::Cancelled, "interrupted").into()
 }

@@ -5,12 +5,19 @@ use std::process::ExitCode;
 use belljar_model::LimitsPatch;
 use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 
-use crate::{arguments::ConfigArguments, failure::Failure, serve::Server, setup, signals};
+use crate::{
+    arguments::ConfigArguments,
+    failure::Failure,
+    serve::Server,
+    setup::{self, Setup},
+    signals,
+};
 
 pub(crate) async fn serve(arguments: ConfigArguments) -> Result<ExitCode, Failure> {
-    let setup = setup::load(&arguments)?;
+    let setup = Setup::to_stay(setup::read(&arguments)?);
     let interrupted = signals::told_to_end();
     let gateway = setup.gateway(&LimitsPatch::default())?;
+    setup.toolbox.upstream().begin_warm();
     let served = async {
         let service = Server::new(gateway).serve(stdio_pipes()).await;
         match service {

@@ -2,29 +2,52 @@
 
 use std::process::ExitCode;
 
+use belljar_daemon::Client;
 use futures::future::join_all;
+use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{arguments::ServersArguments, failure::Failure, output, render, setup, signals};
+use crate::{
+    arguments::ServersArguments,
+    daemon,
+    failure::Failure,
+    output, render,
+    setup::{self, Setup},
+    signals,
+};
 
 pub(crate) async fn servers(arguments: ServersArguments) -> Result<ExitCode, Failure> {
-    let setup = setup::load(&arguments.config)?;
+    let loaded = setup::read(&arguments.config)?;
+    let told_to_end = signals::told_to_end();
+    let status = match daemon::reach(&loaded, arguments.daemon).await? {
+        Some(client) => there(client, told_to_end).await?,
+        None => here(Setup::of(loaded), told_to_end).await?,
+    };
+    if arguments.json {
+        output::print_json_text(status.get());
+    } else {
+        render::servers::show(&status)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn there(mut client: Client, told_to_end: impl Future<Output = ()>) -> Result<Box<RawValue>, Failure> {
+    let start = serde_json::json!({ "start": true });
+    client.request_until("servers", &start, told_to_end).await.map_err(daemon::failed)
+}
+
+async fn here(setup: Setup, told_to_end: impl Future<Output = ()>) -> Result<Box<RawValue>, Failure> {
     let upstream = setup.toolbox.upstream();
-    let interrupted = signals::told_to_end();
     let progress = render::progress::show(upstream);
     // What a server's state is can only be said once it has been asked; why it failed is in the status.
     let names: Vec<&str> = upstream.names().collect();
-    let asked = join_all(names.iter().map(|name| upstream.tools(name)));
+    let asked = join_all(names.iter().map(|name| upstream.start(name)));
     tokio::select! {
         _ = asked => {}
-        () = interrupted => {}
+        () = told_to_end => {}
     }
     progress.end().await;
     let status = setup.toolbox.status();
-    if arguments.json {
-        output::print_json(&serde_json::json!({ "servers": status }));
-    } else {
-        render::servers::show(&status);
-    }
     setup.toolbox.shutdown().await;
-    Ok(ExitCode::SUCCESS)
+    to_raw_value(&serde_json::json!({ "servers": status }))
+        .map_err(|error| Failure::internal(format!("the status is no JSON: {error}")))
 }

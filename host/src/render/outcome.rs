@@ -2,22 +2,52 @@
 
 use std::fmt::Write as _;
 
-use belljar_model::{ByteSize, CallRecord, LogEntry, LogLevel, Outcome, RunError, Usage};
+use belljar_model::{ByteSize, CallRecord, ErrorKind, LogEntry, LogLevel, Usage};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
 
 use super::value;
-use crate::output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible};
+use crate::{
+    failure::Failure,
+    output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible, visible_line},
+};
 
 /// Calls shown one by one; more are counted.
 const SHOWN_CALLS: usize = 20;
 
-pub(crate) fn show(outcome: &Outcome) {
+/// An outcome as it is shown, be it of this process or the daemon's.
+#[derive(Deserialize)]
+pub(crate) struct Seen {
+    value: Value,
+    logs: Vec<LogEntry>,
+    pub(crate) error: Option<SeenError>,
+    calls: Vec<CallRecord>,
+    usage: Usage,
+}
+
+/// What is shown of an error.
+#[derive(Deserialize)]
+pub(crate) struct SeenError {
+    pub(crate) kind: ErrorKind,
+    pub(crate) message: String,
+    line: Option<u32>,
+    column: Option<u32>,
+    frame: Option<String>,
+    pub(crate) hint: Option<String>,
+}
+
+impl Seen {
+    pub(crate) fn parse(outcome: &RawValue) -> Result<Self, Failure> {
+        serde_json::from_str(outcome.get())
+            .map_err(|error| Failure::internal(format!("the outcome cannot be understood: {error}")))
+    }
+}
+
+pub(crate) fn show(outcome: &Seen) {
     outcome.logs.iter().for_each(log);
-    match &outcome.result {
-        Ok(text) => match text.to_value() {
-            Ok(value) => output::print(value::text(&value)),
-            Err(_) => output::print(visible(text.as_str())),
-        },
-        Err(error) => failure(error),
+    match &outcome.error {
+        None => output::print(value::text(&outcome.value)),
+        Some(error) => failure(error),
     }
     calls(&outcome.calls);
     usage(&outcome.usage);
@@ -36,8 +66,8 @@ fn log(entry: &LogEntry) {
     }
 }
 
-fn failure(error: &RunError) {
-    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible(&error.message)));
+fn failure(error: &SeenError) {
+    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible_line(&error.message)));
     if let Some(frame) = &error.frame {
         output::say(visible(frame));
     } else if let Some(line) = error.line {
@@ -53,9 +83,9 @@ fn calls(calls: &[CallRecord]) {
     for call in calls.iter().take(SHOWN_CALLS) {
         let path = format!("{}.{}", call.server, call.tool);
         let (style, mark) = if call.ok { (GOOD, "ok") } else { (ERROR, "failed") };
-        let error = call.error.as_ref().map(|error| format!(": {}", visible(error))).unwrap_or_default();
+        let error = call.error.as_ref().map(|error| format!(": {}", visible_line(error))).unwrap_or_default();
         let effect = call.effect.as_str();
-        let path = visible(&path);
+        let path = visible_line(&path);
         output::say(format_args!(
             "{DIM} call {path:widest$}  {effect:<9}  {:>8.1} ms{DIM:#}  {style}{mark}{style:#}{error}",
             call.ms

@@ -1,40 +1,103 @@
 //! The state of each child, as a table.
 
-use belljar_upstream::{ServerState, ServerStatus};
+use std::time::Duration;
 
-use crate::output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
-pub(crate) fn show(servers: &[ServerStatus]) {
+use crate::{
+    failure::Failure,
+    output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible_line},
+};
+
+/// The states as they are shown, be they of this process or the daemon's.
+#[derive(Deserialize)]
+struct Seen {
+    servers: Vec<Server>,
+}
+
+#[derive(Deserialize)]
+struct Server {
+    name: String,
+    key: Option<String>,
+    state: String,
+    transport: String,
+    era: Option<String>,
+    tools: Option<usize>,
+    pid: Option<u32>,
+    uptime_ms: Option<u64>,
+    calls: u64,
+    restarts: u32,
+    last_error: Option<String>,
+    hint: Option<String>,
+}
+
+const HEADINGS: [&str; 9] = ["NAME", "STATE", "TRANSPORT", "ERA", "TOOLS", "PID", "UP", "CALLS", "RESTARTS"];
+/// From here on there are numbers, which stand to the right.
+const FIRST_NUMBER: usize = 4;
+const STATE: usize = 1;
+
+impl Server {
+    fn cells(&self) -> [String; HEADINGS.len()] {
+        let name = match &self.key {
+            Some(key) => format!("{} [{key}]", self.name),
+            None => self.name.clone(),
+        };
+        // Whole seconds: more of it is of no use, and nothing keeps still.
+        let uptime = self.uptime_ms.map(|ms| humantime::format_duration(Duration::from_secs(ms / 1000)).to_string());
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        [
+            visible_line(&name).into_owned(),
+            visible_line(&self.state).into_owned(),
+            visible_line(&self.transport).into_owned(),
+            or_dash(self.era.as_deref().map(|era| visible_line(era).into_owned())),
+            or_dash(self.tools.map(|tools| tools.to_string())),
+            or_dash(self.pid.map(|pid| pid.to_string())),
+            or_dash(uptime),
+            self.calls.to_string(),
+            self.restarts.to_string(),
+        ]
+    }
+}
+
+pub(crate) fn show(status: &RawValue) -> Result<(), Failure> {
+    let Seen { servers } = serde_json::from_str(status.get())
+        .map_err(|error| Failure::internal(format!("the status cannot be understood: {error}")))?;
     if servers.is_empty() {
         output::say("no servers are configured");
-        return;
+        return Ok(());
     }
-    let widest = servers.iter().map(|server| server.name.len()).max().unwrap_or(0).max(4);
-    output::print(format_args!(
-        "{STRONG}{:widest$}  {:<9} {:<9} {:>5}  {:>7}{STRONG:#}",
-        "NAME", "STATE", "TRANSPORT", "TOOLS", "PID"
-    ));
-    for server in servers {
-        let style = match server.state {
-            ServerState::Ready => GOOD,
-            ServerState::Failed => ERROR,
-            ServerState::Starting => WARNING,
+    let rows: Vec<_> = servers.iter().map(Server::cells).collect();
+    let mut widths = HEADINGS.map(|heading| heading.chars().count());
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let padded = |column: usize, cell: &str| {
+        let width = widths.get(column).copied().unwrap_or(0);
+        if column < FIRST_NUMBER { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+    };
+    let heading = HEADINGS.iter().enumerate().map(|(column, cell)| padded(column, cell)).collect::<Vec<_>>().join("  ");
+    output::print(format_args!("{STRONG}{heading}{STRONG:#}"));
+    for (server, row) in servers.iter().zip(&rows) {
+        let style = match server.state.as_str() {
+            "ready" | "busy" => GOOD,
+            "failing" | "open" => ERROR,
+            "starting" | "stopping" => WARNING,
             _ => DIM,
         };
-        let number = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
-        output::print(format_args!(
-            "{:widest$}  {style}{:<9}{style:#} {:<9} {:>5}  {:>7}",
-            visible(&server.name),
-            server.state.as_str(),
-            server.transport,
-            number(server.tools.map(|tools| tools.to_string())),
-            number(server.pid.map(|pid| pid.to_string())),
-        ));
+        let cells = row.iter().enumerate().map(|(column, cell)| match column {
+            STATE => format!("{style}{}{style:#}", padded(column, cell)),
+            _ => padded(column, cell),
+        });
+        output::print(cells.collect::<Vec<_>>().join("  "));
         if let Some(error) = &server.last_error {
-            output::print(format_args!("{:widest$}  {ERROR}{}{ERROR:#}", "", visible(error)));
+            output::print(format_args!("    {ERROR}{}{ERROR:#}", visible_line(error)));
         }
         if let Some(hint) = &server.hint {
-            output::print(format_args!("{:widest$}  {HINT}hint:{HINT:#} {}", "", visible(hint)));
+            output::print(format_args!("    {HINT}hint:{HINT:#} {}", visible_line(hint)));
         }
     }
+    Ok(())
 }

@@ -1,10 +1,14 @@
 //! belljar as an MCP server: two tools, whatever the number of children.
 
+mod client;
 mod definitions;
+
+use std::sync::Arc;
 
 use belljar_catalog::{Detail, Query};
 use belljar_gateway::{Gateway, report};
 use belljar_model::{ErrorKind, LimitsPatch, Outcome, RunError};
+use belljar_upstream::Caller;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -16,6 +20,7 @@ use rmcp::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use client::Client;
 use definitions::{EXECUTE, INSTRUCTIONS, SEARCH};
 
 /// The server. One per client.
@@ -83,6 +88,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
+        // No child is started before somebody needs it, so children hear of what this client can do.
+        self.gateway.toolbox().upstream().set_client_abilities(client::abilities(&context.peer));
         let result = match request.name.as_ref() {
             SEARCH => self.search(arguments).await,
             EXECUTE => self.execute(arguments, &context).await,
@@ -121,7 +128,10 @@ impl Server {
 
     async fn execute(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
         let outcome = match serde_json::from_value::<ExecuteRequest>(arguments) {
-            Ok(request) => self.gateway.execute_until(request.code, &request.limits, context.ct.cancelled()).await,
+            Ok(request) => {
+                let caller = Caller::new(Some(Arc::new(Client(context.peer.clone()))));
+                self.gateway.execute_for(caller, request.code, &request.limits, context.ct.cancelled()).await
+            }
             Err(error) => Outcome::refused(
                 RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: {error}"))
                     .with_hint("it takes {code: string, limits?: {timeout?: \"30s\", …}}"),

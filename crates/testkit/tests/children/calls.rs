@@ -57,7 +57,7 @@ async fn a_child_that_dies_mid_call_fails_that_call_at_once_and_is_restarted_on_
         assert_eq!(exit.code(), Some(7));
         assert_eq!(*stderr, ["panicked in echo"]);
         assert!(fault.to_string().contains("panicked in echo"), "{fault}");
-        let stopped = state_when(&mut changes, ServerState::Stopped).await;
+        let stopped = state_when(&mut changes, ServerState::Failing).await;
         assert_eq!((stopped.restarts, stopped.pid), (restarts, None));
         assert!(stopped.last_error.is_some_and(|error| error.contains("exit status: 7")));
     }
@@ -66,7 +66,9 @@ async fn a_child_that_dies_mid_call_fails_that_call_at_once_and_is_restarted_on_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_right_after_a_death_has_a_life_of_its_own() {
-    let upstream = child(&["crash-on-call"]);
+    let mut spec = spec(&["crash-on-call"]);
+    spec.life.breaker.failures = 100.try_into().expect("not zero");
+    let upstream = upstream(spec);
     for _ in 0..20 {
         let fault = call(&upstream, "echo", json!({})).await.expect_err("it dies");
         assert!(matches!(fault, CallFault::Died { .. }), "{fault:?}");

@@ -27,7 +27,7 @@ async fn shutdown_leaves_no_process_behind_not_even_a_stubborn_grandchild() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     all.retain(|pid| is_running(*pid));
     assert_eq!(all, Vec::<u32>::new());
-    assert!(upstream.status().iter().all(|status| status.state == ServerState::Stopped && status.pid.is_none()));
+    assert!(upstream.status().iter().all(|status| status.state == ServerState::Cold && status.pid.is_none()));
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn a_helper_of_a_child_that_was_killed_is_ended_too() {
     let leader = nix::unistd::Pid::from_raw(pid);
     nix::sys::signal::kill(leader, nix::sys::signal::Signal::SIGKILL).expect("it can be killed");
     // The helper holds the child's stdout open, so it is the exit alone that tells.
-    state_when(&mut changes, ServerState::Stopped).await;
+    state_when(&mut changes, ServerState::Failing).await;
     assert!(helper.iter().all(|pid| is_gone_within(*pid, Duration::ZERO)));
     upstream.shutdown().await;
 }
@@ -72,10 +72,10 @@ async fn a_call_in_flight_is_cancelled_by_a_shutdown_and_nothing_starts_after_it
     upstream.tools("child").await.expect("it starts");
     let (called, ()) = tokio::join!(call(&upstream, "echo", json!({})), upstream.shutdown());
     assert!(matches!(called, Err(CallFault::Cancelled { .. })), "{called:?}");
-    let fault = upstream.tools("child").await.expect_err("nothing starts any more");
+    let fault = upstream.start("child").await.expect_err("nothing starts any more");
     assert!(matches!(&*fault, StartFault::ShuttingDown), "{fault:?}");
     upstream.begin("child");
-    assert_eq!(status(&upstream).state, ServerState::Stopped);
+    assert_eq!(status(&upstream).state, ServerState::Cold);
 }
 
 #[tokio::test]
@@ -110,10 +110,59 @@ async fn a_restart_begins_when_nothing_is_left_of_the_life_before() {
     let upstream = child(&["crash-on-call"]);
     let mut changes = upstream.subscribe();
     call(&upstream, "echo", json!({})).await.expect_err("it dies");
-    state_when(&mut changes, ServerState::Stopped).await;
-    assert_eq!(upstream.tools("child").await.expect("it starts again").len(), 3);
+    state_when(&mut changes, ServerState::Failing).await;
+    assert_eq!(upstream.start("child").await.expect("it starts again").len(), 3);
     let again = status(&upstream);
     assert_eq!((again.state, again.restarts), (ServerState::Ready, 1));
     assert!(again.last_error.is_some(), "what happened before is not forgotten");
     upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_helper_that_left_the_group_is_found_by_the_supervisor() {
+    let file = scratch_file();
+    let upstream = child(&["runaway", &file.to_string_lossy()]);
+    upstream.tools("child").await.expect("it starts");
+    let mut all = pids(&file);
+    assert!(all.len() == 2 && all.iter().all(|pid| is_running(*pid)));
+    let begun = Instant::now();
+    upstream.shutdown().await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    all.retain(|pid| is_running(*pid));
+    assert_eq!(all, Vec::<u32>::new());
+}
+
+#[tokio::test]
+async fn nothing_is_left_without_a_supervisor_either_as_long_as_it_stays_in_the_group() {
+    let file = scratch_file();
+    let mut options = options();
+    options.supervisor = None;
+    let upstream = upstream_with(vec![spec(&["stubborn", &file.to_string_lossy()])], options);
+    upstream.tools("child").await.expect("it starts");
+    let mut all = pids(&file);
+    upstream.shutdown().await;
+    all.retain(|pid| is_running(*pid));
+    assert_eq!(all, Vec::<u32>::new());
+}
+
+#[test]
+fn nothing_is_left_when_belljar_itself_is_killed() {
+    use std::io::BufRead as _;
+    let file = scratch_file();
+    let mut host = std::process::Command::new(binary())
+        .args(["host", &file.to_string_lossy()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let mut output = std::io::BufReader::new(host.stdout.take().expect("it was asked for"));
+    output.read_line(&mut line).expect("it says that it is ready");
+    assert_eq!(line, "ready\n");
+    let all = pids(&file);
+    assert!(all.len() == 2 && all.iter().all(|pid| is_running(*pid)));
+    // SIGKILL, which nobody can notice in time.
+    host.kill().expect("it can be killed");
+    host.wait().expect("it is dead");
+    // The child ignores the end of its input and SIGTERM, and its helper is in another session.
+    assert!(all.iter().all(|pid| is_gone_within(*pid, AMPLE)));
 }

@@ -103,3 +103,50 @@ async fn the_demo_lists_its_tools_and_answers_calls_in_process() {
     assert_eq!(status(&upstream).pid, None);
     tokio::join!(upstream.shutdown(), another.shutdown());
 }
+
+#[tokio::test]
+async fn an_answer_that_comes_twice_is_taken_once() {
+    let upstream = child(&["twice"]);
+    for number in 0..10 {
+        let result = call(&upstream, "echo", json!({"number": number})).await.expect("a result");
+        assert_eq!(result["structuredContent"], json!({"number": number}));
+    }
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_answer_after_the_deadline_is_nobodys() {
+    let upstream = child(&["late"]);
+    upstream.tools("child").await.expect("it starts");
+    for number in 0..5 {
+        let late = upstream.call(&ToolPath::new("child", "slow"), Map::new(), SHORT).await;
+        assert!(matches!(late, Err(CallFault::Timeout { .. })), "{late:?}");
+        let result = call(&upstream, "echo", json!({"number": number})).await.expect("a result");
+        assert_eq!(result["structuredContent"], json!({"number": number}));
+    }
+    assert_eq!(status(&upstream).restarts, 0);
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_exits_on_an_unknown_method_is_asked_none_and_so_is_one_that_ignores_them() {
+    for mode in ["exit-unknown", "ignore-unknown"] {
+        let upstream = child(&[mode]);
+        let begun = std::time::Instant::now();
+        upstream.tools("child").await.expect(mode);
+        assert!(begun.elapsed() < Duration::from_secs(10), "nothing was waited for in vain");
+        call(&upstream, "echo", json!({})).await.expect(mode);
+        assert_eq!(status(&upstream).restarts, 0);
+        upstream.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_flood_of_notifications_holds_up_no_answer() {
+    let upstream = child(&["flood"]);
+    for _ in 0..3 {
+        call(&upstream, "echo", json!({})).await.expect("a result");
+    }
+    assert_eq!(status(&upstream).restarts, 0);
+    upstream.shutdown().await;
+}

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use belljar_model::{HttpEndpoint, StdioCommand};
+use belljar_model::StdioCommand;
 use belljar_testkit::is_gone_within;
-use belljar_upstream::{Exit, StartFault, StartStep};
+use belljar_upstream::{Backoff, Exit, StartFault, StartStep};
 use serde_json::json;
 
 use super::*;
@@ -23,7 +23,7 @@ async fn a_command_that_does_not_exist_is_a_clear_start_fault() {
     let fault = start_fault(&upstream).await;
     assert!(matches!(&*fault, StartFault::CommandNotFound { command } if command == "belljar-no-such-command"));
     let status = status(&upstream);
-    assert_eq!(status.state, ServerState::Failed);
+    assert_eq!(status.state, ServerState::Failing);
     assert_eq!(status.last_error.as_deref(), Some("the command 'belljar-no-such-command' was not found"));
     assert!(status.hint.is_some_and(|hint| hint.contains("PATH")));
     let fault = call(&upstream, "echo", json!({})).await.expect_err("nothing to call");
@@ -99,15 +99,6 @@ async fn a_start_fault_names_the_step_that_failed() {
 }
 
 #[tokio::test]
-async fn a_transport_that_is_not_spoken_yet_says_what_to_use_instead() {
-    let endpoint = HttpEndpoint { url: "http://127.0.0.1:1/mcp".to_owned(), headers: BTreeMap::new() };
-    let upstream = upstream(ServerSpec::new("child", Transport::Http(endpoint)));
-    let fault = start_fault(&upstream).await;
-    assert!(matches!(&*fault, StartFault::TransportNotSupported { transport: "http" }));
-    assert!(fault.hint().is_some_and(|hint| hint.contains("mcp-remote")));
-}
-
-#[tokio::test]
 async fn an_unknown_server_is_a_fault_that_names_the_nearest() {
     let upstream = demo();
     let fault = upstream.tools("chidl").await.expect_err("no such server");
@@ -121,10 +112,10 @@ async fn a_failed_start_is_remembered_for_a_while_and_then_tried_again() {
     let file = scratch_file();
     let program = file.to_string_lossy().into_owned();
     let mut options = options();
-    options.retry_after = Duration::from_secs(3600);
+    options.backoff = Backoff { first: Duration::from_secs(3600), most: Duration::from_secs(3600) };
     let server = || vec![ServerSpec::new("child", Transport::Stdio(command(&program)))];
     let patient = upstream_with(server(), options.clone());
-    options.retry_after = Duration::ZERO;
+    options.backoff = Backoff { first: Duration::ZERO, most: Duration::ZERO };
     let eager = upstream_with(server(), options);
     assert!(matches!(&*start_fault(&patient).await, StartFault::CommandNotFound { .. }));
     assert!(matches!(&*start_fault(&eager).await, StartFault::CommandNotFound { .. }));

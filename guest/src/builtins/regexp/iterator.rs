@@ -2,7 +2,10 @@
 
 use std::cell::Cell;
 
-use boa_engine::{Context, JsData, JsNativeError, JsObject, JsResult, JsString, JsValue, js_string};
+use boa_engine::{
+    Context, JsData, JsNativeError, JsObject, JsResult, JsString, JsValue,
+    builtins::iterable::create_iter_result_object, js_string,
+};
 use boa_gc::{Finalize, Trace};
 
 use super::{
@@ -46,7 +49,7 @@ pub(super) fn match_all(
         is_full_unicode: flags.contains(b'u') || flags.contains(b'v'),
         is_done: Cell::new(false),
     };
-    Ok(JsObject::from_proto_and_data(originals.iterator_prototype(), matches).into())
+    Ok(JsObject::new(context.root_shape(), originals.iterator_prototype(), matches).upcast().into())
 }
 
 /// `%RegExpStringIteratorPrototype%.next`. No borrow is held while a script's `exec` runs: that may ask for the next one, too.
@@ -82,9 +85,6 @@ pub(super) fn next(this: &JsValue, _: &[JsValue], originals: &Originals, context
 }
 
 fn result(value: Option<JsObject>, context: &mut Context) -> JsValue {
-    let result = JsObject::with_object_proto(context.intrinsics());
     let is_done = value.is_none();
-    array::put(&result, js_string!("value"), value.map_or_else(JsValue::undefined, JsValue::from));
-    array::put(&result, js_string!("done"), is_done);
-    result.into()
+    create_iter_result_object(value.map_or_else(JsValue::undefined, JsValue::from), is_done, context)
 }

@@ -3,7 +3,7 @@
 //! Boa hands the comparator to Rust's own sort, which may panic if the order is none. A merge sort asks and believes: whatever
 //! the answers, they give some order.
 
-mod difference;
+mod known;
 mod merge;
 
 use std::{cmp::Ordering, convert::Infallible};
@@ -14,7 +14,7 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use difference::Difference;
+use known::{Key, Known};
 
 use super::replace;
 use crate::values::plain;
@@ -120,8 +120,8 @@ fn length(object: &JsObject, context: &mut Context) -> JsResult<u64> {
 fn sorted(items: Vec<JsValue>, comparator: Option<&JsObject>, context: &mut Context) -> JsResult<Vec<JsValue>> {
     let (missing, items): (Vec<_>, Vec<_>) = items.into_iter().partition(JsValue::is_undefined);
     let mut sorted = match comparator {
-        Some(comparator) => match numbered(&items, comparator, context) {
-            Some((numbers, is_descending)) => by_number(items, numbers, is_descending),
+        Some(comparator) => match keyed(&items, comparator, context) {
+            Some((known, keys)) => by_key(items, keys, &known),
             None => merge::sorted(items, |left, right| {
                 let answer = comparator.call(&JsValue::undefined(), &[left.clone(), right.clone()], context)?;
                 Ok::<_, JsError>(sign(answer.to_number(context)?))
@@ -140,18 +140,16 @@ fn sorted(items: Vec<JsValue>, comparator: Option<&JsObject>, context: &mut Cont
     Ok(sorted)
 }
 
-/// The number that each item is compared by, if the comparator is the difference of them.
-fn numbered(items: &[JsValue], comparator: &JsObject, context: &mut Context) -> Option<(Vec<f64>, bool)> {
-    let difference = Difference::of(comparator, context)?;
-    let numbers = items.iter().map(|item| difference.number(item)).collect::<Option<_>>()?;
-    Some((numbers, difference.is_descending))
+/// What each item is compared by, if the answers of the comparator are known.
+fn keyed(items: &[JsValue], comparator: &JsObject, context: &mut Context) -> Option<(Known, Vec<Key>)> {
+    let known = Known::of(comparator, context)?;
+    let keys = known.keys(items)?;
+    Some((known, keys))
 }
 
-fn by_number(items: Vec<JsValue>, numbers: Vec<f64>, is_descending: bool) -> Vec<JsValue> {
-    let items: Vec<(f64, JsValue)> = numbers.into_iter().zip(items).collect();
-    let sorted = merge::sorted(items, |(left, _), (right, _)| {
-        Ok::<_, Infallible>(sign(if is_descending { right - left } else { left - right }))
-    });
+fn by_key(items: Vec<JsValue>, keys: Vec<Key>, known: &Known) -> Vec<JsValue> {
+    let items: Vec<(Key, JsValue)> = keys.into_iter().zip(items).collect();
+    let sorted = merge::sorted(items, |(left, _), (right, _)| Ok::<_, Infallible>(known.answer(left, right)));
     match sorted {
         Ok(sorted) => sorted.into_iter().map(|(_, item)| item).collect(),
         Err(never) => match never {},
@@ -178,6 +176,17 @@ mod tests {
             "[3, 1, 2, Infinity, -Infinity, -0, 0].sort((a, b) => a - b).join()",
             "[3, '1', 2].sort((a, b) => a - b).join()",
             "[{ n: 2 }, { n: 1, m: 1 }, { n: 2, k: 1 }, { n: 1 }].sort((a, b) => b.n - a.n).map((x) => JSON.stringify(x)).join()",
+            "Object.entries({ a: 2, b: 3, c: 1 }).sort((a, b) => b[1] - a[1]).join(';')",
+            "['b', 'a', 'c', 'é', 'B', ''].sort((a, b) => a < b ? -1 : a > b ? 1 : 0).join()",
+            "['b', 'a', 'c', 'b'].sort((a, b) => a < b ? 1 : -1).join()",
+            "[{ n: 'x' }, { n: 'a', m: 1 }, { n: 'x', k: 1 }, { n: 'a' }].sort((a, b) => a.n === b.n ? 0 : a.n < b.n ? -1 : 1).map((x) => JSON.stringify(x)).join()",
+            "[3, NaN, 1, NaN, 2].sort((a, b) => a < b ? -1 : a > b ? 1 : 0).length",
+            "[3, '1', 2].sort((a, b) => a < b ? -1 : 1).join()",
+            "['ccc', 'a', 'bb'].sort((a, b) => a.length - b.length).join()",
+            "[[1, 2, 3], [], [1]].sort((a, b) => a.length - b.length).join(';')",
+            "[{ length: 2 }, { length: 1 }].sort((a, b) => a.length - b.length)[0].length",
+            "let asked = 0; [[2], Object.defineProperty([1], 0, { get: () => (asked++, 1) })].sort((a, b) => a[0] - b[0]).join() + (asked > 0)",
+            "[[2], [], [1]].sort((a, b) => a[0] - b[0]).join(';')",
             "let reads = 0; const lazy = [2, 1, 3].map((n) => ({ get n() { reads++; return n } })); lazy.sort((a, b) => a.n - b.n).map((x) => x.n).join() + (reads > 3)",
             "Object.freeze([2, 1]).sort((a, b) => a - b)",
             "const odd = [2, 1]; Object.defineProperty(odd, 0, { writable: false }); odd.sort((a, b) => a - b)",

@@ -1,13 +1,10 @@
 //! `console.table`, drawn as Node draws it.
 
-use boa_engine::{
-    Context, JsObject, JsResult, JsString, JsValue,
-    object::builtins::{JsMap, JsSet},
-    property::PropertyKey,
-};
+use boa_engine::{Context, JsObject, JsResult, JsString, JsValue, property::PropertyKey};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
+    builtins::{Map, Set},
     globals::{enumerable_keys, is_array},
     values::inspect,
 };
@@ -34,26 +31,16 @@ pub(super) fn drawn(arguments: &[JsValue], context: &mut Context) -> JsResult<Op
     let Some(data) = arguments.first().and_then(JsValue::as_object) else { return Ok(None) };
     let mut index = Column::new("(iteration index)");
     let mut rows = 0;
-    let (columns, left) = if let Ok(map) = JsMap::from_object(data.clone()) {
+    let (columns, left) = if let Some(entries) = Map::entries_of(&data) {
         let (mut keys, mut values) = (Column::new("Key"), Column::new("Values"));
-        let mut entries = Vec::new();
-        map.for_each_native(|key, value| {
-            entries.push((key, value));
-            Ok(())
-        })?;
         for (row, (key, value)) in entries.iter().enumerate().take(MAX_ROWS) {
             keys.cells.push((row, cell(key, context)?));
             values.cells.push((row, cell(value, context)?));
             rows = row + 1;
         }
         (vec![keys, values], entries.len() - rows)
-    } else if let Ok(set) = JsSet::from_object(data.clone()) {
+    } else if let Some(values) = Set::members_of(&data) {
         let mut column = Column::new("Values");
-        let mut values = Vec::new();
-        set.for_each_native(|value| {
-            values.push(value);
-            Ok(())
-        })?;
         for (row, value) in values.iter().enumerate().take(MAX_ROWS) {
             column.cells.push((row, cell(value, context)?));
             rows = row + 1;

@@ -8,12 +8,13 @@ use boa_engine::{
     Context, JsBigInt, JsError, JsObject, JsResult, JsString, JsValue,
     builtins::{error::Error, typed_array::TypedArrayKind},
     js_string,
-    object::builtins::{JsArray, JsArrayBuffer, JsDataView, JsDate, JsMap, JsRegExp, JsSet, JsTypedArray},
+    object::builtins::{JsArray, JsArrayBuffer, JsDataView, JsDate, JsRegExp, JsTypedArray},
     property::PropertyKey,
 };
 
 use super::{array_buffer, exception::exception, items, option, required};
 use crate::{
+    builtins::{Map, Set},
     globals::{own_data_property, put_hidden},
     values::{encode::boxed_primitive, inspect},
 };
@@ -121,11 +122,11 @@ impl Cloner<'_> {
         if source.is_ordinary() {
             return Ok(Some((JsObject::with_object_proto(context.intrinsics()), true)));
         }
-        if JsMap::from_object(source.clone()).is_ok() {
-            return Ok(Some((JsMap::new(context).into(), true)));
+        if source.is::<Map>() {
+            return Ok(Some((Map::object(context), true)));
         }
-        if JsSet::from_object(source.clone()).is_ok() {
-            return Ok(Some((JsSet::new(context).into(), true)));
+        if source.is::<Set>() {
+            return Ok(Some((Set::object(context), true)));
         }
         if let Ok(date) = JsDate::from_object(source.clone()) {
             let time = date.get_time(context)?;
@@ -213,28 +214,18 @@ impl Cloner<'_> {
     }
 
     fn fill(&mut self, Job { source, copy, place }: Job) -> JsResult<()> {
-        if let (Ok(source), Ok(copy)) = (JsMap::from_object(source.clone()), JsMap::from_object(copy.clone())) {
-            let mut entries = Vec::new();
-            source.for_each_native(|key, value| {
-                entries.push((key, value));
-                Ok(())
-            })?;
+        if let Some(entries) = Map::entries_of(&source) {
             for (key, value) in entries {
                 let key = self.copy(&key, Place { parent: Some(place), step: Step::MapKey })?;
                 let value = self.copy(&value, Place { parent: Some(place), step: Step::MapValue })?;
-                copy.set(key, value, self.context)?;
+                Map::put(&copy, &key, value);
             }
             return Ok(());
         }
-        if let (Ok(source), Ok(copy)) = (JsSet::from_object(source.clone()), JsSet::from_object(copy.clone())) {
-            let mut values = Vec::new();
-            source.for_each_native(|value| {
-                values.push(value);
-                Ok(())
-            })?;
+        if let Some(values) = Set::members_of(&source) {
             for value in values {
                 let value = self.copy(&value, Place { parent: Some(place), step: Step::SetValue })?;
-                copy.add(value, self.context)?;
+                Set::put(&copy, &value);
             }
             return Ok(());
         }

@@ -5,10 +5,13 @@ use boa_engine::{
     Context, JsBigInt, JsObject, JsResult, JsString, JsValue,
     builtins::{error::Error, promise::Promise},
     js_string,
-    object::builtins::{JsArray, JsArrayBuffer, JsDataView, JsMap, JsProxy, JsSet, JsTypedArray},
+    object::builtins::{JsArray, JsArrayBuffer, JsDataView, JsProxy, JsTypedArray},
 };
 
-use crate::{failure, globals};
+use crate::{
+    builtins::{Map, Set},
+    failure, globals,
+};
 
 pub(super) const BIG_INTEGER: &str = "is a BigInt, which JSON cannot hold: convert it with String(x) or Number(x)";
 const PROMISE: &str = "is a promise that was not awaited: use await, or await Promise.all([…])";
@@ -36,16 +39,11 @@ pub(super) fn of(object: &JsObject, crosses: bool, context: &mut Context) -> JsR
     if let Some(primitive) = boxed_primitive(object) {
         return Ok(Special::Primitive(primitive));
     }
-    if let Ok(map) = JsMap::from_object(object.clone()) {
-        return of_map(&map, context);
+    if let Some(entries) = Map::entries_of(object) {
+        return Ok(of_map(entries, context));
     }
-    if let Ok(set) = JsSet::from_object(object.clone()) {
-        let mut values = Vec::new();
-        set.for_each_native(|value| {
-            values.push(value);
-            Ok(())
-        })?;
-        return Ok(Special::Values(values));
+    if let Some(members) = Set::members_of(object) {
+        return Ok(Special::Values(members));
     }
     if object.is::<Promise>() {
         return Ok(Special::Fault(PROMISE));
@@ -81,19 +79,14 @@ fn raw(object: &JsObject, context: &mut Context) -> JsResult<Special> {
     Ok(Special::Text(text.to_std_string_lossy()))
 }
 
-fn of_map(map: &JsMap, context: &mut Context) -> JsResult<Special> {
-    let mut entries = Vec::new();
-    map.for_each_native(|key, value| {
-        entries.push((key, value));
-        Ok(())
-    })?;
+fn of_map(entries: Vec<(JsValue, JsValue)>, context: &mut Context) -> Special {
     let names: Option<Vec<JsString>> = entries.iter().map(|(key, _)| key.as_string()).collect();
-    Ok(match names {
+    match names {
         Some(names) => Special::Pairs(names.into_iter().zip(entries.into_iter().map(|(_, value)| value)).collect()),
         None => Special::Values(
             entries.into_iter().map(|(key, value)| JsArray::from_iter([key, value], context).into()).collect(),
         ),
-    })
+    }
 }
 
 /// `{}` is what `JSON.stringify` makes of an error, and what nobody wants to read.

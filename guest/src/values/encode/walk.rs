@@ -12,7 +12,7 @@ use super::{
     sink::{Escapes, Full, Sink},
     special::{self, Special},
 };
-use crate::globals::enumerable_keys;
+use crate::globals::{enumerable_keys, get_of};
 
 /// Which values become what.
 pub(super) struct Rules {
@@ -170,21 +170,21 @@ impl<'context> Walk<'context> {
                 match layout {
                     Some(layout) if !layout.has_to_json && self.prototypes_are_plain() => {
                         if matches!(self.rules.replacer, Replacer::Function(_)) {
-                            None
+                            false
                         } else {
                             return Ok(Resolved::Known(object, layout));
                         }
                     }
-                    _ => Some(object.clone()),
+                    _ => true,
                 }
             }
-            // Scripts teach BigInts to be JSON by way of their prototype.
-            JsVariant::BigInt(_) => Some(value.to_object(self.context)?),
-            _ => None,
+            _ => false,
         };
-        if let Some(object) = has_to_json {
+        // Scripts teach BigInts to be JSON by way of their prototype.
+        if has_to_json || matches!(value.variant(), JsVariant::BigInt(_)) {
             self.prototypes_are_plain = None;
-            if let Some(to_json) = object.get(js_string!("toJSON"), self.context)?.as_callable() {
+            let to_json = get_of(&value, js_string!("toJSON").into(), self.context)?;
+            if let Some(to_json) = to_json.as_callable() {
                 value = to_json.call(&value, &[key_in(frame).into()], self.context)?;
             }
         }

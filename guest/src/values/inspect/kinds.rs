@@ -5,13 +5,14 @@ use boa_engine::{
     builtins::{error::Error, promise::PromiseState},
     js_string,
     object::builtins::{
-        JsArrayBuffer, JsDataView, JsDate, JsMap, JsPromise, JsProxy, JsRegExp, JsSet, JsSharedArrayBuffer,
-        JsTypedArray, JsUint8Array, JsWeakMap, JsWeakSet,
+        JsArrayBuffer, JsDataView, JsDate, JsPromise, JsProxy, JsRegExp, JsSharedArrayBuffer, JsTypedArray,
+        JsUint8Array, JsWeakMap, JsWeakSet,
     },
 };
 
 use super::{Inspector, MAX_MEMBERS};
 use crate::{
+    builtins::{Map, Set},
     globals::{self, SearchParams, UrlObject, own_data_property},
     values::encode::boxed_primitive,
 };
@@ -56,20 +57,10 @@ impl Inspector<'_> {
         if let Ok(expression) = JsRegExp::from_object(object.clone()) {
             return Head::based(expression.to_string(self.context).unwrap_or_else(|_| "[RegExp]".to_owned()));
         }
-        if let Ok(map) = JsMap::from_object(object.clone()) {
-            let mut entries = Vec::new();
-            let _ = map.for_each_native(|key, value| {
-                entries.push((key, value));
-                Ok(())
-            });
+        if let Some(entries) = Map::entries_of(object) {
             return Head::prefixed(prefix("Map", Some(entries.len())), "Map", Lists::Pairs(entries));
         }
-        if let Ok(set) = JsSet::from_object(object.clone()) {
-            let mut values = Vec::new();
-            let _ = set.for_each_native(|value| {
-                values.push(value);
-                Ok(())
-            });
+        if let Some(values) = Set::members_of(object) {
             return Head::prefixed(prefix("Set", Some(values.len())), "Set", Lists::Values(values));
         }
         if let Ok(promise) = JsPromise::from_object(object.clone()) {

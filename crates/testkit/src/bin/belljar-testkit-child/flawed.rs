@@ -99,3 +99,59 @@ fn numbered(number: usize) -> Value {
         "annotations": {"readOnlyHint": number.is_multiple_of(2)},
     })
 }
+
+/// Answers each call twice, and calls that nobody made.
+pub(crate) fn twice() -> io::Result<()> {
+    serve(&Output::default(), &tools(), |output, message| {
+        output.result(4_000_000.into(), text("for nobody"))?;
+        output.result("unknown".into(), text("for nobody"))?;
+        output.result(message.id(), json!({"content": [], "structuredContent": message.parameter("/arguments")}))?;
+        output.result(message.id(), text("once more"))?;
+        output.error(message.id(), -32603, "and now as an error")
+    })
+}
+
+/// Answers a call when it is told that nobody waits for it any more, and goes on.
+pub(crate) fn late() -> io::Result<()> {
+    let (output, mut last) = (Output::default(), Value::Null);
+    read_all(|message| match message.method() {
+        "tools/list" => output.result(message.id(), json!({"tools": tools()})),
+        "tools/call" if message.tool() == "slow" => {
+            last = message.id();
+            Ok(())
+        }
+        "tools/call" => {
+            output.result(message.id(), json!({"content": [], "structuredContent": message.parameter("/arguments")}))
+        }
+        "notifications/cancelled" => output.result(last.take(), text("too late")),
+        _ => answer_the_rest(&output, &message),
+    })
+}
+
+/// Knows `initialize`, `tools/list` and `tools/call` alone; exits on anything else that wants an answer, or ignores it.
+#[expect(clippy::exit, reason = "this is what it is for")]
+pub(crate) fn unknown(exits: bool) -> io::Result<()> {
+    let output = Output::default();
+    read_all(|message| match message.method() {
+        "initialize" => answer_the_rest(&output, &message),
+        "tools/list" => output.result(message.id(), json!({"tools": tools()})),
+        "tools/call" => output.result(message.id(), text("called")),
+        _ if exits && !message.id().is_null() => process::exit(1),
+        _ => Ok(()),
+    })
+}
+
+/// Sends thousands of notifications before each answer: of progress of calls that nobody made, of changed lists, of nothing known.
+pub(crate) fn flood() -> io::Result<()> {
+    serve(&Output::default(), &tools(), |output, message| {
+        for number in 0..5_000 {
+            output.send(json!({
+                "jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": number, "progress": number},
+            }))?;
+            output.send(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))?;
+            let log = json!({"level": "info", "data": "x".repeat(100)});
+            output.send(json!({"jsonrpc": "2.0", "method": "notifications/message", "params": log}))?;
+        }
+        output.result(message.id(), text("called"))
+    })
+}

@@ -4,6 +4,8 @@
 
 mod echo;
 mod flawed;
+mod host;
+mod life;
 mod probe;
 mod protocol;
 mod stubborn;
@@ -23,6 +25,15 @@ mute-list       greets, and never lists its tools
 hang-call       lists its tools, and never answers a call
 crash-on-call   lists its tools, and exits when one is called
 echo            healthy, with the tools echo, fail and slow
+lengths         healthy, with a Content-Length header before each message
+stateful        healthy, with tools that count, crash, repeat, and show how they were started
+crash-once F    crashes at its first call ever, of which it leaves the mark F, and is healthy from then on
+deaf F          healthy until it is told to say nothing any more; the mark F tells that it was
+twice           answers each call twice, with noise in the ids
+late            answers each call after the deadline, and then the next one
+exit-unknown    healthy, and exits on a method that it does not know
+ignore-unknown  healthy, and ignores methods that it does not know
+flood           healthy, and floods its client with notifications before each answer
 probe           healthy, with tools that show what its client does
 noise           healthy, with noise on stdout before and between its answers
 stderr-flood    healthy, with 300 KB on stderr before each answer
@@ -30,10 +41,18 @@ bad-tools       one good tool among bad ones
 loop-cursor     a tool list whose pages never end
 many N          a tool list of N tools, in pages
 leave-helper F  healthy; exits cleanly and leaves a helper behind, whose pid is written to the file F
+runaway F       as stubborn, and its helper has made a session of its own
+daemon F        that helper
+host F          belljar's part: keeps a runaway child until it is killed itself
+supervise       belljar's other part: stands between it and a child
 stubborn F      healthy; ignores the end of its input and SIGTERM, as does its helper; both pids are written to the file F
 ";
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if std::env::args_os().nth(1).is_some_and(|mode| mode == "supervise") {
+        return belljar_upstream::supervise(std::env::args_os().skip(2));
+    }
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     let ended = match arguments.as_slice() {
@@ -50,6 +69,15 @@ fn main() -> ExitCode {
         ["noise"] => echo::noise(),
         ["stderr-flood"] => echo::stderr_flood(),
         ["probe"] => probe::probe(),
+        ["lengths"] => life::lengths(),
+        ["stateful", start @ ..] => life::stateful(start),
+        ["crash-once", file] => life::crash_once(file),
+        ["deaf", file] => life::deaf(file),
+        ["twice"] => flawed::twice(),
+        ["late"] => flawed::late(),
+        ["exit-unknown"] => flawed::unknown(true),
+        ["ignore-unknown"] => flawed::unknown(false),
+        ["flood"] => flawed::flood(),
         ["bad-tools"] => flawed::bad_tools(),
         ["loop-cursor"] => flawed::loop_cursor(),
         ["many", count] => match count.parse() {
@@ -58,6 +86,9 @@ fn main() -> ExitCode {
         },
         ["leave-helper", file] => stubborn::leave_helper(file),
         ["stubborn", file] => stubborn::stubborn(file),
+        ["runaway", file] => stubborn::runaway(file),
+        ["daemon", file] => stubborn::daemon(file),
+        ["host", file] => host::host(file),
         _ => {
             let _ = write!(io::stderr(), "{USAGE}");
             return ExitCode::from(2);

@@ -11,6 +11,10 @@ use serde_json::{Value, json};
 pub(crate) struct Message(Value);
 
 impl Message {
+    pub(crate) fn of(json: Value) -> Self {
+        Self(json)
+    }
+
     pub(crate) fn method(&self) -> &str {
         self.0["method"].as_str().unwrap_or_default()
     }

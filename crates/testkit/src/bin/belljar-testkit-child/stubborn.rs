@@ -31,6 +31,34 @@ pub(crate) fn stubborn(file: &str) -> io::Result<()> {
     }
 }
 
+/// As [`stubborn`], with a helper that has left the process group. Writes both pids to `file`.
+pub(crate) fn runaway(file: &str) -> io::Result<()> {
+    ignore_termination()?;
+    let mark = format!("{file}.helper");
+    let _ = fs::remove_file(&mark);
+    let helper = Command::new(std::env::current_exe()?).args(["daemon", &mark]).stdin(Stdio::null()).spawn()?;
+    // It is a session of its own when the mark is there.
+    while !fs::exists(&mark)? {
+        thread::sleep(Duration::from_millis(2));
+    }
+    fs::remove_file(&mark)?;
+    write_whole(file, &format!("{} {}", id(), helper.id()))?;
+    serve(&Output::default(), &tools(), answer)?;
+    loop {
+        thread::sleep(Duration::from_secs(1000));
+    }
+}
+
+/// Leaves its process group and stays. Leaves the mark `file`.
+pub(crate) fn daemon(file: &str) -> io::Result<()> {
+    #[cfg(unix)]
+    nix::unistd::setsid()?;
+    write_whole(file, "here")?;
+    loop {
+        thread::sleep(Duration::from_secs(1000));
+    }
+}
+
 #[cfg(unix)]
 fn ignore_termination() -> io::Result<()> {
     use nix::sys::signal::{SigSet, Signal};
@@ -44,7 +72,7 @@ fn ignore_termination() -> io::Result<()> {
 }
 
 /// Writes so that whoever sees the file sees all of it.
-fn write_whole(file: &str, text: &str) -> io::Result<()> {
+pub(crate) fn write_whole(file: &str, text: &str) -> io::Result<()> {
     let unfinished = format!("{file}.part");
     fs::write(&unfinished, text)?;
     fs::rename(unfinished, file)

@@ -1,7 +1,9 @@
 //! Promises that a source uses as if they were values: a call whose `await` was forgotten.
 //!
-//! Looked at only when a script has failed. A name that holds a promise, or what was read of one, is followed through the
+//! Looked at only when a script has failed, or has called tools. A name that holds a promise, or what was read of one, is followed through the
 //! declarations of the source, in their order; where it is in doubt, nothing is said.
+
+mod compared;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +21,8 @@ use super::{
     Position,
     blame::{quoted, with_program},
 };
+
+pub(crate) use compared::warning;
 
 /// Methods of a promise, which are no mistake.
 const OF_PROMISES: [&str; 3] = ["then", "catch", "finally"];

@@ -1,0 +1,208 @@
+//! Where a daemon listens, and that nobody else can listen there in its place.
+
+use std::{
+    fs, io,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use crate::{Lock, LockFault};
+
+/// The longest path that a Unix socket can have, the final zero left out. Linux takes 108 bytes with it, others 104.
+const MAX_SOCKET_PATH: usize = 103;
+/// Rights of everybody but the owner.
+const OF_OTHERS: u32 = 0o077;
+const PRIVATE_FOLDER: u32 = 0o700;
+
+/// The place of one daemon: a folder that is the user's alone, and a name in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    folder: PathBuf,
+    name: String,
+}
+
+/// Why there can be no daemon at an address.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddressFault {
+    /// The socket's path is longer than the system allows.
+    #[error("the socket path {} has {used} bytes; the limit of the system is {MAX_SOCKET_PATH}", path.display())]
+    TooLong {
+        /// The path.
+        path: PathBuf,
+        /// Its length.
+        used: usize,
+    },
+    /// The folder cannot be made or looked at.
+    #[error("the folder {} cannot be used: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Something else stands where the folder should be.
+    #[error("{} is no folder", path.display())]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The folder belongs to somebody else, who could answer in our name.
+    #[error("the folder {} belongs to user {owner}, and not to user {user}", path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Who we are.
+        user: u32,
+    },
+    /// Others may enter the folder.
+    #[error("the folder {} may be entered by others (mode {mode:04o})", path.display())]
+    Open {
+        /// The folder.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+}
+
+impl AddressFault {
+    /// What to try.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::TooLong { .. } => "set XDG_RUNTIME_DIR to a shorter path, or use --no-daemon".to_owned(),
+            Self::Folder { .. } | Self::NotAFolder { .. } => {
+                "set XDG_RUNTIME_DIR to a folder of your own, or use --no-daemon".to_owned()
+            }
+            Self::Foreign { .. } => "remove it or set XDG_RUNTIME_DIR to a folder of your own".to_owned(),
+            Self::Open { path, .. } => format!("chmod 700 {}", path.display()),
+        }
+    }
+}
+
+impl Address {
+    /// The address `name` in `folder`, which is made where it is missing, readable by its owner alone.
+    ///
+    /// # Errors
+    /// [`AddressFault`], where the folder is not the user's alone, or the path too long for a socket.
+    pub fn new(folder: &Path, name: &str) -> Result<Self, AddressFault> {
+        let address = Self { folder: folder.to_owned(), name: name.to_owned() };
+        let socket = address.socket();
+        let used = socket.as_os_str().len();
+        if used > MAX_SOCKET_PATH {
+            return Err(AddressFault::TooLong { path: socket, used });
+        }
+        private_folder(folder)?;
+        Ok(address)
+    }
+
+    /// The socket.
+    pub fn socket(&self) -> PathBuf {
+        self.file("sock")
+    }
+
+    /// The name of this daemon, for its log.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Waits at most `patience` until no daemon lives here.
+    ///
+    /// # Errors
+    /// [`LockFault`], where it lives on.
+    pub async fn gone(&self, patience: Duration) -> Result<(), LockFault> {
+        Lock::acquire(&self.living(), patience).await.map(drop)
+    }
+
+    /// The file whose lock a command holds while it starts the daemon.
+    pub(crate) fn starting(&self) -> PathBuf {
+        self.file("starting")
+    }
+
+    /// The file whose lock the daemon holds as long as it lives.
+    pub(crate) fn living(&self) -> PathBuf {
+        self.file("lock")
+    }
+
+    fn file(&self, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", self.name))
+    }
+}
+
+/// The user that this process acts for.
+pub fn user() -> u32 {
+    nix::unistd::geteuid().as_raw()
+}
+
+fn private_folder(path: &Path) -> Result<(), AddressFault> {
+    let fault = |source| AddressFault::Folder { path: path.to_owned(), source };
+    match fs::DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(path) {
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(fault(source)),
+        _ => {}
+    }
+    // Not through a symbolic link: whoever made it could exchange the folder behind it.
+    let metadata = fs::symlink_metadata(path).map_err(fault)?;
+    if !metadata.is_dir() {
+        return Err(AddressFault::NotAFolder { path: path.to_owned() });
+    }
+    let user = user();
+    if metadata.uid() != user {
+        return Err(AddressFault::Foreign { path: path.to_owned(), owner: metadata.uid(), user });
+    }
+    let mode = metadata.permissions().mode() & 0o7777;
+    if mode & OF_OTHERS != 0 {
+        return Err(AddressFault::Open { path: path.to_owned(), mode });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_made_for_its_owner_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("a").join("b");
+        let address = Address::new(&folder, "k").unwrap();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(address.socket(), folder.join("k.sock"));
+    }
+
+    #[test]
+    fn a_folder_that_others_may_enter_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        for mode in [0o755, 0o710, 0o777, 0o701] {
+            fs::set_permissions(root.path(), fs::Permissions::from_mode(mode)).unwrap();
+            let fault = Address::new(root.path(), "k").unwrap_err();
+            assert!(matches!(fault, AddressFault::Open { mode: found, .. } if found == mode), "{fault}");
+            assert!(fault.hint().starts_with("chmod 700 "));
+        }
+    }
+
+    #[test]
+    fn a_link_or_a_file_in_the_place_of_the_folder_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let (real, link, file) = (root.path().join("real"), root.path().join("link"), root.path().join("file"));
+        fs::DirBuilder::new().mode(PRIVATE_FOLDER).create(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        fs::write(&file, "").unwrap();
+        for path in [&link, &file] {
+            let fault = Address::new(path, "k").unwrap_err();
+            assert!(matches!(fault, AddressFault::NotAFolder { .. }), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_for_a_socket_is_said_before_anything_is_made() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("x".repeat(120));
+        let fault = Address::new(&folder, "k").unwrap_err();
+        assert!(matches!(fault, AddressFault::TooLong { used, .. } if used > MAX_SOCKET_PATH), "{fault}");
+        assert!(!folder.exists());
+    }
+}

@@ -1,0 +1,240 @@
+//! A command's side of the socket.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use futures::{SinkExt as _, StreamExt as _};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+use tokio::{
+    net::{
+        UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    time::timeout,
+};
+use tokio_util::codec::{FramedRead, FramedWrite, LinesCodec};
+
+use crate::{
+    Address, Fault, Hello, PROTOCOL, address,
+    protocol::{Id, MAX_LINE_BYTES, Response},
+};
+
+/// How long a daemon has to say hello. It answers in a millisecond, or is stuck.
+const GREETING: Duration = Duration::from_secs(5);
+/// The longest answer: a result of the largest size, its text and its structure.
+const MAX_ANSWER_BYTES: usize = 4 * MAX_LINE_BYTES;
+
+/// A connection to a daemon, for one request after the other.
+pub struct Client {
+    lines: FramedRead<OwnedReadHalf, LinesCodec>,
+    requests: FramedWrite<OwnedWriteHalf, LinesCodec>,
+    hello: Hello,
+    last: i64,
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectFault {
+    /// The socket cannot be connected to.
+    #[error("the daemon's socket {} cannot be used: {source}", path.display())]
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Somebody else listens on the socket.
+    #[error("the process behind {} belongs to user {owner}, and not to user {user}", path.display())]
+    Foreign {
+        /// The socket.
+        path: PathBuf,
+        /// Whose process it is.
+        owner: u32,
+        /// Who we are.
+        user: u32,
+    },
+    /// The daemon does not greet as it should.
+    #[error(transparent)]
+    Greeting(#[from] RequestFault),
+}
+
+/// Why a request has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestFault {
+    /// The daemon says why.
+    #[error(transparent)]
+    Refused(#[from] Fault),
+    /// The daemon ended, or was killed, before it had answered.
+    #[error("the daemon ended before it had answered '{method}'")]
+    Ended {
+        /// What was asked.
+        method: String,
+    },
+    /// The connection broke.
+    #[error("the connection to the daemon broke: {0}")]
+    Io(#[from] io::Error),
+    /// The daemon's answer is none.
+    #[error("the daemon's answer to '{method}' cannot be understood: {reason}")]
+    Malformed {
+        /// What was asked.
+        method: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The daemon does not greet.
+    #[error("the daemon has not answered '{method}' for {} s", waited.as_secs())]
+    Silent {
+        /// What was asked.
+        method: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+}
+
+impl Client {
+    /// Connects to the daemon at `address`; `None` where none listens.
+    ///
+    /// # Errors
+    /// [`ConnectFault`], where something is there that is no daemon of ours.
+    pub async fn connect(address: &Address) -> Result<Option<Self>, ConnectFault> {
+        let path = address.socket();
+        let stream = match UnixStream::connect(&path).await {
+            Ok(stream) => stream,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+                return Ok(None);
+            }
+            Err(source) => return Err(ConnectFault::Socket { path, source }),
+        };
+        let user = address::user();
+        let owner = stream.peer_cred().map_err(|source| ConnectFault::Socket { path: path.clone(), source })?.uid();
+        if owner != user {
+            return Err(ConnectFault::Foreign { path, owner, user });
+        }
+        let (reading, writing) = stream.into_split();
+        let mut client = Self {
+            lines: FramedRead::new(reading, LinesCodec::new_with_max_length(MAX_ANSWER_BYTES)),
+            requests: FramedWrite::new(writing, LinesCodec::new()),
+            hello: Hello { protocol: 0, version: String::new(), fingerprint: String::new(), pid: 0 },
+            last: 0,
+        };
+        let spoken = serde_json::json!({ "protocol": PROTOCOL });
+        let greeting = client.request_as("hello", &spoken);
+        match timeout(GREETING, greeting).await {
+            Ok(Ok(hello)) => client.hello = hello,
+            // It was about to end when we came.
+            Ok(Err(RequestFault::Ended { .. } | RequestFault::Io(_))) => return Ok(None),
+            Ok(Err(fault)) => return Err(fault.into()),
+            Err(_) => {
+                return Err(RequestFault::Silent { method: "hello".to_owned(), waited: GREETING }.into());
+            }
+        }
+        Ok(Some(client))
+    }
+
+    /// What the daemon said of itself.
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// [`RequestFault`], where the daemon refuses or is gone.
+    pub async fn request(&mut self, method: &str, params: &impl Serialize) -> Result<Box<RawValue>, RequestFault> {
+        self.request_until(method, params, std::future::pending()).await
+    }
+
+    /// Asks, and waits for the answer. When `cancelled` ends before it is there, the daemon is told to cancel: its answer then says
+    /// what has been done.
+    ///
+    /// # Errors
+    /// [`RequestFault`], where the daemon refuses or is gone.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves the connection unusable for another request; dropping the client cancels at the daemon.
+    pub async fn request_until(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+        cancelled: impl Future<Output = ()>,
+    ) -> Result<Box<RawValue>, RequestFault> {
+        self.last += 1;
+        let id = self.last;
+        let request = serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.send(&request).await?;
+        let mut cancelled = std::pin::pin!(cancelled);
+        let mut told = false;
+        loop {
+            let line = tokio::select! {
+                line = self.lines.next() => line,
+                () = cancelled.as_mut(), if !told => {
+                    told = true;
+                    let cancel = serde_json::json!({ "jsonrpc": "2.0", "method": "cancel", "params": { "id": id } });
+                    self.send(&cancel).await?;
+                    continue;
+                }
+            };
+            let malformed = |reason: String| RequestFault::Malformed { method: method.to_owned(), reason };
+            let line = match line {
+                Some(Ok(line)) => line,
+                Some(Err(tokio_util::codec::LinesCodecError::MaxLineLengthExceeded)) => {
+                    return Err(malformed(format!("it has more than {MAX_ANSWER_BYTES} bytes")));
+                }
+                Some(Err(tokio_util::codec::LinesCodecError::Io(error))) => return Err(ended(error, method)),
+                None => return Err(RequestFault::Ended { method: method.to_owned() }),
+            };
+            let response: Response = serde_json::from_str(&line).map_err(|error| malformed(error.to_string()))?;
+            match response {
+                // Without an id it is about the connection as a whole.
+                Response { id: None, error: Some(fault), .. } => return Err(fault.into()),
+                Response { id: Some(Id::Number(other)), .. } if other != id => {}
+                Response { error: Some(fault), .. } => return Err(fault.into()),
+                Response { result: Some(result), .. } => return Ok(result),
+                Response { .. } => return Err(malformed("it has neither a result nor an error".to_owned())),
+            }
+        }
+    }
+
+    /// Asks for something of a known form.
+    ///
+    /// # Errors
+    /// [`RequestFault`], where the daemon refuses, is gone, or answers in another form.
+    pub async fn request_as<T: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+    ) -> Result<T, RequestFault> {
+        let answer = self.request(method, params).await?;
+        serde_json::from_str(answer.get())
+            .map_err(|error| RequestFault::Malformed { method: method.to_owned(), reason: error.to_string() })
+    }
+
+    async fn send(&mut self, message: &serde_json::Value) -> Result<(), RequestFault> {
+        match self.requests.send(message.to_string()).await {
+            Ok(()) => Ok(()),
+            Err(tokio_util::codec::LinesCodecError::Io(error)) => {
+                // A daemon that turned us away has said why before it hung up.
+                match self.lines.next().await {
+                    Some(Ok(line)) => match serde_json::from_str(&line) {
+                        Ok(Response { error: Some(fault), .. }) => Err(fault.into()),
+                        _ => Err(error.into()),
+                    },
+                    _ => Err(ended(error, message["method"].as_str().unwrap_or_default())),
+                }
+            }
+            Err(error) => Err(io::Error::other(error).into()),
+        }
+    }
+}
+
+/// A connection that the other side has given up is how its end shows.
+fn ended(error: io::Error, method: &str) -> RequestFault {
+    match error.kind() {
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
+            RequestFault::Ended { method: method.to_owned() }
+        }
+        _ => RequestFault::Io(error),
+    }
+}

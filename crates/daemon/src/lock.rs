@@ -1,0 +1,89 @@
+//! Locks on files: who starts a daemon, and whether one lives. The system gives them back when their holder dies, however it does.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tokio::time::timeout;
+
+const PRIVATE_FILE: u32 = 0o600;
+
+/// A lock on a file, held until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Why a lock cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockFault {
+    /// The file cannot be opened or locked.
+    #[error("the lock file {} cannot be used: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process holds it for too long.
+    #[error("another process holds the lock file {} for more than {} s", path.display(), waited.as_secs())]
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+}
+
+impl Lock {
+    /// Waits at most `patience` for the lock on `path`, which is made where it is missing.
+    ///
+    /// # Errors
+    /// [`LockFault`], where the file is unusable or another process does not let go.
+    ///
+    /// # Cancellation
+    /// Dropping the future gives up; a thread of the runtime waits on until the holder lets go, and then lets go too.
+    pub(crate) async fn acquire(path: &Path, patience: Duration) -> Result<Self, LockFault> {
+        let fault = |source| LockFault::File { path: path.to_owned(), source };
+        let file = open(path).map_err(fault)?;
+        match file.try_lock() {
+            Ok(()) => return Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(source)) => return Err(fault(source)),
+        }
+        let waiting = tokio::task::spawn_blocking(move || file.lock().map(|()| file));
+        match timeout(patience, waiting).await {
+            Ok(Ok(Ok(file))) => Ok(Self { _file: file }),
+            Ok(Ok(Err(source))) => Err(fault(source)),
+            Ok(Err(ended)) => Err(fault(io::Error::other(ended))),
+            Err(_) => Err(LockFault::Held { path: path.to_owned(), waited: patience }),
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn one_holder_at_a_time_and_the_next_has_it_when_the_first_lets_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let first = Lock::acquire(&path, Duration::ZERO).await.unwrap();
+        let fault = Lock::acquire(&path, Duration::from_millis(1)).await.unwrap_err();
+        assert!(matches!(fault, LockFault::Held { .. }), "{fault}");
+        let next = Lock::acquire(&path, Duration::from_secs(60));
+        let (next, ()) = tokio::join!(next, async { drop(first) });
+        drop(next.unwrap());
+        Lock::acquire(&path, Duration::ZERO).await.unwrap();
+    }
+}

@@ -1,0 +1,244 @@
+//! What crosses the socket: JSON-RPC 2.0, one message on a line. `docs/DAEMON.md` is its description.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The version of the protocol. It changes when an old client could misunderstand a new daemon; new methods and fields do not
+/// change it.
+pub const PROTOCOL: u32 = 1;
+
+/// The longest line of a client: a script of the largest size and arguments beside it, escaped.
+pub const MAX_LINE_BYTES: usize = 16 << 20;
+/// Clients at once. A shell loop has a handful; one that forgets to hang up must not take all file descriptors.
+pub(crate) const MAX_CLIENTS: usize = 256;
+/// Requests of one client at once.
+pub(crate) const MAX_IN_FLIGHT: usize = 256;
+/// The longest text that a client may use as an id.
+const MAX_ID_BYTES: usize = 128;
+
+/// The error codes: those of JSON-RPC, and belljar's own.
+pub mod codes {
+    /// The line is no JSON.
+    pub const PARSE: i32 = -32700;
+    /// The line is JSON and no request, or a request at the wrong time.
+    pub const INVALID_REQUEST: i32 = -32600;
+    /// There is no such method.
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    /// The parameters are wrong.
+    pub const INVALID_PARAMS: i32 = -32602;
+    /// The daemon failed.
+    pub const INTERNAL: i32 = -32603;
+    /// Too many clients, or too many requests of one client; try again later.
+    pub const BUSY: i32 = -32000;
+    /// The daemon is ending and takes no new requests.
+    pub const STOPPING: i32 = -32001;
+    /// The client speaks a version that the daemon does not.
+    pub const PROTOCOL: i32 = -32002;
+    /// The line is longer than it may be.
+    pub const TOO_LONG: i32 = -32003;
+    /// The client cancelled the request.
+    pub const CANCELLED: i32 = -32800;
+}
+
+/// What a client says to a request that it sent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Id {
+    Number(i64),
+    Text(String),
+}
+
+/// A line of a client. Without an id, it is a notification and gets no answer.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Request<'line> {
+    jsonrpc: &'line str,
+    #[serde(default)]
+    pub(crate) id: Option<Id>,
+    pub(crate) method: String,
+    #[serde(borrow, default)]
+    pub(crate) params: Option<&'line RawValue>,
+}
+
+impl<'line> Request<'line> {
+    pub(crate) fn parse(line: &'line str) -> Result<Self, Fault> {
+        let request: Self = serde_json::from_str(line).map_err(|error| {
+            let code = if error.is_data() { codes::INVALID_REQUEST } else { codes::PARSE };
+            Fault::new(code, format!("the line is no request: {error}")).with_hint(
+                "a request is {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"…\", \"params\": {…}} on one line",
+            )
+        })?;
+        if request.jsonrpc != "2.0" {
+            return Err(Fault::new(codes::INVALID_REQUEST, "\"jsonrpc\" must be \"2.0\""));
+        }
+        if matches!(&request.id, Some(Id::Text(id)) if id.len() > MAX_ID_BYTES) {
+            return Err(Fault::new(codes::INVALID_REQUEST, format!("an id has at most {MAX_ID_BYTES} bytes")));
+        }
+        Ok(request)
+    }
+
+    /// The parameters as a type; none are as good as an empty object.
+    pub(crate) fn params<T: Deserialize<'line>>(&self) -> Result<T, Fault> {
+        let text = self.params.map_or("{}", RawValue::get);
+        serde_json::from_str(text).map_err(|error| {
+            Fault::new(codes::INVALID_PARAMS, format!("the parameters of '{}' are wrong: {error}", self.method))
+        })
+    }
+}
+
+/// Why a request was not answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Fault {
+    /// One of [`codes`].
+    pub code: i32,
+    /// What happened.
+    pub message: String,
+    /// What to try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Advice>,
+}
+
+/// What goes with a [`Fault`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advice {
+    /// What to try.
+    pub hint: String,
+}
+
+impl Fault {
+    /// A fault without advice.
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// Adds what to try.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.data = Some(Advice { hint: hint.into() });
+        self
+    }
+
+    /// What to try.
+    pub fn hint(&self) -> Option<&str> {
+        self.data.as_ref().map(|advice| advice.hint.as_str())
+    }
+}
+
+/// An answer as a line, without its end.
+pub(crate) fn line(id: Option<&Id>, answer: &Result<Box<RawValue>, Fault>) -> String {
+    #[derive(Serialize)]
+    struct Line<'answer> {
+        jsonrpc: &'static str,
+        id: Option<&'answer Id>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'answer RawValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'answer Fault>,
+    }
+    let (result, error) = match answer {
+        Ok(result) => (Some(result.as_ref()), None),
+        Err(fault) => (None, Some(fault)),
+    };
+    let line = serde_json::to_string(&Line { jsonrpc: "2.0", id, result, error });
+    // Texts, numbers and JSON that is JSON already: there is nothing in it that cannot be written.
+    line.unwrap_or_else(|_| r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no JSON"}}"#.to_owned())
+}
+
+/// An answer as the client reads it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Response {
+    pub(crate) id: Option<Id>,
+    #[serde(default)]
+    pub(crate) result: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(crate) error: Option<Fault>,
+}
+
+/// Parameters of `hello`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HelloParams {
+    pub(crate) protocol: u32,
+}
+
+/// Parameters of the notification `cancel`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CancelParams {
+    pub(crate) id: Id,
+}
+
+/// What a daemon says of itself to each client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version of the protocol.
+    pub protocol: u32,
+    /// The version of belljar.
+    pub version: String,
+    /// Of the configuration and the version: a command with another one replaces the daemon.
+    pub fingerprint: String,
+    /// The daemon's process.
+    pub pid: u32,
+}
+
+/// The answer to `status`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// The daemon's process.
+    pub pid: u32,
+    /// The version of belljar.
+    pub version: String,
+    /// The configuration that it has loaded; absent for the built-in demo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
+    /// Where it listens.
+    pub socket: String,
+    /// Where it logs; absent where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// Seconds since it started.
+    pub uptime_s: u64,
+    /// Clients that are connected, the one that asks included.
+    pub clients: usize,
+    /// Requests that are being worked on, this one left out.
+    pub running: usize,
+    /// Requests answered since it started.
+    pub answered: u64,
+    /// Seconds without a client after which it ends; absent where it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_s: Option<u64>,
+    /// Whether something that it keeps, such as a stateful child, forbids it to end by itself.
+    pub kept_alive: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_no_request_is_told_apart_from_one_that_is_no_json() {
+        for (line, code) in [
+            ("", codes::PARSE),
+            ("{", codes::PARSE),
+            ("GET / HTTP/1.1", codes::PARSE),
+            ("[]", codes::INVALID_REQUEST),
+            ("{}", codes::INVALID_REQUEST),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"status"}"#, codes::INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"status"}"#, codes::INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, codes::INVALID_REQUEST),
+        ] {
+            assert_eq!(Request::parse(line).unwrap_err().code, code, "{line}");
+        }
+        let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"status"}}"#, "x".repeat(200));
+        assert_eq!(Request::parse(&long).unwrap_err().code, codes::INVALID_REQUEST);
+    }
+
+    #[test]
+    fn an_answer_has_a_result_or_an_error_and_never_both() {
+        let result = RawValue::from_string("{\"a\":1}".to_owned()).unwrap();
+        assert_eq!(line(Some(&Id::Number(7)), &Ok(result)), r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#);
+        let fault = Fault::new(codes::BUSY, "busy").with_hint("later");
+        assert_eq!(
+            line(None, &Err(fault)),
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"busy","data":{"hint":"later"}}}"#
+        );
+    }
+}

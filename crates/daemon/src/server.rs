@@ -1,0 +1,280 @@
+//! The daemon's side of the socket: who is let in, how long it lives, and how it ends.
+
+use std::{
+    fs, io,
+    os::unix::fs::PermissionsExt as _,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use futures::SinkExt as _;
+use tokio::{
+    net::{UnixListener, UnixStream},
+    sync::watch,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tokio_util::{
+    codec::{FramedWrite, LinesCodec},
+    sync::CancellationToken,
+};
+
+use crate::{
+    Address, Fault, Hello, Lock, LockFault, PROTOCOL, Service, Status, address,
+    protocol::{MAX_CLIENTS, codes, line},
+    session,
+};
+
+const PRIVATE_SOCKET: u32 = 0o600;
+/// How long a new daemon waits for its predecessor to be gone.
+const PATIENCE_FOR_PREDECESSOR: Duration = Duration::from_secs(90);
+/// How long clients have to read the last answers.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What a daemon says of itself, and how long it lives.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The version of belljar.
+    pub version: String,
+    /// Of the configuration and the version.
+    pub fingerprint: String,
+    /// The configuration's path.
+    pub config: Option<String>,
+    /// The log's path.
+    pub log: Option<String>,
+    /// Without a client for so long, it ends; `None` never.
+    pub idle: Option<Duration>,
+    /// How long running requests may go on when it is told to end.
+    pub drain: Duration,
+}
+
+/// A daemon that listens.
+pub struct Server {
+    listener: UnixListener,
+    socket: PathBuf,
+    shared: Arc<Shared>,
+    _living: Lock,
+}
+
+/// Why a daemon cannot listen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeFault {
+    /// Another daemon lives at this address.
+    #[error(transparent)]
+    Lock(#[from] LockFault),
+    /// The socket cannot be made.
+    #[error("the socket {} cannot be made: {source}", path.display())]
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// What the sessions know of the daemon.
+pub(crate) struct Shared {
+    pub(crate) service: Arc<dyn Service>,
+    options: Options,
+    socket: String,
+    started: Instant,
+    clients: watch::Sender<usize>,
+    running: watch::Sender<usize>,
+    answered: AtomicU64,
+    /// Told to end: no new clients, no new requests.
+    pub(crate) draining: CancellationToken,
+    /// Nothing runs any more: sessions end when their last answer is written.
+    pub(crate) stopping: CancellationToken,
+}
+
+/// A request that is being worked on.
+pub(crate) struct Work(Arc<Shared>);
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.answered.fetch_add(1, Ordering::Relaxed);
+        self.0.running.send_modify(|running| *running -= 1);
+    }
+}
+
+/// A client that is connected.
+struct Guest(Arc<Shared>);
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.0.clients.send_modify(|clients| *clients -= 1);
+    }
+}
+
+impl Shared {
+    pub(crate) fn work(self: &Arc<Self>) -> Work {
+        self.running.send_modify(|running| *running += 1);
+        Work(self.clone())
+    }
+
+    fn guest(self: &Arc<Self>) -> Guest {
+        self.clients.send_modify(|clients| *clients += 1);
+        Guest(self.clone())
+    }
+
+    pub(crate) fn hello(&self) -> Hello {
+        Hello {
+            protocol: PROTOCOL,
+            version: self.options.version.clone(),
+            fingerprint: self.options.fingerprint.clone(),
+            pid: std::process::id(),
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        Status {
+            pid: std::process::id(),
+            version: self.options.version.clone(),
+            config: self.options.config.clone(),
+            socket: self.socket.clone(),
+            log: self.options.log.clone(),
+            uptime_s: self.started.elapsed().as_secs(),
+            clients: *self.clients.borrow(),
+            running: *self.running.borrow(),
+            answered: self.answered.load(Ordering::Relaxed),
+            idle_s: self.options.idle.map(|idle| idle.as_secs()),
+            kept_alive: self.service.is_needed(),
+        }
+    }
+
+    /// Begins the end, and waits until nothing runs any more: for all requests that run, within the bound for that.
+    pub(crate) async fn stop(&self) -> serde_json::Value {
+        self.draining.cancel();
+        self.stopping.cancelled().await;
+        serde_json::json!({ "stopped": true, "cancelled": *self.running.borrow() })
+    }
+}
+
+impl Server {
+    /// Begins to listen at `address`, after the daemon before it is gone. What that one left behind is cleared away.
+    ///
+    /// # Errors
+    /// [`ServeFault`], where another daemon lives there, or the socket cannot be made.
+    pub async fn bind(address: &Address, service: Arc<dyn Service>, options: Options) -> Result<Self, ServeFault> {
+        // Who holds this lock is the daemon; a socket that is still there without it was left by one that died.
+        let living = Lock::acquire(&address.living(), PATIENCE_FOR_PREDECESSOR).await?;
+        let socket = address.socket();
+        let fault = |source| ServeFault::Socket { path: socket.clone(), source };
+        match fs::remove_file(&socket) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(fault(source)),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&socket).map_err(fault)?;
+        fs::set_permissions(&socket, fs::Permissions::from_mode(PRIVATE_SOCKET)).map_err(fault)?;
+        let shared = Arc::new(Shared {
+            service,
+            options,
+            socket: socket.display().to_string(),
+            started: Instant::now(),
+            clients: watch::Sender::new(0),
+            running: watch::Sender::new(0),
+            answered: AtomicU64::new(0),
+            draining: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+        });
+        Ok(Self { listener, socket, shared, _living: living })
+    }
+
+    /// Serves clients until one says `stop`, nobody has come for the idle time, or `told_to_end` does. What runs then is waited
+    /// for within the bound, and cancelled after it.
+    pub async fn serve(self, told_to_end: impl Future<Output = ()>) {
+        let Self { listener, socket, shared, _living } = self;
+        let mut sessions = JoinSet::new();
+        {
+            let mut told_to_end = std::pin::pin!(told_to_end);
+            let mut idle = std::pin::pin!(idle(&shared));
+            loop {
+                tokio::select! {
+                    accepted = listener.accept() => match accepted {
+                        Ok((stream, _)) => admit(stream, &shared, &mut sessions),
+                        // Out of file descriptors, most likely: those of sessions that end come back.
+                        Err(error) => {
+                            tracing::warn!("a client could not be let in: {error}");
+                            sleep(Duration::from_millis(50)).await;
+                        }
+                    },
+                    Some(_) = sessions.join_next() => {}
+                    () = shared.draining.cancelled() => break,
+                    () = told_to_end.as_mut() => break,
+                    () = idle.as_mut() => {
+                        tracing::info!("nobody has come for the idle time");
+                        break;
+                    }
+                }
+            }
+        }
+        // From here on a command finds nobody, and starts a new daemon, which waits until this one is gone.
+        shared.draining.cancel();
+        // Whoever removes it first, it is not to be found again.
+        let _ = fs::remove_file(&socket);
+        drop(listener);
+        let mut running = shared.running.subscribe();
+        let drained = running.wait_for(|running| *running == 0);
+        if timeout(shared.options.drain, drained).await.is_err() {
+            tracing::warn!("requests that did not end in {:?} are cancelled", shared.options.drain);
+        }
+        shared.stopping.cancel();
+        // Sessions that still have something running, or whose client does not read, are aborted when the set is dropped.
+        let _ = timeout(LAST_WORDS, async { while sessions.join_next().await.is_some() {} }).await;
+        sessions.shutdown().await;
+        shared.service.shutdown().await;
+    }
+}
+
+/// Begins to serve a client, if it may be served.
+fn admit(stream: UnixStream, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
+    let user = address::user();
+    match stream.peer_cred() {
+        Ok(peer) if peer.uid() == user => {}
+        // The socket's mode keeps others out already; this is for the system that does not heed it.
+        Ok(peer) => return tracing::warn!(user = peer.uid(), "a process of another user was turned away"),
+        Err(error) => return tracing::warn!("a client that cannot be identified was turned away: {error}"),
+    }
+    let guest = shared.guest();
+    if *shared.clients.borrow() > MAX_CLIENTS {
+        sessions.spawn(async move {
+            turn_away(stream).await;
+            drop(guest);
+        });
+        return;
+    }
+    let shared = shared.clone();
+    sessions.spawn(async move {
+        session::serve(stream, shared).await;
+        drop(guest);
+    });
+}
+
+async fn turn_away(stream: UnixStream) {
+    let message = format!("the daemon has {MAX_CLIENTS} clients, the limit");
+    let fault = Fault::new(codes::BUSY, message).with_hint("try again when one of them has hung up");
+    let mut answers = FramedWrite::new(stream, LinesCodec::new());
+    // One that does not take it is turned away without a word.
+    let _ = timeout(LAST_WORDS, answers.send(line(None, &Err(fault)))).await;
+}
+
+/// Ends when there has been no client for the idle time, and nothing is kept.
+async fn idle(shared: &Shared) {
+    let Some(patience) = shared.options.idle else { return std::future::pending().await };
+    let mut clients = shared.clients.subscribe();
+    loop {
+        // The sender lives in `shared`.
+        if clients.wait_for(|clients| *clients == 0).await.is_err() {
+            return;
+        }
+        let came = timeout(patience, clients.wait_for(|clients| *clients > 0)).await.is_ok();
+        if !came && !shared.service.is_needed() {
+            return;
+        }
+    }
+}

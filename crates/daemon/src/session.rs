@@ -1,0 +1,198 @@
+//! One client, from its first line to its last.
+
+use std::{
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use futures::{FutureExt as _, SinkExt as _, StreamExt as _};
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::{net::UnixStream, task::JoinSet};
+use tokio_util::{
+    codec::{FramedRead, FramedWrite, LinesCodec, LinesCodecError},
+    sync::CancellationToken,
+};
+
+use crate::{
+    Answer, Fault,
+    protocol::{CancelParams, HelloParams, Id, MAX_IN_FLIGHT, MAX_LINE_BYTES, PROTOCOL, Request, codes, line},
+    server::Shared,
+};
+
+/// What is being worked on for a client. Dropped with it: a client that vanishes cancels what it had running.
+struct Session {
+    shared: Arc<Shared>,
+    /// Which connection of this process it is.
+    number: u64,
+    greeted: bool,
+    running: JoinSet<(Id, Answer)>,
+    tokens: HashMap<Id, CancellationToken>,
+}
+
+/// Serves `stream` until the client hangs up, or until the daemon stops and all that the client asked for is answered.
+pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
+    let (reading, writing) = stream.into_split();
+    let mut lines = FramedRead::new(reading, LinesCodec::new_with_max_length(MAX_LINE_BYTES));
+    let mut answers = FramedWrite::new(writing, LinesCodec::new());
+    static SESSIONS: AtomicU64 = AtomicU64::new(0);
+    let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
+    let mut session =
+        Session { shared: shared.clone(), number, greeted: false, running: JoinSet::new(), tokens: HashMap::new() };
+    loop {
+        // Answers come first: a client that sends without end still gets what it asked for.
+        let said = tokio::select! {
+            biased;
+            Some(ended) = session.running.join_next() => session.ended(ended),
+            read = lines.next() => match read {
+                Some(Ok(text)) => session.take(&text),
+                Some(Err(LinesCodecError::MaxLineLengthExceeded)) => {
+                    // After an error the reader says once that it is at its end; then it passes over the rest of the line.
+                    let _ = lines.next().await;
+                    let message = format!("a line has more than {MAX_LINE_BYTES} bytes, the limit; it was not read");
+                    Some(line(None, &Err(Fault::new(codes::TOO_LONG, message).with_hint("pass data through tools instead"))))
+                }
+                // No UTF-8, or a connection that broke: nothing more can be made of it.
+                Some(Err(LinesCodecError::Io(error))) if error.kind() == std::io::ErrorKind::InvalidData => {
+                    let fault = Fault::new(codes::PARSE, "a line is not UTF-8");
+                    // The client may be gone already.
+                    let _ = answers.send(line(None, &Err(fault))).await;
+                    return;
+                }
+                Some(Err(LinesCodecError::Io(_))) | None => return,
+            },
+            () = shared.stopping.cancelled(), if session.running.is_empty() => return,
+        };
+        if let Some(said) = said
+            && answers.send(said).await.is_err()
+        {
+            return;
+        }
+    }
+}
+
+impl Session {
+    /// Takes a line: what there is to say at once is returned, what takes time is begun.
+    fn take(&mut self, text: &str) -> Option<String> {
+        let request = match Request::parse(text) {
+            Ok(request) => request,
+            Err(fault) => return Some(line(None, &Err(fault))),
+        };
+        let Some(id) = request.id.clone() else {
+            self.note(&request);
+            return None;
+        };
+        let answer = match self.begin(&id, &request) {
+            Ok(None) => return None,
+            Ok(Some(answer)) => Ok(answer),
+            Err(fault) => Err(fault),
+        };
+        Some(line(Some(&id), &answer))
+    }
+
+    /// A notification. One that is not known, or says nothing that can be done, is left alone, as the protocol wants it.
+    fn note(&self, request: &Request<'_>) {
+        if request.method == "cancel"
+            && let Ok(CancelParams { id }) = request.params()
+            && let Some(token) = self.tokens.get(&id)
+        {
+            token.cancel();
+        }
+    }
+
+    fn begin(&mut self, id: &Id, request: &Request<'_>) -> Result<Option<Box<RawValue>>, Fault> {
+        if request.method == "hello" {
+            return self.hello(request).map(Some);
+        }
+        if !self.greeted {
+            let message = format!("the first request must be 'hello', and not '{}'", shortened(&request.method));
+            return Err(Fault::new(codes::INVALID_REQUEST, message)
+                .with_hint(format!("send {{\"method\": \"hello\", \"params\": {{\"protocol\": {PROTOCOL}}}}} first")));
+        }
+        if self.tokens.contains_key(id) {
+            return Err(Fault::new(codes::INVALID_REQUEST, "a request with this id is still running"));
+        }
+        match request.method.as_str() {
+            "status" => return json(&self.shared.status()).map(Some),
+            "stop" => {
+                let shared = self.shared.clone();
+                self.start(id, CancellationToken::new(), async move { json(&shared.stop().await) });
+                return Ok(None);
+            }
+            _ => {}
+        }
+        if self.shared.stopping.is_cancelled() || self.shared.draining.is_cancelled() {
+            return Err(Fault::new(codes::STOPPING, "the daemon is ending")
+                .with_hint("connect again: the next command starts a new one"));
+        }
+        if self.running.len() >= MAX_IN_FLIGHT {
+            let message = format!("this client has {MAX_IN_FLIGHT} requests running, the limit");
+            return Err(Fault::new(codes::BUSY, message).with_hint("wait for an answer, and send again"));
+        }
+        let params = match request.params {
+            Some(params) => params.to_owned(),
+            None => json(&serde_json::Map::new())?,
+        };
+        let cancelled = CancellationToken::new();
+        let Some(answer) = self.shared.service.answer(self.number, &request.method, params, cancelled.clone()) else {
+            let message = format!("there is no method '{}'", shortened(&request.method));
+            return Err(Fault::new(codes::METHOD_NOT_FOUND, message)
+                .with_hint("docs/DAEMON.md lists the methods; a newer client may need a newer daemon"));
+        };
+        let work = self.shared.work();
+        self.start(
+            id,
+            cancelled,
+            answer.map(move |answer| {
+                drop(work);
+                answer
+            }),
+        );
+        Ok(None)
+    }
+
+    fn start(&mut self, id: &Id, token: CancellationToken, answer: impl Future<Output = Answer> + Send + 'static) {
+        self.tokens.insert(id.clone(), token);
+        let id = id.clone();
+        // A panic ends its request and nothing else.
+        let answer = AssertUnwindSafe(answer).catch_unwind();
+        self.running.spawn(answer.map(move |answer| {
+            let failed = || Fault::new(codes::INTERNAL, "the request failed inside the daemon; its log says more");
+            (id, answer.unwrap_or_else(|_| Err(failed())))
+        }));
+    }
+
+    fn hello(&mut self, request: &Request<'_>) -> Result<Box<RawValue>, Fault> {
+        let HelloParams { protocol } = request.params()?;
+        if protocol != PROTOCOL {
+            let message = format!("the client speaks version {protocol} of the protocol, and the daemon {PROTOCOL}");
+            return Err(Fault::new(codes::PROTOCOL, message)
+                .with_hint("use the same belljar for both: `belljar daemon restart` starts this one's"));
+        }
+        self.greeted = true;
+        json(&self.shared.hello())
+    }
+
+    fn ended(&mut self, ended: Result<(Id, Answer), tokio::task::JoinError>) -> Option<String> {
+        // Nobody aborts a request but the end of its session.
+        let (id, answer) = ended.ok()?;
+        self.tokens.remove(&id);
+        Some(line(Some(&id), &answer))
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<Box<RawValue>, Fault> {
+    to_raw_value(value).map_err(|error| Fault::new(codes::INTERNAL, format!("the answer is no JSON: {error}")))
+}
+
+/// A stranger's text, for a message.
+fn shortened(text: &str) -> String {
+    const MAX: usize = 60;
+    if text.chars().nth(MAX).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(MAX).chain(['…']).collect()
+}

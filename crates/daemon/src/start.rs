@@ -1,0 +1,115 @@
+//! How a daemon comes to be: exactly once, however many commands want one, and off any terminal.
+
+use std::{process::Stdio, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    process::Command,
+    time::timeout,
+};
+
+use crate::{Address, Client, ConnectFault, Lock, LockFault};
+
+/// How long another command may take to start the daemon that this one wants too.
+const PATIENCE_FOR_OTHERS: Duration = Duration::from_secs(120);
+/// How long a new daemon has to listen. Its predecessor may still have something running.
+const PATIENCE_FOR_IT: Duration = Duration::from_secs(100);
+/// Its one line.
+const MAX_READINESS_BYTES: u64 = 64 << 10;
+
+/// The one line that a daemon says on its standard output, to the command that started it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Readiness {
+    /// It listens.
+    Ready,
+    /// It cannot: what happened, and what to try.
+    Failed {
+        /// What happened.
+        message: String,
+        /// What to try.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    },
+}
+
+/// Why no daemon could be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartFault {
+    /// Another command has been starting one for too long.
+    #[error(transparent)]
+    Lock(#[from] LockFault),
+    /// There is a daemon, and it cannot be used.
+    #[error(transparent)]
+    Connect(#[from] ConnectFault),
+    /// The program cannot be started.
+    #[error("the daemon cannot be started: {0}")]
+    Spawn(#[from] std::io::Error),
+    /// It says why it ended.
+    #[error("the daemon did not start: {message}")]
+    Failed {
+        /// What happened.
+        message: String,
+        /// What to try.
+        hint: Option<String>,
+    },
+    /// It ended, or says nothing.
+    #[error("the daemon did not start: {0}")]
+    Silent(&'static str),
+}
+
+/// Connects to the daemon at `address`, which is started with `program` where none listens.
+///
+/// Of commands that come at once, one starts it and the others wait for that: a lock decides, which the system gives back should its
+/// holder die. `program` has to [`detach`], listen, and then say [`Readiness`] on its standard output.
+///
+/// # Errors
+/// [`StartFault`], with what the daemon said, if it said something.
+pub async fn start(address: &Address, program: Command) -> Result<Client, StartFault> {
+    if let Some(client) = Client::connect(address).await? {
+        return Ok(client);
+    }
+    let starting = Lock::acquire(&address.starting(), PATIENCE_FOR_OTHERS).await?;
+    // Somebody else may have started it while we waited for the lock.
+    if let Some(client) = Client::connect(address).await? {
+        return Ok(client);
+    }
+    match timeout(PATIENCE_FOR_IT, spawn(program)).await {
+        Ok(Ok(Readiness::Ready)) => {}
+        Ok(Ok(Readiness::Failed { message, hint })) => return Err(StartFault::Failed { message, hint }),
+        Ok(Err(fault)) => return Err(fault),
+        Err(_) => return Err(StartFault::Silent("it has not said that it listens; its log may say why")),
+    }
+    let client = Client::connect(address).await?;
+    drop(starting);
+    client.ok_or(StartFault::Silent("it said that it listens, and was gone at once; its log may say why"))
+}
+
+async fn spawn(mut program: Command) -> Result<Readiness, StartFault> {
+    let mut child = program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let Some(said) = child.stdout.take() else { return Err(StartFault::Silent("it has no standard output")) };
+    let mut line = String::new();
+    BufReader::new(said.take(MAX_READINESS_BYTES)).read_line(&mut line).await?;
+    serde_json::from_str(&line).map_err(|_| StartFault::Silent("it ended without a word; its log may say why"))
+}
+
+/// Leaves the terminal and the session of the command that started this process: a signal to them is not for us.
+///
+/// # Errors
+/// What the system says, where the process leads a group already.
+pub fn detach() -> std::io::Result<()> {
+    nix::unistd::setsid().map(|_| ()).map_err(std::io::Error::from)
+}
+
+impl Readiness {
+    /// Says it to the command that waits for it.
+    pub async fn say(&self) {
+        let line = serde_json::to_string(self).unwrap_or_default();
+        let mut stdout = tokio::io::stdout();
+        // A command that does not wait any more, started us all the same.
+        let _ = stdout.write_all(format!("{line}\n").as_bytes()).await;
+        let _ = stdout.flush().await;
+    }
+}

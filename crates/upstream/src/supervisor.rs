@@ -1,0 +1,236 @@
+//! The process between belljar and a child, so that nothing of the child outlives belljar.
+//!
+//! belljar can be killed in a way that it cannot notice. What it started must end all the same, with its helpers, also those that
+//! have left its process group. So each child is started by a small process, belljar's own program in another role, that holds one
+//! end of a pipe. When the other end is closed, belljar is gone, and the supervisor ends everything below itself. (A signal on the
+//! death of the parent would do for the child alone; it is bound to a thread and not to the process, and it needs unsafe code.)
+//!
+//! On Linux the supervisor adopts what its descendants leave behind, so that a helper that made a session of its own is found as well.
+//! Elsewhere the process group is what can be reached.
+//!
+//! The child's pipes are the supervisor's own, passed on, so no byte of the talk goes through it. It has no other business: it must
+//! never write to these pipes, and never end before everything below it has.
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::{self, Read as _, Write as _},
+    os::unix::process::ExitStatusExt as _,
+    process::{ExitCode, ExitStatus, Stdio},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use nix::{
+    sys::{
+        signal::{Signal, kill},
+        wait::{WaitPidFlag, waitpid},
+    },
+    unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout},
+};
+use tokio::{
+    process::{Child, Command},
+    signal::unix::{SignalKind, signal},
+    sync::Notify,
+    time::{Instant, sleep, timeout},
+};
+
+use crate::limits;
+
+/// What belljar writes to the pipe to have everything killed at once. Without it, the end of the pipe is belljar's end, and the child
+/// has the time that it has on a shutdown.
+pub(crate) const KILL: u8 = b'K';
+
+/// How a supervisor says what became of its child: a line each.
+pub(crate) mod report {
+    /// It runs, under this number.
+    pub(crate) const PID: &str = "pid";
+    /// It could not be started; the system's number for why.
+    pub(crate) const ERROR: &str = "error";
+    /// It has ended, with this status as the system has it.
+    pub(crate) const STATUS: &str = "status";
+}
+
+/// Supervises one child, as a process of its own: the program that is named in
+/// [`Options::supervisor`](crate::Options::supervisor) calls this with what follows the arguments named there, and ends when it returns.
+pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match run(arguments.into_iter()) {
+        // As a shell would say it; the whole status is in the report.
+        Ok(status) => {
+            let code = status.code().or_else(|| Some(128 + status.signal()?));
+            code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+        }
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run(mut arguments: impl Iterator<Item = OsString>) -> io::Result<ExitStatus> {
+    let control = inherited(arguments.next(), |path| File::open(path))?;
+    let mut report = inherited(arguments.next(), |path| File::options().write(true).open(path))?;
+    let program = arguments.next().ok_or_else(usage)?;
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_child_subreaper(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        // What ends the group is for the child; it is not for the one who must see to the end.
+        let _caught = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(signal);
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+        let child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => {
+                writeln!(report, "{} {}", report::ERROR, error.raw_os_error().unwrap_or(0))?;
+                return Err(error);
+            }
+        };
+        give_up_pipes()?;
+        tokio::spawn(bury_adopted(child.id()));
+        writeln!(report, "{} {}", report::PID, child.id().unwrap_or(0))?;
+        let status = watch(child, control).await?;
+        writeln!(report, "{} {}", report::STATUS, status.into_raw())?;
+        #[cfg(not(target_os = "linux"))]
+        nix::sys::signal::killpg(nix::unistd::getpgrp(), Signal::SIGKILL)?;
+        Ok(status)
+    })
+}
+
+/// Opens anew what was inherited under a number, and closes what was inherited, so that the child inherits neither.
+fn inherited(number: Option<OsString>, open: impl Fn(&str) -> io::Result<File>) -> io::Result<File> {
+    let number: i32 =
+        number.and_then(|number| number.to_str()?.parse().ok()).filter(|number| *number > 2).ok_or_else(usage)?;
+    let file = open(&format!("/dev/fd/{number}"))?;
+    nix::unistd::close(number)?;
+    Ok(file)
+}
+
+fn usage() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "belljar starts this by itself")
+}
+
+/// Lets go of the child's pipes: their ends must be the child's alone, or nobody would notice that it closed them.
+fn give_up_pipes() -> io::Result<()> {
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&nothing)?;
+    dup2_stdout(&nothing)?;
+    dup2_stderr(&nothing)?;
+    Ok(())
+}
+
+/// Waits for the end of the child or of belljar, and then ends what is left.
+async fn watch(mut child: Child, control: File) -> io::Result<ExitStatus> {
+    let (gone, killed) = (Arc::<Notify>::default(), Arc::<Notify>::default());
+    thread::spawn({
+        let (gone, killed) = (gone.clone(), killed.clone());
+        move || {
+            let mut byte = [0];
+            match (&control).read(&mut byte) {
+                Ok(1) if byte == [KILL] => killed.notify_one(),
+                _ => gone.notify_one(),
+            }
+        }
+    });
+    let status = tokio::select! {
+        biased;
+        () = killed.notified() => None,
+        status = child.wait() => Some(status?),
+        () = gone.notified() => {
+            // The child has seen the end of its input as well.
+            let leaving = async {
+                if let Ok(status) = timeout(limits::STDIN_GRACE, child.wait()).await {
+                    return status.map(Some);
+                }
+                signal_all(Signal::SIGTERM);
+                match timeout(limits::TERM_GRACE, child.wait()).await {
+                    Ok(status) => status.map(Some),
+                    Err(_) => Ok(None),
+                }
+            };
+            leaving.await?
+        }
+    };
+    if status.is_some() && signal_all(Signal::SIGTERM) > 0 {
+        all_gone_within(limits::HELPER_GRACE).await;
+    }
+    while signal_all(Signal::SIGKILL) > 0 {
+        all_gone_within(STEP).await;
+    }
+    match status {
+        Some(status) => Ok(status),
+        None => {
+            // It is dead already where all that is below can be found.
+            let _ = child.start_kill();
+            child.wait().await
+        }
+    }
+}
+
+/// Buries what was adopted, as it dies. The child itself is left to whoever waits for it.
+async fn bury_adopted(child: Option<u32>) {
+    let Ok(mut deaths) = signal(SignalKind::child()) else { return };
+    while deaths.recv().await.is_some() {
+        for pid in dead_below().into_iter().filter(|pid| Some(*pid) != child) {
+            if let Ok(pid) = i32::try_from(pid) {
+                // It is dead, so this does not wait.
+                let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
+            }
+        }
+    }
+}
+
+const STEP: Duration = Duration::from_millis(5);
+
+async fn all_gone_within(limit: Duration) {
+    let deadline = Instant::now() + limit;
+    while !descendants().is_empty() && Instant::now() < deadline {
+        sleep(STEP).await;
+    }
+}
+
+/// Signals everything below this process, and says how much there was.
+fn signal_all(signal: Signal) -> usize {
+    let descendants = descendants();
+    for pid in &descendants {
+        // It may have ended meanwhile.
+        let _ = kill(*pid, signal);
+    }
+    descendants.len()
+}
+
+/// Everything below this process that is not dead.
+fn descendants() -> Vec<Pid> {
+    let processes = processes();
+    let mut found = vec![std::process::id()];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(processes.iter().filter(|one| one.parent == parent && !one.is_dead).map(|one| one.pid));
+        next += 1;
+    }
+    found.iter().skip(1).filter_map(|pid| i32::try_from(*pid).ok()).map(Pid::from_raw).collect()
+}
+
+/// The children of this process that are dead and not buried.
+fn dead_below() -> Vec<u32> {
+    let own = std::process::id();
+    processes().iter().filter(|one| one.is_dead && one.parent == own).map(|one| one.pid).collect()
+}
+
+struct Process {
+    pid: u32,
+    parent: u32,
+    is_dead: bool,
+}
+
+/// All processes, on Linux. Elsewhere none can be listed, and the group is what is killed in the end.
+fn processes() -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let process = |entry: io::Result<std::fs::DirEntry>| {
+        let pid: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name in parentheses may hold anything, so the rest is what follows the last of them.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let is_dead = matches!(fields.next()?, "Z" | "X");
+        Some(Process { pid, parent: fields.next()?.parse().ok()?, is_dead })
+    };
+    entries.filter_map(process).collect()
+}

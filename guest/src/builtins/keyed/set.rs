@@ -1,0 +1,105 @@
+//! `Set`.
+
+use boa_engine::{
+    Context, JsArgs, JsData, JsNativeError, JsObject, JsResult, JsValue, NativeFunction, js_string,
+    object::builtins::JsFunction,
+};
+use boa_gc::{Finalize, Trace};
+
+use super::{Collection, Table, change, constructed, iterator, put, put_common};
+use crate::builtins::{iteration::Walk, supplant};
+
+/// What a set object holds: the members are the keys, and the values.
+#[derive(Default, Trace, Finalize, JsData)]
+pub(crate) struct Set(Table);
+
+impl Collection for Set {
+    const NAME: &'static str = "Set";
+
+    fn table(&self) -> &Table {
+        &self.0
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.0
+    }
+
+    fn prototype(context: &Context) -> JsObject {
+        context.intrinsics().constructors().set().prototype()
+    }
+}
+
+impl Set {
+    /// A new set.
+    pub(crate) fn object(context: &Context) -> JsObject {
+        Self::of(Table::default(), context)
+    }
+
+    /// The members of an object, if it is a set.
+    pub(crate) fn members_of(object: &JsObject) -> Option<Vec<JsValue>> {
+        let set = object.downcast_ref::<Self>()?;
+        Some(set.0.entries().map(|(key, _)| key.clone()).collect())
+    }
+
+    /// Adds a member, if the object is a set.
+    pub(crate) fn put(object: &JsObject, member: &JsValue) {
+        if let Some(mut set) = object.downcast_mut::<Self>() {
+            add_to(&mut set.0, member);
+        }
+    }
+
+    pub(super) fn of(table: Table, context: &Context) -> JsObject {
+        JsObject::new(context.root_shape(), Self::prototype(context), Self(table)).upcast()
+    }
+}
+
+/// A member that is there stays as it is.
+pub(super) fn add_to(table: &mut Table, member: &JsValue) {
+    // The one zero is kept as both.
+    let value = if member.as_number() == Some(0.0) { JsValue::from(0) } else { member.clone() };
+    table.set(member, value);
+}
+
+pub(super) fn install(context: &mut Context) -> JsResult<()> {
+    let set = context.intrinsics().constructors().set();
+    let (constructor, prototype) = (set.constructor(), set.prototype());
+    put_common::<Set>(&prototype, context)?;
+    put(&prototype, js_string!("add"), add, context)?;
+    put(&prototype, js_string!("entries"), iterator::entries::<Set>, context)?;
+    put(&prototype, js_string!("values"), iterator::values::<Set>, context)?;
+    let adder = prototype.get(js_string!("add"), context)?.as_function();
+    let native = NativeFunction::from_copy_closure_with_captures(construct, adder);
+    supplant(&constructor, native, context)
+}
+
+/// The constructor. It knows the `add` that is ours, which need not be called to be obeyed.
+fn construct(
+    new_target: &JsValue,
+    arguments: &[JsValue],
+    own_adder: &Option<JsFunction>,
+    context: &mut Context,
+) -> JsResult<JsValue> {
+    let set = constructed(new_target, Set::default(), context)?;
+    let members = arguments.get_or_undefined(0);
+    if members.is_null_or_undefined() {
+        return Ok(set.into());
+    }
+    let Some(adder) = set.get(js_string!("add"), context)?.as_callable() else {
+        return Err(JsNativeError::typ().with_message("the set's add is not a function").into());
+    };
+    let is_own = own_adder.as_ref().is_some_and(|own| JsObject::equals(own, &adder));
+    let mut walk = Walk::over(members, context)?;
+    while let Some(member) = walk.step(context)? {
+        if is_own {
+            Set::put(&set, &member);
+        } else if let Err(error) = adder.call(&set.clone().into(), &[member], context) {
+            return Err(walk.close_after(error, context));
+        }
+    }
+    Ok(set.into())
+}
+
+fn add(this: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
+    change::<Set, _>(this, "add", |table| add_to(table, arguments.get_or_undefined(0)))?;
+    Ok(this.clone())
+}

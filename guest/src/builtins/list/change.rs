@@ -1,0 +1,76 @@
+//! Methods that change an array.
+
+use boa_engine::{Context, JsResult, JsValue, object::builtins::JsArray};
+
+use super::plain::{Kept, elements, index, put_elements};
+
+/// `unshift(...items)`.
+pub(super) fn unshift(
+    this: &JsValue,
+    arguments: &[JsValue],
+    kept: &Kept,
+    context: &mut Context,
+) -> JsResult<Option<JsValue>> {
+    let Some(array) = kept.changeable(this, context) else { return Ok(None) };
+    let old = elements(&array);
+    let length = arguments.len() + old.len();
+    put_elements(&array, arguments.iter().cloned().chain(old), context);
+    Ok(Some(length.into()))
+}
+
+/// `splice(start, count, ...items)`.
+pub(super) fn splice(
+    this: &JsValue,
+    arguments: &[JsValue],
+    kept: &Kept,
+    context: &mut Context,
+) -> JsResult<Option<JsValue>> {
+    let Some(array) = kept.changeable(this, context).filter(|_| kept.makes_arrays()) else { return Ok(None) };
+    let mut elements = elements(&array);
+    let Some((start, count)) = range_of_splice(arguments, elements.len()) else { return Ok(None) };
+    let items = arguments.get(2..).unwrap_or_default().iter().cloned();
+    let removed: Vec<JsValue> = elements.splice(start..start + count, items).collect();
+    put_elements(&array, elements, context);
+    Ok(Some(JsArray::from_iter(removed, context).into()))
+}
+
+/// Where the arguments of a splice begin, and how many elements they remove.
+pub(super) fn range_of_splice(arguments: &[JsValue], length: usize) -> Option<(usize, usize)> {
+    let start = index(arguments.first(), length, 0)?;
+    let count = match arguments {
+        [] => 0,
+        [_] => length - start,
+        [_, count, ..] if count.is_undefined() => 0,
+        // At least none, and of what is no number, none.
+        [_, count, ..] => count.as_number()?.max(0.0).min((length - start) as f64) as usize,
+    };
+    Some((start, count))
+}
+
+/// `reverse()`.
+pub(super) fn reverse(this: &JsValue, _: &[JsValue], kept: &Kept, context: &mut Context) -> JsResult<Option<JsValue>> {
+    let Some(array) = kept.changeable(this, context) else { return Ok(None) };
+    let elements = elements(&array);
+    put_elements(&array, elements.into_iter().rev(), context);
+    Ok(Some(this.clone()))
+}
+
+/// `fill(value, start, end)`.
+pub(super) fn fill(
+    this: &JsValue,
+    arguments: &[JsValue],
+    kept: &Kept,
+    context: &mut Context,
+) -> JsResult<Option<JsValue>> {
+    let Some(array) = kept.changeable(this, context) else { return Ok(None) };
+    let mut elements = elements(&array);
+    let length = elements.len();
+    let (start, end) = (index(arguments.get(1), length, 0), index(arguments.get(2), length, length));
+    let (Some(start), Some(end)) = (start, end) else { return Ok(None) };
+    let value = arguments.first().cloned().unwrap_or_default();
+    if let Some(filled) = elements.get_mut(start..end) {
+        filled.fill(value);
+        put_elements(&array, elements, context);
+    }
+    Ok(Some(this.clone()))
+}

@@ -1,0 +1,421 @@
+//! Loops over arrays, by index.
+//!
+//! The engine goes through a list by calling a function for each element, which makes an object for each. Whether anybody could
+//! see the difference to a count is known before the first element (see `is_plain` in `builtins/iteration.rs`), so a loop
+//!
+//! ```js
+//! for (const word of words) count(word);
+//! ```
+//!
+//! becomes
+//!
+//! ```js
+//! {
+//!     const __list__ = words;
+//!     if (__plain__(__list__)) for (let __index__ = 0; __index__ < __list__.length; __index__++) {
+//!         const word = __list__[__index__];
+//!         count(word);
+//!     }
+//!     else for (const word of __list__) count(word);
+//! }
+//! ```
+//!
+//! Only the innermost loops are worth it: their bodies are there twice.
+
+use oxc::{
+    allocator::{Allocator, ArenaBox, ArenaVec, CloneIn},
+    ast::{
+        ast::{
+            Argument, BinaryOperator, BindingIdentifier, BindingPattern, Expression, ForOfStatement, ForStatementInit,
+            ForStatementLeft, IdentifierName, IdentifierReference, LabeledStatement, MemberExpression, NumberBase,
+            Program, SimpleAssignmentTarget, Statement, TaggedTemplateExpression, UpdateOperator, VariableDeclaration,
+            VariableDeclarationKind, VariableDeclarator,
+        },
+        builder::AstBuilder,
+    },
+    ast_visit::{Visit, VisitMut, walk_mut},
+    span::{GetSpan, SPAN, Span},
+};
+
+use super::take::{self, TAKE};
+
+/// The names that the translation uses. A source that has one of them is left as it is.
+const LIST: &str = "__list__";
+const INDEX: &str = "__index__";
+/// Says whether the elements of a list may be counted.
+const PLAIN: &str = "__plain__";
+/// What a loop over pairs has in the place of their names, which are taken from it.
+const ITEM: &str = "__item__";
+
+/// Longer bodies are not doubled, in bytes of the source.
+const MAX_BODY: u32 = 4_000;
+
+/// Lets the innermost loops of `program` count where they can.
+pub(super) fn count<'a>(allocator: &'a Allocator, source: &str, program: &mut Program<'a>) {
+    if ![LIST, INDEX, PLAIN, ITEM, TAKE].iter().any(|name| source.contains(name)) {
+        Counter { allocator, builder: AstBuilder::new(allocator) }.visit_program(program);
+    }
+}
+
+struct Counter<'a> {
+    allocator: &'a Allocator,
+    builder: AstBuilder<'a>,
+}
+
+impl<'a> VisitMut<'a> for Counter<'a> {
+    /// A label is that of one loop.
+    fn visit_labeled_statement(&mut self, labeled: &mut LabeledStatement<'a>) {
+        match &mut labeled.body {
+            Statement::ForOfStatement(each) => {
+                walk_mut::walk_for_of_statement(self, each);
+                self.take_items(each);
+            }
+            _ => walk_mut::walk_labeled_statement(self, labeled),
+        }
+    }
+
+    fn visit_statement(&mut self, statement: &mut Statement<'a>) {
+        walk_mut::walk_statement(self, statement);
+        if let Statement::ForOfStatement(each) = statement {
+            self.take_items(each);
+            if let Some(declaration) = countable(each) {
+                *statement = self.counted(each, declaration);
+            }
+        }
+    }
+}
+
+impl<'a> Counter<'a> {
+    /// `for (const [a, b] of list) body` becomes `for (const __item__ of list) { const { 0: a, 1: b } = __take__(__item__, 2, ""); body }`.
+    fn take_items(&self, each: &mut ForOfStatement<'a>) {
+        let builder = &self.builder;
+        let Some(declaration) = declaration_of(each) else { return };
+        let Some(BindingPattern::ArrayPattern(pattern)) = declaration.declarations.first().map(|first| &first.id)
+        else {
+            return;
+        };
+        if !take::is_simple(pattern) {
+            return;
+        }
+        let text = Argument::from(Expression::new_string_literal(SPAN, "", None, builder));
+        let taken = take::taken(pattern, self.name(ITEM, pattern.span), text, builder);
+        let names = self.declaration(declaration.kind, take::by_index(pattern, builder), taken);
+        let item = BindingPattern::new_binding_identifier(pattern.span, ITEM, builder);
+        let item = VariableDeclarator::new(pattern.span, item, None, None, false, builder);
+        let item = VariableDeclaration::boxed(
+            declaration.span,
+            VariableDeclarationKind::Const,
+            self.vec([item]),
+            false,
+            builder,
+        );
+        each.left = ForStatementLeft::VariableDeclaration(item);
+        let body = each.body.clone_in(self.allocator);
+        let span = body.span();
+        each.body =
+            Statement::new_block_statement(span, self.vec([Statement::VariableDeclaration(names), body]), builder);
+    }
+
+    fn counted(&self, each: &ForOfStatement<'a>, declaration: &VariableDeclaration<'a>) -> Statement<'a> {
+        let (builder, span) = (&self.builder, each.span);
+        let list = self.declaration(
+            VariableDeclarationKind::Const,
+            BindingPattern::new_binding_identifier(SPAN, LIST, builder),
+            each.right.clone_in(self.allocator),
+        );
+        let arguments = self.vec([Argument::from(self.name(LIST, SPAN))]);
+        let is_plain = Expression::new_call_expression(SPAN, self.name(PLAIN, SPAN), None, arguments, false, builder);
+        let by_index = self.by_index(each, declaration);
+        let by_protocol = Statement::new_for_of_statement(
+            span,
+            false,
+            each.left.clone_in(self.allocator),
+            self.name(LIST, each.right.span()),
+            each.body.clone_in(self.allocator),
+            builder,
+        );
+        let either = Statement::new_if_statement(SPAN, is_plain, by_index, Some(by_protocol), builder);
+        Statement::new_block_statement(SPAN, self.vec([Statement::VariableDeclaration(list), either]), builder)
+    }
+
+    fn by_index(&self, each: &ForOfStatement<'a>, declaration: &VariableDeclaration<'a>) -> Statement<'a> {
+        let builder = &self.builder;
+        let zero = Expression::new_numeric_literal(SPAN, 0.0, None, NumberBase::Decimal, builder);
+        let index = BindingPattern::new_binding_identifier(SPAN, INDEX, builder);
+        let init = ForStatementInit::VariableDeclaration(self.declaration(VariableDeclarationKind::Let, index, zero));
+        let length = IdentifierName::new(SPAN, "length", builder);
+        let length = Expression::from(MemberExpression::new_static_member_expression(
+            SPAN,
+            self.name(LIST, SPAN),
+            length,
+            false,
+            builder,
+        ));
+        let test =
+            Expression::new_binary_expression(SPAN, self.name(INDEX, SPAN), BinaryOperator::LessThan, length, builder);
+        let target =
+            SimpleAssignmentTarget::AssignmentTargetIdentifier(IdentifierReference::boxed(SPAN, INDEX, builder));
+        let update = Expression::new_update_expression(SPAN, UpdateOperator::Increment, false, target, builder);
+
+        let element = Expression::from(MemberExpression::new_computed_member_expression(
+            declaration.span,
+            self.name(LIST, declaration.span),
+            self.name(INDEX, SPAN),
+            false,
+            builder,
+        ));
+        let pattern = declaration.declarations.first().map(|declarator| declarator.id.clone_in(self.allocator));
+        let pattern = pattern.unwrap_or_else(|| BindingPattern::new_binding_identifier(SPAN, INDEX, builder));
+        let variable = self.declaration(declaration.kind, pattern, element);
+        // A block of its own: what the body declares may have the variable's name.
+        let body = self.vec([Statement::VariableDeclaration(variable), each.body.clone_in(self.allocator)]);
+        let body = Statement::new_block_statement(SPAN, body, builder);
+        Statement::new_for_statement(each.span, Some(init), Some(test), Some(update), body, builder)
+    }
+
+    fn declaration(
+        &self,
+        kind: VariableDeclarationKind,
+        pattern: BindingPattern<'a>,
+        value: Expression<'a>,
+    ) -> ArenaBox<'a, VariableDeclaration<'a>> {
+        let declarator = VariableDeclarator::new(pattern.span(), pattern, None, Some(value), false, &self.builder);
+        VariableDeclaration::boxed(SPAN, kind, self.vec([declarator]), false, &self.builder)
+    }
+
+    fn name(&self, name: &'static str, span: Span) -> Expression<'a> {
+        Expression::new_identifier(span, name, &self.builder)
+    }
+
+    fn vec<T, const N: usize>(&self, items: [T; N]) -> ArenaVec<'a, T> {
+        let mut vec = ArenaVec::new_in(&self.builder);
+        vec.extend(items);
+        vec
+    }
+}
+
+/// The declaration of a loop whose head may be put elsewhere.
+fn declaration_of<'e, 'a>(each: &'e ForOfStatement<'a>) -> Option<&'e VariableDeclaration<'a>> {
+    let ForStatementLeft::VariableDeclaration(declaration) = &each.left else { return None };
+    let [declarator] = declaration.declarations.as_slice() else { return None };
+    let is_usual = matches!(
+        declaration.kind,
+        VariableDeclarationKind::Const | VariableDeclarationKind::Let | VariableDeclarationKind::Var
+    );
+    let mut names = Names { declared: Vec::new(), is_used: false };
+    names.visit_binding_pattern(&declarator.id);
+    // In the list, the variable is there already, and has no value yet.
+    names.visit_expression(&each.right);
+    (is_usual && !each.r#await && declarator.init.is_none() && !names.is_used).then_some(declaration)
+}
+
+/// The declaration of a loop that may be doubled.
+fn countable<'e, 'a>(each: &'e ForOfStatement<'a>) -> Option<&'e VariableDeclaration<'a>> {
+    let declaration = declaration_of(each)?;
+    if each.body.span().size() > MAX_BODY {
+        return None;
+    }
+    // A few elements as such are not worth it.
+    if matches!(each.right.without_parentheses(), Expression::ArrayExpression(_)) {
+        return None;
+    }
+    let mut only_once = OnlyOnce(false);
+    only_once.visit_statement(&each.body);
+    declaration.declarations.iter().for_each(|declarator| only_once.visit_binding_pattern(&declarator.id));
+    (!only_once.0).then_some(declaration)
+}
+
+/// Whether something is inside that must not be there twice.
+struct OnlyOnce(bool);
+
+impl<'a> Visit<'a> for OnlyOnce {
+    fn visit_for_of_statement(&mut self, _: &ForOfStatement<'a>) {
+        self.0 = true;
+    }
+
+    /// Each place of a template has an array of its own.
+    fn visit_tagged_template_expression(&mut self, _: &TaggedTemplateExpression<'a>) {
+        self.0 = true;
+    }
+}
+
+struct Names<'a> {
+    declared: Vec<&'a str>,
+    is_used: bool,
+}
+
+impl<'a> Visit<'a> for Names<'a> {
+    fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
+        self.declared.push(identifier.name.as_str());
+    }
+
+    fn visit_identifier_reference(&mut self, identifier: &IdentifierReference<'a>) {
+        self.is_used |= self.declared.contains(&identifier.name.as_str());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use boa_engine::{Context, JsValue, Source, builtins::promise::PromiseState, object::builtins::JsPromise};
+
+    use crate::testing::{stock, whole};
+
+    /// What the promise of a script becomes.
+    fn settled(promise: &JsValue, context: &mut Context) -> String {
+        let promise = JsPromise::from_object(promise.as_object().expect("a promise")).expect("a promise");
+        context.run_jobs().expect("nothing is thrown later");
+        match promise.state() {
+            PromiseState::Pending => "is never settled".to_owned(),
+            PromiseState::Fulfilled(value) => value.to_string(context).expect("a text").to_std_string_lossy(),
+            PromiseState::Rejected(reason) => {
+                let reason = reason.as_object().expect("an error").get(boa_engine::js_string!("name"), context);
+                format!("throws {}", reason.expect("a name").display())
+            }
+        }
+    }
+
+    fn translated(script: &str) -> String {
+        let translated = crate::source::translate(script).unwrap_or_else(|fault| panic!("{script}: {}", fault.message));
+        let mut context = whole();
+        let function = context.eval(Source::from_bytes(&translated.code)).expect("the translation is a function");
+        let guards = crate::globals::guards(&mut context);
+        let function = function.as_callable().expect("the translation is a function");
+        let promise = function.call(&JsValue::undefined(), &guards, &mut context).expect("a promise");
+        settled(&promise, &mut context)
+    }
+
+    fn as_it_is(script: &str) -> String {
+        let mut context = stock();
+        let promise =
+            context.eval(Source::from_bytes(&format!("(async () => {{ {script}\n }})()"))).expect("a promise");
+        settled(&promise, &mut context)
+    }
+
+    const LISTS: [&str; 18] = [
+        "[1, 2, 3].map((x) => x * 2)",
+        "[].concat([])",
+        "[[1, 2], [3, 4]].slice()",
+        "[{ id: 1, name: 'a' }, { id: 2 }].slice()",
+        "[1, , 3].concat()",
+        "'héllo'",
+        "new Set([1, 2, 3])",
+        "new Map([[1, 'x'], [2, 'y']])",
+        "new Map([[1, 'x']]).keys()",
+        "(function* () { yield 1; yield 2; yield 3 })()",
+        "(function () { return arguments })(1, 2, 3)",
+        "new Uint8Array([1, 2, 3])",
+        "new (class Mine extends Array {})(5, 6, 7)",
+        "new Proxy([1, 2, 3], {})",
+        "Object.assign([1, 2], { [Symbol.iterator]: function* () { yield 'own' } })",
+        "Object.defineProperty([1, 2, 3], 1, { get() { return 'read' } })",
+        "({})",
+        "null",
+    ];
+
+    const LOOPS: [&str; 22] = [
+        "for (const x of list) seen.push(x);",
+        "for (let x of list) { x = [x]; seen.push(x[0]); }",
+        "for (var x of list) seen.push(x); seen.push(x);",
+        "for (const x of list) { if (seen.length > 1) break; seen.push(x); continue; seen.push('never'); }",
+        "outer: for (const x of list) { for (const y of [1, 2, 3].map(String)) { if (y === '2') continue outer; seen.push(x, y); } }",
+        "for (const x of list) { inner: for (const y of list) { for (const z of [1, 2].slice()) { if (z === 2) continue inner; seen.push(z); } } break; }",
+        "const later = []; for (const x of list) later.push(() => x); for (const f of later) seen.push(f());",
+        "for (const x of list) { const x = 'shadow'; seen.push(x); }",
+        "for (const x of list) { let y = x; function f() { return y } seen.push(f()); }",
+        "for (const x of list) { await null; seen.push(x); }",
+        "const f = () => { for (const x of list) return [x]; }; seen.push(f());",
+        "try { for (const x of list) { seen.push(x); throw new RangeError('stop'); } } catch (e) { seen.push(e.name); }",
+        "const g = function* () { for (const x of list) yield x; }; const it = g(); seen.push(it.next().value, it.return(9).value, ...it);",
+        "for (const [a, b] of list) seen.push(a, b);",
+        "for (let [a, , b, c] of list) { a = b ?? c; seen.push(a, b); }",
+        "for (var [a] of list) seen.push(a); seen.push(a);",
+        "here: for (const [a, b] of list) { for (const [c] of [[1], [2]].slice()) { if (c > 1) continue here; seen.push(a, b, c); } }",
+        "for (const [a = 1, ...b] of list) seen.push(a, b);",
+        "for (const x of list) { const [a, b] = x; let [c] = [x]; seen.push(a, b, c); }",
+        "const [a, b, , c] = list; seen.push(a, b, c);",
+        "var [a] = list, [b, c] = 'xyz', [d, e] = new Map([[1, 2]]); seen.push(a, b, c, d, e);",
+        "for (const { id, name = 'none' } of list) seen.push(id, name);",
+    ];
+
+    #[test]
+    fn every_loop_over_every_list_does_what_it_did() {
+        for list in LISTS {
+            for each in LOOPS {
+                let script = format!(
+                    "const list = {list}, seen = []; {each}\nreturn seen.map((x) => typeof x + (Array.isArray(x) ? x.join('/') : Object(x) === x ? JSON.stringify(x) : String(x))).join();"
+                );
+                assert_eq!(translated(&script), as_it_is(&script), "{script}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_happens_to_a_list_in_the_meantime_is_seen() {
+        for script in [
+            "const list = [1, 2, 3].slice(), seen = []; for (const x of list) { seen.push(x); if (list.length < 6) list.push(x * 10); } return seen.join();",
+            "const list = [1, 2, 3].slice(), seen = []; for (const x of list) { seen.push(x); list.shift(); } return seen.join();",
+            "const list = [1, 2, 3].slice(), seen = []; for (const x of list) { seen.push(x); list.length = 0; } return seen.join();",
+            "const list = [1, 2, 3].slice(), seen = []; for (const x of list) { seen.push(x); delete list[1]; Object.setPrototypeOf(list, { 1: 'inherited' }); } return seen.join();",
+            "let closed = 0; const it = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: 1 }), return: () => (closed++, {}) }) }; const [a, b] = it, [c] = it; return [a, b, c, closed].join();",
+            "let closed = 0; const it = { [Symbol.iterator]: () => ({ next: () => ({ done: true }), return: () => (closed++, {}) }) }; const [a, b] = it; return [a, b, closed].join();",
+            "let steps = 0; const it = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: steps++ }) }) }; const [, , a, ,] = it; return [a, steps].join();",
+            "const it = { [Symbol.iterator]: () => ({ next: () => ({ done: false }), return: () => 5 }) }; const [a] = it; return 'never';",
+            "const it = { [Symbol.iterator]: () => ({ next() { throw new RangeError() }, return() { throw 5 } }) }; const [a] = it; return 'never';",
+            "Array.prototype[1] = 'inherited'; const [a, b, c] = [1].concat(); delete Array.prototype[1]; return [a, b, c].join();",
+            "Array.prototype[1] = 'inherited'; const [a, b, c] = [1, , 3].concat(); delete Array.prototype[1]; return [a, b, c].join();",
+            "const list = Object.defineProperty([1, 2, 3], 0, { get() { list.length = 1; return 'read' } }); const [a, b] = list; return [a, b].join();",
+            "let list = [1, 2, 3].slice(); const seen = []; for (const x of list) { seen.push(x); list = []; } return seen.join();",
+            "const seen = []; for (const x of ((seen.push('once')), [1, 2].slice())) seen.push(x); return seen.join();",
+            "const seen = []; try { for (const x of x) seen.push(x); } catch (e) { seen.push(e.name); } return seen.join();",
+            "const seen = []; let y = [1]; for (const x of [y].concat([y])) for (const y of x) seen.push(y); return seen.join();",
+            "const sites = new Set(), tag = (site) => sites.add(site); for (const x of [1, 2].slice()) tag`a`; for (const x of 'ab') tag`b`; return sites.size;",
+        ] {
+            assert_eq!(translated(script), as_it_is(script), "{script}");
+        }
+    }
+
+    #[test]
+    fn what_a_script_has_changed_is_asked() {
+        for (before, after) in [
+            (
+                "const old = Array.prototype[Symbol.iterator]; Array.prototype[Symbol.iterator] = function* () { yield 'changed' };",
+                "Array.prototype[Symbol.iterator] = old;",
+            ),
+            (
+                "const proto = Object.getPrototypeOf([].values()), old = proto.next; proto.next = function () { const r = old.call(this); r.value = r.value + '!'; return r };",
+                "proto.next = old;",
+            ),
+            (
+                "let closed = 0; const proto = Object.getPrototypeOf([].values()); proto.return = function () { closed++; return {} };",
+                "delete proto.return; seen.push(closed);",
+            ),
+            (
+                "let closed = 0; Object.prototype.return = function () { closed++; return {} };",
+                "delete Object.prototype.return; seen.push(closed);",
+            ),
+        ] {
+            let script = format!(
+                "const list = [1, 2].slice(), seen = []; {before} for (const x of list) {{ seen.push(x); break; }} {after} return seen.join();"
+            );
+            assert_eq!(translated(&script), as_it_is(&script), "{script}");
+        }
+    }
+
+    #[test]
+    fn loops_over_lists_count() {
+        for (script, counts) in [
+            ("for (const x of list) f(x)", true),
+            ("const f = async () => { for (const { a } of await list()) { g(a); } }", true),
+            ("for (const x of a) for (const y of x) f(y)", true),
+            ("here: for (const x of list) f(x)", false),
+            ("for (const x of [1, 2]) f(x)", false),
+            ("for await (const x of list) f(x)", false),
+            ("for (x of list) f(x)", false),
+            ("for (const x of list) f`x`", false),
+        ] {
+            let translated = crate::source::translate(script).unwrap_or_else(|fault| panic!("{}", fault.message));
+            assert_eq!(translated.code.contains("__index__++"), counts, "{script}");
+            assert!(translated.code.matches("f(").count() <= 2 * script.matches("f(").count(), "{script}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Promises that a source compares, calculates with or asks for their truth: nothing fails, and the answer is wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use oxc::{
+    ast::ast::{BinaryExpression, ConditionalExpression, Expression, IfStatement, UnaryExpression, WhileStatement},
+    ast_visit::{Visit, walk},
+    span::GetSpan as _,
+    syntax::operator::{BinaryOperator, UnaryOperator},
+};
+
+use super::{AsyncFunctions, Call, Position, Reading, with_program};
+
+/// What to say of the first promise that the source uses so, if there is one. `servers` are the names of the globals whose methods
+/// are tools.
+pub(crate) fn warning(servers: &BTreeSet<String>) -> Option<String> {
+    with_program(|source, program| {
+        let mut reading = Reading { source, servers, async_functions: BTreeSet::new(), promises: BTreeMap::new() };
+        AsyncFunctions(&mut reading.async_functions).visit_program(program);
+        reading.visit_program(program);
+        let mut comparisons = Comparisons { reading: &reading, found: None };
+        comparisons.visit_program(program);
+        let Found { call, place, done } = comparisons.found?;
+        let line = Position::of_offset(source, place as usize).line;
+        Some(format!("{} returns a promise, and line {line} {done}: {}", call.text, call.advice))
+    })
+}
+
+struct Comparisons<'r> {
+    reading: &'r Reading<'r>,
+    found: Option<Found>,
+}
+
+/// A promise, where it is used, and what is done with it there.
+struct Found {
+    call: Call,
+    place: u32,
+    done: &'static str,
+}
+
+impl Comparisons<'_> {
+    /// A value that is compared or calculated with, be it a call or a name that holds what one gave.
+    fn see(&mut self, value: &Expression<'_>, done: &'static str) {
+        let call = match value.get_inner_expression() {
+            Expression::Identifier(name) => self.reading.promises.get(name.name.as_str()).cloned(),
+            Expression::CallExpression(call) => self.reading.promise(call),
+            _ => None,
+        };
+        self.note(call, value, done);
+    }
+
+    /// A value that is asked for its truth. A name may well be asked whether it holds a promise already.
+    fn see_truth(&mut self, value: &Expression<'_>) {
+        if let Expression::CallExpression(call) = value.get_inner_expression() {
+            self.note(self.reading.promise(call), value, "asks whether it is true, which it always is");
+        }
+    }
+
+    fn note(&mut self, call: Option<Call>, value: &Expression<'_>, done: &'static str) {
+        if self.found.is_none() {
+            self.found = call.map(|call| Found { call, place: value.span().start, done });
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Comparisons<'_> {
+    fn visit_binary_expression(&mut self, binary: &BinaryExpression<'a>) {
+        let to_nothing = is_nothing(&binary.left) || is_nothing(&binary.right);
+        match binary.operator {
+            BinaryOperator::In | BinaryOperator::Instanceof => {}
+            operator if operator.is_equality() && to_nothing => {}
+            operator => {
+                let done =
+                    if operator.is_equality() || operator.is_compare() { "compares it" } else { "calculates with it" };
+                self.see(&binary.left, done);
+                self.see(&binary.right, done);
+            }
+        }
+        walk::walk_binary_expression(self, binary);
+    }
+
+    fn visit_unary_expression(&mut self, unary: &UnaryExpression<'a>) {
+        match unary.operator {
+            UnaryOperator::LogicalNot => self.see_truth(&unary.argument),
+            UnaryOperator::UnaryPlus | UnaryOperator::UnaryNegation => self.see(&unary.argument, "calculates with it"),
+            _ => {}
+        }
+        walk::walk_unary_expression(self, unary);
+    }
+
+    fn visit_if_statement(&mut self, statement: &IfStatement<'a>) {
+        self.see_truth(&statement.test);
+        walk::walk_if_statement(self, statement);
+    }
+
+    fn visit_while_statement(&mut self, statement: &WhileStatement<'a>) {
+        self.see_truth(&statement.test);
+        walk::walk_while_statement(self, statement);
+    }
+
+    fn visit_conditional_expression(&mut self, conditional: &ConditionalExpression<'a>) {
+        self.see_truth(&conditional.test);
+        walk::walk_conditional_expression(self, conditional);
+    }
+}
+
+fn is_nothing(value: &Expression<'_>) -> bool {
+    match value.get_inner_expression() {
+        Expression::NullLiteral(_) => true,
+        Expression::Identifier(name) => name.name == "undefined",
+        _ => false,
+    }
+}

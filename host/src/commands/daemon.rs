@@ -1,0 +1,150 @@
+//! `belljar daemon`.
+
+use std::{process::ExitCode, sync::Arc, time::Duration};
+
+use belljar_daemon::{Client, Options, Readiness, Server, Status, detach};
+use belljar_model::LimitsPatch;
+
+use crate::{
+    arguments::{ConfigArguments, DaemonArguments, DaemonCommand, DaemonOptions},
+    daemon::{self, GatewayService, Place},
+    failure::Failure,
+    output::{self, DIM, GOOD, STRONG, visible},
+    setup::{self, Setup},
+    signals,
+};
+
+/// How long running requests may go on when the daemon is told to end: as long as a tool call may take, twice.
+const DRAIN: Duration = Duration::from_secs(60);
+
+/// How long a daemon stays without a client.
+const IDLE_TIME: Option<Duration> = Some(Duration::from_secs(30 * 60));
+
+pub(crate) async fn daemon(arguments: DaemonArguments) -> Result<ExitCode, Failure> {
+    let DaemonOptions { config, json } = arguments.command.options();
+    match &arguments.command {
+        DaemonCommand::Start(_) => start(config, *json).await,
+        DaemonCommand::Status(_) => status(config, *json).await,
+        DaemonCommand::Stop(_) => stop(config, *json).await,
+        DaemonCommand::Restart(_) => {
+            stop_running(config).await?;
+            start(config, *json).await
+        }
+        DaemonCommand::Run(_) => run(config).await,
+    }
+}
+
+async fn start(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
+    let loaded = setup::read(config)?;
+    let mut client = match daemon::reach_in_any_case(&loaded).await? {
+        Some(client) => client,
+        // The built-in demo needs no daemon, and may have one.
+        None => daemon::start_at(&Place::of(&loaded)?, &loaded).await?,
+    };
+    show(&mut client, json).await
+}
+
+async fn status(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
+    let place = Place::of(&setup::read(config)?)?;
+    let connected = Client::connect(&place.address).await;
+    match connected.map_err(daemon::unreachable)? {
+        Some(mut client) => show(&mut client, json).await,
+        None => {
+            if json {
+                output::print_json(&serde_json::json!({ "running": false, "socket": place.address.socket() }));
+            } else {
+                output::print("no daemon is running for this configuration; the next command that needs one starts it");
+            }
+            Ok(ExitCode::from(1))
+        }
+    }
+}
+
+async fn stop(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
+    let stopped = stop_running(config).await?;
+    if json {
+        output::print_json(&serde_json::json!({ "stopped": stopped }));
+    } else if stopped {
+        output::print("the daemon has ended");
+    } else {
+        output::print("no daemon was running for this configuration");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether there was one to be stopped. It is gone when this returns.
+async fn stop_running(config: &ConfigArguments) -> Result<bool, Failure> {
+    let place = Place::of(&setup::read(config)?)?;
+    let connected = Client::connect(&place.address).await;
+    let Some(client) = connected.map_err(daemon::unreachable)? else { return Ok(false) };
+    daemon::stop(client).await?;
+    place.address.gone(DRAIN).await.map_err(|fault| Failure::internal(fault.to_string()))?;
+    Ok(true)
+}
+
+async fn show(client: &mut Client, json: bool) -> Result<ExitCode, Failure> {
+    let status: Status = client.request_as("status", &()).await.map_err(daemon::failed)?;
+    if json {
+        output::print_json(&status);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let row = |name: &str, value: &str| output::print(format_args!("  {DIM}{name:<8}{DIM:#} {}", visible(value)));
+    let seconds = |seconds: u64| humantime::format_duration(Duration::from_secs(seconds)).to_string();
+    output::print(format_args!("{GOOD}running{GOOD:#} {STRONG}belljar {}{STRONG:#}", visible(&status.version)));
+    row("pid", &status.pid.to_string());
+    row("config", status.config.as_deref().unwrap_or("the built-in demo"));
+    row("socket", &status.socket);
+    row("log", status.log.as_deref().unwrap_or("none"));
+    row("uptime", &seconds(status.uptime_s));
+    row("clients", &status.clients.to_string());
+    row("requests", &format!("{} running, {} answered", status.running, status.answered));
+    let ends = match (status.idle_s, status.kept_alive) {
+        (None, _) => "never by itself".to_owned(),
+        (Some(_), true) => "not by itself while a stateful server lives".to_owned(),
+        (Some(idle), false) => format!("after {} without a client", seconds(idle)),
+    };
+    row("ends", &ends);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The daemon itself. Whoever started it waits for its one line on stdout.
+async fn run(config: &ConfigArguments) -> Result<ExitCode, Failure> {
+    // A daemon that a person starts in a shell leads a group already, and stays where it is.
+    if let Err(error) = detach() {
+        tracing::debug!("the daemon stays in the session of its starter: {error}");
+    }
+    match serve(config).await {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(failure) => {
+            let (message, hint) = failure.told();
+            Readiness::Failed { message, hint }.say().await;
+            Err(failure)
+        }
+    }
+}
+
+async fn serve(config: &ConfigArguments) -> Result<(), Failure> {
+    let told_to_end = signals::told_to_end();
+    let loaded = setup::read(config)?;
+    let place = Place::of(&loaded)?;
+    let log = daemon::log_to_file(place.address.name(), setup::state_folder(), 0);
+    let options = Options {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        fingerprint: place.fingerprint.clone(),
+        config: loaded.path.as_ref().map(|path| path.display().to_string()),
+        log: log.map(|path| path.display().to_string()),
+        idle: IDLE_TIME,
+        drain: DRAIN,
+    };
+    let setup = Setup::to_stay(loaded);
+    let gateway = setup.gateway(&LimitsPatch::default())?;
+    let service = Arc::new(GatewayService::new(gateway, setup.limits.clone()));
+    let server =
+        Server::bind(&place.address, service, options).await.map_err(|fault| Failure::internal(fault.to_string()))?;
+    tracing::info!(socket = %place.address.socket().display(), "listening");
+    Readiness::Ready.say().await;
+    setup.toolbox.upstream().begin_warm();
+    server.serve(told_to_end).await;
+    tracing::info!("ended");
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Which daemon a command belongs to: one per user, configuration, and environment that the children see.
+
+use std::{
+    hash::{Hash as _, Hasher},
+    path::{Path, PathBuf},
+};
+
+use belljar_daemon::{Address, AddressFault};
+use belljar_model::{ErrorKind, RunError};
+use sha2::{Digest as _, Sha256};
+
+use crate::{environment, failure::Failure, setup::Loaded};
+
+/// Variables of a terminal, which differ from one to the next and which no server's work depends on.
+const OF_THE_TERMINAL: [&str; 1] = ["TERM"];
+/// Bytes of a digest that make a name: enough that no two meet, and short enough for a socket's path.
+const NAME_BYTES: usize = 8;
+
+/// Where the daemon of a configuration is, and what it must be like.
+pub(crate) struct Place {
+    pub(crate) address: Address,
+    /// Of the configuration's content and of belljar's version: a daemon with another one is replaced.
+    pub(crate) fingerprint: String,
+}
+
+impl Place {
+    pub(crate) fn of(loaded: &Loaded) -> Result<Self, Failure> {
+        let folder = environment::runtime_folder();
+        let address = Address::new(&folder, &name(loaded)).map_err(unusable)?;
+        Ok(Self { address, fingerprint: fingerprint(loaded) })
+    }
+}
+
+/// The name of the configuration in this environment.
+fn name(loaded: &Loaded) -> String {
+    let mut digest = Sha256::new();
+    add(&mut digest, loaded.path.as_deref().map(absolute).unwrap_or_default().as_os_str().as_encoded_bytes());
+    for (name, value) in environment::inherited() {
+        if !OF_THE_TERMINAL.contains(&name.as_str()) {
+            add(&mut digest, name.as_bytes());
+            add(&mut digest, value.as_bytes());
+        }
+    }
+    for (name, value) in &loaded.looked_up {
+        add(&mut digest, name.as_bytes());
+        add(&mut digest, value.as_deref().unwrap_or_default().as_bytes());
+    }
+    hexadecimal(&digest.finalize()[..NAME_BYTES])
+}
+
+fn fingerprint(loaded: &Loaded) -> String {
+    let mut digest = Sha256::new();
+    add(&mut digest, env!("CARGO_PKG_VERSION").as_bytes());
+    loaded.config.hash(&mut Hashing(&mut digest));
+    hexadecimal(&digest.finalize()[..NAME_BYTES])
+}
+
+/// Lets a value that can be hashed be digested: two configurations that differ in a secret differ too, and none of them is told.
+struct Hashing<'digest>(&'digest mut Sha256);
+
+impl Hasher for Hashing<'_> {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Not asked for: the digest is what counts.
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
+/// Adds a part, so that where it ends counts too.
+fn add(digest: &mut Sha256, part: &[u8]) {
+    digest.update(part.len().to_le_bytes());
+    digest.update(part);
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The path by which a file is always called, whatever the current folder is.
+fn absolute(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+}
+
+fn unusable(fault: AddressFault) -> Failure {
+    RunError::new(ErrorKind::Config, fault.to_string()).with_hint(fault.hint()).into()
+}

@@ -1,0 +1,144 @@
+//! A command's way to its daemon: the one that runs, a new one, or none.
+
+use belljar_daemon::{Client, ConnectFault, RequestFault, StartFault, start};
+use belljar_model::{ErrorKind, RunError};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use tokio::process::Command;
+
+use super::Place;
+use crate::{
+    arguments::NoDaemon,
+    environment,
+    failure::Failure,
+    output::{self, HINT},
+    setup::Loaded,
+};
+
+/// An answer for programs, and as a model reads it.
+#[derive(Deserialize)]
+pub(crate) struct Told<'answer> {
+    #[serde(borrow)]
+    pub(crate) answer: &'answer RawValue,
+    pub(crate) text: String,
+}
+
+impl<'answer> Told<'answer> {
+    pub(crate) fn parse(answer: &'answer RawValue) -> Result<Self, Failure> {
+        serde_json::from_str(answer.get())
+            .map_err(|error| Failure::internal(format!("the daemon's answer cannot be understood: {error}")))
+    }
+}
+
+/// Connects to the daemon of `loaded`. One of another version, or that has read the configuration before it was changed, is replaced:
+/// what it has running ends first. Where there is none it is started if the configuration names servers; the built-in demo alone needs
+/// none.
+pub(crate) async fn reach(loaded: &Loaded, choice: NoDaemon) -> Result<Option<Client>, Failure> {
+    if choice.no_daemon || environment::without_daemon() {
+        return Ok(None);
+    }
+    reach_in_any_case(loaded).await
+}
+
+/// The same for a command that is about the daemon itself.
+pub(crate) async fn reach_in_any_case(loaded: &Loaded) -> Result<Option<Client>, Failure> {
+    let place = Place::of(loaded)?;
+    match Client::connect(&place.address).await.map_err(unreachable)? {
+        Some(client) if client.hello().fingerprint == place.fingerprint => return Ok(Some(client)),
+        Some(client) => {
+            let what = if client.hello().version == env!("CARGO_PKG_VERSION") {
+                "the configuration has changed"
+            } else {
+                "belljar has changed"
+            };
+            output::say(format_args!(
+                "{HINT}note:{HINT:#} {what}: the daemon is replaced when what it has running has ended"
+            ));
+            stop(client).await?;
+        }
+        None if loaded.path.is_none() => return Ok(None),
+        None => {}
+    }
+    start_at(&place, loaded).await.map(Some)
+}
+
+/// Starts the daemon of `loaded`, or connects to the one that runs.
+pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<Client, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::internal(format!("belljar's own program cannot be found: {error}")))?;
+    let mut command = Command::new(program);
+    command.args(["daemon", "run"]);
+    if let Some(path) = &loaded.path {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        command.arg("--config").arg(path);
+    }
+    // Not the folder of whoever happens to be first: servers that name none would see another one each time.
+    if let Some(folder) = loaded.folder() {
+        command.current_dir(folder);
+    }
+    start(&place.address, command).await.map_err(not_started)
+}
+
+/// Tells a daemon to end, and waits until what it has running has ended.
+pub(crate) async fn stop(mut client: Client) -> Result<Value, Failure> {
+    match client.request_as::<Value>("stop", &()).await {
+        Ok(answer) => Ok(answer),
+        // It was ending already.
+        Err(RequestFault::Ended { .. } | RequestFault::Io(_)) => Ok(Value::Null),
+        Err(fault) => Err(failed(fault)),
+    }
+}
+
+/// A request's fault as a command says it.
+pub(crate) fn failed(fault: RequestFault) -> Failure {
+    match fault {
+        RequestFault::Refused(fault) => {
+            let kind = match fault.code {
+                belljar_daemon::codes::CANCELLED => ErrorKind::Cancelled,
+                belljar_daemon::codes::BUSY | belljar_daemon::codes::STOPPING => ErrorKind::Busy,
+                belljar_daemon::codes::INVALID_PARAMS => ErrorKind::Usage,
+                _ => ErrorKind::Internal,
+            };
+            let error = RunError::new(kind, fault.message.clone());
+            match fault.hint() {
+                Some(hint) => error.with_hint(hint).into(),
+                None => error.into(),
+            }
+        }
+        fault @ RequestFault::Ended { .. } => RunError::new(ErrorKind::Internal, fault.to_string())
+            .with_hint("it was killed or has crashed; what it had begun may have taken effect. The next command starts a new one")
+            .into(),
+        fault => RunError::new(ErrorKind::Internal, fault.to_string())
+            .with_hint("`belljar daemon restart` starts a new one; --no-daemon does without")
+            .into(),
+    }
+}
+
+pub(crate) fn unreachable(fault: ConnectFault) -> Failure {
+    match fault {
+        ConnectFault::Greeting(fault) => failed(fault),
+        fault => RunError::new(ErrorKind::Config, fault.to_string())
+            .with_hint("remove the socket, or set XDG_RUNTIME_DIR to a folder of your own")
+            .into(),
+    }
+}
+
+fn not_started(fault: StartFault) -> Failure {
+    match fault {
+        StartFault::Connect(fault) => unreachable(fault),
+        StartFault::Failed { message, hint } => {
+            let error = RunError::new(ErrorKind::Internal, format!("the daemon did not start: {message}"));
+            match hint {
+                Some(hint) => error.with_hint(hint).into(),
+                None => error.into(),
+            }
+        }
+        fault => {
+            let hint = match environment::state_folder() {
+                Some(folder) => format!("its log is in {}; --no-daemon does without one", folder.display()),
+                None => "--no-daemon does without one".to_owned(),
+            };
+            RunError::new(ErrorKind::Internal, fault.to_string()).with_hint(hint).into()
+        }
+    }
+}

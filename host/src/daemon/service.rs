@@ -1,0 +1,157 @@
+//! What the daemon does for its clients: the gateway's work, behind the socket.
+
+use std::time::Duration;
+
+use belljar_catalog::{Detail, Query};
+use belljar_daemon::{Answer, Fault, Service, codes};
+use belljar_gateway::{Gateway, report};
+use belljar_model::{Effect, Limits, LimitsPatch, ToolPath};
+use futures::{FutureExt as _, future::BoxFuture, future::join_all};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
+use tokio_util::sync::CancellationToken;
+
+/// The gateway of this daemon, and the limits that its configuration sets.
+pub(crate) struct GatewayService {
+    gateway: Gateway,
+    limits: Limits,
+}
+
+impl GatewayService {
+    pub(crate) fn new(gateway: Gateway, limits: Limits) -> Self {
+        Self { gateway, limits }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExecuteParams {
+    code: String,
+    #[serde(default)]
+    limits: LimitsPatch,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallParams {
+    tool: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchParams {
+    #[serde(default)]
+    query: String,
+    server: Option<String>,
+    effect: Option<Effect>,
+    detail: Option<String>,
+    limit: Option<usize>,
+    budget: Option<usize>,
+}
+
+/// An answer for programs, and as a model reads it.
+#[derive(Serialize)]
+struct Said<T> {
+    answer: T,
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ServersParams {
+    /// Whether each server is started first, where it is not running.
+    #[serde(default)]
+    start: bool,
+}
+
+impl Service for GatewayService {
+    fn answer(
+        &self,
+        client: u64,
+        method: &str,
+        params: Box<RawValue>,
+        cancelled: CancellationToken,
+    ) -> Option<BoxFuture<'static, Answer>> {
+        let gateway = self.gateway.for_client(client.to_string());
+        Some(match method {
+            "execute" => execute(gateway, self.limits.clone(), params, cancelled).boxed(),
+            "call" => call(gateway, self.limits.call, params, cancelled).boxed(),
+            "search" => search(gateway, params).boxed(),
+            "servers" => servers(gateway, params, cancelled).boxed(),
+            _ => return None,
+        })
+    }
+
+    fn is_needed(&self) -> bool {
+        self.gateway.toolbox().upstream().keeps_state()
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        self.gateway.toolbox().shutdown().boxed()
+    }
+}
+
+async fn execute(gateway: Gateway, limits: Limits, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
+    let ExecuteParams { code, limits: asked } = parsed(&params)?;
+    // Whoever may connect is the owner, who may raise a limit as on the command line.
+    let gateway = gateway.with_limits(asked.over(&limits));
+    let outcome = gateway.execute_until(code, &LimitsPatch::default(), cancelled.cancelled()).await;
+    let text = report(&outcome);
+    json(&Said { answer: outcome, text })
+}
+
+async fn call(gateway: Gateway, limit: Duration, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
+    let CallParams { tool, arguments } = parsed(&params)?;
+    let tool: ToolPath = tool.parse().map_err(|fault| Fault::new(codes::INVALID_PARAMS, format!("{fault}")))?;
+    tokio::select! {
+        answer = gateway.toolbox().call(&tool, arguments, limit) => json(&answer),
+        () = cancelled.cancelled() => {
+            Err(Fault::new(codes::CANCELLED, "the call was cancelled; it may have taken effect"))
+        }
+    }
+}
+
+async fn search(gateway: Gateway, params: Box<RawValue>) -> Answer {
+    let asked: SearchParams = parsed(&params)?;
+    let detail = asked.detail.as_deref().map(str::parse::<Detail>).transpose();
+    let query = Query {
+        text: asked.query,
+        server: asked.server,
+        effect: asked.effect,
+        detail: detail.map_err(|error| Fault::new(codes::INVALID_PARAMS, error.to_string()))?,
+        limit: asked.limit,
+        budget: asked.budget,
+    };
+    let answer = gateway.toolbox().search(&query).await;
+    let text = answer.to_text();
+    json(&Said { answer, text })
+}
+
+async fn servers(gateway: Gateway, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
+    let ServersParams { start } = parsed(&params)?;
+    let toolbox = gateway.toolbox();
+    if start {
+        let names: Vec<&str> = toolbox.upstream().names().collect();
+        // Why one failed is in its status.
+        let asked = join_all(names.iter().map(|name| toolbox.upstream().start(name)));
+        tokio::select! {
+            _ = asked => {}
+            () = cancelled.cancelled() => {}
+        }
+    }
+    json(&serde_json::json!({ "servers": toolbox.status() }))
+}
+
+fn parsed<T: DeserializeOwned>(params: &RawValue) -> Result<T, Fault> {
+    serde_json::from_str(params.get())
+        .map_err(|error| Fault::new(codes::INVALID_PARAMS, format!("the parameters are wrong: {error}")))
+}
+
+fn json(value: &impl Serialize) -> Answer {
+    to_raw_value(value).map_err(|error| Fault::new(codes::INTERNAL, format!("the answer is no JSON: {error}")))
+}

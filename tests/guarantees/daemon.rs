@@ -1,0 +1,340 @@
+//! One warm process behind every command: it keeps what its servers know, comes to be once, and leaves nothing behind.
+
+use std::{
+    io::Read as _,
+    os::unix::{fs::PermissionsExt as _, net::UnixListener},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use belljar_testkit::{is_gone_within, is_running};
+use serde_json::{Value, json};
+
+use crate::{
+    dead_children::{child, stubborn},
+    real_servers::{memory, node},
+    support::{Answer, Terminal, repository},
+};
+
+/// How long a process may take to be gone that has been told to.
+const MOMENT: Duration = Duration::from_secs(10);
+
+/// A terminal whose commands share a daemon, which ends with it.
+struct Shell {
+    terminal: Terminal,
+    config: PathBuf,
+}
+
+impl Shell {
+    fn new(servers: &Value) -> Self {
+        let terminal = Terminal::with_daemon();
+        let shell = Self { config: terminal.folder.path().join("mcp.json"), terminal };
+        shell.configure(servers);
+        shell
+    }
+
+    fn configure(&self, servers: &Value) {
+        self.terminal.file("mcp.json", json!({ "mcpServers": servers }).to_string());
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.terminal.command(arguments);
+        command.args(["--config", self.config.to_str().unwrap()]);
+        command
+    }
+
+    fn belljar(&self, arguments: &[&str]) -> Answer {
+        Answer::of(self.command(arguments).output().unwrap())
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        self.belljar(&[arguments, &["--json"]].concat()).json()
+    }
+
+    /// Starts a command and does not wait for it.
+    fn begin(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn daemon_pid(&self) -> u32 {
+        let status = self.json(&["daemon", "status"]);
+        u32::try_from(status["pid"].as_u64().unwrap_or_else(|| panic!("{status:#}"))).unwrap()
+    }
+
+    fn server(&self, name: &str) -> Value {
+        let servers = self.json(&["servers"]);
+        let servers = servers["servers"].as_array().unwrap_or_else(|| panic!("{servers:#}"));
+        servers.iter().find(|server| server["name"] == name).unwrap().clone()
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        // A test that fails must not leave a daemon behind either.
+        self.belljar(&["daemon", "stop"]);
+    }
+}
+
+fn echo() -> Value {
+    json!({ "kid": { "command": child(), "args": ["echo"] } })
+}
+
+fn signal(pid: u32, name: &str) {
+    assert!(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn what_one_command_stores_in_a_server_another_finds_there() {
+    let terminal = Terminal::with_daemon();
+    let shell = Shell::new(&json!({ "memory": memory(&terminal.folder.path().join("memory.jsonl")) }));
+    let entity =
+        json!({ "entities": [{ "name": "ada", "entityType": "person", "observations": ["wrote a program"] }] });
+    let stored = shell.json(&["call", "memory.create_entities", "--input", &entity.to_string()]);
+    assert_eq!(stored["ok"], true, "{stored:#}");
+    let first = shell.server("memory");
+    let found =
+        shell.json(&["run", "--code", "(await memory.search_nodes({ query: 'ada' })).entities[0].observations"]);
+    assert_eq!((&found["ok"], &found["value"]), (&json!(true), &json!(["wrote a program"])), "{found:#}");
+    let second = shell.server("memory");
+    assert_eq!((&first["pid"], &second["restarts"]), (&second["pid"], &json!(0)), "{first:#} {second:#}");
+}
+
+#[test]
+fn commands_that_come_at_once_start_one_daemon_and_one_child() {
+    let shell = Shell::new(&echo());
+    let call = ["call", "kid.echo", "--input", "{\"text\": \"x\"}", "--json"];
+    let children: Vec<Child> = (0..10).map(|_| shell.begin(&call)).collect();
+    for child in children {
+        let answer = Answer::of(child.wait_with_output().unwrap());
+        assert_eq!((answer.code, &answer.json()["ok"]), (0, &json!(true)), "{answer:#?}");
+    }
+    let daemon = shell.daemon_pid();
+    let found = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let pid: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        let command = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let command = String::from_utf8_lossy(&command).into_owned();
+        let is_ours = command.contains("daemon\0run") && command.contains(shell.config.to_str()?);
+        is_ours.then_some(pid)
+    });
+    assert_eq!(found.collect::<Vec<_>>(), [daemon]);
+    let kid = shell.server("kid");
+    assert_eq!((&kid["calls"], &kid["restarts"]), (&json!(10), &json!(0)), "{kid:#}");
+}
+
+#[test]
+fn every_call_of_many_processes_is_answered_by_one_child() {
+    // More of them is what the bench does.
+    const PROCESSES: usize = 8;
+    const CALLS: usize = 10;
+    let shell = Shell::new(&echo());
+    thread::scope(|scope| {
+        for process in 0..PROCESSES {
+            let shell = &shell;
+            scope.spawn(move || {
+                for number in 0..CALLS {
+                    let text = format!("{process}/{number}");
+                    let input = json!({ "text": text }).to_string();
+                    let answer = shell.json(&["call", "kid.echo", "--input", &input]);
+                    assert_eq!(answer["ok"], true, "{answer:#}");
+                    assert!(answer["value"].to_string().contains(&text), "{answer:#}");
+                }
+            });
+        }
+    });
+    let kid = shell.server("kid");
+    assert_eq!((&kid["calls"], &kid["restarts"]), (&json!(PROCESSES * CALLS), &json!(0)), "{kid:#}");
+}
+
+#[test]
+fn a_killed_daemon_is_a_typed_error_at_once_and_the_next_command_works() {
+    let terminal = Terminal::with_daemon();
+    let (stubborn, pids) = stubborn(&terminal, "pids");
+    let mut servers = echo();
+    servers["stubborn"] = stubborn;
+    let shell = Shell::new(&servers);
+    let daemon = {
+        shell.json(&["servers"]);
+        shell.daemon_pid()
+    };
+    // A script that waits for ever, once it has said that it runs.
+    let waiting = shell.begin(&[
+        "run",
+        "--json",
+        "--code",
+        "await kid.echo({ text: 'x' }); await new Promise((r) => setTimeout(r, 1e9))",
+    ]);
+    while shell.server("kid")["calls"] != 1 {
+        thread::yield_now();
+    }
+    signal(daemon, "KILL");
+    let answer = Answer::of(waiting.wait_with_output().unwrap());
+    let error = answer.json()["error"].clone();
+    assert_eq!((answer.code, &error["kind"]), (3, &json!("internal")), "{answer:#?}");
+    assert!(error["message"].as_str().unwrap().contains("the daemon ended before it had answered"), "{error:#}");
+    pids.assert_gone();
+    let next = shell.json(&["call", "kid.echo", "--input", "{\"text\": \"again\"}"]);
+    assert_eq!(next["ok"], true, "{next:#}");
+    assert_ne!(shell.daemon_pid(), daemon);
+}
+
+#[test]
+fn a_changed_configuration_replaces_the_daemon_when_what_runs_has_ended() {
+    let shell = Shell::new(&echo());
+    shell.json(&["call", "kid.echo", "--input", "{\"text\": \"x\"}"]);
+    let first = shell.daemon_pid();
+    let running = shell.begin(&["run", "--json", "--code", "await new Promise((r) => setTimeout(r, 500)); 'ended'"]);
+    while shell.json(&["daemon", "status"])["running"] != 1 {
+        thread::yield_now();
+    }
+    let mut servers = echo();
+    servers["other"] = servers["kid"].clone();
+    shell.configure(&servers);
+    let answer = shell.belljar(&["call", "other.echo", "--input", "{\"text\": \"x\"}", "--json"]);
+    assert_eq!(answer.json()["ok"], true, "{answer:#?}");
+    assert!(answer.stderr.contains("the configuration has changed"), "{answer:#?}");
+    let ended = Answer::of(running.wait_with_output().unwrap());
+    assert_eq!((ended.code, &ended.json()["value"]), (0, &json!("ended")), "{ended:#?}");
+    assert!(is_gone_within(first, MOMENT));
+    assert_ne!(shell.daemon_pid(), first);
+}
+
+#[test]
+fn a_secret_that_changes_in_the_environment_has_a_daemon_of_its_own() {
+    let servers =
+        json!({ "kid": { "command": child(), "args": ["echo"], "env": { "TOKEN": "${BELLJAR_TEST_TOKEN}" } } });
+    let shell = Shell::new(&servers);
+    let pid = |token: &str| {
+        let output = shell.command(&["daemon", "start", "--json"]).env("BELLJAR_TEST_TOKEN", token).output().unwrap();
+        Answer::of(output).json()["pid"].clone()
+    };
+    let (one, other) = (pid("one"), pid("other"));
+    assert_ne!(one, other);
+    assert_eq!((pid("one"), pid("other")), (one, other));
+    for token in ["one", "other"] {
+        let stopped = shell.command(&["daemon", "stop"]).env("BELLJAR_TEST_TOKEN", token).output().unwrap();
+        assert!(stopped.status.success());
+    }
+}
+
+#[test]
+fn a_client_that_is_killed_cancels_what_it_had_running() {
+    let shell = Shell::new(&echo());
+    let endless = "await kid.echo({ text: 'x' }); for (;;) await new Promise((r) => setTimeout(r, 10))";
+    let mut client = shell.begin(&["run", "--code", endless]);
+    while shell.json(&["daemon", "status"])["running"] != 1 {
+        thread::yield_now();
+    }
+    client.kill().unwrap();
+    client.wait().unwrap();
+    while shell.json(&["daemon", "status"])["running"] != 0 {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn an_interrupted_command_says_what_its_run_had_done() {
+    let shell = Shell::new(&echo());
+    let endless =
+        "console.log('begun'); await kid.echo({ text: 'x' }); for (;;) await new Promise((r) => setTimeout(r, 10))";
+    let client = shell.begin(&["run", "--json", "--code", endless]);
+    while shell.server("kid")["calls"] != 1 {
+        thread::yield_now();
+    }
+    signal(client.id(), "INT");
+    let answer = Answer::of(client.wait_with_output().unwrap());
+    let outcome = answer.json();
+    assert_eq!((answer.code, &outcome["error"]["kind"]), (1, &json!("cancelled")), "{answer:#?}");
+    assert_eq!((&outcome["logs"][0]["text"], &outcome["calls"][0]["tool"]), (&json!("begun"), &json!("echo")));
+}
+
+#[test]
+fn no_daemon_starts_none_and_without_a_configuration_none_is_needed() {
+    let shell = Shell::new(&echo());
+    let answer = shell.json(&["call", "kid.echo", "--input", "{\"text\": \"x\"}", "--no-daemon"]);
+    assert_eq!(answer["ok"], true, "{answer:#}");
+    let demo = shell.terminal.belljar(&["run", "--json", "--code", "(await demo.list_projects({})).projects.length"]);
+    assert_eq!(demo.code, 0, "{demo:#?}");
+    for answer in
+        [shell.belljar(&["daemon", "status", "--json"]), shell.terminal.belljar(&["daemon", "status", "--json"])]
+    {
+        assert_eq!((answer.code, &answer.json()["running"]), (1, &json!(false)), "{answer:#?}");
+    }
+    let stop = shell.belljar(&["daemon", "stop", "--json"]);
+    assert_eq!((stop.code, &stop.json()["stopped"]), (0, &json!(false)));
+}
+
+#[test]
+fn the_socket_is_its_owners_alone_and_one_that_a_dead_daemon_left_is_replaced() {
+    let shell = Shell::new(&echo());
+    let status = shell.json(&["daemon", "start"]);
+    let socket = PathBuf::from(status["socket"].as_str().unwrap());
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&socket), mode(socket.parent().unwrap())), (0o600, 0o700));
+    let log = PathBuf::from(status["log"].as_str().unwrap());
+    assert_eq!(mode(&log), 0o600);
+    let pid = shell.daemon_pid();
+    signal(pid, "KILL");
+    assert!(is_gone_within(pid, MOMENT));
+    assert!(socket.exists());
+    assert_eq!(shell.json(&["call", "kid.echo", "--input", "{\"text\": \"x\"}"])["ok"], true);
+    assert!(is_running(shell.daemon_pid()));
+}
+
+#[test]
+fn a_place_where_no_socket_can_be_is_said_with_what_to_do() {
+    let shell = Shell::new(&echo());
+    let long = shell.terminal.folder.path().join("x".repeat(100));
+    let open = shell.terminal.folder.path().join("open");
+    std::fs::create_dir_all(open.join("belljar")).unwrap();
+    std::fs::set_permissions(open.join("belljar"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let taken = shell.terminal.folder.path().join("taken");
+    std::fs::create_dir(&taken).unwrap();
+    std::fs::write(taken.join("belljar"), "").unwrap();
+    for (folder, message, hint) in [
+        (&long, "the limit of the system is", "set XDG_RUNTIME_DIR to a shorter path"),
+        (&open, "may be entered by others (mode 0755)", "chmod 700"),
+        (&taken, "", "--no-daemon"),
+    ] {
+        let output = shell.command(&["daemon", "status"]).env("XDG_RUNTIME_DIR", folder).output().unwrap();
+        let answer = Answer::of(output);
+        assert_eq!(answer.code, 2, "{answer:#?}");
+        assert!(answer.stderr.contains(message) && answer.stderr.contains(hint), "{answer:#?}");
+    }
+}
+
+#[test]
+fn something_else_on_the_socket_is_no_daemon() {
+    let shell = Shell::new(&echo());
+    let socket = PathBuf::from(shell.json(&["daemon", "status"])["socket"].as_str().unwrap());
+    let listener = UnixListener::bind(&socket).unwrap();
+    let impostor = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 1024]);
+        let _ = std::io::Write::write_all(&mut stream, b"220 mail.example.com ESMTP\n");
+    });
+    let answer = shell.belljar(&["call", "kid.echo"]);
+    impostor.join().unwrap();
+    assert_eq!(answer.code, 3, "{answer:#?}");
+    assert!(answer.stderr.contains("cannot be understood") && answer.stderr.contains("--no-daemon"), "{answer:#?}");
+    std::fs::remove_file(&socket).unwrap();
+}
+
+#[test]
+fn other_programs_can_talk_to_it() {
+    let terminal = Terminal::with_daemon();
+    let status = terminal.belljar(&["daemon", "start", "--json"]).json();
+    let socket = status["socket"].as_str().unwrap();
+    for (program, example) in [("python3", "client.py"), (node(), "client.mjs")] {
+        let example = repository().join("examples/daemon").join(example);
+        let output = Command::new(program).arg(&example).arg(socket).output().unwrap();
+        let answer = Answer::of(output);
+        assert_eq!(answer.code, 0, "{answer:#?}");
+        let title = "call: Memory of the tile server doubles every week";
+        for line in ["demo: ready, 7 tools", title, "execute: "] {
+            assert!(answer.stdout.contains(line), "{answer:#?}");
+        }
+    }
+    assert_eq!(terminal.belljar(&["daemon", "stop"]).code, 0);
+}

@@ -1,0 +1,5 @@
+const text = fs.read_text_file({ path: 'notes.md' });
+if (text === '') {
+  return 'empty';
+}
+return (await fs.list_directory({ path: '.' })) && 'not empty';

@@ -1,0 +1,4 @@
+if (!fs.get_file_info({ path: 'notes.md' })) {
+  return 'missing';
+}
+return 'there';
