@@ -1,6 +1,6 @@
 // Timers fire in order, and what is cleared never does.
 const seen = [];
-const late = setTimeout(() => seen.push('never'), 30);
+const late = setTimeout(() => seen.push('never'), 5000);
 setTimeout(() => seen.push('b'), 10);
 setTimeout(() => seen.push('a'), 1);
 let ticks = 0;

@@ -1,5 +1,5 @@
-const text = fs.read_text_file({ path: 'notes.md' });
+const text = fs.read_text_file({ path: 'README.md' });
 if (text === '') {
   return 'empty';
 }
-return (await fs.list_directory({ path: '.' })) && 'not empty';
+return 'not empty';

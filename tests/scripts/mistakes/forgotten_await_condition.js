@@ -1,4 +1,4 @@
-if (!fs.get_file_info({ path: 'notes.md' })) {
+if (!fs.get_file_info({ path: 'README.md' })) {
   return 'missing';
 }
 return 'there';
