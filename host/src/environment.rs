@@ -80,6 +80,17 @@ pub(crate) fn own_config() -> Option<PathBuf> {
     Some(folder.join("belljar").join("belljar.toml"))
 }
 
+/// Where programs keep their settings.
+pub(crate) fn settings_folder() -> Option<PathBuf> {
+    if cfg!(windows) {
+        env::var_os("APPDATA").map(PathBuf::from)
+    } else if cfg!(target_os = "macos") {
+        env::home_dir().map(|home| home.join("Library").join("Application Support"))
+    } else {
+        own_config()?.parent()?.parent().map(Path::to_owned)
+    }
+}
+
 /// Where belljar keeps what it has learned, whether it is there or not.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
@@ -104,9 +115,10 @@ pub(crate) fn config_nearby() -> Option<&'static str> {
     ["belljar.toml", ".mcp.json"].into_iter().find(|name| Path::new(name).is_file())
 }
 
-/// Sends the log to stderr: warnings, or more with `-v`, or what `BELLJAR_LOG` says.
-pub(crate) fn log_to_stderr(verbose: u8) {
+/// Sends the log to stderr: warnings, or more with `-v`, less with `-q`, or what `BELLJAR_LOG` says.
+pub(crate) fn log_to_stderr(verbose: u8, quiet: bool) {
     let level = match verbose {
+        0 if quiet => "error",
         0 => "warn",
         1 => "info,rmcp=warn",
         _ => "debug,rmcp=warn,wasmtime=info,cranelift=info",

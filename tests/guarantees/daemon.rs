@@ -22,13 +22,13 @@ use crate::{
 const MOMENT: Duration = Duration::from_secs(10);
 
 /// A terminal whose commands share a daemon, which ends with it.
-struct Shell {
-    terminal: Terminal,
+pub(crate) struct Shell {
+    pub(crate) terminal: Terminal,
     config: PathBuf,
 }
 
 impl Shell {
-    fn new(servers: &Value) -> Self {
+    pub(crate) fn new(servers: &Value) -> Self {
         let terminal = Terminal::with_daemon();
         let shell = Self { config: terminal.folder.path().join("mcp.json"), terminal };
         shell.configure(servers);
@@ -39,17 +39,17 @@ impl Shell {
         self.terminal.file("mcp.json", json!({ "mcpServers": servers }).to_string());
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.terminal.command(arguments);
         command.args(["--config", self.config.to_str().unwrap()]);
         command
     }
 
-    fn belljar(&self, arguments: &[&str]) -> Answer {
+    pub(crate) fn belljar(&self, arguments: &[&str]) -> Answer {
         Answer::of(self.command(arguments).output().unwrap())
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         self.belljar(&[arguments, &["--json"]].concat()).json()
     }
 
@@ -58,12 +58,12 @@ impl Shell {
         self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn daemon_pid(&self) -> u32 {
+    pub(crate) fn daemon_pid(&self) -> u32 {
         let status = self.json(&["daemon", "status"]);
         u32::try_from(status["pid"].as_u64().unwrap_or_else(|| panic!("{status:#}"))).unwrap()
     }
 
-    fn server(&self, name: &str) -> Value {
+    pub(crate) fn server(&self, name: &str) -> Value {
         let servers = self.json(&["servers"]);
         let servers = servers["servers"].as_array().unwrap_or_else(|| panic!("{servers:#}"));
         servers.iter().find(|server| server["name"] == name).unwrap().clone()
@@ -77,7 +77,7 @@ impl Drop for Shell {
     }
 }
 
-fn echo() -> Value {
+pub(crate) fn echo() -> Value {
     json!({ "kid": { "command": child(), "args": ["echo"] } })
 }
 

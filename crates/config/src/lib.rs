@@ -2,12 +2,15 @@
 //!
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
-//! not know are passed over there, and a `null` counts as absent. The `[limits]` can be set in `belljar.toml` alone.
+//! not know are passed over there, and a `null` counts as absent. The `[limits]` and the `[daemon]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
 //! timeout = "120s"
 //! memory = "64MiB"
+//!
+//! [daemon]
+//! idle = "30m"                # how long it stays without a client; or "never"
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -47,30 +50,34 @@
 //! configuration file's own directory, as the path given names it; nothing else is resolved.
 //!
 //! This crate never reads the environment, the home directory or the terminal, starts nothing, and opens no other file than
-//! the one it was given. The values of `env`, `headers` and variables appear in no error and no `Debug`.
+//! the one it was given, and what [`replace`] is told to write. The values of `env`, `headers` and variables appear in no error and no `Debug`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod daemon;
 mod document;
+pub mod edit;
 mod error;
 mod expand;
 mod file;
 mod life;
 mod limits;
+mod replace;
 mod server;
 #[cfg(test)]
 mod testing;
 mod transport;
 mod tree;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use belljar_model::{LimitsPatch, ServerSpec};
 
 pub use error::{ConfigError, Fault, Field, Position};
 pub use expand::{EXPANDED_BYTES, Variables};
 pub use file::FILE_BYTES;
+pub use replace::replace;
 pub use tree::DEPTH;
 
 /// The most servers in one file. Each is a process or a connection; people configure a dozen.
@@ -83,6 +90,22 @@ pub struct Config {
     pub servers: Vec<ServerSpec>,
     /// The limits that were set. A client's file sets none.
     pub limits: LimitsPatch,
+    /// How the daemon is kept.
+    pub daemon: DaemonSettings,
+}
+
+/// What `[daemon]` says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DaemonSettings {
+    /// How long the daemon stays without a client; `None` for ever.
+    pub idle: Option<Duration>,
+}
+
+impl Default for DaemonSettings {
+    /// Half an hour: longer than a person thinks between two commands, shorter than a forgotten browser may stay.
+    fn default() -> Self {
+        Self { idle: Some(Duration::from_secs(30 * 60)) }
+    }
 }
 
 /// How a configuration is written.
@@ -114,6 +137,18 @@ pub fn load(path: &Path, variables: &Variables<'_>) -> Result<Config, ConfigErro
         .map_err(ConfigError::from)
         .and_then(|text| parse(&text, Format::of(path), directory, variables));
     config.map_err(|error| ConfigError { path: Some(path.to_owned()), ..error })
+}
+
+/// The text of the file at `path`, at most [`FILE_BYTES`] long; `None` where there is none.
+///
+/// # Errors
+/// [`ConfigError`] with the path.
+pub fn text(path: &Path) -> Result<Option<String>, ConfigError> {
+    match file::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(Fault::NotFound) => Ok(None),
+        Err(fault) => Err(ConfigError { path: Some(path.to_owned()), ..fault.into() }),
+    }
 }
 
 /// Reads a configuration from its text. A relative `cwd` in it is taken from `directory`.
