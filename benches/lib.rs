@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod process;
+pub mod soak;
+
 use std::{sync::Arc, time::Duration};
 
 use belljar_sandbox::{Effect, ToolSet, Tools};

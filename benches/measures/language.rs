@@ -95,8 +95,28 @@ const WORKS: &[Work] = &[
         stock: Some(1.0),
     },
     Work {
-        name: "sort of 100,000 numbers, any comparator",
+        name: "sort of 100,000 numbers, a < b ? -1 : a > b ? 1 : 0",
         script: "const data = Array.from({ length: 100000 * SCALE }, (_, i) => (i * 7919) % 100003); const work = () => data.slice().sort((a, b) => a < b ? -1 : a > b ? 1 : 0);",
+        stock: Some(1.0),
+    },
+    Work {
+        name: "sort of 100,000 numbers, any comparator",
+        script: "const data = Array.from({ length: 100000 * SCALE }, (_, i) => (i * 7919) % 100003); const work = () => data.slice().sort((a, b) => { if (a < b) return -1; return a > b ? 1 : 0; });",
+        stock: Some(1.0),
+    },
+    Work {
+        name: "unshift of 5,000 items, one by one",
+        script: "const work = () => { const list = []; for (let i = 0; i < 5000 * SCALE; i++) list.unshift(i); return list.length; };",
+        stock: Some(0.1),
+    },
+    Work {
+        name: "100 splices of 100,000 items",
+        script: "const list = Array.from({ length: 100000 * SCALE }, (_, i) => i); const work = () => { for (let i = 0; i < 100; i++) list.splice(i, 1); return list.length; };",
+        stock: Some(0.1),
+    },
+    Work {
+        name: "a loop over 50,000 pairs of Object.entries",
+        script: "const data = Object.fromEntries(Array.from({ length: 50000 * SCALE }, (_, i) => ['k' + i, i])); const work = () => { let sum = 0; for (const [key, value] of Object.entries(data)) sum += value + key.length; return sum; };",
         stock: Some(1.0),
     },
     Work {

@@ -29,6 +29,8 @@ struct State {
     /// What is left of the current piece.
     piece: *mut u8,
     left: usize,
+    /// Bytes in the blocks that are not small.
+    large: usize,
 }
 
 // SAFETY: the guest is compiled for wasm32-wasip2, which has one thread. (See the `cfg` where it is installed.)
@@ -36,7 +38,23 @@ unsafe impl Sync for Heap {}
 
 impl Heap {
     pub(crate) const fn new() -> Self {
-        Self { state: UnsafeCell::new(State { free: [null_mut(); SIZES], piece: null_mut(), left: 0 }) }
+        Self { state: UnsafeCell::new(State { free: [null_mut(); SIZES], piece: null_mut(), left: 0, large: 0 }) }
+    }
+
+    /// Bytes in the blocks that are not small: buffers, long texts and long lists.
+    #[cfg(any(test, target_family = "wasm"))]
+    pub(crate) fn large_bytes(&self) -> usize {
+        // SAFETY: one thread, and no reference to the state outlives a call.
+        unsafe { (*self.state.get()).large }
+    }
+
+    /// Notes that large blocks have grown or shrunk, if the allocation came about.
+    fn resized(&self, block: *mut u8, before: usize, after: usize) {
+        if !block.is_null() {
+            // SAFETY: as in `large_bytes`.
+            let large = unsafe { &mut (*self.state.get()).large };
+            *large = large.saturating_sub(before).saturating_add(after);
+        }
     }
 }
 
@@ -93,8 +111,12 @@ unsafe impl GlobalAlloc for Heap {
         match list(&layout) {
             // SAFETY: one thread, and nothing in `take` allocates through this allocator.
             Some(list) => unsafe { (*self.state.get()).take(list) },
-            // SAFETY: as the caller says.
-            None => unsafe { System.alloc(layout) },
+            None => {
+                // SAFETY: as the caller says.
+                let block = unsafe { System.alloc(layout) };
+                self.resized(block, 0, layout.size());
+                block
+            }
         }
     }
 
@@ -103,8 +125,11 @@ unsafe impl GlobalAlloc for Heap {
         match list(&layout) {
             // SAFETY: one thread; the block came from `take` of the same list, since the layout is the same.
             Some(list) => unsafe { (*self.state.get()).give(block, list) },
-            // SAFETY: as the caller says.
-            None => unsafe { System.dealloc(block, layout) },
+            None => {
+                self.resized(block, layout.size(), 0);
+                // SAFETY: as the caller says.
+                unsafe { System.dealloc(block, layout) }
+            }
         }
     }
 
@@ -113,8 +138,12 @@ unsafe impl GlobalAlloc for Heap {
         let Ok(wanted) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
         match (list(&layout), list(&wanted)) {
             (Some(old), Some(new)) if old == new => block,
-            // SAFETY: as the caller says.
-            (None, None) => unsafe { System.realloc(block, layout, size) },
+            (None, None) => {
+                // SAFETY: as the caller says.
+                let moved = unsafe { System.realloc(block, layout, size) };
+                self.resized(moved, layout.size(), size);
+                moved
+            }
             _ => {
                 // SAFETY: both blocks are valid for the smaller of the two sizes, and are not the same.
                 unsafe {
@@ -133,6 +162,26 @@ unsafe impl GlobalAlloc for Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_in_large_blocks_is_known() {
+        let heap = Heap::new();
+        let layout = |size| Layout::from_size_align(size, 8).unwrap();
+        // SAFETY: every block is given back with the layout that it has.
+        unsafe {
+            let large = heap.alloc(layout(10_000));
+            let small = heap.alloc(layout(100));
+            assert_eq!(heap.large_bytes(), 10_000);
+            let large = heap.realloc(large, layout(10_000), 20_000);
+            assert_eq!(heap.large_bytes(), 20_000);
+            let grown = heap.realloc(small, layout(100), 5_000);
+            assert_eq!(heap.large_bytes(), 25_000);
+            heap.dealloc(large, layout(20_000));
+            let shrunk = heap.realloc(grown, layout(5_000), 100);
+            assert_eq!(heap.large_bytes(), 0);
+            heap.dealloc(shrunk, layout(100));
+        }
+    }
 
     /// Allocates, grows and frees blocks of many sizes, each filled with a byte of its own.
     #[test]

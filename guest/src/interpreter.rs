@@ -12,6 +12,7 @@ use boa_engine::{
 
 use crate::{
     failure::{self, Failing},
+    garbage,
     glass::{Failure, FailureKind, Program, belljar::sandbox::console},
     globals,
     jobs::JobQueue,
@@ -221,7 +222,9 @@ impl HostHooks for Hooks {
         0
     }
 
+    /// Asked before each buffer is made.
     fn max_buffer_size(&self, _: &mut Context) -> u64 {
+        garbage::collect_if_due();
         MAX_BUFFER_BYTES
     }
 }

@@ -9,6 +9,9 @@
 
 mod builtins;
 mod failure;
+#[cfg(any(test, fuzzing))]
+mod fuzzing;
+mod garbage;
 mod globals;
 mod heap;
 mod interpreter;
@@ -17,7 +20,7 @@ mod modules;
 mod pending;
 mod source;
 mod stack;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod testing;
 mod values;
 mod waits;

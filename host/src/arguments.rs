@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use belljar_catalog::Detail;
+use belljar_config::import::Client;
 use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
@@ -57,6 +58,10 @@ pub(crate) enum Command {
     /// The warm process that keeps servers between commands.
     #[command(after_help = help::DAEMON)]
     Daemon(DaemonArguments),
+    /// Takes over the servers that MCP clients are configured with.
+    Import(ImportArguments),
+    /// Logs in at a remote server.
+    Login(LoginArguments),
 }
 
 #[derive(Args, Clone)]
@@ -86,6 +91,12 @@ pub(crate) struct RunArguments {
     /// Time inside the script [default: 30s].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     compute: Option<Duration>,
+    /// Time spent waiting for tools and timers [default: as the timeout].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    wait: Option<Duration>,
+    /// Time of one tool call [default: 30s].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    call: Option<Duration>,
     /// Work, in units that are the same on every machine.
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
@@ -95,9 +106,27 @@ pub(crate) struct RunArguments {
     /// Tool calls in all [default: 1000].
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
+    /// Tool calls at the same time [default: as many as in all].
+    #[arg(long, value_name = "N")]
+    max_concurrent_calls: Option<u64>,
+    /// The script itself [default: 1MiB].
+    #[arg(long, value_name = "SIZE")]
+    max_source: Option<ByteSize>,
+    /// The arguments of one call, as JSON [default: 1MiB].
+    #[arg(long, value_name = "SIZE")]
+    max_arguments: Option<ByteSize>,
+    /// The result of one call, as JSON [default: 5MB].
+    #[arg(long, value_name = "SIZE")]
+    max_result: Option<ByteSize>,
     /// The value, as JSON [default: 256KiB].
     #[arg(long, value_name = "SIZE")]
     max_output: Option<ByteSize>,
+    /// All logs together [default: 64KiB].
+    #[arg(long, value_name = "SIZE")]
+    max_logs: Option<ByteSize>,
+    /// All logs together, in lines [default: 10000].
+    #[arg(long, value_name = "N")]
+    max_log_lines: Option<u64>,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
 }
@@ -124,11 +153,18 @@ impl RunArguments {
         LimitsPatch {
             timeout: self.timeout,
             compute: self.compute,
+            wait: self.wait,
+            call: self.call,
             fuel: self.fuel,
             memory: self.memory,
             max_calls: self.max_calls,
+            max_concurrent_calls: self.max_concurrent_calls,
+            max_source: self.max_source,
+            max_arguments: self.max_arguments,
+            max_result: self.max_result,
             max_output: self.max_output,
-            ..LimitsPatch::default()
+            max_logs: self.max_logs,
+            max_log_lines: self.max_log_lines,
         }
     }
 }
@@ -319,6 +355,43 @@ impl DaemonCommand {
     }
 }
 
+#[derive(Args)]
+#[command(after_help = help::LOGIN)]
+pub(crate) struct LoginArguments {
+    /// The server, by its name in the configuration.
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+#[derive(Args)]
+#[command(after_help = help::IMPORT)]
+pub(crate) struct ImportArguments {
+    /// Only of this file or client: claude-desktop, claude-code, cursor or vscode [default: all clients].
+    #[arg(long, value_name = "FILE|CLIENT", value_parser = ImportFrom::parse)]
+    pub(crate) from: Option<ImportFrom>,
+    /// Writes them into the configuration, after a copy of what is there.
+    #[arg(long)]
+    pub(crate) write: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+/// Where servers are taken from.
+#[derive(Clone)]
+pub(crate) enum ImportFrom {
+    Client(Client),
+    File(PathBuf),
+}
+
+impl ImportFrom {
+    #[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
+    fn parse(text: &str) -> Result<Self, String> {
+        let client = Client::ALL.into_iter().find(|client| client.as_str() == text);
+        Ok(client.map_or_else(|| Self::File(PathBuf::from(text)), Self::Client))
+    }
+}
+
 impl Arguments {
     /// Whether this process is a daemon, which logs to a file.
     pub(crate) fn is_daemon(&self) -> bool {
@@ -336,6 +409,8 @@ impl Arguments {
             Command::Remove(arguments) => arguments.json,
             Command::Daemon(arguments) => arguments.command.options().json,
             Command::Request(_)
+            | Command::Import(_)
+            | Command::Login(_)
             | Command::Serve(_)
             | Command::Install(_)
             | Command::Completions(_)

@@ -10,6 +10,8 @@ use std::{
 use belljar_config::Variables;
 use tracing_subscriber::EnvFilter;
 
+use crate::output::Log;
+
 /// Variables that every child gets: what the official SDKs pass on, and what locates programs and their caches. Secrets of others
 /// are not among them.
 const INHERITED: [&str; 17] = [
@@ -91,6 +93,11 @@ pub(crate) fn settings_folder() -> Option<PathBuf> {
     }
 }
 
+/// The folders in which MCP clients keep their configurations: the home, that of settings, and the current one.
+pub(crate) fn client_folders() -> (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) {
+    (env::home_dir(), settings_folder(), env::current_dir().ok())
+}
+
 /// Where belljar keeps what it has learned, whether it is there or not.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
@@ -121,15 +128,22 @@ pub(crate) fn log_to_stderr(verbose: u8, quiet: bool) {
         0 if quiet => "error",
         0 => "warn",
         1 => "info,rmcp=warn",
-        _ => "debug,rmcp=warn,wasmtime=info,cranelift=info",
+        _ => "debug,rmcp=warn,reqwest=warn,hyper_util=warn,rustls=warn,wasmtime=info,cranelift=info",
     };
-    let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_env_filter(log_filter(level))
+        .with_writer(|| Log)
         .with_ansi(is_terminal && env::var_os("NO_COLOR").is_none())
         .without_time()
         .with_target(false)
         .init();
+}
+
+/// What is logged: what `BELLJAR_LOG` says, else `level`. The code of a login, which a library would log, never is.
+pub(crate) fn log_filter(level: &str) -> EnvFilter {
+    let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    let quiet =
+        ["rmcp::transport::auth=warn", "oauth2=warn"].into_iter().filter_map(|directive| directive.parse().ok());
+    quiet.fold(filter, EnvFilter::add_directive)
 }

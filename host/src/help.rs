@@ -141,3 +141,24 @@ pub(crate) const MAN: &str = "\
 Examples:
   belljar man | man -l -
   belljar man ~/.local/share/man/man1";
+
+pub(crate) const IMPORT: &str = "\
+Shows what would be taken, and what would be left out and why. Nothing is written without --write, and then into --config FILE, \
+else $BELLJAR_CONFIG, else ~/.config/belljar/belljar.toml, which only its owner can read. What is in that file stays, and a copy \
+of it is made first.
+
+Examples:
+  belljar import                          what all clients have
+  belljar import --from cursor --write
+  belljar import --from .mcp.json --write --config belljar.toml
+
+Exit code: 0, also if nothing was found; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const LOGIN: &str = "\
+Prints the page on which to log in, and waits until the browser comes back from it to this machine. Nothing is opened by itself. \
+The token is kept in a file that only its owner can read, and renewed when it ends.
+
+Example:
+  belljar login notion
+
+Exit code: 0 logged in; 1 the login failed; 2 wrong usage or configuration; 3 belljar itself failed.";

@@ -68,6 +68,8 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Completions(arguments) => commands::generate::completions(&arguments),
             Command::Man(arguments) => commands::generate::man(&arguments),
             Command::Daemon(arguments) => commands::daemon::daemon(arguments).await,
+            Command::Import(arguments) => commands::import::import(arguments),
+            Command::Login(arguments) => commands::login::login(arguments).await,
         }
     });
     // A read of stdin that never ends must not hold up the end of the process.

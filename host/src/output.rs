@@ -6,7 +6,7 @@
 use std::{
     borrow::Cow,
     fmt::Display,
-    io::Write as _,
+    io::{self, Write},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -77,6 +77,37 @@ pub(crate) fn complain(message: &str, hint: Option<&str>) {
     }
 }
 
+/// Where the log goes: to stderr, an entry a line. What a script, a child or a client wrote can neither act on a terminal nor look like an
+/// entry of its own.
+pub(crate) struct Log;
+
+impl Write for Log {
+    fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
+        // An entry is written as a whole.
+        io::stderr().write_all(log_line(&String::from_utf8_lossy(entry)).as_bytes())?;
+        Ok(entry.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// An entry on one line. Escape characters that are there are of colours: `tracing-subscriber` has made those of texts visible.
+pub(crate) fn log_line(entry: &str) -> String {
+    let (text, end) = entry.strip_suffix('\n').map_or((entry, ""), |text| (text, "\n"));
+    let mut line = String::with_capacity(entry.len());
+    for character in text.chars() {
+        match character {
+            '\n' => line.push_str("\\n"),
+            '\u{1b}' => line.push(character),
+            _ if is_active(character) => line.extend(character.escape_unicode()),
+            _ => line.push(character),
+        }
+    }
+    line + end
+}
+
 /// A text whose control characters can be seen and do nothing. Line breaks and tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_active) {
@@ -91,6 +122,14 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// The same on one line, for names and reasons that stand within one of ours: what follows a line break in them would look like belljar's own.
+pub(crate) fn visible_line(text: &str) -> Cow<'_, str> {
+    match visible(text) {
+        shown if shown.contains(['\n', '\t']) => Cow::Owned(shown.replace('\n', "\\n").replace('\t', "\\t")),
+        shown => shown,
+    }
 }
 
 /// JSON in which also the characters that JSON may leave alone (DEL, C1 controls, bidirectional overrides) are escaped.
@@ -124,8 +163,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_entry_of_the_log_is_one_line_whatever_is_in_it() {
+        assert_eq!(log_line("\u{1b}[33m WARN\u{1b}[0m plain\n"), "\u{1b}[33m WARN\u{1b}[0m plain\n");
+        assert_eq!(log_line("a\r\nERROR forged\u{9b}\u{202e}\n"), "a\\u{d}\\nERROR forged\\u{9b}\\u{202e}\n");
+    }
+
+    #[test]
     fn control_characters_are_shown_and_not_obeyed() {
         assert_eq!(visible("plain\ttext\n"), "plain\ttext\n");
+        assert_eq!(visible_line("a\r\n ok\tb"), "a\\u{d}\\n ok\\tb");
         assert_eq!(visible("\u{1b}[2Jgone\r\u{9b}1m\u{202e}"), "\\u{1b}[2Jgone\\u{d}\\u{9b}1m\\u{202e}");
         let json = serde_json::to_string("\u{1b}\u{7f}\u{9b}\u{202e}").expect("json");
         let escaped = escaped_json(&json);

@@ -2,13 +2,14 @@
 
 use std::{
     collections::BTreeMap,
+    num::NonZeroU32,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use belljar_config::Config;
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{Limits, LimitsPatch, ServerSpec, Transport};
+use belljar_model::{Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options, Supervisor};
 use cap_std::{ambient_authority, fs::Dir};
@@ -22,6 +23,7 @@ const DEMO: &str = "demo";
 pub(crate) struct Setup {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) limits: Limits,
+    runs: RunsPatch,
 }
 
 /// The first argument of this program in its other role, between belljar and a child.
@@ -73,6 +75,21 @@ pub(crate) fn state_folder() -> Option<Dir> {
     folder(environment::state_folder())
 }
 
+/// The folder for the tokens of logins, which is the user's alone.
+pub(crate) fn credentials() -> Option<Dir> {
+    let path = environment::state_folder()?.join("logins");
+    let opened = folder(Some(path.clone()));
+    #[cfg(unix)]
+    if opened.is_some() {
+        use std::os::unix::fs::PermissionsExt as _;
+        // The files in it are private by themselves.
+        if let Err(error) = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)) {
+            tracing::info!("{} could not be made private: {error}", path.display());
+        }
+    }
+    opened
+}
+
 /// A folder of belljar's own, made if need be.
 fn folder(path: Option<PathBuf>) -> Option<Dir> {
     let path = path?;
@@ -117,11 +134,12 @@ impl Setup {
     }
 
     fn with(loaded: Loaded, refresh: bool) -> Self {
-        let limits = loaded.limits();
+        let (limits, runs) = (loaded.limits(), loaded.config.runs.clone());
         let mut options = Options::new("belljar", env!("CARGO_PKG_VERSION"));
         options.environment = environment::inherited();
         options.max_result = limits.max_result;
         options.refresh = refresh;
+        options.credentials = credentials().map(Arc::new);
         options.cache = folder(environment::cache_folder()).map(Arc::new);
         // Elsewhere a job object ends with its last handle.
         if cfg!(unix) {
@@ -134,13 +152,24 @@ impl Setup {
             Some(folder) => toolbox.with_state_folder(folder),
             None => toolbox,
         };
-        Self { toolbox: Arc::new(toolbox), limits }
+        Self { toolbox: Arc::new(toolbox), limits, runs }
     }
 
     /// Adds the sandbox. `limits` are the owner's own, and may be higher than the configured ones.
     pub(crate) fn gateway(&self, limits: &LimitsPatch) -> Result<Gateway, Failure> {
-        let sandbox = Sandbox::new(&Image::embedded(), SandboxOptions::default())
+        let sandbox = Sandbox::new(&Image::embedded(), options(&self.runs))
             .map_err(|error| Failure::internal(error.to_string()))?;
         Ok(Gateway::new(self.toolbox.clone(), Arc::new(sandbox), limits.over(&self.limits)))
+    }
+}
+
+fn options(runs: &RunsPatch) -> SandboxOptions {
+    let default = SandboxOptions::default();
+    SandboxOptions {
+        max_live: runs.max_live.map_or(default.max_live, NonZeroU32::get),
+        live_memory: runs.live_memory.unwrap_or(default.live_memory),
+        max_computing: runs.max_computing.map_or(default.max_computing, NonZeroU32::get),
+        max_queued: runs.max_queued.unwrap_or(default.max_queued),
+        queue_timeout: runs.queue_timeout.unwrap_or(default.queue_timeout),
     }
 }

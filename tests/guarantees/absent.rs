@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::{error, error_of, value};
 
 #[tokio::test]
-async fn what_is_absent_says_what_serves_instead() {
+pub(crate) async fn what_is_absent_says_what_serves_instead() {
     for (source, name, instead) in [
         ("await fetch('https://a.b')", "fetch", "tools.search(\"fetch a url\")"),
         ("const { data } = await axios.get('https://a.b')", "axios", "tools.search(\"fetch a url\")"),
@@ -44,7 +44,7 @@ async fn what_is_absent_says_what_serves_instead() {
 }
 
 #[tokio::test]
-async fn modules_are_refused_with_what_serves_instead() {
+pub(crate) async fn modules_are_refused_with_what_serves_instead() {
     for source in
         ["import fs from 'fs'", "import { x } from './x.js'; x()", "export * from 'x'", "await import('node:fs')"]
     {

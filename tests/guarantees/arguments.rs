@@ -185,7 +185,7 @@ async fn a_schema_that_is_wrong_hides_no_tool() {
 }
 
 #[tokio::test]
-async fn a_changed_tool_list_changes_what_is_asked_for() {
+pub(crate) async fn a_changed_tool_list_changes_what_is_asked_for() {
     let list = |kind: &str| json!([{ "name": "t", "inputSchema": { "properties": { "a": { "type": kind } } } }]);
     let (numbers, texts) = (list("number"), list("string"));
     let stub = Stub::new(texts, move |_, _| json!({ "content": [], "tools": numbers }));

@@ -68,7 +68,7 @@ pub(crate) fn milestone(file: &Path) -> Value {
 }
 
 #[test]
-fn an_interrupted_run_ends_promptly_and_keeps_what_it_had_logged_and_called() {
+pub(crate) fn an_interrupted_run_ends_promptly_and_keeps_what_it_had_logged_and_called() {
     let ends = [
         ("await here.echo({}).catch(() => {}); while (true) {}", None),
         ("await Promise.all([kid.slow({ ms: 600_000 }), here.echo({}).catch(() => {})])", Some("slow")),
@@ -174,7 +174,7 @@ impl Session {
 }
 
 #[test]
-fn a_server_ends_with_its_client_or_on_a_signal_and_leaves_no_child_behind() {
+pub(crate) fn a_server_ends_with_its_client_or_on_a_signal_and_leaves_no_child_behind() {
     const WAITS: &str = "await Promise.all([kid.slow({ ms: 600_000 }), here.echo({}).catch(() => {})])";
     const LOOPS: &str = "await here.echo({}).catch(() => {}); while (true) {}";
     let ends = [

@@ -28,8 +28,21 @@ const OUTCOME: [&str; 6] = ["ok", "value", "logs", "error", "calls", "usage"];
 
 #[test]
 fn run_prints_one_json_document_with_the_keys_of_the_contract_on_success_and_on_failure() {
-    const USAGE: [&str; 8] =
-        ["wall_ms", "guest_ms", "wait_ms", "fuel", "peak_memory_bytes", "tool_calls", "log_bytes", "output_bytes"];
+    const USAGE: [&str; 13] = [
+        "wall_ms",
+        "guest_ms",
+        "wait_ms",
+        "fuel",
+        "peak_memory_bytes",
+        "source_bytes",
+        "tool_calls",
+        "concurrent_calls",
+        "largest_arguments_bytes",
+        "largest_result_bytes",
+        "log_bytes",
+        "log_lines",
+        "output_bytes",
+    ];
     let terminal = Terminal::new();
     let script = "console.log('a', { b: 1 }); console.error('c'); const { id } = await demo.get_issue({ id: 40 });";
 
@@ -228,6 +241,7 @@ fn each_limit_of_the_command_line_takes_effect_under_its_own_name() {
     const LOOP: &str = "while (true) {}";
     const GROW: &str = "const all = []; while (true) all.push('x'.repeat(100_000) + all.length);";
     const CALL: &str = "for (let n = 0; n < 5; n++) await demo.list_projects();";
+    const TOGETHER: &str = "await Promise.all([1, 2, 3].map(() => demo.list_projects()));";
     const WAIT: &str = "await new Promise((done) => setTimeout(done, 60_000));";
     let terminal = Terminal::new();
     for (option, value, script, kind, name, max, unit) in [
@@ -236,6 +250,8 @@ fn each_limit_of_the_command_line_takes_effect_under_its_own_name() {
         ("--fuel", "20000000", LOOP, "fuel", "fuel", 20_000_000, "fuel"),
         ("--memory", "16MiB", GROW, "memory", "memory", 16 * 1024 * 1024, "bytes"),
         ("--max-calls", "2", CALL, "calls", "max_calls", 2, "calls"),
+        ("--wait", "200ms", WAIT, "timeout", "wait", 200, "ms"),
+        ("--max-concurrent-calls", "2", TOGETHER, "calls", "max_concurrent_calls", 2, "calls"),
         ("--max-output", "1KiB", "'x'.repeat(2000)", "output", "max_output", 1024, "bytes"),
     ] {
         let script = format!("console.log('begun'); {script}");
@@ -263,7 +279,7 @@ fn a_limit_that_is_not_reached_changes_nothing() {
 }
 
 #[test]
-fn no_control_character_of_a_script_reaches_a_stream_raw() {
+pub(crate) fn no_control_character_of_a_script_reaches_a_stream_raw() {
     const NASTY: &str = "'\\u001b[2J\\u009b1m\\r\\u0007\\u202e'";
     let terminal = Terminal::new();
     for script in [
@@ -494,8 +510,13 @@ fn servers_prints_what_is_known_of_each_and_no_more() {
     let terminal = Terminal::new();
     let answer = terminal.belljar(&["servers", "--json"]);
     assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{answer:#?}");
-    let demo = json!({ "name": "demo", "state": "ready", "transport": "built_in", "tools": 7, "restarts": 0 });
-    assert_eq!(answer.json(), json!({ "servers": [demo] }));
+    let mut seen = answer.json();
+    let uptime = seen["servers"][0].as_object_mut().unwrap().remove("uptime_ms");
+    assert!(uptime.unwrap().is_u64());
+    let demo = json!({
+        "name": "demo", "state": "ready", "transport": "built_in", "era": "2025-11-25", "tools": 7, "calls": 0, "restarts": 0,
+    });
+    assert_eq!(seen, json!({ "servers": [demo] }));
 
     let child = crate::dead_children::child();
     let config = json!({ "mcpServers": {
@@ -505,15 +526,18 @@ fn servers_prints_what_is_known_of_each_and_no_more() {
     let config = terminal.file("mcp.json", config.to_string());
     let servers = ["servers", "--config", config.to_str().unwrap()];
     let answer = terminal.belljar(&[servers.as_slice(), &["--json"]].concat()).json();
-    assert_eq!(keys(&answer["servers"][0]), ["name", "state", "transport", "tools", "pid", "restarts"]);
-    assert_eq!(keys(&answer["servers"][1]), ["name", "state", "transport", "restarts", "last_error", "hint"]);
+    assert_eq!(
+        keys(&answer["servers"][0]),
+        ["name", "state", "transport", "era", "tools", "pid", "uptime_ms", "calls", "restarts"]
+    );
+    assert_eq!(keys(&answer["servers"][1]), ["name", "state", "transport", "calls", "restarts", "last_error", "hint"]);
     assert!(answer["servers"][0]["pid"].as_u64().unwrap() > 1);
 
     let table = terminal.belljar(&servers).stdout;
     let words = |line: usize| table.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
-    assert_eq!(words(0), ["NAME", "STATE", "TRANSPORT", "TOOLS", "PID"]);
-    assert_eq!(words(1)[..4], ["kid", "ready", "stdio", "3"]);
-    assert_eq!(words(2), ["dead", "failed", "stdio", "-", "-"]);
+    assert_eq!(words(0), ["NAME", "STATE", "TRANSPORT", "ERA", "TOOLS", "PID", "UP", "CALLS", "RESTARTS"]);
+    assert_eq!(words(1)[..5], ["kid", "ready", "stdio", "2025-11-25", "3"]);
+    assert_eq!(words(2), ["dead", "failing", "stdio", "-", "-", "-", "-", "0", "0"]);
 }
 
 #[test]

@@ -255,8 +255,14 @@ fn a_secret_of_the_configuration_is_in_no_output() {
         "nowhere": with(json!("belljar-no-such-command"), &[]),
         "refuses": with(json!(child()), &["refuse"]),
         "crashes": with(json!(child()), &["crash-on-call"]),
-        "remote": { "url": "https://example.invalid/mcp", "headers": { "Authorization": format!("Bearer {SECRET}") } },
+        // Nobody listens there.
+        "remote": {
+            "url": format!("http://me:{SECRET}@127.0.0.1:1/{SECRET}?{SECRET}"),
+            "headers": { "Authorization": format!("Bearer {SECRET}") },
+        },
+        "filed": { "command": child(), "args": ["exit"], "envFile": "secrets.env" },
     });
+    terminal.file("secrets.env", format!("TOKEN={SECRET}\n"));
     terminal.file("mcp.json", json!({ "mcpServers": servers }).to_string());
     let code =
         "await Promise.all([exits, nowhere, refuses, crashes, remote].map((server) => server.echo({}).catch(() => 0)));
@@ -269,8 +275,11 @@ fn a_secret_of_the_configuration_is_in_no_output() {
         &["call", "crashes.echo"],
         &["run", "--code", code],
     ] {
-        for json in [&[][..], &["--json"]] {
+        for (json, log) in [(&[][..], None), (&["--json"], None), (&[], Some("trace"))] {
             let mut command = terminal.command(&[arguments, json, &["-vv", "--config", "mcp.json"]].concat());
+            if let Some(log) = log {
+                command.env("BELLJAR_LOG", log);
+            }
             let answer = Answer::of(command.env("BELLJAR_TEST_SECRET", SECRET).output().unwrap());
             let Answer { stdout, stderr, .. } = &answer;
             assert!(!stdout.contains(SECRET) && !stderr.contains(SECRET), "{arguments:?}: {answer:#?}");
@@ -303,5 +312,61 @@ fn the_complaint_about_a_wrong_configuration_quotes_no_value() {
             assert_eq!(answer.code, 2, "{text}: {answer:#?}");
             assert!(!answer.stdout.contains(SECRET) && !answer.stderr.contains(SECRET), "{text}: {answer:#?}");
         }
+    }
+}
+
+#[test]
+fn import_shows_what_it_would_take_and_writes_only_when_told_to() {
+    let terminal = Terminal::new();
+    let mut file = client_file();
+    file["mcpServers"]["kid"]["env"] = json!({ "TOKEN": SECRET, "OTHER": "${input:my-key}" });
+    file["mcpServers"]["belljar"] = json!({ "command": "belljar", "args": ["serve", SECRET] });
+    std::fs::create_dir_all(terminal.folder.path().join(".cursor")).unwrap();
+    terminal.file(".cursor/mcp.json", file.to_string());
+    let target = terminal.folder.path().join("belljar/belljar.toml");
+
+    let shown = terminal.belljar(&["import"]);
+    assert_eq!(shown.code, 0, "{shown:#?}");
+    for part in [
+        "Cursor: ",
+        "take  kid: ",
+        "variables TOKEN OTHER",
+        "left out: 'alwaysAllow'",
+        "set the variable MY_KEY",
+        "leave unused: it is disabled there",
+        "leave belljar: it is belljar itself",
+    ] {
+        assert!(shown.stdout.contains(part), "{part} is missing: {shown:#?}");
+    }
+    assert!(shown.stderr.contains("nothing was written"), "{shown:#?}");
+    assert!(!target.exists());
+
+    let written = terminal.belljar(&["import", "--from", "cursor", "--write", "-vv"]);
+    assert_eq!(written.code, 0, "{written:#?}");
+    assert!(std::fs::read_to_string(&target).unwrap().contains(SECRET));
+    // What was written works, and a second import finds nothing new.
+    let mut command = terminal.command(&["servers", "--json"]);
+    assert_eq!(names(&Answer::of(command.env("MY_KEY", SECRET).output().unwrap())), ["kid"]);
+    let again = terminal.belljar(&["import", "--write"]);
+    assert!(again.stdout.contains("leave kid: the name is that of another server in belljar.toml"), "{again:#?}");
+    for answer in [&shown, &written, &again] {
+        assert!(!answer.stdout.contains(SECRET) && !answer.stderr.contains(SECRET), "{answer:#?}");
+    }
+}
+
+#[test]
+fn import_refuses_what_it_cannot_read_and_never_writes_to_a_clients_file() {
+    let terminal = Terminal::new();
+    terminal.file("mcp.json", client_file().to_string());
+    for (arguments, complaint) in [
+        (["import", "--from", "missing.json"].as_slice(), "missing.json: there is no such file"),
+        (
+            &["import", "--from", "mcp.json", "--write", "--config", "mcp.json"],
+            "a client's own file is never written to",
+        ),
+    ] {
+        let answer = terminal.belljar(arguments);
+        assert_eq!((answer.code, answer.stdout.as_str()), (2, ""), "{answer:#?}");
+        assert!(answer.stderr.contains(complaint), "{answer:#?}");
     }
 }

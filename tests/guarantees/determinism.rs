@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_model::{Effect, Limits, Outcome};
-use belljar_sandbox::{Program, ToolSet};
+use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
 use serde_json::{Value, json};
 
 use crate::support;
@@ -74,7 +74,7 @@ async fn answers_that_come_together_cost_what_answers_that_come_apart_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load() {
+pub(crate) async fn a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load() {
     let source = "
         const words = 'the quick brown fox jumps over the lazy dog'.split(' ');
         const counts = new Map();
@@ -98,4 +98,133 @@ async fn calls_are_recorded_in_the_order_in_which_the_script_got_their_answers()
     assert_eq!(outcome.result.unwrap().as_str(), "[10,35,60]");
     let waited: Vec<bool> = outcome.calls.windows(2).map(|pair| pair[0].ms <= pair[1].ms).collect();
     assert_eq!(waited, [true, true], "{:?}", outcome.calls);
+}
+
+/// Scripts of several kinds: what they give does not matter here, what it costs them does.
+const KINDS: [(&str, &str); 8] = [
+    ("a sum", "1 + 1"),
+    (
+        "TypeScript",
+        "enum E { A = 1, B } class C<T> { constructor(private readonly x: T) {} get y(): T { return this.x } } new C(E.B).y",
+    ),
+    (
+        "tables",
+        "const m = new Map(); for (let i = 0; i < 3000; i++) m.set('k' + (i * 7919) % 3001, { i }); [...m.values()].filter(({ i }) => i % 3).length",
+    ),
+    (
+        "text",
+        "'the quick brown fox '.repeat(200).split(' ').sort().join('-').replace(/[aeiou]/g, (v) => v.toUpperCase()).length",
+    ),
+    (
+        "JSON",
+        "JSON.parse(JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id, tags: ['a', 'b'], n: { x: null } })))).length",
+    ),
+    (
+        "promises",
+        "let n = 0; await Promise.all(Array.from({ length: 200 }, async (_, i) => { for (let k = 0; k < i % 5; k++) await null; n += i; })); n",
+    ),
+    (
+        "randomness",
+        "const s = []; for (let i = 0; i < 200; i++) s.push(Math.random()); s.sort((a, b) => a - b); crypto.randomUUID().length + s.length",
+    ),
+    ("a failure", "const deep = (n) => { if (n === 0) return null.property; return deep(n - 1) + 1 }; deep(50)"),
+];
+
+/// What a script of these uses, with a seed of its own.
+async fn fuel_of(sandbox: &Sandbox, source: &str) -> u64 {
+    let program = Program::new(source).with_seed([3; 32]);
+    let outcome = sandbox.run(program, &Limits::default(), Arc::new(support::tools())).await;
+    outcome.usage.fuel.unwrap()
+}
+
+/// One slot, so that every run follows the one before in its memory.
+fn one_slot() -> Sandbox {
+    Sandbox::new(&Image::embedded(), SandboxOptions { max_live: 1, ..SandboxOptions::default() }).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_ran_in_the_slot_before_does_not_change_the_fuel_of_a_script() {
+    let dirt = [
+        "const all = []; for (let i = 0; i < 200; i++) all.push(new Array(10000).fill(i)); all.length",
+        "null.property",
+        "const f = () => f() + 1; f()",
+        "for (let i = 0; i < 20; i++) await box.echo({ i, text: 'x'.repeat(1000) })",
+        "Object.prototype.polluted = 1; Array.prototype.map = null; globalThis.JSON = null; 1",
+    ];
+    let fresh = one_slot();
+    let mut first = Vec::new();
+    for (_, source) in KINDS {
+        first.push(fuel_of(&fresh, source).await);
+    }
+    let used = one_slot();
+    for (round, dirt) in dirt.iter().enumerate() {
+        for ((kind, source), fuel) in KINDS.iter().zip(&first) {
+            let outcome = used.run(Program::new(*dirt), &Limits::default(), Arc::new(support::tools())).await;
+            assert!(outcome.usage.fuel.unwrap() > 0, "{outcome:?}");
+            assert_eq!(fuel_of(&used, source).await, *fuel, "{kind}, after dirt {round}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_of_script_uses_the_same_fuel_beside_others() {
+    let alone = one_slot();
+    let mut first = Vec::new();
+    for (_, source) in KINDS {
+        first.push(fuel_of(&alone, source).await);
+    }
+    // Endless ones beside them, which yield at every tick and are dropped at the end.
+    let mut load = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        load.spawn(support::run("while (true) {}"));
+    }
+    for _ in 0..3 {
+        let runs = KINDS.map(|(_, source)| tokio::spawn(fuel_of(support::sandbox(), source)));
+        for (((kind, _), fuel), run) in KINDS.iter().zip(&first).zip(runs) {
+            assert_eq!(run.await.unwrap(), *fuel, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn every_process_uses_the_same_fuel_for_a_script() {
+    let terminal = support::Terminal::new();
+    // Without what is random, since a process on the command line draws its own seed.
+    for (kind, source) in KINDS.iter().filter(|(kind, _)| *kind != "randomness") {
+        let fuel = || {
+            let answer = terminal.belljar(&["run", "--json", "--code", source]);
+            answer.json()["usage"]["fuel"].as_u64().unwrap_or_else(|| panic!("{kind}: {answer:?}"))
+        };
+        let first = fuel();
+        for _ in 0..2 {
+            assert_eq!(fuel(), first, "{kind}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_fails_in_the_midst_of_its_calls_uses_the_same_fuel_in_its_recorded_order() {
+    let source = "
+        const got = [];
+        const workers = Array.from({ length: 12 }, async (_, i) => {
+            const answer = await box.answer({ i });
+            got.push(answer.name);
+            if (i === 7) throw new Error(got.length + ' came before');
+            await box.answer({ i: i + 20 });
+        });
+        const ended = await Promise.allSettled(workers);
+        return null[ended.length];
+    ";
+    let permuted = |round: u64, i: u64| Duration::from_millis((i * (2 * round + 1) + round * 7) % CALLS);
+    let run = async |round: u64, order: Option<Vec<u64>>| {
+        let program = Program { order, ..Program::new(source).with_seed([7; 32]) };
+        support::sandbox().run(program, &Limits::default(), Arc::new(tools(round, permuted))).await
+    };
+    let first = run(0, None).await;
+    let message = first.result.as_ref().unwrap_err().message.clone();
+    for round in 1..6 {
+        let repeated = run(round, Some(first.order.clone())).await;
+        assert_eq!(repeated.result.unwrap_err().message, message);
+        assert_eq!(repeated.usage.fuel, first.usage.fuel, "round {round}");
+    }
 }

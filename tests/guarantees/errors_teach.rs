@@ -315,7 +315,7 @@ async fn a_server_that_is_not_available_says_why_and_can_be_survived() {
 }
 
 #[tokio::test]
-async fn a_rejection_that_nobody_looked_at_is_in_the_logs() {
+pub(crate) async fn a_rejection_that_nobody_looked_at_is_in_the_logs() {
     for source in [
         "Promise.reject(new Error('unseen')); return 1",
         "(async () => { throw new Error('unseen') })(); return 1",
@@ -344,7 +344,7 @@ async fn a_rejection_that_nobody_looked_at_is_in_the_logs() {
 }
 
 #[tokio::test]
-async fn a_wait_for_nothing_is_a_deadlock_at_once() {
+pub(crate) async fn a_wait_for_nothing_is_a_deadlock_at_once() {
     for source in [
         "await new Promise(() => {})",
         "const p = new Promise(() => {}); await Promise.race([p, p])",
@@ -440,7 +440,7 @@ async fn a_promise_that_is_used_as_a_value_is_recognised() {
 }
 
 #[tokio::test]
-async fn calls_that_are_still_running_at_the_end_are_named_with_their_lines() {
+pub(crate) async fn calls_that_are_still_running_at_the_end_are_named_with_their_lines() {
     let outcome = run("const a = 1;\nbox.wait({ ms: 5 });\nbox.echo({});\nreturn 'early'").await;
     assert_eq!(outcome.result.as_ref().unwrap().as_str(), "\"early\"");
     assert_eq!(outcome.logs.len(), 1, "{outcome:#?}");
@@ -518,7 +518,7 @@ async fn what_cannot_be_looped_over_or_taken_apart_is_named_at_its_place() {
 }
 
 #[tokio::test]
-async fn endless_recursion_ends_the_script_and_nothing_else() {
+pub(crate) async fn endless_recursion_ends_the_script_and_nothing_else() {
     for source in [
         "function f() { return f() + 1 }\nf()",
         "const f = async () => { await f() }; await f()",
@@ -548,7 +548,7 @@ async fn deep_recursion_within_reason_works() {
 }
 
 #[tokio::test]
-async fn a_script_that_catches_everything_cannot_swallow_a_limit() {
+pub(crate) async fn a_script_that_catches_everything_cannot_swallow_a_limit() {
     let limits = Limits { fuel: 100_000_000, ..Limits::default() };
     for source in [
         "while (true) { try { while (true) {} } catch {} finally { continue } }",

@@ -5,17 +5,25 @@ use std::{collections::BTreeSet, fs, path::Path};
 #[test]
 fn every_test_file_is_a_module_of_the_binary() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("guarantees");
-    let main = fs::read_to_string(folder.join("main.rs")).unwrap();
+    assert_all_declared(&folder, "main.rs");
+}
+
+/// Every file of a folder is a module of the file in it that declares them, and so are those of its folders.
+fn assert_all_declared(folder: &Path, declaring: &str) {
+    let text = fs::read_to_string(folder.join(declaring)).unwrap();
     let declared: BTreeSet<String> =
-        main.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';')).map(str::to_owned).collect();
-    let mut files = BTreeSet::new();
-    for entry in fs::read_dir(&folder).unwrap() {
+        text.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';')).map(str::to_owned).collect();
+    let mut modules = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        assert!(path.is_file(), "{} is not a file: a module here is one file", path.display());
-        files.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
+        if path.is_dir() {
+            assert_all_declared(&path, "mod.rs");
+        }
+        if !path.ends_with(declaring) {
+            modules.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
+        }
     }
-    files.remove("main");
-    assert_eq!(files, declared);
+    assert_eq!(modules, declared, "{}", folder.display());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{error, run, sandbox, tools, value};
 
 #[tokio::test]
-async fn nothing_of_a_run_is_left_for_the_next() {
+pub(crate) async fn nothing_of_a_run_is_left_for_the_next() {
     for (leave, look) in [
         ("globalThis.left = 1; var also = 2; sloppy = 3", "return [typeof left, typeof also, typeof sloppy]"),
         (
@@ -55,7 +55,7 @@ async fn random_numbers_differ_between_runs_and_repeat_with_a_seed() {
 }
 
 #[tokio::test]
-async fn polluted_prototypes_disturb_neither_values_nor_calls() {
+pub(crate) async fn polluted_prototypes_disturb_neither_values_nor_calls() {
     for pollution in [
         "Object.prototype.then = 5",
         "Object.prototype.get = () => 1; Object.prototype.set = () => 1",
@@ -99,13 +99,13 @@ async fn polluted_prototypes_disturb_neither_values_nor_calls() {
 }
 
 #[tokio::test]
-async fn a_polluted_to_json_is_the_script_s_own_wish() {
+pub(crate) async fn a_polluted_to_json_is_the_script_s_own_wish() {
     assert_eq!(value("Object.prototype.toJSON = () => 'mine'; return { a: 1 }").await, json!("mine"));
     assert_eq!(value("Object.prototype.toJSON = 5; return { a: 1 }").await, json!({ "a": 1 }));
 }
 
 #[tokio::test]
-async fn a_polluted_then_cannot_take_the_results_of_tools() {
+pub(crate) async fn a_polluted_then_cannot_take_the_results_of_tools() {
     let source = "let seen = 0; Object.prototype.then = function (resolve) { seen++; resolve('evil') };
         const echoed = await box.echo({ a: 1 });
         const listed = await box.echo({ list: [1] });
@@ -118,7 +118,7 @@ async fn a_polluted_then_cannot_take_the_results_of_tools() {
 }
 
 #[tokio::test]
-async fn replaced_built_ins_do_not_change_what_belljar_makes_of_values() {
+pub(crate) async fn replaced_built_ins_do_not_change_what_belljar_makes_of_values() {
     for (source, expected) in [
         (
             "JSON.stringify = () => 'evil'; JSON.parse = () => 'evil'; return await box.echo({ a: 1 })",
@@ -164,7 +164,7 @@ async fn an_uncaught_tool_error_is_known_as_one_whatever_the_script_did() {
 }
 
 #[tokio::test]
-async fn the_global_object_is_the_jar_s_own_and_holds_the_language_alone() {
+pub(crate) async fn the_global_object_is_the_jar_s_own_and_holds_the_language_alone() {
     for (source, expected) in [
         ("return (function () {}).constructor('return this')() === globalThis", json!(true)),
         ("return (async () => {}).constructor('return this')().then(g => g === globalThis)", json!(true)),
@@ -210,7 +210,7 @@ async fn the_global_object_is_the_jar_s_own_and_holds_the_language_alone() {
 }
 
 #[tokio::test]
-async fn the_names_of_the_global_object_are_a_closed_list() {
+pub(crate) async fn the_names_of_the_global_object_are_a_closed_list() {
     let names = value("return Reflect.ownKeys(globalThis).filter(k => typeof k === 'string').sort()").await;
     let names: Vec<&str> = names.as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let language = "AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date \
@@ -232,7 +232,7 @@ async fn the_names_of_the_global_object_are_a_closed_list() {
 }
 
 #[tokio::test]
-async fn neither_stacks_nor_errors_show_anything_of_the_host() {
+pub(crate) async fn neither_stacks_nor_errors_show_anything_of_the_host() {
     let show = "const shown = []; const see = f => { try { shown.push(String(f())) } catch (e) { shown.push(e.stack, e.message, String(e), JSON.stringify(e, Object.getOwnPropertyNames(e))) } };";
     let source = format!(
         "{show}

@@ -44,7 +44,7 @@ async fn fuel_ends_every_endless_script() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn compute_time_ends_every_endless_script() {
+pub(crate) async fn compute_time_ends_every_endless_script() {
     for source in ENDLESS {
         let error = hit(source, Limits { compute: Duration::from_millis(60), ..Limits::default() }).await;
         assert_limit(&error, ErrorKind::Timeout, "compute", 60);
@@ -52,7 +52,7 @@ async fn compute_time_ends_every_endless_script() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_timeout_ends_a_script_that_computes() {
+pub(crate) async fn the_timeout_ends_a_script_that_computes() {
     let error = hit("while (true) {}", Limits { timeout: Duration::from_millis(60), ..Limits::default() }).await;
     assert_limit(&error, ErrorKind::Timeout, "timeout", 60);
 }
@@ -109,6 +109,68 @@ async fn calls_are_counted_and_bounded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn calls_at_once_are_bounded_by_themselves() {
+    let limits = Limits { max_concurrent_calls: 4, ..Limits::default() };
+    let source =
+        "for (let i = 0; i < 5; i++) await Promise.all([1, 2, 3, 4].map(ms => box.wait({ ms }))); return 'done'";
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    assert_eq!(outcome.result.unwrap().as_str(), "\"done\"");
+    assert_eq!((outcome.usage.tool_calls, outcome.usage.concurrent_calls), (20, 4));
+    for source in [
+        "await Promise.all([1, 2, 3, 4, 5].map(ms => box.wait({ ms })))",
+        "for (;;) try { box.wait({ ms: 60000 }).catch(() => {}) } catch {}",
+    ] {
+        let error = hit(source, limits.clone()).await;
+        assert_limit(&error, ErrorKind::Calls, "max_concurrent_calls", 4);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_spent_waiting_has_a_limit_of_its_own_which_computing_does_not_use_up() {
+    let limits = Limits { wait: Duration::from_millis(150), ..Limits::default() };
+    for source in [
+        "await box.wait({ ms: 60000 })",
+        "for (;;) await box.wait({ ms: 20 }).catch(() => {})",
+        "await new Promise(done => setTimeout(done, 60000))",
+    ] {
+        let error = hit(source, limits.clone()).await;
+        assert_limit(&error, ErrorKind::Timeout, "wait", 150);
+    }
+    let source = "const begun = Date.now(); while (Date.now() - begun < 400); return 'done'";
+    let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
+    assert_eq!(outcome.result.unwrap().as_str(), "\"done\"");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_in_the_queue_is_no_time_of_the_run() {
+    let options = SandboxOptions { max_live: 1, ..SandboxOptions::default() };
+    let sandbox = Sandbox::new(&Image::embedded(), options).unwrap();
+    let (tools, limits) = (Arc::new(support::tools()), Limits::default());
+    let first = sandbox.run(Program::new("await box.wait({ ms: 400 })"), &limits, tools.clone());
+    // It queues for longer than its own timeout.
+    let short = Limits { timeout: Duration::from_millis(300), ..Limits::default() };
+    let second = sandbox.run(Program::new("return 'there'"), &short, tools);
+    let (first, second) = tokio::join!(first, second);
+    assert!(first.is_ok());
+    assert_eq!(second.result.unwrap().as_str(), "\"there\"");
+    assert!(second.usage.wall_ms.is_some_and(|ms| ms < 300.0), "{:?}", second.usage);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_used_of_each_limit_is_reported() {
+    let source = "console.log('a\\nb'); console.log('c'); await Promise.all([box.echo({ text: 'x'.repeat(100) }), box.echo({})]); return [1]";
+    let usage = support::run_with(source, &Limits::default(), Arc::new(support::tools())).await.usage;
+    assert_eq!(usage.source_bytes, source.len() as u64);
+    assert_eq!((usage.tool_calls, usage.concurrent_calls), (2, 2));
+    assert_eq!(usage.largest_arguments_bytes, 111);
+    assert_eq!(usage.largest_result_bytes, 111 + r#"{"content":[],"structuredContent":}"#.len() as u64);
+    assert_eq!((usage.log_bytes, usage.log_lines, usage.output_bytes), (4, 3, 3));
+    let (wall, guest, wait) = (usage.wall_ms.unwrap(), usage.guest_ms.unwrap(), usage.wait_ms.unwrap());
+    assert!(guest > 0.0 && wait >= 0.0 && wall >= guest, "{usage:?}");
+    assert!(usage.fuel.is_some_and(|fuel| fuel > 0) && usage.peak_memory_bytes.is_some_and(|bytes| bytes > 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_call_has_a_time_limit_of_its_own_that_can_be_caught() {
     let limits = Limits { call: Duration::from_millis(50), ..Limits::default() };
     let source = "try { await box.wait({ ms: 60000 }) } catch (e) { return [e instanceof ToolError, e.message] }";
@@ -159,6 +221,20 @@ async fn logs_are_cut_and_the_cut_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn log_lines_are_bounded_too() {
+    let limits = Limits { max_log_lines: 3, ..Limits::default() };
+    for source in
+        ["for (let i = 0; i < 9; i++) console.log(i)", "console.log('0\\n1\\n2\\n3\\n4')", "for (;;) console.log()"]
+    {
+        let outcome =
+            support::run_with(source, &Limits { fuel: 50_000_000, ..limits.clone() }, Arc::new(support::tools())).await;
+        assert_eq!(outcome.usage.log_lines, 3, "{source}");
+        let last = outcome.logs.last().unwrap();
+        assert!(last.text.contains("or 3 lines"), "{source}: {last:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn logs_and_calls_are_kept_when_a_limit_ends_the_run() {
     let limits = Limits { fuel: 50_000_000, ..Limits::default() };
     let source = "console.log('before'); await box.echo({}); await box.fail({}).catch(() => {}); for (;;) {}";
@@ -170,7 +246,7 @@ async fn logs_and_calls_are_kept_when_a_limit_ends_the_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deep_nesting_ends_in_an_error_and_the_host_lives_on() {
+pub(crate) async fn deep_nesting_ends_in_an_error_and_the_host_lives_on() {
     for (open, close) in [("[", "]"), ("(", ")"), ("{a:", "}"), ("!", ""), ("`${", "}`"), ("x=>", "")] {
         for depth in [1_000, 10_000, 100_000] {
             let source = format!("return {}1{}", open.repeat(depth), close.repeat(depth));
@@ -204,7 +280,28 @@ async fn a_waiting_run_does_not_hold_up_a_computing_one_nor_the_other_way_round(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_beyond_slots_and_queue_is_told_that_belljar_is_busy() {
+async fn runs_take_turns_where_more_compute_than_may_and_waiting_runs_take_none() {
+    let options = SandboxOptions { max_computing: 1, ..SandboxOptions::default() };
+    let sandbox = Arc::new(Sandbox::new(&Image::embedded(), options).unwrap());
+    let started = |source: &'static str, limits: Limits| {
+        let sandbox = sandbox.clone();
+        tokio::spawn(async move { sandbox.run(Program::new(source), &limits, Arc::new(support::tools())).await })
+    };
+    let waiting: Vec<_> = (0..20).map(|_| started("return await box.wait({ ms: 60000 })", Limits::default())).collect();
+    let limits = Limits { compute: Duration::from_millis(500), ..Limits::default() };
+    let busy: Vec<_> = (0..3).map(|_| started("for (;;) {}", limits.clone())).collect();
+    let innocent = started("return await box.add({ a: 1, b: 2 })", Limits::default()).await.unwrap();
+    assert_eq!(innocent.result.unwrap().as_str(), "3");
+    assert!(busy.iter().any(|run| !run.is_finished()), "the busy runs were to outlast the innocent one");
+    for run in busy {
+        assert_limit(&run.await.unwrap().result.unwrap_err(), ErrorKind::Timeout, "compute", 500);
+    }
+    assert!(waiting.iter().all(|run| !run.is_finished()));
+    waiting.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn a_run_beyond_slots_and_queue_is_told_that_belljar_is_busy() {
     let options = SandboxOptions { max_live: 1, max_queued: 0, ..SandboxOptions::default() };
     let sandbox = Arc::new(Sandbox::new(&Image::embedded(), options).unwrap());
     let (entered, mut is_in) = tokio::sync::mpsc::channel(1);
@@ -224,6 +321,7 @@ async fn a_run_beyond_slots_and_queue_is_told_that_belljar_is_busy() {
     let error = second.result.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Busy);
     assert!(error.recoverable && error.limit.is_some(), "{error:#?}");
+    assert!(error.retry_after_ms.is_some_and(|ms| ms > 0) && error.message.contains("retry after"), "{error:#?}");
 
     // Dropping a run frees its slot.
     first.abort();
@@ -233,7 +331,7 @@ async fn a_run_beyond_slots_and_queue_is_told_that_belljar_is_busy() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_queued_run_gets_the_slot_that_is_freed() {
+pub(crate) async fn a_queued_run_gets_the_slot_that_is_freed() {
     let options = SandboxOptions { max_live: 2, max_queued: 50, ..SandboxOptions::default() };
     let sandbox = Sandbox::new(&Image::embedded(), options).unwrap();
     let limits = Limits::default();

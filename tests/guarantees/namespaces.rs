@@ -70,7 +70,7 @@ fn value_of(outcome: Outcome) -> Value {
 }
 
 #[tokio::test]
-async fn a_server_and_its_tools_go_by_their_exact_names_and_by_safe_ones() {
+pub(crate) async fn a_server_and_its_tools_go_by_their_exact_names_and_by_safe_ones() {
     for source in [
         "return await globalThis['my-server']['do-it']({ a: 1 })",
         "return await my_server.do_it({ a: 1 })",
@@ -150,7 +150,7 @@ async fn a_namespace_can_be_looked_through_like_any_object() {
 }
 
 #[tokio::test]
-async fn a_namespace_cannot_be_changed() {
+pub(crate) async fn a_namespace_cannot_be_changed() {
     for attempt in [
         "box.echo = () => 1",
         "box.other = 1",

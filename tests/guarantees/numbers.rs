@@ -56,7 +56,7 @@ fn warnings(outcome: &Outcome) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn an_integer_beyond_what_numbers_hold_exactly_arrives_as_its_digits() {
+pub(crate) async fn an_integer_beyond_what_numbers_hold_exactly_arrives_as_its_digits() {
     for (digits, expected) in [
         ("9007199254740991", json!("number 9007199254740991")),
         ("-9007199254740991", json!("number -9007199254740991")),
@@ -106,7 +106,7 @@ async fn the_rule_holds_for_texts_that_are_json_and_for_whole_results() {
 }
 
 #[tokio::test]
-async fn what_is_over_every_number_is_infinite_as_in_json_parse() {
+pub(crate) async fn what_is_over_every_number_is_infinite_as_in_json_parse() {
     let source = "const { v } = await child.answer({}); return v.map(String)";
     assert_eq!(
         value_on(r#"{"v":[1e400,-1e400,1e-400,-0.0]}"#, source).await,
@@ -115,20 +115,20 @@ async fn what_is_over_every_number_is_infinite_as_in_json_parse() {
 }
 
 #[tokio::test]
-async fn a_lone_surrogate_of_a_result_is_kept_as_in_json_parse() {
+pub(crate) async fn a_lone_surrogate_of_a_result_is_kept_as_in_json_parse() {
     let source = "const { v } = await child.answer({}); return [v.length, v.charCodeAt(1), v.isWellFormed()]";
     assert_eq!(value_on(r#"{"v":"a\ud800b"}"#, source).await, json!([3, 0xd800, false]));
     assert_eq!(value_on(r#"{"v":"\ud83d\ude00!"}"#, source).await, json!([3, 0xde00, true]));
 }
 
 #[tokio::test]
-async fn of_equal_keys_the_last_counts_as_in_json_parse() {
+pub(crate) async fn of_equal_keys_the_last_counts_as_in_json_parse() {
     let source = "return JSON.stringify(await child.answer({}))";
     assert_eq!(value_on(r#"{"a":1,"b":2,"a":3}"#, source).await, json!(r#"{"a":3,"b":2}"#));
 }
 
 #[tokio::test]
-async fn a_key_that_is_called_proto_is_a_key() {
+pub(crate) async fn a_key_that_is_called_proto_is_a_key() {
     let source = "const v = await child.answer({}); return [Object.keys(v), v.polluted ?? 'no', Object.getPrototypeOf(v) === Object.prototype]";
     assert_eq!(
         value_on(r#"{"__proto__":{"polluted":1},"a":2}"#, source).await,

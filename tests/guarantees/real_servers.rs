@@ -20,6 +20,13 @@ pub(crate) fn installed(file: &str) -> PathBuf {
     path
 }
 
+/// A program of an installed Python package.
+fn python(program: &str, arguments: &[&str]) -> Value {
+    let path = repository().join("tests/servers/.venv/bin").join(program);
+    assert!(path.exists(), "{} is missing: scripts/test installs what the tests need", path.display());
+    json!({ "command": path, "args": arguments })
+}
+
 /// Node.js, without which there is nothing to test either.
 pub(crate) fn node() -> &'static str {
     let found = std::process::Command::new("node").arg("--version").output();
@@ -195,4 +202,61 @@ fn a_script_starts_the_servers_that_it_uses_and_no_others() {
     assert_eq!(value(&terminal, servers, script), json!([{ "n": 1 }, "function", 3]));
     assert!(started("used").exists());
     assert!(!started("idle").exists(), "a server was started that the script does not use");
+}
+
+/// Runs git in a folder.
+fn git(folder: &Path, arguments: &[&str]) {
+    let mut git = std::process::Command::new("git");
+    let identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
+    let done = git.current_dir(folder).args(identity).args(arguments).output().unwrap();
+    assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_repository_is_read_and_committed_to() {
+    let terminal = Terminal::new();
+    let folder = terminal.folder.path().join("repository");
+    std::fs::create_dir(&folder).unwrap();
+    git(&folder, &["init", "--quiet"]);
+    std::fs::write(folder.join("notes.txt"), "first\n").unwrap();
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "--quiet", "--message", "the first notes"]);
+    git(&folder, &["config", "user.name", "Ada"]);
+    git(&folder, &["config", "user.email", "ada@example.org"]);
+    std::fs::write(folder.join("notes.txt"), "first\nsecond\n").unwrap();
+    let servers = json!({ "git": python("mcp-server-git", &["--repository", folder.to_str().unwrap()]) });
+    let script = format!(
+        "const repo_path = {};
+         const diff = await git.git_diff_unstaged({{ repo_path }});
+         await git.git_add({{ repo_path, files: ['notes.txt'] }});
+         await git.git_commit({{ repo_path, message: 'more notes' }});
+         return {{ diff, log: await git.git_log({{ repo_path, max_count: 5 }}) }};",
+        json!(folder)
+    );
+    let value = value(&terminal, servers, &script);
+    assert!(value["diff"].to_string().contains("+second"), "{value:#}");
+    let log = value["log"].to_string();
+    assert!(log.contains("more notes") && log.contains("the first notes"), "{value:#}");
+}
+
+#[test]
+fn a_time_is_converted() {
+    let servers = json!({ "time": python("mcp-server-time", &["--local-timezone", "UTC"]) });
+    let script = "await time.convert_time({ source_timezone: 'UTC', time: '12:00', target_timezone: 'Asia/Tokyo' })";
+    let value = value(&Terminal::new(), servers, script);
+    assert!(value["target"]["datetime"].as_str().unwrap().contains("T21:00:00"), "{value:#}");
+}
+
+#[test]
+fn a_table_is_made_filled_and_asked() {
+    let terminal = Terminal::new();
+    let file = terminal.folder.path().join("data.db");
+    let servers = json!({ "sqlite": python("mcp-server-sqlite", &["--db-path", file.to_str().unwrap()]) });
+    let script = "
+        await sqlite.create_table({ query: 'CREATE TABLE engines (name TEXT, year INTEGER)' });
+        await sqlite.write_query({ query: \"INSERT INTO engines VALUES ('difference', 1822), ('analytical', 1837)\" });
+        return String(JSON.stringify(await sqlite.read_query({ query: 'SELECT name FROM engines ORDER BY year DESC' })));";
+    let value = value(&terminal, servers, script);
+    let text = value.as_str().unwrap();
+    assert!(text.find("analytical") < text.find("difference") && text.contains("analytical"), "{text}");
 }

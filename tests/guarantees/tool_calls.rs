@@ -33,7 +33,7 @@ async fn calls_in_promise_all_are_under_way_at_the_same_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_not_awaited_ends_before_the_run_does() {
+pub(crate) async fn a_call_that_is_not_awaited_ends_before_the_run_does() {
     let done = Arc::new(AtomicUsize::new(0));
     let counter = done.clone();
     let tools = ToolSet::new().with("box", "slow", Effect::Mutating, move |_| {
@@ -60,7 +60,7 @@ async fn what_was_under_way_when_a_limit_ended_the_run_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_ends_early_aborts_its_calls() {
+pub(crate) async fn a_run_that_ends_early_aborts_its_calls() {
     struct OnDrop(Arc<AtomicUsize>);
     impl Drop for OnDrop {
         fn drop(&mut self) {
@@ -99,7 +99,7 @@ async fn race_and_any_go_on_with_the_first_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn thousands_of_sequential_calls_leave_nothing_behind() {
+pub(crate) async fn thousands_of_sequential_calls_leave_nothing_behind() {
     let limits = Limits { max_calls: 20_000, ..Limits::default() };
     let source = "let sum = 0; for (let i = 0; i < 20000; i++) sum += (await box.echo({ i })).i; return sum";
     let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;

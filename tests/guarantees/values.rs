@@ -85,7 +85,7 @@ fn stringified() -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn a_value_is_what_json_stringify_makes_of_it() {
+pub(crate) async fn a_value_is_what_json_stringify_makes_of_it() {
     for (expression, expected) in stringified() {
         assert_eq!(value(&format!("return ({expression})")).await, json!(expected), "{expression}");
         let same = format!("return JSON.parse(JSON.stringify({expression}))");
@@ -111,7 +111,7 @@ async fn arguments_are_what_json_stringify_makes_of_them() {
 }
 
 #[tokio::test]
-async fn what_json_stringify_makes_a_surprise_of_is_settled() {
+pub(crate) async fn what_json_stringify_makes_a_surprise_of_is_settled() {
     for (source, expected) in [
         ("return undefined", json!(null)),
         ("return () => 1", json!(null)),
@@ -146,7 +146,7 @@ async fn a_script_may_teach_big_integers_to_be_json() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_json_is_an_error_that_names_the_place() {
+pub(crate) async fn what_cannot_be_json_is_an_error_that_names_the_place() {
     for (expression, place, fault) in [
         ("{ id: 10n }", "$.id", "is a BigInt"),
         ("[[1, 2n]]", "$[0][1]", "is a BigInt"),
@@ -192,7 +192,7 @@ async fn an_object_that_is_shared_but_not_cyclic_is_written_each_time() {
 }
 
 #[tokio::test]
-async fn values_nest_127_levels_deep_and_no_deeper() {
+pub(crate) async fn values_nest_127_levels_deep_and_no_deeper() {
     let nested = |depth: usize| format!("let v = []; for (let i = 1; i < {depth}; i++) v = [v]; return v");
     let outcome = run(&nested(127)).await;
     assert_eq!(outcome.result.unwrap().as_str(), format!("{}{}", "[".repeat(127), "]".repeat(127)));
@@ -215,7 +215,7 @@ async fn values_nest_127_levels_deep_and_no_deeper() {
 }
 
 #[tokio::test]
-async fn a_lone_surrogate_becomes_the_replacement_character() {
+pub(crate) async fn a_lone_surrogate_becomes_the_replacement_character() {
     assert_eq!(
         value("return ['a\\ud800b', '\\udc00', '\\ud83d\\ude00']").await,
         json!(["a\u{fffd}b", "\u{fffd}", "😀"])
@@ -225,7 +225,7 @@ async fn a_lone_surrogate_becomes_the_replacement_character() {
 }
 
 #[tokio::test]
-async fn special_keys_of_a_result_are_own_properties_and_pollute_nothing() {
+pub(crate) async fn special_keys_of_a_result_are_own_properties_and_pollute_nothing() {
     let structured = json!({ "structuredContent": { "__proto__": { "polluted": true }, "constructor": 1, "toString": 2, "then": 3 } });
     let script = "const r = await child.answer({ result });
         return { own: Object.keys(r), plain: Object.getPrototypeOf(r) === Object.prototype, inner: r['__proto__'],
@@ -285,7 +285,7 @@ async fn a_text_of_a_megabyte_passes_whole() {
 }
 
 #[tokio::test]
-async fn a_value_larger_than_max_output_is_an_error_with_the_size_it_would_have_had() {
+pub(crate) async fn a_value_larger_than_max_output_is_an_error_with_the_size_it_would_have_had() {
     let limits = Limits { max_output: ByteSize::b(100), ..Limits::default() };
     for (source, used) in
         [("return 'x'.repeat(98)", 100), ("return 'x'.repeat(99)", 101), ("return Array(1000).fill(1)", 2001)]
@@ -303,7 +303,7 @@ async fn a_value_larger_than_max_output_is_an_error_with_the_size_it_would_have_
 }
 
 #[tokio::test]
-async fn a_huge_value_is_refused_before_it_fills_the_memory() {
+pub(crate) async fn a_huge_value_is_refused_before_it_fills_the_memory() {
     for source in [
         "return new Array(4294967295)",
         "let v = ['x'.repeat(1000)]; for (let i = 0; i < 60; i++) v = [v, v]; return v",
@@ -449,7 +449,7 @@ async fn logs_show_errors_with_what_belongs_to_them() {
 }
 
 #[tokio::test]
-async fn lists_are_sorted_whatever_the_comparator_answers() {
+pub(crate) async fn lists_are_sorted_whatever_the_comparator_answers() {
     for (source, expected) in [
         ("return Array.from({ length: 200 }, (_, i) => i).sort(() => Math.random() - 0.5).length", json!(200)),
         ("return Array.from({ length: 200 }, (_, i) => i).toSorted(() => 1).length", json!(200)),

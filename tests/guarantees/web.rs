@@ -11,7 +11,7 @@ const RANDOM: &str =
     "const bytes = crypto.getRandomValues(new Uint8Array(16)); return [crypto.randomUUID(), [...bytes], Math.random()]";
 
 #[tokio::test]
-async fn randomness_differs_from_run_to_run_and_repeats_with_the_seed() {
+pub(crate) async fn randomness_differs_from_run_to_run_and_repeats_with_the_seed() {
     assert_ne!(value(RANDOM).await, value(RANDOM).await);
     let seeded = async |seed: u8| {
         let program = belljar_sandbox::Program::new(RANDOM).with_seed([seed; 32]);

@@ -17,6 +17,8 @@ mod answer;
 mod bounds;
 mod catalog;
 mod declaration;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod identifier;
 mod index;
 mod names;

@@ -11,7 +11,7 @@ use crate::{
     tree::{Entry, Node, Value, check_unique},
 };
 
-const TOML_KEYS: [&str; 3] = ["limits", "daemon", "servers"];
+pub(crate) const TOML_KEYS: [&str; 4] = ["limits", "runs", "daemon", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -50,19 +50,29 @@ fn toml(root: &Node) -> Result<(Config, Option<&Entry>), Located> {
         return Err(Fault::unknown_key("", &entry.key, &TOML_KEYS).at(entry.offset));
     }
     let limits = find(entries, "limits").map(|entry| limits::read(&entry.node)).transpose()?;
+    let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
     let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
-    let settings =
-        Config { servers: Vec::new(), limits: limits.unwrap_or_default(), daemon: daemon.unwrap_or_default() };
+    let settings = Config {
+        servers: Vec::new(),
+        limits: limits.unwrap_or_default(),
+        runs: runs.unwrap_or_default(),
+        daemon: daemon.unwrap_or_default(),
+    };
     Ok((settings, find(entries, "servers")))
 }
 
 fn json(root: &Node) -> Result<&Entry, Located> {
     let entries = entries(root);
     check_unique(entries)?;
-    match (find(entries, "mcpServers"), find(entries, "servers")) {
-        (Some(servers), None) | (None, Some(servers)) => Ok(servers),
-        (Some(first), Some(second)) => Err(Fault::TwoServerLists.at(first.offset.max(second.offset))),
-        (None, None) => {
+    // VS Code's settings.json keeps what its mcp.json has one level deeper.
+    let settings = find(entries, "mcp").and_then(|entry| match &entry.node.value {
+        Value::Table(entries) => find(entries, "servers"),
+        _ => None,
+    });
+    match (find(entries, "mcpServers"), find(entries, "servers"), settings) {
+        (Some(servers), None, _) | (None, Some(servers), _) | (None, None, Some(servers)) => Ok(servers),
+        (Some(first), Some(second), _) => Err(Fault::TwoServerLists.at(first.offset.max(second.offset))),
+        (None, None, None) => {
             let is_near = |entry: &&Entry| belljar_model::nearest(&entry.key, JSON_KEYS).is_some();
             let nearest = entries.iter().find(is_near);
             let fault = Fault::NoServers { nearest: nearest.map(|entry| shown(&entry.key)) };
@@ -71,11 +81,30 @@ fn json(root: &Node) -> Result<&Entry, Located> {
     }
 }
 
-/// The names of the servers of a belljar.toml, disabled ones too.
-pub(crate) fn names(root: &Node) -> Vec<String> {
+/// The names of the servers of a belljar.toml.
+pub(crate) fn server_names(root: &Node) -> Vec<String> {
     match find(entries(root), "servers").map(|entry| &entry.node.value) {
         Some(Value::Table(entries)) => entries.iter().map(|entry| entry.key.clone()).collect(),
         _ => Vec::new(),
+    }
+}
+
+/// All lists of servers in a client's file: that of the top, and that of the project in `workspace`, which Claude Code keeps
+/// beside it. A file that has neither is an error.
+pub(crate) fn lists<'t>(root: &'t Node, workspace: Option<&Path>) -> Result<Vec<&'t Entry>, Located> {
+    let table = |entry: &'t Entry| match &entry.node.value {
+        Value::Table(entries) => Some(entries.as_slice()),
+        _ => None,
+    };
+    let project = workspace.and_then(Path::to_str).and_then(|workspace| {
+        let projects = find(entries(root), "projects").and_then(table)?;
+        let project = find(projects, workspace).and_then(table)?;
+        find(project, "mcpServers")
+    });
+    match (json(root), project) {
+        (Ok(list), project) => Ok([list].into_iter().chain(project).collect()),
+        (Err(_), Some(project)) => Ok(vec![project]),
+        (Err(fault), None) => Err(fault),
     }
 }
 
@@ -136,6 +165,8 @@ mod tests {
                 "remote": {"type": "streamable-http", "url": "https://example.com/mcp", "headers": {}},
             },
         }"#;
+        let settings = r#"{"editor.fontSize": 12, "mcp": {"inputs": [], "servers": {"fs": {"command": "npx"}}}}"#;
+        assert_eq!(names(json(settings)), ["fs"]);
         assert_eq!(names(json(claude_desktop)), ["fs"]);
         assert_eq!(names(json(claude_code)), ["fs", "remote", "old"]);
         assert_eq!(names(json(cursor)), ["fs", "remote"]);
@@ -197,7 +228,7 @@ mod tests {
         for (text, expected) in [
             ("[server.fs]\n", "line 1, column 2: unknown key 'server': did you mean 'servers'?"),
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
-            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, servers"),
+            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, runs, servers"),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {
             assert_eq!(toml(text).expect_err(text), expected);

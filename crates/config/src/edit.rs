@@ -50,18 +50,18 @@ pub enum EditFault {
     Form { name: String },
 }
 
-/// The text of a belljar.toml with one server more, at its end.
+/// The text of a belljar.toml in `folder` with one server more, at its end.
 ///
 /// # Errors
 /// [`EditFault`]; a text that is wrong already is one.
-pub fn added(text: &str, server: &NewServer) -> Result<String, EditFault> {
-    let (before, names) = read(text)?;
+pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, EditFault> {
+    let (before, names) = read(text, folder)?;
     let name = server.name.clone();
     if names.contains(&name) {
         return Err(EditFault::Exists { name });
     }
     let table = server.to_toml();
-    let (alone, _) = read(&table)?;
+    let (alone, _) = read(&table, folder)?;
     let gap = match text {
         "" => "",
         _ if text.ends_with("\n\n") => "",
@@ -70,17 +70,17 @@ pub fn added(text: &str, server: &NewServer) -> Result<String, EditFault> {
     };
     let text = format!("{text}{gap}{table}");
     // What stood there was right, so only how the two go together can be wrong.
-    let (after, _) = read(&text).map_err(|_| EditFault::Form { name: name.clone() })?;
+    let (after, _) = read(&text, folder).map_err(|_| EditFault::Form { name: name.clone() })?;
     let expected = Config { servers: [before.servers.clone(), alone.servers].concat(), ..before };
     if after == expected { Ok(text) } else { Err(EditFault::Form { name }) }
 }
 
-/// The text of a belljar.toml with one server less, and without the comment right above it.
+/// The text of a belljar.toml in `folder` with one server less, and without the comment right above it.
 ///
 /// # Errors
 /// [`EditFault`]; a text that is wrong already is one.
-pub fn removed(text: &str, name: &str) -> Result<String, EditFault> {
-    let (before, names) = read(text)?;
+pub fn removed(text: &str, folder: &Path, name: &str) -> Result<String, EditFault> {
+    let (before, names) = read(text, folder)?;
     if !names.iter().any(|there| there == name) {
         let nearest = belljar_model::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
         return Err(EditFault::Unknown { name: name.to_owned(), nearest });
@@ -92,7 +92,7 @@ pub fn removed(text: &str, name: &str) -> Result<String, EditFault> {
     for cut in cuts {
         shorter.replace_range(cut, "");
     }
-    let (after, left) = read(&shorter).map_err(|_| form())?;
+    let (after, left) = read(&shorter, folder).map_err(|_| form())?;
     let servers = before.servers.iter().filter(|server| server.name != name).cloned().collect();
     let expected = Config { servers, ..before };
     let others: Vec<&String> = names.iter().filter(|there| *there != name).collect();
@@ -100,13 +100,13 @@ pub fn removed(text: &str, name: &str) -> Result<String, EditFault> {
 }
 
 /// What a text says, and the names of all servers in it, disabled ones too. Variables need not be set for this.
-fn read(text: &str) -> Result<(Config, Vec<String>), ConfigError> {
+fn read(text: &str, folder: &Path) -> Result<(Config, Vec<String>), ConfigError> {
     let variables = Variables {
         environment: &|_| Some("https://unset.invalid".to_owned()),
         home: Some(Path::new("/")),
         workspace: Some(Path::new("/")),
     };
-    let config = parse(text, Format::Toml, Path::new("/"), &variables)?;
+    let config = parse(text, Format::Toml, folder, &variables)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let root = tree::parse(text, Format::Toml).map_err(|located| located.into_error(text))?;
     Ok((config, document::names(&root)))
@@ -247,6 +247,14 @@ fn before_comments(text: &str, mut line: usize, gaps: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn added(text: &str, server: &NewServer) -> Result<String, EditFault> {
+        super::added(text, Path::new("/"), server)
+    }
+
+    fn removed(text: &str, name: &str) -> Result<String, EditFault> {
+        super::removed(text, Path::new("/"), name)
+    }
 
     const TEXT: &str = "# mine\n[limits]\ntimeout = \"30s\" # short\n\n# files\n[servers.fs]\ncommand = 'npx'   # odd   spaces\n\n\
                         [servers.fs.env]\nKEY = '${KEY}'\n\n# the web\n[servers.web]\nurl = 'http://x'\n# the end\n";

@@ -113,9 +113,15 @@ pub enum Fault {
     /// A key that means something for another kind of server.
     #[error("'{key}' of server '{server}' has no meaning without '{needs}': remove it, or give '{needs}'")]
     MisplacedKey { server: String, key: &'static str, needs: &'static str },
-    /// A key of a client's file that means something and that belljar does not support.
-    #[error("belljar does not read '{key}' of server '{server}': {instead}")]
-    UnsupportedKey { server: String, key: &'static str, instead: &'static str },
+    /// The file of variables that a server names cannot be used.
+    #[error("{field} names a file that cannot be used: {problem}")]
+    EnvFile { field: Field, problem: String },
+    /// Both spellings of one key.
+    #[error("server '{server}' has both 'envFile' and 'env_file': keep one of them")]
+    TwoEnvFiles { server: String },
+    /// An era that does not exist.
+    #[error("{field} has the unknown value '{name}': it is one of auto, initialize and discover")]
+    UnknownEra { field: Field, name: String },
     /// A JSON file that names no servers.
     #[error("no servers in it: expected {{\"mcpServers\": {{\"name\": {{\"command\": \"…\"}}}}}}{}", instead_of(nearest.as_deref()))]
     NoServers { nearest: Option<String> },

@@ -14,6 +14,11 @@ pub const FILE_BYTES: u64 = 1024 * 1024;
 /// Its directory is opened first and the file within it. Anything else than a regular file is refused before it is opened,
 /// since opening a pipe waits for its other end.
 pub(crate) fn read(path: &Path) -> Result<String, Fault> {
+    read_within(path, FILE_BYTES)
+}
+
+/// The same, with another bound.
+pub(crate) fn read_within(path: &Path, limit: u64) -> Result<String, Fault> {
     let real = path.canonicalize().map_err(unreadable)?;
     let (Some(directory), Some(name)) = (real.parent(), real.file_name()) else { return Err(Fault::NotAFile) };
     let directory = Dir::open_ambient_dir(directory, ambient_authority()).map_err(unreadable)?;
@@ -22,9 +27,9 @@ pub(crate) fn read(path: &Path) -> Result<String, Fault> {
     }
     let file = directory.open(name).map_err(unreadable)?;
     let mut bytes = Vec::new();
-    file.take(FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_BYTES {
-        return Err(Fault::TooLarge { limit: FILE_BYTES });
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > limit {
+        return Err(Fault::TooLarge { limit });
     }
     String::from_utf8(bytes).map_err(|error| Fault::NotUtf8 { byte: error.utf8_error().valid_up_to() })
 }

@@ -2,12 +2,17 @@
 //!
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
-//! not know are passed over there, and a `null` counts as absent. The `[limits]` and the `[daemon]` can be set in `belljar.toml` alone.
+//! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]` and the `[daemon]` can be set
+//! in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
 //! timeout = "120s"
 //! memory = "64MiB"
+//!
+//! [runs]                      # how many runs there may be at once
+//! max_live = 16
+//! live_memory = "2GiB"
 //!
 //! [daemon]
 //! idle = "30m"                # how long it stays without a client; or "never"
@@ -40,17 +45,24 @@
 //! url = "https://example.com/mcp"
 //! headers = { Authorization = "Bearer ${TOKEN}" }
 //!
+//! [servers.account]           # a remote server that wants a login: see `belljar login`
+//! url = "https://example.com/account"
+//! oauth = { client_id = "registered-by-hand", scopes = ["read"] }
+//!
 //! [servers.demo]              # a server inside belljar
 //! builtin = "demo"
 //! disabled = true             # left out, and none of its variables are looked up
 //! ```
 //!
 //! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is checked against the other keys where it is given, and needed
-//! nowhere. `command`, `args`, `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative `cwd` is taken from the
+//! nowhere: a `url` without one is tried as streamable HTTP, and then as legacy SSE. `era` (`auto`, `initialize` or
+//! `discover`) says how a connection begins, where that is not to be found out. `env_file` names a file of `NAME=value`
+//! lines, over which `env` stands. `command`, `args`, `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative `cwd` or `env_file` is taken from the
 //! configuration file's own directory, as the path given names it; nothing else is resolved.
 //!
 //! This crate never reads the environment, the home directory or the terminal, starts nothing, and opens no other file than
-//! the one it was given, and what [`replace`] is told to write. The values of `env`, `headers` and variables appear in no error and no `Debug`.
+//! the one it was given, the files of variables that it names, what [`import`] is told to read or write, and what [`replace()`]
+//! is told to write. The values of `env`, `headers` and variables appear in no error and no `Debug`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -58,12 +70,17 @@
 mod daemon;
 mod document;
 pub mod edit;
+mod env_file;
 mod error;
 mod expand;
 mod file;
+pub mod import;
 mod life;
 mod limits;
+mod oauth;
 mod replace;
+#[cfg(test)]
+mod schema;
 mod server;
 #[cfg(test)]
 mod testing;
@@ -72,7 +89,7 @@ mod tree;
 
 use std::{path::Path, time::Duration};
 
-use belljar_model::{LimitsPatch, ServerSpec};
+use belljar_model::{LimitsPatch, RunsPatch, ServerSpec};
 
 pub use error::{ConfigError, Fault, Field, Position};
 pub use expand::{EXPANDED_BYTES, Variables};
@@ -90,6 +107,8 @@ pub struct Config {
     pub servers: Vec<ServerSpec>,
     /// The limits that were set. A client's file sets none.
     pub limits: LimitsPatch,
+    /// How many runs there may be at once, as far as it was set. A client's file says nothing of it.
+    pub runs: RunsPatch,
     /// How the daemon is kept.
     pub daemon: DaemonSettings,
 }
@@ -151,6 +170,19 @@ pub fn text(path: &Path) -> Result<Option<String>, ConfigError> {
     }
 }
 
+/// The names of the servers in the belljar.toml at `path`, disabled ones too. Nothing else in it is looked at.
+///
+/// # Errors
+/// [`ConfigError`] with the path.
+pub fn server_names(path: &Path) -> Result<Vec<String>, ConfigError> {
+    let names = file::read(path).map_err(ConfigError::from).and_then(|text| {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let root = tree::parse(text, Format::Toml).map_err(|located| located.into_error(text))?;
+        Ok(document::server_names(&root))
+    });
+    names.map_err(|error| ConfigError { path: Some(path.to_owned()), ..error })
+}
+
 /// Reads a configuration from its text. A relative `cwd` in it is taken from `directory`.
 ///
 /// # Errors
@@ -178,7 +210,7 @@ mod tests {
         let config = testing::toml(&example.replace("${KEY}", "${TOKEN}")).expect("a config");
         assert_eq!(
             config.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(),
-            ["fs", "code", "remote"]
+            ["fs", "code", "remote", "account"]
         );
         assert_eq!(config.limits.memory, Some(belljar_model::ByteSize::mib(64)));
     }

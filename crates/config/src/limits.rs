@@ -1,7 +1,7 @@
-//! The `[limits]` of belljar.toml.
+//! The `[limits]` and the `[runs]` of belljar.toml.
 
-use belljar_model::LimitsPatch;
-use serde::Deserialize as _;
+use belljar_model::{LimitsPatch, RunsPatch};
+use serde::de::DeserializeOwned;
 
 use crate::{
     Format,
@@ -9,25 +9,35 @@ use crate::{
     tree::{Entry, Node, Value},
 };
 
-/// Reads the limits. Their names, types and units are the model's; each is tried alone to know where a wrong one stands.
+/// Reads the limits.
 pub(crate) fn read(node: &Node) -> Result<LimitsPatch, Located> {
+    table("limits", &LimitsPatch::NAMES, node)
+}
+
+/// Reads how many runs there may be.
+pub(crate) fn runs(node: &Node) -> Result<RunsPatch, Located> {
+    table("runs", &RunsPatch::NAMES, node)
+}
+
+/// Reads a table whose names, types and units are the model's; each entry is tried alone to know where a wrong one stands.
+fn table<T: DeserializeOwned>(name: &'static str, names: &'static [&'static str], node: &Node) -> Result<T, Located> {
     let Value::Table(entries) = &node.value else {
         let found = node.kind(Format::Toml);
-        return Err(Fault::Expected { field: Field::of_file("limits"), expected: "a table", found }.at(node.offset));
+        return Err(Fault::Expected { field: Field::of_file(name), expected: "a table", found }.at(node.offset));
     };
     let mut object = serde_json::Map::new();
     for entry in entries {
-        if !LimitsPatch::NAMES.contains(&entry.key.as_str()) {
-            return Err(Fault::unknown_key("limits", &entry.key, &LimitsPatch::NAMES).at(entry.offset));
+        if !names.contains(&entry.key.as_str()) {
+            return Err(Fault::unknown_key(name, &entry.key, names).at(entry.offset));
         }
         let value = json(&entry.node);
         let alone = serde_json::Map::from_iter([(entry.key.clone(), value.clone())]);
-        LimitsPatch::deserialize(alone).map_err(|_| unexpected(entry))?;
+        T::deserialize(alone).map_err(|_| unexpected(name, entry))?;
         object.insert(entry.key.clone(), value);
     }
-    LimitsPatch::deserialize(object).map_err(|_| {
+    T::deserialize(object).map_err(|_| {
         // Each entry was accepted alone and names differ, so this cannot happen; it must not be silent if it does.
-        Fault::Expected { field: Field::of_file("limits"), expected: "a table of limits", found: "another one" }
+        Fault::Expected { field: Field::of_file(name), expected: "a table of limits", found: "another one" }
             .at(node.offset)
     })
 }
@@ -46,10 +56,15 @@ fn no_limit() -> serde_json::Value {
     serde_json::Value::Array(Vec::new())
 }
 
-fn unexpected(entry: &Entry) -> Located {
+fn unexpected(table: &str, entry: &Entry) -> Located {
     let (expected, takes_strings, takes_numbers) = match entry.key.as_str() {
-        "timeout" | "compute" | "call" => ("a duration such as \"30s\", \"500ms\" or \"2m\"", true, false),
-        "fuel" | "max_calls" => ("a whole number", false, true),
+        "timeout" | "compute" | "wait" | "call" | "queue_timeout" => {
+            ("a duration such as \"30s\", \"500ms\" or \"2m\"", true, false)
+        }
+        "fuel" | "max_calls" | "max_concurrent_calls" | "max_log_lines" | "max_queued" => {
+            ("a whole number", false, true)
+        }
+        "max_live" | "max_computing" => ("a whole number above 0", false, true),
         _ => ("a size such as \"64MiB\", or a number of bytes", true, true),
     };
     let found = match &entry.node.value {
@@ -57,7 +72,7 @@ fn unexpected(entry: &Entry) -> Located {
         Value::Number(_) if takes_numbers => "another number",
         _ => entry.node.kind(Format::Toml),
     };
-    let field = Field::of_file(format_args!("limits.{}", entry.key));
+    let field = Field::of_file(format_args!("{table}.{}", entry.key));
     Fault::Expected { field, expected, found }.at(entry.node.offset)
 }
 
@@ -85,12 +100,32 @@ mod tests {
     #[test]
     fn every_limit_of_the_model_can_be_set() {
         let line = |name: &&str| match *name {
-            "timeout" | "compute" | "call" => format!("{name} = '1s'\n"),
+            "timeout" | "compute" | "wait" | "call" | "queue_timeout" => format!("{name} = '1s'\n"),
             _ => format!("{name} = 1\n"),
         };
         let text: String = LimitsPatch::NAMES.iter().map(line).collect();
         let limits = toml(&format!("[limits]\n{text}")).expect("limits").limits;
         assert!(!format!("{limits:?}").contains("None"), "{limits:?}");
+    }
+
+    #[test]
+    fn how_many_runs_there_may_be_is_read_with_its_units() {
+        let text =
+            "[runs]\nmax_live = 8\nlive_memory = '2GiB'\nmax_computing = 2\nmax_queued = 0\nqueue_timeout = '5s'\n";
+        let runs = toml(text).expect("runs").runs;
+        assert_eq!((runs.max_live.map(u32::from), runs.max_computing.map(u32::from)), (Some(8), Some(2)));
+        assert_eq!((runs.live_memory, runs.max_queued), (Some(ByteSize::gib(2)), Some(0)));
+        assert_eq!(runs.queue_timeout, Some(Duration::from_secs(5)));
+        for (line, expected) in [
+            ("max_live = 0", "line 2, column 12: 'runs.max_live' must be a whole number above 0, not another number"),
+            (
+                "queue_timeout = 5",
+                "line 2, column 17: 'runs.queue_timeout' must be a duration such as \"30s\", \"500ms\" or \"2m\", not a number",
+            ),
+            ("max_liv = 5", "line 2, column 1: unknown key 'max_liv' in runs: did you mean 'max_live'?"),
+        ] {
+            assert_eq!(toml(&format!("[runs]\n{line}\n")).expect_err(line), expected);
+        }
     }
 
     #[test]
@@ -123,7 +158,7 @@ mod tests {
             ("timeuot = '5s'", "line 2, column 1: unknown key 'timeuot' in limits: did you mean 'timeout'?"),
             (
                 "zebra = 1",
-                "line 2, column 1: unknown key 'zebra' in limits: it is one of timeout, compute, call, fuel, memory, max_calls, max_source, max_arguments, max_result, max_output, max_logs",
+                "line 2, column 1: unknown key 'zebra' in limits: it is one of timeout, compute, wait, call, fuel, memory, max_calls, max_concurrent_calls, max_source, max_arguments, max_result, max_output, max_logs, max_log_lines",
             ),
         ] {
             assert_eq!(toml(&format!("[limits]\n{line}\n")).expect_err(line), expected);

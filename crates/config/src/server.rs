@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Display, path::Path, time::Duration};
 
-use belljar_model::{Effect, ServerSpec};
+use belljar_model::{Effect, Era, ServerSpec};
 
 use crate::{
     Format,
@@ -12,15 +12,18 @@ use crate::{
 };
 
 /// The keys of a server in belljar.toml.
-const KEYS: &[&str] = &[
+pub(crate) const KEYS: &[&str] = &[
     "command",
     "args",
     "env",
+    "env_file",
     "cwd",
     "url",
     "headers",
+    "oauth",
     "builtin",
     "type",
+    "era",
     "start_timeout",
     "effects",
     "disabled",
@@ -69,6 +72,7 @@ impl Reader<'_> {
             transport: server.transport()?,
             start_timeout: server.start_timeout()?,
             effects: server.effects()?,
+            era: server.era()?,
             life: server.life()?,
         }))
     }
@@ -115,6 +119,15 @@ impl<'r> Server<'r> {
         Ok(self.boolean("disabled")?.unwrap_or(false))
     }
 
+    fn era(&self) -> Result<Era, Located> {
+        let Some(Entry { node, .. }) = self.get("era") else { return Ok(Era::default()) };
+        let name = self.string(node, "era")?;
+        Era::ALL
+            .into_iter()
+            .find(|era| era.as_str() == name)
+            .ok_or_else(|| Fault::UnknownEra { field: self.field("era"), name: shown(&name) }.at(node.offset))
+    }
+
     fn start_timeout(&self) -> Result<Duration, Located> {
         let Some(Entry { node, .. }) = self.get("start_timeout") else { return Ok(ServerSpec::START_TIMEOUT) };
         let expected = "a duration longer than zero such as \"20s\"";
@@ -147,6 +160,14 @@ impl<'r> Server<'r> {
         };
         check_unique(entries)?;
         Ok(entries)
+    }
+
+    /// The nodes of the array `key`; none where it is absent.
+    pub(crate) fn list(&self, node: &'r Node, key: &str) -> Result<&'r [Node], Located> {
+        match &node.value {
+            Value::List(list) => Ok(list),
+            _ => Err(self.expected(node, key, "an array of strings")),
+        }
     }
 
     pub(crate) fn string(&self, node: &Node, key: impl Display) -> Result<String, Located> {
@@ -211,6 +232,8 @@ mod tests {
             BTreeMap::from([("look".to_owned(), Effect::ReadOnly), ("write.file".to_owned(), Effect::Mutating)])
         );
         let plain = only(toml("[servers.fs]\ncommand = 'x'\n"));
+        assert_eq!(plain.era, Era::Auto);
+        assert_eq!(only(toml("[servers.fs]\ncommand = 'x'\nera = 'discover'\n")).era, Era::Discover);
         assert_eq!((plain.start_timeout, plain.effects), (ServerSpec::START_TIMEOUT, BTreeMap::new()));
     }
 
@@ -257,7 +280,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, cwd, url, headers, builtin, type, start_timeout, effects, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, url, headers, oauth, builtin, type, era, start_timeout, effects, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);
@@ -295,6 +318,10 @@ mod tests {
             (
                 "builtin = 'x'\nstart_timeout = '0s'",
                 "line 3, column 17: 'start_timeout' of server 'fs' must be a duration longer than zero such as \"20s\", not another string",
+            ),
+            (
+                "builtin = 'x'\nera = '2026'",
+                "line 3, column 7: 'era' of server 'fs' has the unknown value '2026': it is one of auto, initialize and discover",
             ),
             (
                 "builtin = 'x'\neffects = ['a']",

@@ -5,17 +5,24 @@ use std::{
     fmt::Display,
 };
 
-use belljar_model::{HttpEndpoint, StdioCommand, Transport};
+use belljar_model::{HttpEndpoint, HttpProtocol, StdioCommand, Transport};
 
 use crate::{
-    Format,
+    Format, env_file,
     error::{Fault, Located, shown},
     server::Server,
     tree::{Entry, Node, Value},
 };
 
 /// The keys that mean something beside one of the others alone.
-const BELONGINGS: [(&str, &str); 4] = [("args", "command"), ("env", "command"), ("cwd", "command"), ("headers", "url")];
+const BELONGINGS: [(&str, &str); 6] = [
+    ("args", "command"),
+    ("env", "command"),
+    ("env_file", "command"),
+    ("cwd", "command"),
+    ("headers", "url"),
+    ("oauth", "url"),
+];
 
 /// The values of `type`, with the key that each needs. Clients write the last one in both ways.
 const TYPES: [(&str, &str); 5] =
@@ -24,10 +31,6 @@ const TYPES: [(&str, &str); 5] =
 impl Server<'_> {
     /// The transport, from whichever of `command`, `url` and `builtin` is given.
     pub(crate) fn transport(&self) -> Result<Transport, Located> {
-        if let Some(entry) = self.get("envFile") {
-            let (server, instead) = (shown(self.name), "put its variables into 'env'");
-            return Err(Fault::UnsupportedKey { server, key: "envFile", instead }.at(entry.offset));
-        }
         match (self.get("command"), self.get("url"), self.get("builtin")) {
             (Some(command), None, None) => {
                 self.check_company("command")?;
@@ -93,14 +96,15 @@ impl Server<'_> {
 
     fn args(&self) -> Result<Vec<String>, Located> {
         let Some(Entry { node, .. }) = self.get("args") else { return Ok(Vec::new()) };
-        let Value::List(list) = &node.value else {
-            return Err(self.expected(node, "args", "an array of strings"));
-        };
-        list.iter().enumerate().map(|(index, node)| self.argument(node, format_args!("args[{index}]"))).collect()
+        self.list(node, "args")?
+            .iter()
+            .enumerate()
+            .map(|(index, node)| self.argument(node, format_args!("args[{index}]")))
+            .collect()
     }
 
     fn env(&self) -> Result<BTreeMap<String, String>, Located> {
-        let mut env = BTreeMap::new();
+        let mut env = self.env_file()?;
         for entry in self.table("env", "a table of strings", "an object of strings")? {
             let key = format!("env.{}", entry.key);
             if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
@@ -116,6 +120,22 @@ impl Server<'_> {
             env.insert(entry.key.clone(), value);
         }
         Ok(env)
+    }
+
+    /// The variables of the file that the entry names; those of `env` come over them.
+    fn env_file(&self) -> Result<BTreeMap<String, String>, Located> {
+        // The clients write it one way, and our own file the other.
+        let (entry, key) = match (self.reader.format, self.get("envFile"), self.get("env_file")) {
+            (Format::Json, Some(entry), Some(_)) => {
+                return Err(Fault::TwoEnvFiles { server: shown(self.name) }.at(entry.offset));
+            }
+            (Format::Json, Some(entry), None) => (entry, "envFile"),
+            (_, _, Some(entry)) => (entry, "env_file"),
+            (_, _, None) => return Ok(BTreeMap::new()),
+        };
+        let path = self.not_empty(self.argument(&entry.node, key)?, &entry.node, key)?;
+        let path = self.reader.directory.join(path);
+        env_file::read(&path, &self.field(key)).map_err(|fault| fault.at(entry.node.offset))
     }
 
     fn http(&self, url: &Node) -> Result<HttpEndpoint, Located> {
@@ -139,7 +159,16 @@ impl Server<'_> {
             }
             headers.insert(entry.key.clone(), value);
         }
-        Ok(HttpEndpoint { url: text, headers })
+        Ok(HttpEndpoint { url: text, headers, protocol: self.http_protocol()?, oauth: self.oauth()? })
+    }
+
+    /// What is spoken there, where `type` says so. A client that writes `http` or `sse` means just that.
+    fn http_protocol(&self) -> Result<HttpProtocol, Located> {
+        let Some(entry) = self.get("type") else { return Ok(HttpProtocol::Any) };
+        Ok(match self.string(&entry.node, "type")?.as_str() {
+            "sse" => HttpProtocol::Sse,
+            _ => HttpProtocol::Streamable,
+        })
     }
 
     /// A string that a process is given: no system passes on a NUL.
@@ -202,18 +231,24 @@ mod tests {
 
     #[test]
     fn a_remote_server_is_read_with_its_variables() {
-        let expected = Transport::Http(HttpEndpoint {
-            url: "https://example.com/mcp?key=sesame".to_owned(),
-            headers: map(&[("Authorization", "Bearer sesame")]),
-        });
+        let expected = |protocol| {
+            let url = "https://example.com/mcp?key=sesame";
+            let headers = map(&[("Authorization", "Bearer sesame")]);
+            Transport::Http(HttpEndpoint { headers, protocol, ..HttpEndpoint::new(url) })
+        };
         let text = "[servers.r]\nurl = 'https://example.com/mcp?key=${TOKEN}'\nheaders = { Authorization = 'Bearer ${TOKEN}' }\n";
-        assert_eq!(only(toml(text)).transport, expected);
-        for kind in ["http", "sse", "streamable-http", "streamableHttp"] {
+        assert_eq!(only(toml(text)).transport, expected(HttpProtocol::Any));
+        for (kind, protocol) in [
+            ("http", HttpProtocol::Streamable),
+            ("sse", HttpProtocol::Sse),
+            ("streamable-http", HttpProtocol::Streamable),
+            ("streamableHttp", HttpProtocol::Streamable),
+        ] {
             let text = format!(
                 r#"{{"mcpServers": {{"r": {{"type": "{kind}", "url": "https://example.com/mcp?key=${{TOKEN}}",
                     "headers": {{"Authorization": "Bearer ${{TOKEN}}"}}, "env": {{"A": "b"}}}}}}}}"#
             );
-            assert_eq!(only(json(&text)).transport, expected);
+            assert_eq!(only(json(&text)).transport, expected(protocol));
         }
         let shown = format!("{:?}", toml(text));
         assert!(!shown.contains("sesame"), "{shown}");
@@ -224,6 +259,30 @@ mod tests {
         let server = only(json(r#"{"servers": {"s": {"command": "x", "env": {"PORT": 3000, "GONE": null}}}}"#));
         let Transport::Stdio(command) = server.transport else { panic!("no program") };
         assert_eq!(command.env, map(&[("PORT", "3000")]));
+    }
+
+    #[test]
+    fn a_file_of_variables_stands_under_the_ones_that_are_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join(".env"), "A=from the file\nB='${TOKEN}'\n").expect("written");
+        let path = folder.path().join(".env").display().to_string();
+        let toml_text = format!("[servers.s]\ncommand = 'x'\nenv_file = '{path}'\nenv = {{ A = 'named' }}\n");
+        let json_text =
+            format!(r#"{{"servers": {{"s": {{"command": "x", "envFile": "{path}", "env": {{"A": "named"}}}}}}}}"#);
+        for server in [only(toml(&toml_text)), only(json(&json_text))] {
+            let Transport::Stdio(command) = server.transport else { panic!("no program") };
+            assert_eq!(command.env, map(&[("A", "named"), ("B", "${TOKEN}")]));
+        }
+
+        std::fs::write(folder.path().join(".env"), "A=1\nsesame\n").expect("written");
+        assert_eq!(
+            toml(&toml_text).expect_err("a wrong line"),
+            "line 3, column 12: 'env_file' of server 's' names a file that cannot be used: line 2 is no NAME=value"
+        );
+        assert_eq!(
+            json(r#"{"servers": {"s": {"command": "x", "envFile": "${workspaceFolder}/none"}}}"#).expect_err("missing"),
+            "line 1, column 47: 'envFile' of server 's' names a file that cannot be used: there is no such file: check the path"
+        );
     }
 
     #[test]
@@ -273,10 +332,10 @@ mod tests {
         ] {
             assert_eq!(toml(&format!("[servers.s]\n{lines}\n")).expect_err(lines), expected);
         }
-        let text = r#"{"servers": {"s": {"command": "x", "envFile": ".env"}}}"#;
+        let text = r#"{"servers": {"s": {"command": "x", "envFile": ".env", "env_file": ".env"}}}"#;
         assert_eq!(
             json(text).expect_err(text),
-            "line 1, column 36: belljar does not read 'envFile' of server 's': put its variables into 'env'"
+            "line 1, column 36: server 's' has both 'envFile' and 'env_file': keep one of them"
         );
     }
 

@@ -13,10 +13,13 @@ pub type Answer = Result<Box<RawValue>, Fault>;
 pub trait Service: Send + Sync + 'static {
     /// Begins to answer a request; `None` where there is no such method. `params` is JSON of any kind, as the client sent it.
     ///
+    /// `client` is the number of the connection: requests of one are of one client, who takes turns with the others where they must wait.
+    ///
     /// `cancelled` is told when the client cancels: a run can then still say what it has done. Dropping the future cancels too:
     /// that is what happens when the client has vanished.
     fn answer(
         &self,
+        client: u64,
         method: &str,
         params: Box<RawValue>,
         cancelled: CancellationToken,

@@ -1,6 +1,13 @@
 //! One client, from its first line to its last.
 
-use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use futures::{FutureExt as _, SinkExt as _, StreamExt as _};
 use serde_json::value::{RawValue, to_raw_value};
@@ -19,6 +26,8 @@ use crate::{
 /// What is being worked on for a client. Dropped with it: a client that vanishes cancels what it had running.
 struct Session {
     shared: Arc<Shared>,
+    /// Which connection of this process it is.
+    number: u64,
     greeted: bool,
     running: JoinSet<(Id, Answer)>,
     tokens: HashMap<Id, CancellationToken>,
@@ -29,8 +38,10 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
     let (reading, writing) = stream.into_split();
     let mut lines = FramedRead::new(reading, LinesCodec::new_with_max_length(MAX_LINE_BYTES));
     let mut answers = FramedWrite::new(writing, LinesCodec::new());
+    static SESSIONS: AtomicU64 = AtomicU64::new(0);
+    let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
     let mut session =
-        Session { shared: shared.clone(), greeted: false, running: JoinSet::new(), tokens: HashMap::new() };
+        Session { shared: shared.clone(), number, greeted: false, running: JoinSet::new(), tokens: HashMap::new() };
     loop {
         // Answers come first: a client that sends without end still gets what it asked for.
         let said = tokio::select! {
@@ -126,7 +137,7 @@ impl Session {
             None => json(&serde_json::Map::new())?,
         };
         let cancelled = CancellationToken::new();
-        let Some(answer) = self.shared.service.answer(&request.method, params, cancelled.clone()) else {
+        let Some(answer) = self.shared.service.answer(self.number, &request.method, params, cancelled.clone()) else {
             let message = format!("there is no method '{}'", shortened(&request.method));
             return Err(Fault::new(codes::METHOD_NOT_FOUND, message)
                 .with_hint("docs/DAEMON.md lists the methods; a newer client may need a newer daemon"));

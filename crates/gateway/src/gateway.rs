@@ -14,12 +14,19 @@ pub struct Gateway {
     toolbox: Arc<Toolbox>,
     sandbox: Arc<Sandbox>,
     limits: Limits,
+    client: String,
 }
 
 impl Gateway {
     /// A gateway whose runs have at most `limits`.
     pub fn new(toolbox: Arc<Toolbox>, sandbox: Arc<Sandbox>, limits: Limits) -> Self {
-        Self { toolbox, sandbox, limits }
+        Self { toolbox, sandbox, limits, client: String::new() }
+    }
+
+    /// The same gateway for a client of this name: where runs must queue, clients take turns.
+    #[must_use]
+    pub fn for_client(&self, client: impl Into<String>) -> Self {
+        Self { client: client.into(), ..self.clone() }
     }
 
     /// The same gateway with other limits.
@@ -69,7 +76,10 @@ impl Gateway {
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
         let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout, caller));
-        let mut outcome = self.sandbox.run_until(Program::new(source), &limits, grant, cancelled).await;
+        let mut outcome = self
+            .sandbox
+            .run_until(Program::new(source).with_client(self.client.as_str()), &limits, grant, cancelled)
+            .await;
         self.toolbox.keep_observations(true).await;
         if let Err(error) = &mut outcome.result {
             self.show_what_was_meant(error);

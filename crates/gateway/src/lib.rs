@@ -13,6 +13,7 @@ mod grant;
 mod observations;
 mod report;
 mod single_call;
+mod tool_result;
 mod toolbox;
 
 pub use gateway::Gateway;

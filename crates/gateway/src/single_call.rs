@@ -7,7 +7,11 @@ use belljar_upstream::CallFault;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{Toolbox, arguments::Refusal};
+use crate::{
+    Toolbox,
+    arguments::Refusal,
+    tool_result::{text, value},
+};
 
 /// What a single call brought.
 #[derive(Debug, Serialize)]
@@ -31,7 +35,14 @@ impl Toolbox {
     /// Dropping the future tells the child to give up.
     pub async fn call(&self, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
-        let catalog = self.catalog(Some(path.server())).await;
+        let mut catalog = self.catalog(Some(path.server())).await;
+        if catalog.lookup(&path.to_string()).is_none()
+            && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))
+            // What is known may be of an earlier process: the server itself knows better.
+            && self.upstream().start(server.name()).await.is_ok()
+        {
+            catalog = self.catalog(Some(path.server())).await;
+        }
         // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
         let answer = match catalog.lookup(&path.to_string()) {
             Some(tool) => self.call_known(tool.path(), arguments, limit).await,
@@ -80,7 +91,7 @@ impl Toolbox {
                 None => error.with_hint("`belljar servers` lists what is configured"),
             };
         };
-        if let Err(fault) = self.upstream().tools(server.name()).await {
+        if let Err(fault) = self.upstream().start(server.name()).await {
             let error = RunError::new(
                 ErrorKind::Tool,
                 format!("server '{}' is not available: {}", server.name(), fault.reason()),
@@ -107,43 +118,5 @@ fn failed(fault: &CallFault) -> RunError {
     match fault.hint() {
         Some(hint) => error.with_hint(hint),
         None => error,
-    }
-}
-
-/// What a script would get of a `CallToolResult`.
-pub(crate) fn value(raw: &Value) -> Value {
-    if let Some(structured) = raw.get("structuredContent").filter(|structured| !structured.is_null()) {
-        return structured.clone();
-    }
-    let Some(text) = text(raw) else { return raw.get("content").cloned().unwrap_or(Value::Null) };
-    if text.trim_start().starts_with(['{', '['])
-        && let Ok(parsed) = serde_json::from_str(&text)
-    {
-        return parsed;
-    }
-    Value::String(text)
-}
-
-/// The texts of all content blocks, if there is nothing but text.
-fn text(raw: &Value) -> Option<String> {
-    let blocks = raw.get("content")?.as_array().filter(|blocks| !blocks.is_empty())?;
-    let texts: Option<Vec<&str>> = blocks.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
-    texts.map(|texts| texts.join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_call_returns_what_a_programmer_wants() {
-        let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
-        assert_eq!(value(&json!({ "content": [], "structuredContent": { "a": 1 } })), json!({ "a": 1 }));
-        assert_eq!(value(&text("[1, 2]")), json!([1, 2]));
-        assert_eq!(value(&text("[not json")), json!("[not json"));
-        assert_eq!(value(&text("42")), json!("42"));
-        let image = json!({ "content": [{ "type": "image", "data": "x" }] });
-        assert_eq!(value(&image), image["content"]);
     }
 }

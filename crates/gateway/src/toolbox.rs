@@ -12,7 +12,7 @@ use cap_std::fs::Dir;
 use futures::future::join_all;
 use serde_json::{Map, Value};
 
-use crate::{arguments::Checks, observations::Observations, single_call::value};
+use crate::{arguments::Checks, observations::Observations, tool_result::value};
 
 /// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one has not.
 const OBSERVED_BYTES: usize = 256 * 1024;

@@ -1,6 +1,6 @@
 //! How a run can fail, in a closed set of kinds.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -112,6 +112,9 @@ pub struct RunError {
     pub hint: Option<String>,
     /// Whether a changed script or a second try can succeed.
     pub recoverable: bool,
+    /// Of a run that found no place: when to try again, if runs take as long as they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
     /// The limit that was hit, if one was.
     pub limit: Option<LimitHit>,
 }
@@ -136,6 +139,7 @@ impl RunError {
             stack: None,
             hint: None,
             recoverable: kind.is_recoverable(),
+            retry_after_ms: None,
             limit: None,
         }
     }
@@ -144,6 +148,13 @@ impl RunError {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds when to try again.
+    #[must_use]
+    pub fn with_retry_after(mut self, retry_after: Duration) -> Self {
+        self.retry_after_ms = Some(u64::try_from(retry_after.as_millis()).unwrap_or(u64::MAX));
         self
     }
 

@@ -11,12 +11,15 @@
 
 mod effect;
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod json;
 mod life;
 mod limits;
 mod nearest;
 mod outcome;
 mod path;
+mod runs;
 mod server;
 mod tool;
 
@@ -29,5 +32,6 @@ pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
 pub use path::{PathFault, ToolPath};
-pub use server::{HttpEndpoint, ServerSpec, StdioCommand, Transport};
+pub use runs::RunsPatch;
+pub use server::{Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, StdioCommand, Transport};
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};

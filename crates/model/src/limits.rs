@@ -1,4 +1,7 @@
 //! Every budget of a run, in one place, each with its default and its reason.
+//!
+//! One bound is not here, since nobody can set it: the guest's stack. It is part of the interpreter's image, laid out when that is linked
+//! (1 MiB, and 400 calls of JavaScript inside each other), and its machine code is compiled for it. What overruns it ends as `stack`.
 
 use std::time::Duration;
 
@@ -13,6 +16,9 @@ pub struct Limits {
     pub timeout: Duration,
     /// Time inside the guest. Thirty seconds: a hundred times what glue code needs.
     pub compute: Duration,
+    /// Time spent waiting for tools and timers, all waits together. As long as `timeout`: it decides only where the owner lowers it,
+    /// for runs that may compute for long and must not wait for long.
+    pub wait: Duration,
     /// Time of one tool call. Thirty seconds, the habit of MCP clients.
     pub call: Duration,
     /// Work, in wasmtime's fuel. Deterministic: the same script with the same answers uses the same. The default takes longer
@@ -22,6 +28,9 @@ pub struct Limits {
     pub memory: ByteSize,
     /// Tool calls in all. A thousand: a loop over a page of results, not a crawl.
     pub max_calls: u64,
+    /// Tool calls under way at the same time. A thousand, as many as there may be in all: `Promise.all` over a page of results is what scripts
+    /// are for. Lower it for children that suffer from it.
+    pub max_concurrent_calls: u64,
     /// The source text. 1 MiB: models write a few KB.
     pub max_source: ByteSize,
     /// The arguments of one call, as JSON. 1 MiB.
@@ -32,6 +41,8 @@ pub struct Limits {
     pub max_output: ByteSize,
     /// All log texts together. 64 KiB; what is over is cut, and the cut is said.
     pub max_logs: ByteSize,
+    /// The lines of all log texts together. 10,000: an empty line costs memory too. What is over is cut, and the cut is said.
+    pub max_log_lines: u64,
 }
 
 impl Default for Limits {
@@ -39,15 +50,18 @@ impl Default for Limits {
         Self {
             timeout: Duration::from_secs(120),
             compute: Duration::from_secs(30),
+            wait: Duration::from_secs(120),
             call: Duration::from_secs(30),
             fuel: 200_000_000_000,
             memory: ByteSize::mib(256),
             max_calls: 1_000,
+            max_concurrent_calls: 1_000,
             max_source: ByteSize::mib(1),
             max_arguments: ByteSize::mib(1),
             max_result: ByteSize::mb(5),
             max_output: ByteSize::kib(256),
             max_logs: ByteSize::kib(64),
+            max_log_lines: 10_000,
         }
     }
 }
@@ -64,15 +78,19 @@ pub struct LimitsPatch {
     #[serde(deserialize_with = "duration")]
     pub compute: Option<Duration>,
     #[serde(deserialize_with = "duration")]
+    pub wait: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
     pub call: Option<Duration>,
     pub fuel: Option<u64>,
     pub memory: Option<ByteSize>,
     pub max_calls: Option<u64>,
+    pub max_concurrent_calls: Option<u64>,
     pub max_source: Option<ByteSize>,
     pub max_arguments: Option<ByteSize>,
     pub max_result: Option<ByteSize>,
     pub max_output: Option<ByteSize>,
     pub max_logs: Option<ByteSize>,
+    pub max_log_lines: Option<u64>,
 }
 
 /// A limit that was asked for and may not be had.
@@ -89,35 +107,50 @@ pub struct LimitFault {
 
 impl LimitsPatch {
     /// The names of all limits, for messages.
-    pub const NAMES: [&'static str; 11] = [
+    pub const NAMES: [&'static str; 14] = [
         "timeout",
         "compute",
+        "wait",
         "call",
         "fuel",
         "memory",
         "max_calls",
+        "max_concurrent_calls",
         "max_source",
         "max_arguments",
         "max_result",
         "max_output",
         "max_logs",
+        "max_log_lines",
     ];
 
     /// `limits` with what is set here in place of what stood there: for the owner, who may also raise.
+    ///
+    /// A limit that decides nothing beside a wider one (`wait` beside `timeout`, `max_concurrent_calls` beside `max_calls`) is raised with
+    /// it: whoever allows a longer run has not asked for one that may not wait.
     #[must_use]
     pub fn over(&self, limits: &Limits) -> Limits {
+        let timeout = self.timeout.unwrap_or(limits.timeout);
+        let max_calls = self.max_calls.unwrap_or(limits.max_calls);
         Limits {
-            timeout: self.timeout.unwrap_or(limits.timeout),
+            timeout,
             compute: self.compute.unwrap_or(limits.compute),
+            wait: self.wait.unwrap_or(beside(limits.wait, limits.timeout, timeout)),
             call: self.call.unwrap_or(limits.call),
             fuel: self.fuel.unwrap_or(limits.fuel),
             memory: self.memory.unwrap_or(limits.memory),
-            max_calls: self.max_calls.unwrap_or(limits.max_calls),
+            max_calls,
+            max_concurrent_calls: self.max_concurrent_calls.unwrap_or(beside(
+                limits.max_concurrent_calls,
+                limits.max_calls,
+                max_calls,
+            )),
             max_source: self.max_source.unwrap_or(limits.max_source),
             max_arguments: self.max_arguments.unwrap_or(limits.max_arguments),
             max_result: self.max_result.unwrap_or(limits.max_result),
             max_output: self.max_output.unwrap_or(limits.max_output),
             max_logs: self.max_logs.unwrap_or(limits.max_logs),
+            max_log_lines: self.max_log_lines.unwrap_or(limits.max_log_lines),
         }
     }
 
@@ -132,6 +165,7 @@ impl LimitsPatch {
         let durations = [
             ("timeout", asked.timeout, ceiling.timeout),
             ("compute", asked.compute, ceiling.compute),
+            ("wait", asked.wait, ceiling.wait),
             ("call", asked.call, ceiling.call),
         ];
         for (name, asked, max) in durations {
@@ -139,7 +173,12 @@ impl LimitsPatch {
                 return Err(LimitFault { name, max: text(max), asked: text(asked) });
             }
         }
-        let counts = [("fuel", asked.fuel, ceiling.fuel), ("max_calls", asked.max_calls, ceiling.max_calls)];
+        let counts = [
+            ("fuel", asked.fuel, ceiling.fuel),
+            ("max_calls", asked.max_calls, ceiling.max_calls),
+            ("max_concurrent_calls", asked.max_concurrent_calls, ceiling.max_concurrent_calls),
+            ("max_log_lines", asked.max_log_lines, ceiling.max_log_lines),
+        ];
         for (name, asked, max) in counts {
             if asked > max {
                 return Err(LimitFault { name, max: max.to_string(), asked: asked.to_string() });
@@ -162,21 +201,29 @@ impl LimitsPatch {
     }
 }
 
+/// A limit beside a wider one that changes from `before` to `now`.
+fn beside<T: Ord>(limit: T, before: T, now: T) -> T {
+    if limit < before { limit } else { limit.max(now) }
+}
+
 /// Writes what it reads: only what is set, durations with a unit, sizes in bytes.
 impl Serialize for LimitsPatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self {
             timeout,
             compute,
+            wait,
             call,
             fuel,
             memory,
             max_calls,
+            max_concurrent_calls,
             max_source,
             max_arguments,
             max_result,
             max_output,
             max_logs,
+            max_log_lines,
         } = self;
         let duration =
             |limit: &Option<Duration>| limit.map(|limit| Value::from(humantime::format_duration(limit).to_string()));
@@ -185,21 +232,24 @@ impl Serialize for LimitsPatch {
         let set = [
             ("timeout", duration(timeout)),
             ("compute", duration(compute)),
+            ("wait", duration(wait)),
             ("call", duration(call)),
             ("fuel", count(fuel)),
             ("memory", size(memory)),
             ("max_calls", count(max_calls)),
+            ("max_concurrent_calls", count(max_concurrent_calls)),
             ("max_source", size(max_source)),
             ("max_arguments", size(max_arguments)),
             ("max_result", size(max_result)),
             ("max_output", size(max_output)),
             ("max_logs", size(max_logs)),
+            ("max_log_lines", count(max_log_lines)),
         ];
         serializer.collect_map(set.into_iter().filter_map(|(name, value)| Some((name, value?))))
     }
 }
 
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(deserializer)?;
     humantime::parse_duration(&text)
         .map(Some)
@@ -219,6 +269,19 @@ mod tests {
         assert_eq!(patch.over(&Limits::default()).fuel, 7);
         assert!(serde_json::from_str::<LimitsPatch>(r#"{"timeout": "soon"}"#).is_err());
         assert!(serde_json::from_str::<LimitsPatch>(r#"{"timeuot": "5s"}"#).is_err());
+    }
+
+    #[test]
+    fn a_limit_that_decides_nothing_is_raised_with_the_wider_one_and_one_that_does_is_not() {
+        let longer =
+            LimitsPatch { timeout: Some(Duration::from_secs(600)), max_calls: Some(9_000), ..LimitsPatch::default() };
+        let raised = longer.over(&Limits::default());
+        assert_eq!((raised.wait, raised.max_concurrent_calls), (Duration::from_secs(600), 9_000));
+        let owners = Limits { wait: Duration::from_secs(5), max_concurrent_calls: 4, ..Limits::default() };
+        let kept = longer.over(&owners);
+        assert_eq!((kept.wait, kept.max_concurrent_calls), (Duration::from_secs(5), 4));
+        let asked = LimitsPatch { timeout: Some(Duration::from_secs(60)), ..LimitsPatch::default() };
+        assert_eq!(asked.within(&owners).expect("lower").wait, Duration::from_secs(5));
     }
 
     #[test]

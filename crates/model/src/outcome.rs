@@ -115,10 +115,20 @@ pub struct Usage {
     /// The largest size of the guest's linear memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
+    /// The source text.
+    pub source_bytes: u64,
     /// Tool calls begun.
     pub tool_calls: u64,
+    /// The most tool calls that were under way at the same time.
+    pub concurrent_calls: u64,
+    /// The largest arguments of a call, as JSON.
+    pub largest_arguments_bytes: u64,
+    /// The largest result of a call, as JSON.
+    pub largest_result_bytes: u64,
     /// Log texts kept, in bytes.
     pub log_bytes: u64,
+    /// Log texts kept, in lines.
+    pub log_lines: u64,
     /// The value as JSON, in bytes.
     pub output_bytes: u64,
 }
@@ -146,13 +156,13 @@ mod tests {
         };
         assert_eq!(
             serde_json::to_string(&ok).expect("json"),
-            r#"{"ok":true,"value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"tool_calls":1,"log_bytes":0,"output_bytes":7}}"#
+            r#"{"ok":true,"value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"source_bytes":0,"tool_calls":1,"concurrent_calls":0,"largest_arguments_bytes":0,"largest_result_bytes":0,"log_bytes":0,"log_lines":0,"output_bytes":7}}"#
         );
         let limit = LimitHit { name: "fuel", max: 5, used: 5, unit: "fuel" };
         let failed = Outcome::refused(RunError::new(ErrorKind::Fuel, "out of fuel").with_limit(limit));
         assert_eq!(
             serde_json::to_string(&failed).expect("json"),
-            r#"{"ok":false,"value":null,"logs":[],"error":{"kind":"fuel","message":"out of fuel","recoverable":true,"limit":{"name":"fuel","max":5,"used":5,"unit":"fuel"}},"calls":[],"usage":{"tool_calls":0,"log_bytes":0,"output_bytes":0}}"#
+            r#"{"ok":false,"value":null,"logs":[],"error":{"kind":"fuel","message":"out of fuel","recoverable":true,"limit":{"name":"fuel","max":5,"used":5,"unit":"fuel"}},"calls":[],"usage":{"source_bytes":0,"tool_calls":0,"concurrent_calls":0,"largest_arguments_bytes":0,"largest_result_bytes":0,"log_bytes":0,"log_lines":0,"output_bytes":0}}"#
         );
     }
 }

@@ -15,6 +15,8 @@ pub struct ServerSpec {
     pub start_timeout: Duration,
     /// The owner's word on what tools may change, by exact tool name, over the tools' own annotations.
     pub effects: BTreeMap<String, Effect>,
+    /// The revisions of MCP that are tried.
+    pub era: Era,
     /// How it is kept.
     pub life: Life,
 }
@@ -32,7 +34,35 @@ impl ServerSpec {
             transport,
             start_timeout: Self::START_TIMEOUT,
             effects: BTreeMap::new(),
+            era: Era::Auto,
             life: Life::default(),
+        }
+    }
+}
+
+/// Which revisions of MCP a server is spoken to in. They differ in how a connection begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Era {
+    /// Whichever the server turns out to speak.
+    #[default]
+    Auto,
+    /// Those that begin with `initialize`: 2024-11-05 to 2025-11-25.
+    Initialize,
+    /// Those without: 2026-07-28, which begins with `server/discover`.
+    Discover,
+}
+
+impl Era {
+    /// All of them, as a configuration names them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Initialize, Self::Discover];
+
+    /// The name used in configurations and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Initialize => "initialize",
+            Self::Discover => "discover",
         }
     }
 }
@@ -92,10 +122,65 @@ pub struct HttpEndpoint {
     pub url: String,
     /// Headers for every request. May hold secrets: `Debug` shows the names alone.
     pub headers: BTreeMap<String, String>,
+    /// What is spoken there.
+    pub protocol: HttpProtocol,
+    /// How belljar is known to the server's authorization server, for a login.
+    pub oauth: OAuthClient,
+}
+
+impl HttpEndpoint {
+    /// A remote server without headers, whose protocol is found out, and where belljar registers itself for a login.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            headers: BTreeMap::new(),
+            protocol: HttpProtocol::default(),
+            oauth: OAuthClient::default(),
+        }
+    }
+}
+
+/// What is spoken at a URL.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HttpProtocol {
+    /// Streamable HTTP, or legacy SSE where the server refuses that.
+    #[default]
+    Any,
+    /// Streamable HTTP.
+    Streamable,
+    /// The HTTP with SSE of revision 2024-11-05.
+    Sse,
+}
+
+/// A client that is registered with an authorization server.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct OAuthClient {
+    /// Its id. Without one, belljar registers itself.
+    pub id: Option<String>,
+    /// Its secret, if it has one.
+    pub secret: Option<String>,
+    /// The scopes to ask for. None asks for those that the server names.
+    pub scopes: Vec<String>,
+    /// The port of the loopback address to which the browser comes back, where the registration fixes one.
+    pub port: Option<u16>,
+}
+
+impl fmt::Debug for OAuthClient {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, secret: _, scopes, port } = self;
+        let mut shown = formatter.debug_struct("OAuthClient");
+        shown.field("id", id).field("scopes", scopes).field("port", port).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for HttpEndpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("HttpEndpoint").field("headers", &self.headers.keys().collect::<Vec<_>>()).finish()
+        formatter
+            .debug_struct("HttpEndpoint")
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .field("protocol", &self.protocol)
+            .field("oauth", &self.oauth)
+            .finish_non_exhaustive()
     }
 }

@@ -1,43 +1,77 @@
-//! Polls a run: hands over answers when the guest waits, and keeps the clocks.
+//! Polls a run: hands over answers when the guest waits, keeps the clocks, and lets other runs have their turn.
+//!
+//! A run computes only while it holds a turn, and gives it up at the next tick or when it waits. Between two turns the runtime does
+//! what else there is to do (answers, deadlines, other clients): a thread that has only runs to poll would do so every 61st time.
 
 use std::{
     future::{Future, poll_fn},
-    pin::pin,
-    task::Poll,
+    pin::{Pin, pin},
+    task::{Context, Poll},
 };
 
+use tokio::sync::Semaphore;
+
 use crate::{delivery::Arrival, host::Shared};
+
+/// How a turn ended.
+enum Turn<T> {
+    Ended(T),
+    /// The guest wants to go on when the others have had their turn.
+    UsedUp,
+    /// The guest waits for the host.
+    Waits,
+}
 
 /// Drives `run` to its end.
 ///
 /// # Cancellation
 /// Dropping the future drops the run, and with it its calls and timers.
-pub(crate) async fn drive<T>(run: impl Future<Output = T>, shared: &Shared) -> T {
+pub(crate) async fn drive<T>(run: impl Future<Output = T>, shared: &Shared, turns: &Semaphore) -> T {
     let mut run = pin!(run);
-    poll_fn(|context| {
-        loop {
-            shared.meter.enter();
-            let polled = run.as_mut().poll(context);
-            let waits = shared.meter.leave();
-            if let Poll::Ready(result) = polled {
-                return Poll::Ready(result);
-            }
-            // A guest that has only used up its turn wants to go on when the others have had theirs.
-            if !waits {
-                context.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            // One that stands inside an import cannot be handed anything.
-            if shared.meter.is_standing() {
-                return Poll::Pending;
-            }
-            match shared.inbox.poll_next(context) {
-                Poll::Ready(arrival) => hand_over(arrival, shared),
-                Poll::Pending => return Poll::Pending,
+    loop {
+        // The semaphore is never closed while the sandbox lives.
+        let turn = turns.acquire().await;
+        match poll_fn(|context| Poll::Ready(take_turn(run.as_mut(), shared, context))).await {
+            Turn::Ended(result) => return result,
+            // Tokio polls a task that yields after it has looked at timers and sockets. The turn is kept until then: else the next run would come
+            // first, and after it the next but one.
+            Turn::UsedUp => tokio::task::yield_now().await,
+            Turn::Waits => {
+                drop(turn);
+                woken().await;
+                shared.meter.resume();
             }
         }
-    })
-    .await
+    }
+}
+
+/// Polls the guest until it has nothing left to do, or has used up its turn.
+fn take_turn<T>(mut run: Pin<&mut impl Future<Output = T>>, shared: &Shared, context: &mut Context<'_>) -> Turn<T> {
+    loop {
+        shared.meter.enter();
+        let polled = run.as_mut().poll(context);
+        let waits = shared.meter.leave();
+        if let Poll::Ready(result) = polled {
+            return Turn::Ended(result);
+        }
+        if !waits {
+            return Turn::UsedUp;
+        }
+        // One that stands inside an import cannot be handed anything.
+        if shared.meter.is_standing() {
+            return Turn::Waits;
+        }
+        match shared.inbox.poll_next(context) {
+            Poll::Ready(arrival) => hand_over(arrival, shared),
+            Poll::Pending => return Turn::Waits,
+        }
+    }
+}
+
+/// Ends when the task is woken, by whatever it has given its waker to before.
+async fn woken() {
+    let mut is_woken = false;
+    poll_fn(|_| if std::mem::replace(&mut is_woken, true) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
 fn hand_over(arrival: Arrival, shared: &Shared) {

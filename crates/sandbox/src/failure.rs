@@ -24,6 +24,11 @@ pub(crate) fn limit(hit: LimitHit) -> RunError {
             format!("the script computed for longer than {} ms", hit.max),
             "is there a loop that never ends? Work on less at a time, or raise limits.compute",
         ),
+        "wait" => (
+            ErrorKind::Timeout,
+            format!("the script waited for longer than {} ms in all", hit.max),
+            "call tools in parallel with Promise.all, ask for less, or raise limits.wait",
+        ),
         "fuel" => (
             ErrorKind::Fuel,
             format!("the script used up its fuel of {}", hit.max),
@@ -43,6 +48,11 @@ pub(crate) fn limit(hit: LimitHit) -> RunError {
             ErrorKind::Calls,
             format!("the script made more than {} tool calls", hit.max),
             "look for a tool that takes many items at once, or raise limits.max_calls",
+        ),
+        "max_concurrent_calls" => (
+            ErrorKind::Calls,
+            format!("the script made more than {} tool calls at once", hit.max),
+            "await them in smaller groups, or raise limits.max_concurrent_calls",
         ),
         "max_output" => (
             ErrorKind::Output,
@@ -109,6 +119,11 @@ pub(crate) fn trapped(
             let used = store.data().limiter.denied().unwrap_or(memory);
             limit(LimitHit { name: "memory", max: memory, used, unit: "bytes" })
         }
+        _ if refused_allocation(store).is_some() => {
+            let wanted = refused_allocation(store).unwrap_or_default();
+            let used = wanted.saturating_add(store.data().limiter.peak());
+            limit(LimitHit { name: "memory", max: memory, used: used.max(memory), unit: "bytes" })
+        }
         // The guest's own stack lies at the bottom of its memory; running off it is an access out of bounds.
         Some(Trap::MemoryOutOfBounds) => stack_overflow(),
         _ => {
@@ -122,6 +137,19 @@ pub(crate) fn trapped(
             )
         }
     }
+}
+
+/// The least size of the block for which the guest's allocator did not even ask the host, since no memory of its kind could hold it. A guest that
+/// only says so gets this error in place of another, and nothing else.
+fn refused_allocation(store: &Store<RunState>) -> Option<u64> {
+    /// Rust has no larger block on a machine of 32 bits.
+    const LARGEST: u64 = 1 << 31;
+    let said = stderr_text(store.data());
+    if said.contains("capacity overflow") {
+        return Some(LARGEST);
+    }
+    let (_, rest) = said.rsplit_once("memory allocation of ")?;
+    rest.split_once(" bytes failed")?.0.parse().ok()
 }
 
 fn stack_overflow() -> RunError {

@@ -33,10 +33,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod admission;
 mod delivery;
 mod drive;
 mod failure;
 mod frame;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod host;
 mod limiter;
 mod pool;

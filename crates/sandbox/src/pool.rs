@@ -1,22 +1,39 @@
 //! The engine and its pool of slots.
 
+use std::{num::NonZero, thread, time::Duration};
+
+use belljar_model::ByteSize;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 /// How many runs there may be, and what they share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxOptions {
-    /// Runs that may be live at once, waiting for tools or computing. Each takes up to its memory limit, so this bounds the
-    /// memory of the process. Further runs queue.
+    /// Runs that may be live at once, waiting for tools or computing. 64: each reserves some 4 GiB of the address space, and of the memory what it
+    /// touches. Further runs queue.
     pub max_live: u32,
-    /// Runs that may queue. One more is told that belljar is busy.
+    /// The memory limits of all live runs together, which is the most that they can take. 16 GiB: as many runs with the default limit as
+    /// there are slots. A run whose own limit is larger runs alone.
+    pub live_memory: ByteSize,
+    /// Runs that may compute at once; further ones take turns of a tick with them, and those that wait for tools take none. As many as there are
+    /// cores.
+    pub max_computing: u32,
+    /// Runs that may queue. 256: a place costs some hundred bytes and the source. One more is told that belljar is busy.
     pub max_queued: u32,
-    /// How long a run may queue before it is told that belljar is busy.
-    pub queue_timeout: std::time::Duration,
+    /// How long a run may queue before it is told that belljar is busy. Thirty seconds: a client waits for two minutes, and the run is to
+    /// come yet.
+    pub queue_timeout: Duration,
 }
 
 impl Default for SandboxOptions {
     fn default() -> Self {
-        Self { max_live: 64, max_queued: 256, queue_timeout: std::time::Duration::from_secs(30) }
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        Self {
+            max_live: 64,
+            live_memory: ByteSize::gib(16),
+            max_computing: u32::try_from(cores).unwrap_or(u32::MAX),
+            max_queued: 256,
+            queue_timeout: Duration::from_secs(30),
+        }
     }
 }
 

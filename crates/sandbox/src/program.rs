@@ -5,6 +5,8 @@
 pub struct Program {
     /// JavaScript or TypeScript, as its author wrote it.
     pub source: String,
+    /// On whose behalf it runs. Clients take turns where runs must queue; those that are not told apart are one.
+    pub client: String,
     /// Where the script's random numbers come from. Drawn from the operating system where there is none.
     pub seed: Option<[u8; 32]>,
     /// In which order the script gets its answers: [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. As they come,
@@ -15,7 +17,14 @@ pub struct Program {
 impl Program {
     /// A script with a fresh seed.
     pub fn new(source: impl Into<String>) -> Self {
-        Self { source: source.into(), seed: None, order: None }
+        Self { source: source.into(), client: String::new(), seed: None, order: None }
+    }
+
+    /// The same script, on behalf of a client.
+    #[must_use]
+    pub fn with_client(mut self, client: impl Into<String>) -> Self {
+        self.client = client.into();
+        self
     }
 
     /// The same script with random numbers that can be repeated.

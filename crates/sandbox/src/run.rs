@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use belljar_model::{ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage};
+use tokio::sync::Semaphore;
 use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::{
@@ -15,10 +16,17 @@ use crate::{
 /// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result, twice.
 const HOSTCALL_FACTOR: u64 = 2;
 
+/// What all runs of a sandbox share.
+pub(crate) struct Host<'sandbox> {
+    pub(crate) engine: &'sandbox Engine,
+    pub(crate) interpreter: &'sandbox glass::InterpreterPre<RunState>,
+    pub(crate) turns: &'sandbox Semaphore,
+}
+
 /// How a run came to its end.
 enum End {
     Ended(wasmtime::Result<Result<String, glass::Failure>>),
-    TimedOut,
+    Overdue(LimitHit),
     Cancelled,
 }
 
@@ -27,8 +35,7 @@ enum End {
 /// # Cancellation
 /// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
 pub(crate) async fn run(
-    engine: &Engine,
-    interpreter: &glass::InterpreterPre<RunState>,
+    host: &Host<'_>,
     program: &Program,
     limits: &Limits,
     tools: Arc<dyn Tools>,
@@ -45,7 +52,7 @@ pub(crate) async fn run(
         .map(|namespace| glass::Namespace { server: namespace.server, globals: namespace.globals })
         .collect();
     let state = RunState::new(limits.clone(), tools, namespaces.len(), program.seed, &shared);
-    let mut store = match open_store(engine, state, limits, &shared) {
+    let mut store = match open_store(host.engine, state, limits, &shared) {
         Ok(store) => store,
         Err(error) => return Outcome::refused(internal(&error)),
     };
@@ -58,15 +65,15 @@ pub(crate) async fn run(
 
     let ended = {
         let run = async {
-            let instance = interpreter.instantiate_async(&mut store).await?;
+            let instance = host.interpreter.instantiate_async(&mut store).await?;
             store.run_concurrent(async |accessor| instance.call_run(accessor, request).await).await?
         };
         // The wall clock is checked at each tick while the guest computes; this is for when it waits. A deadline inside the
         // closure of `run_concurrent` might never be polled.
         tokio::select! {
             biased;
-            ended = drive::drive(run, &shared) => End::Ended(ended),
-            () = tokio::time::sleep(limits.timeout) => End::TimedOut,
+            ended = drive::drive(run, &shared, host.turns) => End::Ended(ended),
+            hit = overdue(&shared.meter) => End::Overdue(hit),
             () = cancelled => End::Cancelled,
         }
     };
@@ -78,7 +85,7 @@ pub(crate) async fn run(
         End::Ended(Ok(Ok(value))) => accepted(value, limits),
         End::Ended(Ok(Err(failure))) => Err(failure::reported(failure, &program.source, limits)),
         End::Ended(Err(trap)) => Err(failure::trapped(&trap, notes.hit, &store, limits)),
-        End::TimedOut => Err(failure::limit(shared.meter.timed_out())),
+        End::Overdue(hit) => Err(failure::limit(hit)),
         End::Cancelled => Err(failure::cancelled()),
     };
     let usage = Usage {
@@ -87,14 +94,35 @@ pub(crate) async fn run(
         wait_ms: Some(milliseconds(waited)),
         fuel: store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left)),
         peak_memory_bytes: Some(store.data().limiter.peak()),
+        source_bytes: program.source.len() as u64,
         tool_calls: notes.calls_begun,
+        concurrent_calls: notes.concurrent_calls,
+        largest_arguments_bytes: notes.largest_arguments,
+        largest_result_bytes: notes.largest_result,
         log_bytes: notes.log_bytes,
+        log_lines: notes.log_lines,
         output_bytes: result.as_ref().map_or(0, |value| value.as_str().len() as u64),
     };
     Outcome { result, logs: notes.logs, calls: notes.calls, usage, order: notes.order }
 }
 
-fn open_store(engine: &Engine, state: RunState, limits: &Limits, shared: &Shared) -> wasmtime::Result<Store<RunState>> {
+/// Waits for the time at which a run that stands still has had its time.
+async fn overdue(meter: &Meter) -> LimitHit {
+    loop {
+        match meter.overdue() {
+            Ok(hit) => return hit,
+            Err(left) => tokio::time::sleep(left).await,
+        }
+    }
+}
+
+/// A store with the limits of a run.
+pub(crate) fn open_store(
+    engine: &Engine,
+    state: RunState,
+    limits: &Limits,
+    shared: &Shared,
+) -> wasmtime::Result<Store<RunState>> {
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.limiter);
     store.set_fuel(limits.fuel)?;

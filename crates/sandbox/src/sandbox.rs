@@ -1,23 +1,19 @@
 //! The interpreter, ready to run scripts.
 
-use std::{
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
-};
+use std::{pin::pin, sync::Arc};
 
 use belljar_image::{CodeOrigin, Image, ImageError};
-use belljar_model::{ErrorKind, LimitHit, Limits, Outcome, RunError};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use belljar_model::{LimitHit, Limits, Outcome};
+use tokio::sync::Semaphore;
 use wasmtime::{Engine, component::Linker};
 
 use crate::{
-    Program, SandboxOptions, Tools, failure,
+    Program, SandboxOptions, Tools,
+    admission::Admission,
+    failure,
     host::{self, RunState, glass},
-    pool, run,
+    pool,
+    run::{self, Host},
     ticker::Ticker,
 };
 
@@ -27,9 +23,9 @@ pub struct Sandbox {
     interpreter: glass::InterpreterPre<RunState>,
     origin: CodeOrigin,
     ticker: Ticker,
-    slots: Semaphore,
-    queued: AtomicU32,
-    options: SandboxOptions,
+    admission: Arc<Admission>,
+    /// The right to compute for a tick.
+    turns: Semaphore,
 }
 
 /// Why there is no sandbox.
@@ -79,10 +75,9 @@ impl Sandbox {
             interpreter,
             origin: loaded.origin,
             ticker: Ticker::start(engine.clone())?,
-            slots: Semaphore::new(options.max_live as usize),
-            queued: AtomicU32::new(0),
+            admission: Admission::new(&options),
+            turns: Semaphore::new(options.max_computing.max(1) as usize),
             engine,
-            options,
         })
     }
 
@@ -117,7 +112,7 @@ impl Sandbox {
         }
         let mut cancelled = pin!(cancelled);
         let admitted = tokio::select! {
-            admitted = self.admit() => admitted,
+            admitted = self.admission.admit(&program.client, limits.memory) => admitted,
             () = cancelled.as_mut() => Err(failure::cancelled()),
         };
         let _slot = match admitted {
@@ -125,54 +120,45 @@ impl Sandbox {
             Err(error) => return Outcome::refused(error),
         };
         let _running = self.ticker.running();
-        run::run(&self.engine, &self.interpreter, &program, limits, tools, cancelled).await
-    }
-
-    /// A slot, at once or after waiting for one.
-    async fn admit(&self) -> Result<SemaphorePermit<'_>, RunError> {
-        if let Ok(slot) = self.slots.try_acquire() {
-            return Ok(slot);
-        }
-        let _place = Place::take(&self.queued, self.options.max_queued).ok_or_else(|| {
-            self.busy("max_queued", u64::from(self.options.max_queued), u64::from(self.options.max_queued) + 1, "runs")
-        })?;
-        match tokio::time::timeout(self.options.queue_timeout, self.slots.acquire()).await {
-            Ok(Ok(slot)) => Ok(slot),
-            // The semaphore is never closed while the sandbox lives.
-            Ok(Err(_)) => Err(RunError::new(ErrorKind::Internal, "the sandbox is shutting down")),
-            Err(_) => {
-                let waited = milliseconds(self.options.queue_timeout);
-                Err(self.busy("queue_timeout", waited, waited, "ms"))
-            }
-        }
-    }
-
-    fn busy(&self, name: &'static str, max: u64, used: u64, unit: &'static str) -> RunError {
-        RunError::new(
-            ErrorKind::Busy,
-            format!("all {} slots are taken, and so is the queue behind them", self.options.max_live),
-        )
-        .with_hint("try again later; max_live in the configuration sets how many runs there may be at once")
-        .with_limit(LimitHit { name, max, used, unit })
+        let host = Host { engine: &self.engine, interpreter: &self.interpreter, turns: &self.turns };
+        run::run(&host, &program, limits, tools, cancelled).await
     }
 }
 
-/// A place in the queue, given back when it is dropped.
-struct Place<'queue>(&'queue AtomicU32);
+#[cfg(all(test, feature = "embedded"))]
+mod tests {
+    use super::*;
+    use crate::{
+        ToolSet,
+        delivery::Inbox,
+        host::{Journal, Meter, Shared},
+    };
 
-impl<'queue> Place<'queue> {
-    fn take(queued: &'queue AtomicU32, max: u32) -> Option<Self> {
-        let place = Self(queued);
-        if queued.fetch_add(1, Ordering::AcqRel) < max { Some(place) } else { None }
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_instance_that_has_trapped_is_never_entered_again() {
+        let sandbox = Sandbox::new(&Image::embedded(), SandboxOptions::default()).expect("a sandbox");
+        let _running = sandbox.ticker.running();
+        let limits = Limits { fuel: 100_000, ..Limits::default() };
+        let meter = Arc::new(Meter::new(&limits));
+        let shared = Shared { inbox: Inbox::new(None), journal: Journal::default(), meter };
+        let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, None, &shared);
+        let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");
+        let instance = sandbox.interpreter.instantiate_async(&mut store).await.expect("an instance");
+        let program = |source: &str| glass::Program {
+            source: source.to_owned(),
+            namespaces: Vec::new(),
+            max_output: 100,
+            max_arguments: 100,
+        };
+        let looped = program("for (;;) {}");
+        let first = store.run_concurrent(async |accessor| instance.call_run(accessor, looped).await).await;
+        let first = first.and_then(|ended| ended).expect_err("the fuel is used up");
+        assert_eq!(first.downcast_ref(), Some(&wasmtime::Trap::OutOfFuel));
+        // With all the fuel there is, nothing of it runs any more.
+        store.set_fuel(u64::MAX).expect("fuel is on");
+        let again = program("1");
+        let second = store.run_concurrent(async |accessor| instance.call_run(accessor, again).await).await;
+        assert!(second.and_then(|ended| ended).is_err(), "it was entered again");
+        assert_eq!(store.get_fuel().ok(), Some(u64::MAX));
     }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -6,7 +6,9 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod authority;
 mod processes;
+pub mod web;
 
 use std::path::{Path, PathBuf};
 

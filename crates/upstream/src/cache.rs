@@ -27,6 +27,26 @@ const PREFIX: &str = "tools-";
 /// Changes with the shape of the files.
 const FORMAT: u64 = 1;
 
+/// What a server is known by on disk: a hash of what it is, since that may hold secrets. A server inside this process has none.
+pub(crate) fn identity(spec: &ServerSpec, version: &str) -> Option<String> {
+    let identity = match &spec.transport {
+        Transport::Stdio(command) => json!({
+            "command": command.command,
+            "args": command.args,
+            "env": command.env.keys().collect::<Vec<_>>(),
+            "cwd": command.cwd,
+        }),
+        Transport::Http(endpoint) => json!({
+            "url": endpoint.url,
+            "headers": endpoint.headers.keys().collect::<Vec<_>>(),
+        }),
+        _ => return None,
+    };
+    let identity = json!([FORMAT, version, identity]).to_string();
+    let hash: String = Sha256::digest(identity).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    Some(hash)
+}
+
 /// The place of one server's list.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
@@ -38,21 +58,7 @@ pub(crate) struct Cache {
 impl Cache {
     /// The place in `folder` for the list of `spec`, which belljar of this version reads. A server inside this process has none.
     pub(crate) fn of(folder: &Arc<Dir>, spec: &ServerSpec, version: &str, writes: &TaskTracker) -> Option<Self> {
-        let identity = match &spec.transport {
-            Transport::Stdio(command) => json!({
-                "command": command.command,
-                "args": command.args,
-                "env": command.env.keys().collect::<Vec<_>>(),
-                "cwd": command.cwd,
-            }),
-            Transport::Http(endpoint) => json!({
-                "url": endpoint.url,
-                "headers": endpoint.headers.keys().collect::<Vec<_>>(),
-            }),
-            _ => return None,
-        };
-        let identity = json!([FORMAT, version, identity]).to_string();
-        let hash: String = Sha256::digest(identity).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let hash = identity(spec, version)?;
         Some(Self { folder: folder.clone(), name: format!("{PREFIX}{hash}.json"), writes: writes.clone() })
     }
 

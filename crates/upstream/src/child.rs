@@ -20,6 +20,7 @@ use crate::{
     asking::{Caller, ClientAbilities},
     book::Book,
     connection::{CallLimit, Connection},
+    era::Opening,
     fault::{CallFault, Exit, StartFault},
     life, limits,
     listing::Listing,
@@ -53,6 +54,8 @@ pub(crate) struct Core {
     pub(crate) key: Option<String>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) book: Arc<Book>,
+    /// How it is greeted.
+    pub(crate) opening: Opening,
     /// Told when the child is to end, although belljar goes on.
     pub(crate) retire: Notify,
     /// The child whose place this one takes; it ends before this one starts.
@@ -105,6 +108,7 @@ impl Child {
             failed_attempt: None,
         };
         let core = Arc::new(Core {
+            opening: Opening::of(&spec, shared.options.cache.as_ref(), &shared.options.client_version),
             turns: Semaphore::new(spec.life.concurrency.get().min(Semaphore::MAX_PERMITS)),
             spec,
             key,

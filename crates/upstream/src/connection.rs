@@ -20,6 +20,7 @@ use tokio::{
 use crate::{
     asking::{Caller, Callers},
     client::Progress,
+    era,
     fault::{CallFault, Exit, MalformedResult},
     limits,
     load::Load,
@@ -119,6 +120,9 @@ impl Connection {
         };
         if !text.starts_with('{') {
             return Err(CallFault::Malformed(MalformedResult::NotAnObject));
+        }
+        if era::asks_for_input(&text) {
+            return Err(CallFault::InputRequired { tool: path.tool().to_owned() });
         }
         let bytes = usize::try_from(max_result.as_u64()).unwrap_or(usize::MAX);
         JsonText::parse(text, &JsonBounds::with_bytes(bytes)).map_err(|fault| match fault {

@@ -4,6 +4,8 @@ use std::{fmt, io, path::PathBuf, process::ExitStatus, sync::Arc, time::Duration
 
 use belljar_model::{ByteSize, JsonFault};
 
+use crate::remote::RemoteFault;
+
 /// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub enum Exit {
     Unresponsive,
     /// The server inside this process returned or panicked.
     BuiltIn,
+    /// The connection to a remote server was lost.
+    Remote,
 }
 
 impl fmt::Display for Exit {
@@ -25,6 +29,7 @@ impl fmt::Display for Exit {
             Self::Closed => formatter.write_str("it closed its end of the connection"),
             Self::Unresponsive => formatter.write_str("it no longer read its input"),
             Self::BuiltIn => formatter.write_str("the built-in server ended"),
+            Self::Remote => formatter.write_str("the connection to it was lost"),
         }
     }
 }
@@ -132,6 +137,12 @@ pub enum StartFault {
         /// When it is tried again.
         retry_in: Duration,
     },
+    /// The remote server cannot be used.
+    #[error("{fault}")]
+    Remote {
+        /// Why.
+        fault: RemoteFault,
+    },
     /// The transport is known and not spoken yet.
     #[error("the transport '{transport}' is not supported yet")]
     TransportNotSupported {
@@ -180,6 +191,7 @@ impl StartFault {
                 format!("check the arguments of '{tool}' in 'on_start' of the configuration")
             }
             Self::Open { .. } => "mend the cause; it is then tried again by itself".to_owned(),
+            Self::Remote { fault } => fault.hint(),
             Self::TransportNotSupported { .. } => {
                 "bridge it: use the command `npx` with the arguments `-y mcp-remote URL`".to_owned()
             }
@@ -212,7 +224,7 @@ pub enum CallFault {
         fault: Arc<StartFault>,
     },
     /// The child died during the call, which may already have had its effect. It is not repeated.
-    #[error("server '{server}' died during the call ({}){}", MaybeExit(exit), LastWords(stderr))]
+    #[error("server '{server}' died during the call ({})", Ending(exit, stderr))]
     Died {
         /// Its name.
         server: String,
@@ -300,6 +312,12 @@ pub enum CallFault {
         /// How many it may have.
         limit: usize,
     },
+    /// The tool wants to ask its caller something, which belljar does not pass on.
+    #[error("tool '{tool}' asks for more input than its arguments, and there is nobody to ask")]
+    InputRequired {
+        /// The tool's name.
+        tool: String,
+    },
     /// belljar stopped the server during the call.
     #[error("the call was cancelled: server '{server}' is being stopped")]
     Cancelled {
@@ -342,6 +360,7 @@ impl CallFault {
             }
             Self::Key { argument, .. } => format!("pass '{argument}' with every call"),
             Self::NoInstance { .. } => "use one of the instances that there are, or raise 'instances'".to_owned(),
+            Self::InputRequired { .. } => "use another tool, or give it all it needs in its arguments".to_owned(),
             Self::Malformed(_) | Self::Protocol { .. } | Self::Path { .. } | Self::Cancelled { .. } => return None,
         })
     }
@@ -372,13 +391,16 @@ impl fmt::Display for Rounded {
     }
 }
 
-struct MaybeExit<'a>(&'a Option<Exit>);
+/// How a child ended, and its last words.
+struct Ending<'a>(&'a Option<Exit>, &'a [String]);
 
-impl fmt::Display for MaybeExit<'_> {
+impl fmt::Display for Ending<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(exit) => exit.fmt(formatter),
-            None => formatter.write_str("the connection ended"),
+        match (self.0, self.1) {
+            // These are our own words.
+            (Some(Exit::Remote), [fault]) => formatter.write_str(fault),
+            (Some(exit), words) => write!(formatter, "{exit}{}", LastWords(words)),
+            (None, _) => formatter.write_str("the connection ended"),
         }
     }
 }

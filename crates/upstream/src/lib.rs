@@ -14,13 +14,17 @@
 
 mod affinity;
 mod asking;
+pub mod auth;
 mod book;
 mod cache;
 mod channel;
 mod child;
 mod client;
 mod connection;
+mod era;
 mod fault;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod headers;
 mod life;
 mod limits;
@@ -32,6 +36,7 @@ mod messages;
 mod options;
 mod paths;
 mod process;
+mod remote;
 mod scan;
 mod server;
 mod state;
@@ -47,6 +52,7 @@ pub use asking::{AskClient, Caller, ClientAbilities};
 pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
 pub use options::{Backoff, BuiltIns, Options, ServeBuiltIn, Supervisor};
+pub use remote::RemoteFault;
 pub use status::{ServerState, ServerStatus};
 #[cfg(unix)]
 pub use supervisor::supervise;

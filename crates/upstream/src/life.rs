@@ -13,9 +13,7 @@ use std::{
 use belljar_model::{Activation, ByteSize, ToolPath};
 use rmcp::{
     RoleClient,
-    service::{
-        ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle,
-    },
+    service::{ClientCacheConfig, ClientInitializeError, RunningService, serve_client_with_lifecycle},
 };
 use serde_json::Value;
 use tokio::{
@@ -30,6 +28,7 @@ use crate::{
     child::Core,
     client::Client,
     connection::{Connection, Death, RequestFault},
+    era::{self, First},
     fault::{CallFault, Exit, StartFault, StartStep},
     limits,
     link::Link,
@@ -118,13 +117,31 @@ struct Running {
 
 async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
     let deadline = Instant::now() + core.spec.start_timeout;
+    let first = core.opening.chosen();
+    match start_with(core.clone(), first, deadline).await {
+        // One more try, in the other era, before the fault is believed.
+        Err(fault) if let Some(other) = core.opening.other(first, &fault) => {
+            match start_with(core.clone(), other, deadline).await {
+                Ok(started) => {
+                    core.opening.remember(other);
+                    Ok(started)
+                }
+                Err(_) => Err(fault),
+            }
+        }
+        started => started,
+    }
+}
+
+/// Starts the child as one of the era would be.
+async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<(Running, Listing), StartFault> {
     let opening = Link::open(&core.spec, &core.shared.options, &core.shared.built_ins);
     let (mut link, wire) = timeout_at(deadline, opening).await.map_err(|_| {
         let (limit, stderr) = (core.spec.start_timeout, Vec::new());
         StartFault::NoAnswer { step: StartStep::Initialize, limit, stderr }
     })??;
     core.spawned(link.pid(), link.group());
-    match connect(core, &mut link, wire, deadline).await {
+    match connect(core, &mut link, wire, first, deadline).await {
         Ok(Connected { service, connection, death, unresponsive, era, listing }) => {
             Ok((Running { link, service, connection, death, unresponsive, era }, listing))
         }
@@ -145,7 +162,13 @@ struct Connected {
     listing: Listing,
 }
 
-async fn connect(core: Arc<Core>, link: &mut Link, wire: LinkWire, deadline: Instant) -> Result<Connected, StartFault> {
+async fn connect(
+    core: Arc<Core>,
+    link: &mut Link,
+    wire: LinkWire,
+    first: First,
+    deadline: Instant,
+) -> Result<Connected, StartFault> {
     let (tools_changed, heard) = (Arc::<Notify>::default(), wire.heard());
     let client = Client {
         name: core.shared.options.client_name.clone(),
@@ -156,8 +179,7 @@ async fn connect(core: Arc<Core>, link: &mut Link, wire: LinkWire, deadline: Ins
         callers: Default::default(),
     };
     let (progress, callers) = (client.progress.clone(), client.callers.clone());
-    // `Auto` would cost ten seconds with servers that ignore what they do not know.
-    let serving = serve_client_with_lifecycle(client, wire, ClientLifecycleMode::Initialize);
+    let serving = serve_client_with_lifecycle(client, wire, first.mode());
     let initialize = async move { serving.await.map_err(StepFault::from) };
     let start = Start { stop: core.shared.stop.clone(), limit: core.spec.start_timeout, deadline };
     let service = step(&start, link, StartStep::Initialize, initialize).await?;
@@ -185,6 +207,9 @@ async fn connect(core: Arc<Core>, link: &mut Link, wire: LinkWire, deadline: Ins
             Err(StartFault::Protocol { message, .. }) => return Err(StartFault::Activation { tool, message }),
             other => other?,
         }
+    }
+    if first == First::Discover {
+        link.own(era::subscribe(core.spec.name.clone(), service.peer().clone(), tools_changed.clone()));
     }
     link.own(relist(core.clone(), connection.clone(), tools_changed));
     let unresponsive = CancellationToken::new();
@@ -243,11 +268,17 @@ async fn step<T>(
             Ok(answer) => Ok(answer),
             Err(StepFault::Closed) => {
                 let exit = link.ended_soon().await;
+                if let Some(fault) = link.loss() {
+                    return Err(StartFault::Remote { fault });
+                }
                 Err(StartFault::Exited { exit, stderr: link.last_words().await })
             }
             Err(StepFault::Wrong(message)) => Err(StartFault::Protocol { step, message, stderr: link.words() }),
         },
-        exit = link.ended() => Err(StartFault::Exited { exit, stderr: link.last_words().await }),
+        exit = link.ended() => match link.loss() {
+            Some(fault) => Err(StartFault::Remote { fault }),
+            None => Err(StartFault::Exited { exit, stderr: link.last_words().await }),
+        },
         () = sleep_until(start.deadline) => {
             Err(StartFault::NoAnswer { step, limit: start.limit, stderr: link.words() })
         }
@@ -356,7 +387,7 @@ impl From<RequestFault> for StepFault {
     fn from(fault: RequestFault) -> Self {
         match fault {
             RequestFault::Closed => Self::Closed,
-            RequestFault::TooLong => Self::Wrong("its answer is too long".to_owned()),
+            RequestFault::TooLong => Self::Wrong("its answer is longer than its 'max_response' allows".to_owned()),
             RequestFault::Timeout { limit } => Self::Wrong(format!("it did not answer within {limit:?}")),
             RequestFault::Protocol { code, message } => Self::Wrong(format!("{message} (JSON-RPC error {code})")),
         }

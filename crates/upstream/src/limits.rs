@@ -62,3 +62,14 @@ pub(crate) const STOP_LIMIT: Duration = Duration::from_millis(4_500);
 
 /// State changes kept for a subscriber that is slow to read them.
 pub(crate) const EVENTS: usize = 256;
+
+/// Messages of a remote server that wait to be read. Each may be as large as an answer.
+pub(crate) const INCOMING_FRAMES: usize = 4;
+/// An answer that refuses a request: as much as has room in a message, with its markup.
+pub(crate) const ERROR_BODY_BYTES: usize = 64 * 1024;
+/// How long a remote server may take to accept what it has no answer to.
+pub(crate) const CONTROL_REQUEST: Duration = Duration::from_secs(10);
+/// How long a remote server may take to note the end of a session. Less than [`STDIN_GRACE`], so that it is we who give up.
+pub(crate) const GOODBYE: Duration = Duration::from_millis(800);
+/// The pause before a broken stream is taken up again, where the server names none.
+pub(crate) const STREAM_RETRY: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{ServerSpec, Transport};
+use belljar_model::{Framing, ServerSpec, Transport};
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt, DuplexStream, ReadHalf},
     process::ChildStdout,
@@ -16,8 +16,10 @@ use crate::{
     channel::{LinkWire, Remote},
     fault::{Exit, StartFault},
     limits,
+    messages::Messages,
     options::{BuiltIns, Options},
     process::{Group, Process},
+    remote::{self, Ends, RemoteFault},
     stderr::{self, Tail},
     wire::Wire,
 };
@@ -43,7 +45,7 @@ enum Body {
 }
 
 impl Link {
-    /// Starts the child, or connects to it.
+    /// Starts the child, or prepares the talk with a remote one.
     ///
     /// # Cancellation
     /// Dropping the future leaves nothing behind.
@@ -74,6 +76,12 @@ impl Link {
                 link.stderr_ended.cancel();
                 Ok((link, wire))
             }
+            Transport::Http(endpoint) => {
+                let Ends { remote, incoming, outgoing } = remote::open(spec, endpoint, options, message_bytes(spec))
+                    .map_err(|fault| StartFault::Remote { fault })?;
+                let messages = Messages::Frames { incoming, last: Vec::new() };
+                Ok((Self::remote(remote), Wire::of(messages, outgoing, Framing::Lines)))
+            }
             other => Err(StartFault::TransportNotSupported { transport: other.as_str() }),
         }
     }
@@ -97,12 +105,11 @@ impl Link {
             stalled,
             tasks,
         };
-        (link, LinkWire::Stream(Box::new(Wire::new(read, outgoing, spec.life.framing, message_bytes(spec)))))
+        (link, Wire::new(read, outgoing, spec.life.framing, message_bytes(spec)))
     }
 
     /// A link to a server elsewhere: nothing is written here, and there is no stderr.
-    #[expect(dead_code, reason = "remote transports call it")]
-    pub(crate) fn remote(remote: Remote) -> Self {
+    fn remote(remote: Remote) -> Self {
         let stderr_ended = CancellationToken::new();
         stderr_ended.cancel();
         Self {
@@ -128,6 +135,14 @@ impl Link {
         match &self.body {
             Body::Process(process) => Some(process.group()),
             Body::BuiltIn(_) | Body::Remote(_) => None,
+        }
+    }
+
+    /// Why a remote server was lost, once it is.
+    pub(crate) fn loss(&self) -> Option<RemoteFault> {
+        match &self.body {
+            Body::Remote(remote) => remote.loss.get().cloned(),
+            Body::Process(_) | Body::BuiltIn(_) => None,
         }
     }
 
@@ -159,12 +174,15 @@ impl Link {
     pub(crate) async fn last_words(&self) -> Vec<String> {
         // On a timeout a helper holds the pipe open, and what came so far has to do.
         let _ = timeout(limits::STDERR_WAIT, self.stderr_ended.cancelled()).await;
-        self.tail.lines()
+        self.words()
     }
 
     /// The child's last lines on stderr so far.
     pub(crate) fn words(&self) -> Vec<String> {
-        self.tail.lines()
+        match self.loss() {
+            Some(fault) => vec![fault.to_string()],
+            None => self.tail.lines(),
+        }
     }
 
     /// Ends the child gently, within [`limits::STOP_LIMIT`].
@@ -211,7 +229,7 @@ impl Body {
             }
             Self::Remote(remote) => {
                 remote.ended.cancelled().await;
-                Exit::Closed
+                Exit::Remote
             }
         }
     }

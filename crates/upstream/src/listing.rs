@@ -60,8 +60,9 @@ struct Page<'a> {
     next_cursor: Value,
 }
 
+/// A list as far as it was given.
 #[derive(Default)]
-struct Collection {
+pub(crate) struct Collection {
     tools: Vec<ToolDefinition>,
     names: HashSet<String>,
     cursors: HashSet<String>,
@@ -71,7 +72,7 @@ struct Collection {
 
 impl Collection {
     /// Adds one page, and gives the cursor of the next.
-    fn add_page(&mut self, page: String) -> Result<Option<String>, String> {
+    pub(crate) fn add_page(&mut self, page: String) -> Result<Option<String>, String> {
         self.bytes = self.bytes.saturating_add(page.len());
         let page = JsonText::parse(page, &JsonBounds::with_bytes(limits::LINE_BYTES))
             .map_err(|fault| format!("its tool list cannot be used: {fault}"))?;
@@ -116,7 +117,8 @@ impl Collection {
         *self.complaints.entry(complaint).or_default() += 1;
     }
 
-    fn finish(self) -> Listing {
+    /// The list.
+    pub(crate) fn finish(self) -> Listing {
         let complaints = self.complaints.iter().map(|(complaint, count)| match count {
             1 => complaint.clone(),
             count => format!("{complaint} ({count} times)"),

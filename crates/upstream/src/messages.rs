@@ -13,7 +13,6 @@ use crate::{
 
 /// One message that came whole from elsewhere.
 #[derive(Debug)]
-#[expect(dead_code, reason = "remote transports make it")]
 pub(crate) enum Frame {
     /// Its text.
     Whole(Vec<u8>),
@@ -26,11 +25,7 @@ pub(crate) enum Frame {
 pub(crate) enum Messages<R> {
     Lines(Lines<R>),
     Headers(Headers<R>),
-    #[expect(dead_code, reason = "remote transports make it")]
-    Frames {
-        incoming: mpsc::Receiver<Frame>,
-        last: Vec<u8>,
-    },
+    Frames { incoming: mpsc::Receiver<Frame>, last: Vec<u8> },
 }
 
 impl<R: AsyncRead + Unpin> Messages<R> {

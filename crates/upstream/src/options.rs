@@ -26,6 +26,8 @@ pub struct Options {
     pub supervisor: Option<Supervisor>,
     /// The folder in which tool lists are kept from one process to the next. Without one, servers are asked.
     pub cache: Option<Arc<Dir>>,
+    /// The folder in which the tokens of logins are kept. Without one, nobody is logged in anywhere.
+    pub credentials: Option<Arc<Dir>>,
     /// Whether a server whose list on disk is old is started to ask it, in the background. A process that ends at once has no use for that.
     pub refresh: bool,
 }
@@ -66,6 +68,7 @@ impl Options {
             backoff: Backoff::default(),
             supervisor: None,
             cache: None,
+            credentials: None,
             refresh: false,
         }
     }
@@ -83,6 +86,7 @@ impl fmt::Debug for Options {
             .field("backoff", &self.backoff)
             .field("supervisor", &self.supervisor)
             .field("has_cache", &self.cache.is_some())
+            .field("has_credentials", &self.credentials.is_some())
             .field("refresh", &self.refresh)
             .finish()
     }

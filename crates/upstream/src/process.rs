@@ -152,6 +152,9 @@ fn start(mut program: Command, command: &StdioCommand, options: &Options) -> io:
     if let Some(directory) = &command.cwd {
         program.current_dir(directory);
     }
+    // On Unix the group is killed when it is dropped, with more care.
+    #[cfg(not(unix))]
+    program.kill_on_drop(true);
     let mut wrap = CommandWrap::from(program);
     #[cfg(unix)]
     wrap.wrap(process_wrap::tokio::ProcessGroup::leader());

@@ -16,8 +16,9 @@ use belljar_model::Framing;
 use rmcp::{
     RoleClient,
     model::{
-        ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeResult,
-        JsonRpcMessage, ProtocolVersion, RequestId, ServerCapabilities, ServerJsonRpcMessage, ServerResult,
+        ClientJsonRpcMessage, ClientRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation,
+        InitializeResult, JsonRpcMessage, ProtocolVersion, RequestId, ServerCapabilities, ServerJsonRpcMessage,
+        ServerResult, SubscriptionsListenResult,
     },
     transport::Transport,
 };
@@ -38,7 +39,7 @@ pub(crate) struct Wire<R> {
     messages: Messages<R>,
     outgoing: mpsc::Sender<Vec<u8>>,
     framing: Framing,
-    initialize: Option<RequestId>,
+    handshake: Option<(RequestId, Handshake)>,
     unanswered: Arc<AtomicUsize>,
     heard: Heard,
 }
@@ -58,8 +59,6 @@ impl Heard {
 pub(crate) enum SendFault {
     #[error("the connection is closed")]
     Closed,
-    #[error("{0}")]
-    Remote(String),
     #[error("a message cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -67,14 +66,13 @@ pub(crate) enum SendFault {
 impl<R: AsyncRead + Unpin> Wire<R> {
     /// Reads messages of at most `limit` bytes from `reader`, and hands messages, framed, to whoever holds the other end of `outgoing`.
     pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing, limit: usize) -> Self {
-        Self {
-            messages: Messages::new(reader, framing, limit),
-            outgoing,
-            framing,
-            initialize: None,
-            unanswered: Arc::default(),
-            heard: Heard::default(),
-        }
+        Self::of(Messages::new(reader, framing, limit), outgoing, framing)
+    }
+
+    /// The same, wherever the messages come from.
+    pub(crate) fn of(messages: Messages<R>, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing) -> Self {
+        let (unanswered, heard) = (Arc::default(), Heard::default());
+        Self { messages, outgoing, framing, handshake: None, unanswered, heard }
     }
 
     /// Tells whether the child says anything.
@@ -103,8 +101,14 @@ impl<R: AsyncRead + Unpin> Wire<R> {
             return Some(JsonRpcMessage::error(foreign_error(error), Some(id)));
         }
         let result = envelope.result.map_or("null", RawValue::get);
-        let is_handshake = self.initialize.as_ref().is_some_and(|expected| expected.to_string() == id.to_string());
-        Some(JsonRpcMessage::response(if is_handshake { handshake(result) } else { as_text(result) }, id))
+        let handshake = self.handshake.as_ref().filter(|(expected, _)| expected.to_string() == id.to_string());
+        let result = match handshake {
+            Some((_, Handshake::Initialize)) => initialized(result),
+            Some((_, Handshake::Discover)) => discovered(result),
+            Some((_, Handshake::Listen)) => typed(result),
+            None => as_text(result),
+        };
+        Some(JsonRpcMessage::response(result, id))
     }
 
     /// A request of the child.
@@ -130,9 +134,9 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &message
-            && matches!(request.request, ClientRequest::InitializeRequest(_))
+            && let Some(handshake) = Handshake::of(&request.request)
         {
-            self.initialize = Some(request.id.clone());
+            self.handshake = Some((request.id.clone(), handshake));
         }
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let unanswered = is_answer.then(|| self.unanswered.clone());
@@ -194,6 +198,26 @@ fn framed(mut message: Vec<u8>, framing: Framing) -> Vec<u8> {
     }
 }
 
+/// The requests whose answers rmcp itself reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handshake {
+    Initialize,
+    Discover,
+    /// The last such request of a connection: it stays open.
+    Listen,
+}
+
+impl Handshake {
+    fn of(request: &ClientRequest) -> Option<Self> {
+        match request {
+            ClientRequest::InitializeRequest(_) => Some(Self::Initialize),
+            ClientRequest::DiscoverRequest(_) => Some(Self::Discover),
+            ClientRequest::SubscriptionsListenRequest(_) => Some(Self::Listen),
+            _ => None,
+        }
+    }
+}
+
 /// The outermost members of a message, without building what is inside them.
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -211,7 +235,10 @@ struct Envelope<'a> {
 
 /// A notification of the child, if belljar acts on it. The others would only cost.
 fn notification(method: &str, text: &str) -> Option<ServerJsonRpcMessage> {
-    let is_wanted = matches!(method, "notifications/progress" | "notifications/tools/list_changed");
+    let is_wanted = matches!(
+        method,
+        "notifications/progress" | "notifications/tools/list_changed" | "notifications/subscriptions/acknowledged"
+    );
     (is_wanted && text.len() <= limits::CHILD_REQUEST_BYTES).then(|| serde_json::from_str(text).ok()).flatten()
 }
 
@@ -220,8 +247,22 @@ fn as_text(result: &str) -> ServerResult {
     ServerResult::CustomResult(CustomResult(Value::String(result.to_owned())))
 }
 
+/// The answer to `server/discover`: the revisions that a server speaks have to be in it.
+fn discovered(result: &str) -> ServerResult {
+    let result = Some(result).filter(|result| result.len() <= limits::CHILD_REQUEST_BYTES);
+    let discovered = result.and_then(|result| serde_json::from_str::<DiscoverResult>(result).ok());
+    discovered.map_or_else(|| as_text(""), ServerResult::DiscoverResult)
+}
+
+/// The end of a subscription.
+fn typed(result: &str) -> ServerResult {
+    let result = Some(result).filter(|result| result.len() <= limits::CHILD_REQUEST_BYTES);
+    let ended = result.and_then(|result| serde_json::from_str::<SubscriptionsListenResult>(result).ok());
+    ended.map_or_else(|| as_text(""), ServerResult::SubscriptionsListenResult)
+}
+
 /// The answer to `initialize`, read as far as it can be: what belljar needs of it is that it came.
-fn handshake(result: &str) -> ServerResult {
+fn initialized(result: &str) -> ServerResult {
     if result.len() > limits::CHILD_REQUEST_BYTES {
         return as_text("");
     }
@@ -270,7 +311,7 @@ mod tests {
     fn wire(text: &'static str) -> Wire<&'static [u8]> {
         let (outgoing, _) = mpsc::channel(1);
         let wire = Wire::new(text.as_bytes(), outgoing, Framing::Lines, 10_000);
-        Wire { initialize: Some(RequestId::Number(0)), ..wire }
+        Wire { handshake: Some((RequestId::Number(0), Handshake::Initialize)), ..wire }
     }
 
     #[tokio::test]

@@ -1,51 +1,93 @@
 //! `JSON.parse` without a compiler, and `JSON.stringify` without a look at what shapes tell.
 
 use boa_engine::{
-    Context, JsArgs as _, JsNativeError, JsResult, JsString, JsValue, JsVariant, NativeFunction, js_string,
+    Context, JsArgs as _, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, JsVariant, NativeFunction, js_string,
     object::builtins::JsFunction,
 };
 use boa_gc::{Finalize, Trace};
 
 use super::replace;
 use crate::{
-    globals::is_array_or_revoked,
+    globals::{enumerable_keys, is_array_or_revoked},
     values::{decode, encode},
 };
 
 /// The longest indentation.
 const MAX_GAP: usize = 10;
-/// How deep a text may nest that a reviver goes through: the engine's own code for that calls itself.
+/// How deep a value may nest that a reviver goes through: the code for that calls itself.
 const MAX_DEPTH_TO_REVIVE: usize = 200;
 
-/// The engine's own `parse`, which knows how to revive.
+/// The engine's own `Reflect.deleteProperty`, which is no error where a property stays.
 #[derive(Trace, Finalize)]
-struct Original(JsFunction);
+struct Delete(JsFunction);
 
 /// Puts the functions in the places of the engine's.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let json = context.global_object().get(js_string!("JSON"), context)?;
     let missing = || JsNativeError::typ().with_message("a built-in is missing");
     let json = json.as_object().ok_or_else(missing)?;
-    let original = json.get(js_string!("parse"), context)?.as_function().ok_or_else(missing)?;
-    let native = NativeFunction::from_copy_closure_with_captures(parse, Original(original));
+    let reflect = context.global_object().get(js_string!("Reflect"), context)?;
+    let reflect = reflect.as_object().ok_or_else(missing)?;
+    let delete = reflect.get(js_string!("deleteProperty"), context)?.as_function().ok_or_else(missing)?;
+    let native = NativeFunction::from_copy_closure_with_captures(parse, Delete(delete));
     replace(&json, "parse", 2, native, context)?;
     replace(&json, "stringify", 3, NativeFunction::from_fn_ptr(stringify), context)
 }
 
-fn parse(_: &JsValue, arguments: &[JsValue], original: &Original, context: &mut Context) -> JsResult<JsValue> {
+fn parse(_: &JsValue, arguments: &[JsValue], delete: &Delete, context: &mut Context) -> JsResult<JsValue> {
     let text = arguments.get_or_undefined(0).to_string(context)?;
-    let reviver = arguments.get_or_undefined(1);
-    if !reviver.is_callable() {
-        return decode::parse(&text, context);
-    }
+    let Some(reviver) = arguments.get_or_undefined(1).as_callable() else { return decode::parse(&text, context) };
     let depth = decode::depth(&text, context)?;
     if depth > MAX_DEPTH_TO_REVIVE {
-        let message = format!(
-            "the JSON text nests {depth} levels deep; with a reviver it may be {MAX_DEPTH_TO_REVIVE}: parse it without one"
-        );
-        return Err(JsNativeError::range().with_message(message).into());
+        return Err(too_deep(&format!("the JSON text nests {depth} levels deep")));
     }
-    original.0.call(&JsValue::undefined(), &[text.into(), reviver.clone()], context)
+    let value = decode::parse(&text, context)?;
+    let holder = JsObject::with_object_proto(context.intrinsics());
+    holder.create_data_property_or_throw(js_string!(""), value, context)?;
+    revive(&holder, js_string!(""), &reviver, delete, 0, context)
+}
+
+/// Gives a value to the reviver, what it holds first.
+fn revive(
+    holder: &JsObject,
+    key: JsString,
+    reviver: &JsObject,
+    delete: &Delete,
+    depth: usize,
+    context: &mut Context,
+) -> JsResult<JsValue> {
+    let value = holder.get(key.clone(), context)?;
+    if let Some(object) = value.as_object() {
+        // A reviver can put more into what it is given than the text held.
+        if depth > MAX_DEPTH_TO_REVIVE {
+            return Err(too_deep("what the reviver makes nests deeper still"));
+        }
+        let member = |key: JsString, context: &mut Context| {
+            let revived = revive(&object, key.clone(), reviver, delete, depth + 1, context)?;
+            if revived.is_undefined() {
+                delete.0.call(&JsValue::undefined(), &[object.clone().into(), key.into()], context)?;
+            } else {
+                object.create_data_property(key, revived, context)?;
+            }
+            JsResult::Ok(())
+        };
+        if is_array_or_revoked(&object, context)? {
+            let length = object.get(js_string!("length"), context)?.to_length(context)?;
+            for index in 0..length {
+                member(JsString::from(index.to_string()), context)?;
+            }
+        } else {
+            for key in enumerable_keys(&object, context)? {
+                member(key, context)?;
+            }
+        }
+    }
+    reviver.call(&holder.clone().into(), &[key.into(), value], context)
+}
+
+fn too_deep(what: &str) -> JsError {
+    let message = format!("{what}; with a reviver it may be {MAX_DEPTH_TO_REVIVE} levels: parse it without one");
+    JsNativeError::range().with_message(message).into()
 }
 
 fn stringify(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

@@ -54,7 +54,7 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
 }
 
 /// What [`install`] begins with, for contexts that have nothing else of ours.
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) fn keep_originals(context: &mut Context) -> JsResult<()> {
     originals::keep(context)
 }

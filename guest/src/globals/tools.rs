@@ -6,7 +6,7 @@ use super::{call::call, namespace};
 use crate::{glass::belljar::sandbox::catalog, values::decode};
 
 /// Characters of a query, a path or a name that the host is asked with; it bounds them again.
-const MAX_QUESTION: usize = 1_000;
+const MAX_QUESTION: usize = 8_000;
 /// Results of `tools.search` where the script names no number.
 const DEFAULT_RESULTS: u32 = 10;
 

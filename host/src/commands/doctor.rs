@@ -13,7 +13,7 @@ use crate::{
     daemon::Place,
     environment,
     failure::Failure,
-    output::{self, ERROR, GOOD, HINT, WARNING, visible},
+    output::{self, ERROR, GOOD, HINT, WARNING, visible_line},
     render,
     setup::{self, Loaded, Setup},
     signals,
@@ -209,10 +209,10 @@ fn show(checks: &[Check]) {
             State::Warning => (WARNING, "warn"),
             State::Bad => (ERROR, "bad "),
         };
-        let (what, found) = (visible(&check.what), visible(&check.found));
+        let (what, found) = (visible_line(&check.what), visible_line(&check.found));
         output::print(format_args!("{style}{mark}{style:#}  {what:<width$}  {found}"));
         if let Some(hint) = &check.hint {
-            output::print(format_args!("      {:<width$}  {HINT}hint:{HINT:#} {}", "", visible(hint)));
+            output::print(format_args!("      {:<width$}  {HINT}hint:{HINT:#} {}", "", visible_line(hint)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `belljar add` and `belljar remove`.
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use belljar_config::{
     Format,
@@ -11,7 +11,7 @@ use belljar_model::{ErrorKind, RunError};
 use crate::{
     arguments::{AddArguments, ConfigArguments, RemoveArguments},
     failure::Failure,
-    output::{self, visible},
+    output::{self, visible_line},
     setup,
 };
 
@@ -31,12 +31,12 @@ pub(crate) fn add(arguments: AddArguments) -> Result<ExitCode, Failure> {
         }
     };
     let server = NewServer { name, reached, stateful, warm };
-    change(&config, &server.name, "added", json, |text| edit::added(text, &server))
+    change(&config, &server.name, "added", json, |text, folder| edit::added(text, folder, &server))
 }
 
 pub(crate) fn remove(arguments: RemoveArguments) -> Result<ExitCode, Failure> {
     let RemoveArguments { name, config, json } = arguments;
-    change(&config, &name, "removed", json, |text| edit::removed(text, &name))
+    change(&config, &name, "removed", json, |text, folder| edit::removed(text, folder, &name))
 }
 
 fn change(
@@ -44,7 +44,7 @@ fn change(
     name: &str,
     what: &str,
     json: bool,
-    edit: impl FnOnce(&str) -> Result<String, EditFault>,
+    edit: impl FnOnce(&str, &Path) -> Result<String, EditFault>,
 ) -> Result<ExitCode, Failure> {
     let path = setup::to_change(config)?;
     if Format::of(&path) != Format::Toml {
@@ -52,7 +52,8 @@ fn change(
         return Err(Failure::usage(message, "name a belljar.toml with --config"));
     }
     let before = belljar_config::text(&path)?;
-    let text = edit(before.as_deref().unwrap_or_default()).map_err(|fault| refused(&path, fault))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let text = edit(before.as_deref().unwrap_or_default(), folder).map_err(|fault| refused(&path, fault))?;
     let copy = belljar_config::replace(&path, before.as_deref(), &text, SUFFIX).map_err(|error| {
         let message = format!("{} cannot be written: {error}", path.display());
         Failure::from(RunError::new(ErrorKind::Config, message))
@@ -61,14 +62,14 @@ fn change(
         output::print_json(&serde_json::json!({ what: name, "config": path, "copy": copy }));
         return Ok(ExitCode::SUCCESS);
     }
-    output::print(format_args!("{what} '{}': {}", visible(name), visible(&path.display().to_string())));
+    output::print(format_args!("{what} '{}': {}", visible_line(name), visible_line(&path.display().to_string())));
     if let Some(copy) = copy {
-        output::note(format_args!("what it was before is in {}", visible(&copy.display().to_string())));
+        output::note(format_args!("what it was before is in {}", visible_line(&copy.display().to_string())));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn refused(path: &std::path::Path, fault: EditFault) -> Failure {
+fn refused(path: &Path, fault: EditFault) -> Failure {
     let hint = match &fault {
         EditFault::Exists { name } => format!("`belljar remove {name}` removes it; or choose another name"),
         EditFault::Unknown { nearest: Some(near), .. } => format!("did you mean {near}?"),

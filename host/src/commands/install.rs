@@ -19,7 +19,7 @@ use crate::{
     arguments::InstallArguments,
     environment,
     failure::Failure,
-    output::{self, GOOD, visible},
+    output::{self, GOOD, visible_line},
 };
 
 /// The name of the entry.
@@ -71,7 +71,7 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
         let message = format!("{} is left as it is: {problem}", path.display());
         Failure::from(RunError::new(ErrorKind::Config, message).with_hint("mend the file, or change it by hand"))
     })?;
-    let shown = visible(&path.display().to_string()).into_owned();
+    let shown = visible_line(&path.display().to_string()).into_owned();
     if changed == before.clone().unwrap_or_default() {
         output::print(format_args!("{shown}: nothing to change"));
         return Ok(ExitCode::SUCCESS);
@@ -87,7 +87,7 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
     })?;
     output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts anew"));
     if let Some(copy) = copy {
-        output::note(format_args!("what it was before is in {}", visible(&copy.display().to_string())));
+        output::note(format_args!("what it was before is in {}", visible_line(&copy.display().to_string())));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -176,7 +176,7 @@ fn show(before: &str, after: &str) {
     let tail = tail.min(old.len().min(new.len()) - head);
     for (sign, lines) in [('-', &old), ('+', &new)] {
         for line in lines.iter().take(lines.len() - tail).skip(head) {
-            output::print(format_args!("  {sign} {}", visible(line)));
+            output::print(format_args!("  {sign} {}", visible_line(line)));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _};
-use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+use tracing_subscriber::fmt::MakeWriter;
 
 use crate::{environment, output};
 
@@ -19,8 +19,12 @@ const PRIVATE_FILE: u32 = 0o600;
 pub(crate) fn to_file(name: &str, folder: Option<Dir>, verbose: u8) -> Option<PathBuf> {
     let path = environment::state_folder()?.join(format!("{name}.log"));
     let rotating = Rotating::open(folder?, format!("{name}.log")).ok()?;
-    let level = if verbose == 0 { "info,rmcp=warn" } else { "debug,rmcp=warn,wasmtime=info,cranelift=info" };
-    let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    let level = if verbose == 0 {
+        "info,rmcp=warn"
+    } else {
+        "debug,rmcp=warn,reqwest=warn,hyper_util=warn,rustls=warn,wasmtime=info,cranelift=info"
+    };
+    let filter = environment::log_filter(level);
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(LogFile(Mutex::new(rotating)))
@@ -61,7 +65,7 @@ impl Drop for Entry<'_> {
         let text = String::from_utf8_lossy(&self.text);
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         // A full disk costs log lines, and nothing else.
-        let _ = log.write(output::visible(&text).as_bytes());
+        let _ = log.write(output::log_line(&text).as_bytes());
     }
 }
 

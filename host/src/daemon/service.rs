@@ -80,11 +80,12 @@ struct ServersParams {
 impl Service for GatewayService {
     fn answer(
         &self,
+        client: u64,
         method: &str,
         params: Box<RawValue>,
         cancelled: CancellationToken,
     ) -> Option<BoxFuture<'static, Answer>> {
-        let gateway = self.gateway.clone();
+        let gateway = self.gateway.for_client(client.to_string());
         Some(match method {
             "execute" => execute(gateway, self.limits.clone(), params, cancelled).boxed(),
             "call" => call(gateway, self.limits.call, params, cancelled).boxed(),

@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 use super::value;
 use crate::{
     failure::Failure,
-    output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible},
+    output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible, visible_line},
 };
 
 /// Calls shown one by one; more are counted.
@@ -69,7 +69,7 @@ fn log(entry: &LogEntry) {
 }
 
 fn failure(error: &SeenError) {
-    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible(&error.message)));
+    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible_line(&error.message)));
     if let Some(frame) = &error.frame {
         output::say(visible(frame));
     } else if let Some(line) = error.line {
@@ -85,9 +85,9 @@ fn calls(calls: &[CallRecord]) {
     for call in calls.iter().take(SHOWN_CALLS) {
         let path = format!("{}.{}", call.server, call.tool);
         let (style, mark) = if call.ok { (GOOD, "ok") } else { (ERROR, "failed") };
-        let error = call.error.as_ref().map(|error| format!(": {}", visible(error))).unwrap_or_default();
+        let error = call.error.as_ref().map(|error| format!(": {}", visible_line(error))).unwrap_or_default();
         let effect = call.effect.as_str();
-        let path = visible(&path);
+        let path = visible_line(&path);
         output::say(format_args!(
             "{DIM} call {path:widest$}  {effect:<9}  {:>8.1} ms{DIM:#}  {style}{mark}{style:#}{error}",
             call.ms

@@ -6,7 +6,7 @@ use belljar_upstream::{ServerState, ServerStatus, Upstream};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::{sync::broadcast::error::RecvError, task::JoinHandle};
 
-use crate::output::{self, visible};
+use crate::output::{self, visible_line};
 
 /// Follows the states of the children until it is ended.
 pub(crate) struct Progress(Option<JoinHandle<()>>);
@@ -50,7 +50,7 @@ impl Spinner {
     fn update(&mut self, status: &ServerStatus) {
         self.starting.retain(|name| *name != status.name);
         if status.state == ServerState::Starting {
-            self.starting.push(visible(&status.name).into_owned());
+            self.starting.push(visible_line(&status.name).into_owned());
         }
         if self.starting.is_empty() {
             self.clear();

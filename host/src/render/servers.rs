@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     failure::Failure,
-    output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible},
+    output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible_line},
 };
 
 /// The states as they are shown, be they of this process or the daemon's.
@@ -47,10 +47,10 @@ impl Server {
         let uptime = self.uptime_ms.map(|ms| humantime::format_duration(Duration::from_secs(ms / 1000)).to_string());
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         [
-            visible(&name).into_owned(),
-            visible(&self.state).into_owned(),
-            visible(&self.transport).into_owned(),
-            or_dash(self.era.as_deref().map(|era| visible(era).into_owned())),
+            visible_line(&name).into_owned(),
+            visible_line(&self.state).into_owned(),
+            visible_line(&self.transport).into_owned(),
+            or_dash(self.era.as_deref().map(|era| visible_line(era).into_owned())),
             or_dash(self.tools.map(|tools| tools.to_string())),
             or_dash(self.pid.map(|pid| pid.to_string())),
             or_dash(uptime),
@@ -93,10 +93,10 @@ pub(crate) fn show(status: &RawValue) -> Result<(), Failure> {
         });
         output::print(cells.collect::<Vec<_>>().join("  "));
         if let Some(error) = &server.last_error {
-            output::print(format_args!("    {ERROR}{}{ERROR:#}", visible(error)));
+            output::print(format_args!("    {ERROR}{}{ERROR:#}", visible_line(error)));
         }
         if let Some(hint) = &server.hint {
-            output::print(format_args!("    {HINT}hint:{HINT:#} {}", visible(hint)));
+            output::print(format_args!("    {HINT}hint:{HINT:#} {}", visible_line(hint)));
         }
     }
     Ok(())

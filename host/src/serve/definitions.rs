@@ -107,6 +107,7 @@ fn execute_output() -> Value {
                     "stack": { "type": "string" },
                     "hint": { "type": "string" },
                     "recoverable": { "type": "boolean" },
+                    "retry_after_ms": { "type": "integer" },
                     "limit": {
                         "type": ["object", "null"],
                         "properties": {
@@ -143,8 +144,13 @@ fn execute_output() -> Value {
                     "wait_ms": { "type": "number" },
                     "fuel": { "type": "integer" },
                     "peak_memory_bytes": { "type": "integer" },
+                    "source_bytes": { "type": "integer" },
                     "tool_calls": { "type": "integer" },
+                    "concurrent_calls": { "type": "integer" },
+                    "largest_arguments_bytes": { "type": "integer" },
+                    "largest_result_bytes": { "type": "integer" },
                     "log_bytes": { "type": "integer" },
+                    "log_lines": { "type": "integer" },
                     "output_bytes": { "type": "integer" }
                 },
                 "required": ["tool_calls", "log_bytes", "output_bytes"]

@@ -59,6 +59,7 @@ impl Drop for OnDrop {
 impl Service for Stub {
     fn answer(
         &self,
+        _: u64,
         method: &str,
         params: Box<RawValue>,
         cancelled: CancellationToken,

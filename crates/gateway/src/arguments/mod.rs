@@ -5,6 +5,8 @@
 //! for a schema, patterns take time linear in what they look at, and defaults are not filled in.
 
 mod cost;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod names;
 mod problems;
 

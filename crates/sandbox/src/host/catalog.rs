@@ -2,12 +2,14 @@
 
 use super::{RunState, glass::belljar::sandbox::catalog::Host};
 
-/// Bytes of a query or a path; longer ones find nothing.
+/// Bytes of a query; what is over does not count.
 const MAX_QUERY: usize = 1024;
+/// Bytes of the name of a server or the path of a tool; longer ones name nothing.
+const MAX_NAME: usize = 8 * 1024;
 
 impl Host for RunState {
     async fn list(&mut self, server: Option<String>) -> wasmtime::Result<Result<String, String>> {
-        let server = server.map(bounded);
+        let server = server.map(|name| bounded(name, MAX_NAME));
         self.meter.stand(true);
         let answer = self.tools.list(server).await;
         self.meter.stand(false);
@@ -16,21 +18,21 @@ impl Host for RunState {
 
     async fn search(&mut self, query: String, limit: u32) -> wasmtime::Result<String> {
         self.meter.stand(true);
-        let answer = self.tools.search(bounded(query), limit as usize).await;
+        let answer = self.tools.search(bounded(query, MAX_QUERY), limit as usize).await;
         self.meter.stand(false);
         Ok(answer.as_str().to_owned())
     }
 
     async fn describe(&mut self, path: String) -> wasmtime::Result<Result<String, String>> {
         self.meter.stand(true);
-        let answer = self.tools.describe(bounded(path)).await;
+        let answer = self.tools.describe(bounded(path, MAX_NAME)).await;
         self.meter.stand(false);
         Ok(answer.map(|text| text.as_str().to_owned()))
     }
 }
 
-fn bounded(mut text: String) -> String {
-    let mut end = text.len().min(MAX_QUERY);
+fn bounded(mut text: String, max: usize) -> String {
+    let mut end = text.len().min(max);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -16,7 +16,7 @@ impl Host for RunState {
             Level::Warn => LogLevel::Warn,
             Level::Error => LogLevel::Error,
         };
-        self.journal.log(level, text, self.limits.max_logs.as_u64());
+        self.journal.log(level, text, self.limits.max_logs.as_u64(), self.limits.max_log_lines);
         Ok(())
     }
 }

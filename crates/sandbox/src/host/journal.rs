@@ -11,9 +11,6 @@ use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
 use super::tools::milliseconds;
 use crate::GrantedTool;
 
-/// Entries of one run's log. An entry without a text costs memory too.
-const MAX_ENTRIES: usize = 10_000;
-
 /// A run's notes, shared by the run and whoever drives it.
 #[derive(Clone, Default)]
 pub(crate) struct Journal(Arc<Mutex<Notes>>);
@@ -23,9 +20,14 @@ pub(crate) struct Journal(Arc<Mutex<Notes>>);
 pub(crate) struct Notes {
     pub(crate) logs: Vec<LogEntry>,
     pub(crate) log_bytes: u64,
+    pub(crate) log_lines: u64,
     logs_are_cut: bool,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) calls_begun: u64,
+    /// The most calls that were open at once, and the largest that went either way.
+    pub(crate) concurrent_calls: u64,
+    pub(crate) largest_arguments: u64,
+    pub(crate) largest_result: u64,
     /// Calls whose answer the guest does not have yet, by their number.
     open: BTreeMap<u64, (GrantedTool, Instant)>,
     pub(crate) hit: Option<LimitHit>,
@@ -35,38 +37,49 @@ pub(crate) struct Notes {
 
 impl Journal {
     /// Keeps a log entry, as far as there is room: what is over is cut, and the cut is said once.
-    pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64) {
+    pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64, max_lines: u64) {
         let mut notes = self.lock();
         if notes.logs_are_cut {
             return;
         }
-        let room = max_bytes.saturating_sub(notes.log_bytes);
-        let fits = text.len() as u64 <= room && notes.logs.len() < MAX_ENTRIES;
-        if !fits {
-            let mut end = usize::try_from(room).unwrap_or(usize::MAX).min(text.len());
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
+        let lines_left = as_size(max_lines.saturating_sub(notes.log_lines));
+        let bytes_left = as_size(max_bytes.saturating_sub(notes.log_bytes));
+        let end = end_of(&text, bytes_left, lines_left);
+        let fits = end == Some(text.len());
+        if let Some(end) = end {
             text.truncate(end);
-        }
-        if fits || !text.is_empty() {
-            notes.log_bytes += text.len() as u64;
-            notes.logs.push(LogEntry { level, text });
+            if fits || !text.is_empty() {
+                notes.log_bytes += text.len() as u64;
+                notes.log_lines += lines(&text) as u64;
+                notes.logs.push(LogEntry { level, text });
+            }
         }
         if !fits {
             notes.logs_are_cut = true;
-            let text = format!(
-                "[the logs reached their limit of {max_bytes} bytes or {MAX_ENTRIES} entries; the rest is cut]"
-            );
+            let text =
+                format!("[the logs reached their limit of {max_bytes} bytes or {max_lines} lines; the rest is cut]");
             notes.logs.push(LogEntry { level: LogLevel::Warn, text });
         }
     }
 
     /// Notes that a call has begun.
-    pub(crate) fn begin(&self, number: u64, tool: GrantedTool) {
+    pub(crate) fn begin(&self, number: u64, tool: GrantedTool, arguments: usize) {
         let mut notes = self.lock();
         notes.calls_begun += 1;
+        notes.largest_arguments = notes.largest_arguments.max(arguments as u64);
         notes.open.insert(number, (tool, Instant::now()));
+        notes.concurrent_calls = notes.concurrent_calls.max(notes.open.len() as u64);
+    }
+
+    /// Calls whose answer the guest does not have yet.
+    pub(crate) fn open_calls(&self) -> u64 {
+        self.lock().open.len() as u64
+    }
+
+    /// Notes the size of a call's result.
+    pub(crate) fn received(&self, bytes: usize) {
+        let mut notes = self.lock();
+        notes.largest_result = notes.largest_result.max(bytes as u64);
     }
 
     /// Notes how a call ended, at the moment at which the guest gets its answer.
@@ -112,6 +125,25 @@ impl Journal {
     }
 }
 
+/// Where a text must end to have so many bytes and lines; nowhere, if there is no line left.
+fn end_of(text: &str, bytes: usize, lines: usize) -> Option<usize> {
+    let last_line = lines.checked_sub(1)?;
+    let of_lines = text.match_indices('\n').nth(last_line).map_or(text.len(), |(at, _)| at);
+    let mut end = of_lines.min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    Some(end)
+}
+
+fn lines(text: &str) -> usize {
+    1 + text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+fn as_size(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,14 +151,32 @@ mod tests {
     #[test]
     fn logs_over_the_limit_are_cut_and_the_cut_is_said_once() {
         let journal = Journal::default();
-        journal.log(LogLevel::Log, "12345".into(), 8);
-        journal.log(LogLevel::Log, "67é90".into(), 8);
-        journal.log(LogLevel::Log, "more".into(), 8);
+        journal.log(LogLevel::Log, "12345".into(), 8, 9);
+        journal.log(LogLevel::Log, "67é90".into(), 8, 9);
+        journal.log(LogLevel::Log, "more".into(), 8, 9);
         let notes = journal.close();
         let texts: Vec<&str> = notes.logs.iter().map(|entry| entry.text.as_str()).collect();
         assert_eq!(texts.len(), 3, "{texts:?}");
         assert_eq!(&texts[..2], ["12345", "67"]);
         assert!(texts[2].contains("limit of 8 bytes"), "{texts:?}");
         assert_eq!(notes.log_bytes, 7);
+    }
+
+    #[test]
+    fn lines_over_the_limit_are_cut_too_wherever_they_stand() {
+        for (texts, kept) in [
+            (&["a", "b", "c", "d"][..], &["a", "b", "c"][..]),
+            (&["a\nb\nc\nd"], &["a\nb\nc"]),
+            (&["a", "b\nc\nd", "e"], &["a", "b\nc"]),
+            (&["", "", "", ""], &["", "", ""]),
+        ] {
+            let journal = Journal::default();
+            texts.iter().for_each(|text| journal.log(LogLevel::Log, (*text).to_owned(), 100, 3));
+            let notes = journal.close();
+            let got: Vec<&str> = notes.logs.iter().map(|entry| entry.text.as_str()).collect();
+            assert_eq!(&got[..got.len() - 1], kept, "{texts:?}");
+            assert!(got.last().is_some_and(|text| text.contains("or 3 lines")), "{got:?}");
+            assert_eq!(notes.log_lines, 3, "{texts:?}");
+        }
     }
 }

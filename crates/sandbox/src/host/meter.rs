@@ -11,6 +11,7 @@ use belljar_model::{LimitHit, Limits};
 pub(crate) struct Meter {
     timeout: Duration,
     compute: Duration,
+    wait: Duration,
     clocks: Mutex<Clocks>,
 }
 
@@ -41,6 +42,7 @@ impl Meter {
         Self {
             timeout: limits.timeout,
             compute: limits.compute,
+            wait: limits.wait,
             clocks: Mutex::new(Clocks {
                 started: now,
                 computed: Duration::ZERO,
@@ -57,6 +59,7 @@ impl Meter {
     pub(crate) fn enter(&self) {
         let mut clocks = self.lock();
         let now = Instant::now();
+        // It has been handed what it waited for within its turn.
         if clocks.phase == Phase::Waiting {
             let waited = now - clocks.since;
             clocks.waited += waited;
@@ -75,6 +78,18 @@ impl Meter {
         let waits = !std::mem::take(&mut clocks.has_yielded);
         clocks.phase = if waits { Phase::Waiting } else { Phase::Paused };
         waits
+    }
+
+    /// What the guest waited for may be there: from now on it waits for its turn, which is no wait of the script's.
+    pub(crate) fn resume(&self) {
+        let mut clocks = self.lock();
+        if clocks.phase == Phase::Waiting {
+            let now = Instant::now();
+            let waited = now - clocks.since;
+            clocks.waited += waited;
+            clocks.since = now;
+            clocks.phase = Phase::Paused;
+        }
     }
 
     /// The guest stands still inside an import, or goes on.
@@ -104,9 +119,17 @@ impl Meter {
         Ok(())
     }
 
-    /// The limit that a run meets when its wall time is over while it waits.
-    pub(crate) fn timed_out(&self) -> LimitHit {
-        hit("timeout", self.timeout, self.lock().started.elapsed())
+    /// The limit that a run has met while it stood still, or how long to wait before there can be one.
+    pub(crate) fn overdue(&self) -> Result<LimitHit, Duration> {
+        let (wall, _, waited) = self.read();
+        if wall >= self.timeout {
+            return Ok(hit("timeout", self.timeout, wall));
+        }
+        if waited >= self.wait {
+            return Ok(hit("wait", self.wait, waited));
+        }
+        // No wait is longer than the time that passes.
+        Err((self.timeout - wall).min(self.wait - waited))
     }
 
     /// Wall time, time inside, time waited.

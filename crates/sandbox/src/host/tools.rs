@@ -93,10 +93,14 @@ impl RunState {
             let hit = LimitHit { name: "max_calls", max: self.limits.max_calls, used: self.calls + 1, unit: "calls" };
             return Err(self.exceeded(hit));
         }
+        let (open, max) = (self.journal.open_calls(), self.limits.max_concurrent_calls);
+        if open >= max {
+            return Err(self.exceeded(LimitHit { name: "max_concurrent_calls", max, used: open + 1, unit: "calls" }));
+        }
         let number = self.admit_task()?;
         let tool = self.handles.get(handle)?.0.clone();
         self.calls += 1;
-        self.journal.begin(number, tool.clone());
+        self.journal.begin(number, tool.clone(), arguments.len());
 
         let (sender, receiver) = oneshot::channel();
         let bounds = JsonBounds::with_bytes(as_size(self.limits.max_arguments.as_u64()));
@@ -104,14 +108,17 @@ impl RunState {
             Ok(arguments) => Ok(self.tools.call(&tool, arguments, self.limits.call)),
             Err(fault) => Err(arguments_fault(&fault)),
         };
-        let (inbox, max_result) = (self.inbox.clone(), self.limits.max_result.as_u64());
+        let (inbox, journal, max_result) = (self.inbox.clone(), self.journal.clone(), self.limits.max_result.as_u64());
         let begun = Instant::now();
         self.tasks.spawn(async move {
             let result = match call {
                 Ok(call) => call.await,
                 Err(fault) => Err(fault),
             };
-            let result = result.and_then(|result| bounded(result, max_result));
+            let result = result.and_then(|result| {
+                journal.received(result.as_str().len());
+                bounded(result, max_result)
+            });
             let record = record(&tool, &result, begun);
             inbox.put(Arrival::Answer { number, record, result, waiting: sender });
         });

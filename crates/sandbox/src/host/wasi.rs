@@ -40,6 +40,9 @@ pub(crate) const INTERFACES: [&str; 17] = [
 ];
 /// The version that the linker offers. Any 0.2 that is not newer in kind is matched by it.
 const VERSION: &str = "0.2.6";
+/// How finely both clocks go. Browsers give pages that share a process no more; what scripts do with time needs no more either. It takes the
+/// edge off measuring caches and neighbours, and does not take it away: a script can count its own work between two ticks.
+const CLOCK_RESOLUTION: Duration = Duration::from_millis(1);
 /// Bytes of output kept: the end of a panic's message is what matters.
 const KEPT_OUTPUT: usize = 8 * 1024;
 /// Bytes that one question for randomness may ask for.
@@ -138,14 +141,16 @@ pub(super) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
     }
 
     let mut monotonic_clock = interface(linker, "wasi:clocks/monotonic-clock")?;
-    monotonic_clock.func_wrap("now", |store: Context<'_>, (): ()| Ok((nanoseconds(store.data().meter.read().0),)))?;
+    monotonic_clock
+        .func_wrap("now", |store: Context<'_>, (): ()| Ok((nanoseconds(coarse(store.data().meter.read().0)),)))?;
+    monotonic_clock.func_wrap("resolution", |_: Context<'_>, (): ()| Ok((nanoseconds(CLOCK_RESOLUTION),)))?;
     for function in ["subscribe-duration", "subscribe-instant"] {
         monotonic_clock
             .func_wrap(function, |_: Context<'_>, (_,): (u64,)| Err::<(Resource<Pollable>,), _>(no_waiting()))?;
     }
     let mut wall_clock = interface(linker, "wasi:clocks/wall-clock")?;
     wall_clock.func_wrap("now", |_: Context<'_>, (): ()| Ok((now(),)))?;
-    wall_clock.func_wrap("resolution", |_: Context<'_>, (): ()| Ok((Datetime { seconds: 0, nanoseconds: 1 },)))?;
+    wall_clock.func_wrap("resolution", |_: Context<'_>, (): ()| Ok((datetime(CLOCK_RESOLUTION),)))?;
 
     let mut random = interface(linker, "wasi:random/random")?;
     random.func_wrap("get-random-bytes", |mut store: Context<'_>, (count,): (u64,)| {
@@ -205,8 +210,18 @@ fn nanoseconds(duration: Duration) -> u64 {
 }
 
 fn now() -> Datetime {
-    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Datetime { seconds: since_epoch.as_secs(), nanoseconds: since_epoch.subsec_nanos() }
+    datetime(coarse(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()))
+}
+
+fn datetime(duration: Duration) -> Datetime {
+    Datetime { seconds: duration.as_secs(), nanoseconds: duration.subsec_nanos() }
+}
+
+/// The last tick before.
+fn coarse(time: Duration) -> Duration {
+    let tick = CLOCK_RESOLUTION.as_nanos();
+    let beyond = u64::try_from(time.as_nanos() % tick).unwrap_or_default();
+    time.saturating_sub(Duration::from_nanos(beyond))
 }
 
 #[cfg(all(test, feature = "embedded"))]

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use belljar_model::{HttpEndpoint, StdioCommand};
+use belljar_model::StdioCommand;
 use belljar_testkit::is_gone_within;
 use belljar_upstream::{Backoff, Exit, StartFault, StartStep};
 use serde_json::json;
@@ -96,15 +96,6 @@ async fn a_start_fault_names_the_step_that_failed() {
     spec.start_timeout = Duration::from_secs(3);
     let fault = start_fault(&upstream(spec)).await;
     assert!(matches!(&*fault, StartFault::NoAnswer { step: StartStep::ListTools, .. }), "{fault:?}");
-}
-
-#[tokio::test]
-async fn a_transport_that_is_not_spoken_yet_says_what_to_use_instead() {
-    let endpoint = HttpEndpoint { url: "http://127.0.0.1:1/mcp".to_owned(), headers: BTreeMap::new() };
-    let upstream = upstream(ServerSpec::new("child", Transport::Http(endpoint)));
-    let fault = start_fault(&upstream).await;
-    assert!(matches!(&*fault, StartFault::TransportNotSupported { transport: "http" }));
-    assert!(fault.hint().is_some_and(|hint| hint.contains("mcp-remote")));
 }
 
 #[tokio::test]

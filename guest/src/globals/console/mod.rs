@@ -78,12 +78,12 @@ fn emit(level: Level, text: &str) {
     hand_over(level, &format!("{indentation}{}", text.replace('\n', &format!("\n{indentation}"))));
 }
 
-#[cfg(not(test))]
+#[cfg(not(any(test, fuzzing)))]
 fn hand_over(level: Level, text: &str) {
     glass::write(level, text);
 }
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 fn hand_over(_: Level, text: &str) {
     crate::testing::LOGGED.with_borrow_mut(|logged| logged.push(text.to_owned()));
 }

@@ -1,0 +1,98 @@
+//! Sandboxes, tools and load that the measures share.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use belljar_model::{ByteSize, Limits, Outcome};
+use belljar_sandbox::{Effect, Image, Program, Sandbox, SandboxOptions, ToolSet, Tools};
+use serde_json::json;
+use tokio::{
+    sync::Notify,
+    task::{JoinHandle, JoinSet},
+};
+
+pub(crate) const ENDLESS: &str = "while (true) {}";
+
+pub(crate) fn sandbox(max_live: u32, max_queued: u32) -> Arc<Sandbox> {
+    let queue_timeout = Duration::from_secs(600);
+    let options = SandboxOptions { max_live, max_queued, queue_timeout, ..SandboxOptions::default() };
+    Arc::new(Sandbox::new(&Image::embedded(), options).unwrap())
+}
+
+/// Limits that end nothing within the time of a measure.
+pub(crate) fn patient() -> Limits {
+    let hour = Duration::from_secs(3600);
+    Limits {
+        timeout: hour,
+        compute: hour,
+        call: hour,
+        fuel: u64::MAX >> 1,
+        memory: ByteSize::mib(16),
+        ..Limits::default()
+    }
+}
+
+/// Starts a run on a task of its own.
+pub(crate) fn start(
+    sandbox: &Arc<Sandbox>,
+    source: &'static str,
+    limits: &Limits,
+    tools: &Gate,
+) -> JoinHandle<Outcome> {
+    let (sandbox, limits, tools) = (sandbox.clone(), limits.clone(), tools.tools());
+    tokio::spawn(async move { sandbox.run(Program::new(source), &limits, tools).await })
+}
+
+/// Endless scripts, until they are dropped.
+pub(crate) fn endless(sandbox: &Arc<Sandbox>, count: usize) -> JoinSet<Outcome> {
+    let mut runs = JoinSet::new();
+    for _ in 0..count {
+        let sandbox = sandbox.clone();
+        runs.spawn(async move { sandbox.run(Program::new(ENDLESS), &patient(), Arc::new(ToolSet::new())).await });
+    }
+    runs
+}
+
+/// A tool `box.wait` whose calls stay open until the gate is opened.
+#[derive(Clone, Default)]
+pub(crate) struct Gate(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    arrived: AtomicUsize,
+    arrival: Notify,
+    open: Notify,
+}
+
+impl Gate {
+    pub(crate) fn tools(&self) -> Arc<dyn Tools> {
+        let state = self.0.clone();
+        Arc::new(ToolSet::new().with("box", "wait", Effect::ReadOnly, move |_| {
+            let state = state.clone();
+            async move {
+                let open = state.open.notified();
+                state.arrived.fetch_add(1, Ordering::AcqRel);
+                state.arrival.notify_one();
+                open.await;
+                Ok(json!(1))
+            }
+        }))
+    }
+
+    /// Waits until so many calls stand before the gate.
+    pub(crate) async fn arrived(&self, count: usize) {
+        while self.0.arrived.load(Ordering::Acquire) < count {
+            self.0.arrival.notified().await;
+        }
+    }
+
+    /// Answers all calls that stand before it.
+    pub(crate) fn open(&self) {
+        self.0.open.notify_waiters();
+    }
+}

@@ -1,0 +1,57 @@
+//! What ten thousand runs take that wait for a slot.
+
+use std::time::Instant;
+
+use belljar_benches::process::resident_bytes;
+use belljar_model::ErrorKind;
+use futures::future::join_all;
+use tokio::runtime::Runtime;
+
+use crate::{
+    cores,
+    load::{Gate, patient, sandbox, start},
+    table::{line, mebibytes},
+};
+
+const QUEUED: usize = 10_000;
+
+pub(crate) fn measure(runtime: &Runtime) {
+    println!("{QUEUED} runs that wait for a slot");
+    let slots = cores();
+    let sandbox = sandbox(u32::try_from(slots).unwrap(), u32::try_from(QUEUED).unwrap());
+    let (limits, gate) = (patient(), Gate::default());
+    runtime.block_on(async {
+        let holding: Vec<_> = (0..slots).map(|_| start(&sandbox, "await box.wait({})", &limits, &gate)).collect();
+        gate.arrived(slots).await;
+        let before = resident_bytes().unwrap();
+        let begun = Instant::now();
+        let queued: Vec<_> = (0..QUEUED).map(|_| start(&sandbox, "1+1", &limits, &gate)).collect();
+        // The first beyond the queue is told so at once; it is asked until the others have all taken their places.
+        let refused = loop {
+            let asked = Instant::now();
+            let one = start(&sandbox, "1+1", &limits, &gate);
+            tokio::task::yield_now().await;
+            if one.is_finished() {
+                let outcome = one.await.unwrap();
+                assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Busy);
+                break asked.elapsed();
+            }
+            one.abort();
+        };
+        line("time until all are in the queue", format!("{:.1} ms", begun.elapsed().as_secs_f64() * 1e3));
+        let grown = resident_bytes().unwrap().saturating_sub(before);
+        line("grown by", mebibytes(grown));
+        line("  for each run", format!("{:.0} bytes", grown as f64 / QUEUED as f64));
+        line("one more is told that belljar is busy after", format!("{:.2} ms", refused.as_secs_f64() * 1e3));
+        let drained = Instant::now();
+        gate.open();
+        for outcome in join_all(holding.into_iter().chain(queued)).await {
+            let outcome = outcome.unwrap();
+            assert!(outcome.is_ok(), "{:?}", outcome.result);
+        }
+        let seconds = drained.elapsed().as_secs_f64();
+        line("all have run after", format!("{seconds:.2} s"));
+        line("  runs a second", format!("{:.0}", QUEUED as f64 / seconds));
+    });
+    println!();
+}

@@ -1,0 +1,46 @@
+//! What a thousand runs take that all wait for a tool.
+
+use belljar_benches::process::resident_bytes;
+use futures::future::join_all;
+use tokio::runtime::Runtime;
+
+use crate::{
+    load::{Gate, patient, sandbox, start},
+    table::{line, mebibytes},
+};
+
+const RUNS: usize = 1_000;
+
+pub(crate) fn measure(runtime: &Runtime) {
+    println!("{RUNS} live runs that all wait for a tool");
+    let before = resident_bytes().unwrap();
+    let sandbox = sandbox(u32::try_from(RUNS).unwrap(), 0);
+    let idle = resident_bytes().unwrap();
+    for (name, source) in [
+        ("a call and no more", "await box.wait({})"),
+        (
+            "a call, with 100 KB of JSON in hand",
+            "const all = JSON.parse(JSON.stringify(Array(2000).fill({ name: 'n', id: 1, tags: ['a'] }))); await box.wait({}); all.length",
+        ),
+    ] {
+        let gate = Gate::default();
+        let began = resident_bytes().unwrap();
+        let (grown, kept) = runtime.block_on(async {
+            let runs: Vec<_> = (0..RUNS).map(|_| start(&sandbox, source, &patient(), &gate)).collect();
+            gate.arrived(RUNS).await;
+            let grown = resident_bytes().unwrap().saturating_sub(began);
+            gate.open();
+            for outcome in join_all(runs).await {
+                let outcome = outcome.unwrap();
+                assert!(outcome.is_ok(), "{:?}", outcome.result);
+            }
+            (grown, resident_bytes().unwrap().saturating_sub(began))
+        });
+        line(&format!("{name}: grown by"), mebibytes(grown));
+        line("  for each run", format!("{:.0} KB", grown as f64 / RUNS as f64 / 1e3));
+        line("  kept by warm slots when all have ended", mebibytes(kept));
+    }
+    line("the sandbox itself", mebibytes(idle.saturating_sub(before)));
+    line("RSS at the end", mebibytes(resident_bytes().unwrap()));
+    println!();
+}

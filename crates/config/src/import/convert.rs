@@ -1,0 +1,276 @@
+//! One server of a client's file as a table of belljar.toml.
+
+use std::{fmt::Write as _, path::Path};
+
+use toml_edit::{Array, InlineTable, Item, Table, Value as Toml};
+
+use crate::{
+    error::shown,
+    tree::{Entry, Node, Value},
+};
+
+/// A server as belljar.toml has it.
+pub(super) struct Converted {
+    pub(super) table: Table,
+    /// What it is, without any value that may be a secret.
+    pub(super) summary: String,
+    /// What was changed or left out on the way.
+    pub(super) notes: Vec<String>,
+}
+
+/// Converts the server that `entries` describe, in a file that lies in `directory`.
+///
+/// # Errors
+/// Why it cannot be taken.
+pub(super) fn convert(entries: &[Entry], directory: &Path) -> Result<Converted, String> {
+    let get = |key: &str| entries.iter().find(|entry| entry.key == key && !matches!(entry.node.value, Value::Null));
+    if let Some(Entry { node: Node { value: Value::Boolean(true), .. }, .. }) = get("disabled") {
+        return Err("it is disabled there".to_owned());
+    }
+    if let Some(Entry { node: Node { value: Value::String(command), .. }, .. }) = get("command")
+        && Path::new(command).file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case("belljar"))
+    {
+        return Err("it is belljar itself".to_owned());
+    }
+    let mut conversion = Conversion { directory, table: Table::new(), notes: Vec::new(), left_out: Vec::new() };
+    for entry in entries {
+        conversion.add(entry)?;
+    }
+    let summary = summary(&conversion.table);
+    let mut notes = conversion.notes;
+    if !conversion.left_out.is_empty() {
+        notes.push(format!("left out: {}", conversion.left_out.join(", ")));
+    }
+    notes.dedup();
+    Ok(Converted { table: conversion.table, summary, notes })
+}
+
+struct Conversion<'a> {
+    directory: &'a Path,
+    table: Table,
+    notes: Vec<String>,
+    left_out: Vec<String>,
+}
+
+impl Conversion<'_> {
+    fn add(&mut self, Entry { key, node, .. }: &Entry) -> Result<(), String> {
+        match (key.as_str(), &node.value) {
+            (_, Value::Null) | ("disabled", Value::Boolean(false)) => {}
+            ("command" | "url" | "start_timeout" | "era" | "builtin", Value::String(text)) => {
+                let text = self.rewritten(text);
+                self.set(key, text);
+            }
+            // What follows from the other keys is not written down.
+            ("type", Value::String(kind)) if kind == "sse" => self.set("type", "sse"),
+            ("type", Value::String(_)) => {}
+            ("cwd", Value::String(path)) => self.set_path("cwd", path),
+            ("envFile" | "env_file", Value::String(path)) => self.set_path("env_file", path),
+            ("args", Value::List(list)) => {
+                let args = list.iter().map(|node| self.text(node, key)).collect::<Result<Array, _>>()?;
+                self.set(key, args);
+            }
+            ("env" | "headers" | "effects", Value::Table(entries)) => {
+                let mut table = InlineTable::new();
+                for Entry { key: name, node, .. } in entries {
+                    if !matches!(node.value, Value::Null) {
+                        table.insert(name, self.text(node, key)?.into());
+                    }
+                }
+                if !table.is_empty() {
+                    self.set(key, table);
+                }
+            }
+            // Cursor's name for it.
+            ("oauth" | "auth", Value::Table(entries)) => self.add_oauth(entries)?,
+            ("command" | "url" | "type" | "cwd" | "envFile" | "args" | "env" | "headers", _) => {
+                return Err(format!("its '{}' is of a type that belljar does not understand", shown(key)));
+            }
+            _ => self.left_out.push(format!("'{}'", shown(key))),
+        }
+        Ok(())
+    }
+
+    fn add_oauth(&mut self, entries: &[Entry]) -> Result<(), String> {
+        let mut table = InlineTable::new();
+        for Entry { key, node, .. } in entries {
+            match (key.as_str(), &node.value) {
+                ("client_id" | "clientId" | "CLIENT_ID", _) => {
+                    table.insert("client_id", self.text(node, key)?.into());
+                }
+                ("client_secret" | "clientSecret" | "CLIENT_SECRET", _) => {
+                    table.insert("client_secret", self.text(node, key)?.into());
+                }
+                ("scopes", Value::List(list)) => {
+                    let scopes = list.iter().map(|node| self.text(node, key)).collect::<Result<Array, _>>()?;
+                    table.insert("scopes", scopes.into());
+                }
+                ("port" | "callbackPort", Value::Number(port)) => match port.parse::<u16>() {
+                    Ok(port) => drop(table.insert("port", i64::from(port).into())),
+                    Err(_) => self.left_out.push("'oauth.port'".to_owned()),
+                },
+                _ => self.left_out.push(format!("'oauth.{}'", shown(key))),
+            }
+        }
+        if !table.is_empty() {
+            self.set("oauth", table);
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, key: &str, value: impl Into<Toml>) {
+        self.table.insert(key, Item::Value(value.into()));
+    }
+
+    /// A path that means the same from wherever belljar.toml will lie.
+    fn set_path(&mut self, key: &str, path: &str) {
+        let path = self.rewritten(path);
+        // What begins with a variable is resolved when it is read.
+        let absolute = if path.starts_with("${") { path } else { self.directory.join(path).display().to_string() };
+        self.set(key, absolute);
+    }
+
+    fn text(&mut self, node: &Node, key: &str) -> Result<String, String> {
+        match &node.value {
+            Value::String(text) => Ok(self.rewritten(text)),
+            Value::Number(number) => Ok(number.clone()),
+            _ => Err(format!("its '{}' holds something else than texts", shown(key))),
+        }
+    }
+
+    /// A text with the references that only editors know written as variables of the environment.
+    fn rewritten(&mut self, text: &str) -> String {
+        let mut result = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            result.push_str(before);
+            let reference = after.split_once('}').map(|(reference, _)| reference);
+            let input = reference.and_then(|reference| reference.strip_prefix("input:"));
+            match (input, reference.and_then(|reference| reference.strip_prefix("env:"))) {
+                (Some(input), _) if !before.ends_with('$') && is_short_name(input) => {
+                    let variable = variable_of(input);
+                    self.notes.push(format!("asks for '{}' there: written as ${{{variable}}}", shown(input)));
+                    let _ = write!(result, "${{{variable}}}");
+                    rest = after.get(input.len() + "input:}".len()..).unwrap_or_default();
+                }
+                (None, Some(name)) if !before.ends_with('$') && is_short_name(name) => {
+                    let _ = write!(result, "${{{name}}}");
+                    rest = after.get(name.len() + "env:}".len()..).unwrap_or_default();
+                }
+                _ => {
+                    result.push_str("${");
+                    rest = after;
+                }
+            }
+        }
+        result.push_str(rest);
+        result
+    }
+}
+
+/// The variable that stands for what a client asks its user.
+fn variable_of(input: &str) -> String {
+    input
+        .chars()
+        .map(|character| if character.is_ascii_alphanumeric() { character.to_ascii_uppercase() } else { '_' })
+        .collect()
+}
+
+fn is_short_name(name: &str) -> bool {
+    const LONGEST: usize = 100;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' ');
+    (1..=LONGEST).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+/// What a server is, in one line: names, and of a URL its origin and path alone.
+fn summary(table: &Table) -> String {
+    let text = |key: &str| table.get(key).and_then(Item::as_str);
+    let names = |key: &str| -> Vec<String> {
+        let table = table.get(key).and_then(Item::as_inline_table);
+        table.map(|table| table.iter().map(|(name, _)| shown(name)).collect()).unwrap_or_default()
+    };
+    let mut summary = match (text("command"), text("url")) {
+        (Some(command), _) => {
+            let arguments = table.get("args").and_then(Item::as_array).map_or(0, Array::len);
+            match arguments {
+                0 => shown(command),
+                1 => format!("{} with 1 argument", shown(command)),
+                count => format!("{} with {count} arguments", shown(command)),
+            }
+        }
+        (None, Some(url)) => shown(&origin_and_path(url)),
+        (None, None) => String::new(),
+    };
+    for (key, title) in [("env", "variables"), ("headers", "headers")] {
+        let names = names(key);
+        if !names.is_empty() {
+            let _ = write!(summary, ", {title} {}", names.join(" "));
+        }
+    }
+    summary
+}
+
+/// A URL without what may be a secret in it: a name and password before the host, and all after the path.
+fn origin_and_path(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let url = url.get(..end).unwrap_or_default();
+    let Some((scheme, rest)) = url.split_once("://") else { return String::new() };
+    let (authority, path) = rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    match path {
+        Some(path) => format!("{scheme}://{host}/{path}"),
+        None => format!("{scheme}://{host}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Format, tree};
+
+    fn converting(json: &str) -> Result<(String, String, Vec<String>), String> {
+        let Ok(root) = tree::parse(json, Format::Json) else { panic!("no JSON: {json}") };
+        let Value::Table(entries) = &root.value else { panic!("no object: {json}") };
+        convert(entries, Path::new("/project"))
+            .map(|Converted { table, summary, notes }| (table.to_string(), summary, notes))
+    }
+
+    #[test]
+    fn a_program_is_taken_with_its_references() {
+        let json = r#"{"type": "stdio", "command": "npx", "args": ["-y", "x ${workspaceFolder}"], "cwd": "sub", "envFile": "${userHome}/.env",
+            "env": {"A": "${env:A}", "B": "${input:api-key}", "C": 3, "D": null, "E": "$${env:A}"}, "autoApprove": ["x"], "timeout": 5}"#;
+        let (table, summary, notes) = converting(json).expect("a table");
+        assert_eq!(
+            table,
+            "command = \"npx\"\nargs = [\"-y\", \"x ${workspaceFolder}\"]\ncwd = \"/project/sub\"\nenv_file = \"${userHome}/.env\"\n\
+             env = { A = \"${A}\", B = \"${API_KEY}\", C = \"3\", E = \"$${env:A}\" }\n"
+        );
+        assert_eq!(summary, "npx with 2 arguments, variables A B C E");
+        assert_eq!(notes, ["asks for 'api-key' there: written as ${API_KEY}", "left out: 'autoApprove', 'timeout'"]);
+    }
+
+    #[test]
+    fn a_remote_server_is_taken_and_its_secrets_are_not_said() {
+        let json = r#"{"type": "sse", "url": "https://me:sesame@example.com:8/mcp?key=sesame#sesame",
+            "headers": {"Authorization": "Bearer sesame"}, "auth": {"CLIENT_ID": "id", "CLIENT_SECRET": "sesame", "scopes": ["r"], "x": 1}}"#;
+        let (table, summary, notes) = converting(json).expect("a table");
+        assert_eq!(
+            table,
+            "type = \"sse\"\nurl = \"https://me:sesame@example.com:8/mcp?key=sesame#sesame\"\nheaders = { Authorization = \"Bearer sesame\" }\n\
+             oauth = { client_id = \"id\", client_secret = \"sesame\", scopes = [\"r\"] }\n"
+        );
+        assert_eq!(summary, "https://example.com:8/mcp, headers Authorization");
+        assert_eq!(notes, ["left out: 'oauth.x'"]);
+    }
+
+    #[test]
+    fn what_cannot_or_should_not_be_taken_has_a_reason() {
+        for (json, reason) in [
+            (r#"{"command": "x", "disabled": true}"#, "it is disabled there"),
+            (r#"{"command": "/usr/bin/belljar", "args": ["serve"]}"#, "it is belljar itself"),
+            (r#"{"command": ["npx"]}"#, "its 'command' is of a type that belljar does not understand"),
+            (r#"{"command": "x", "env": {"A": ["sesame"]}}"#, "its 'env' holds something else than texts"),
+        ] {
+            assert_eq!(converting(json).expect_err(json), reason);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Writing belljar.toml: for its owner's eyes alone, in one step, and never over something of which there is no copy.
+
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, OpenOptions},
+};
+use toml_edit::{DocumentMut, Item, Table};
+
+use crate::{
+    ConfigError, Variables,
+    error::Fault,
+    file,
+    import::{Plan, SCHEMA, SCHEMA_FILE, plan::check_text},
+};
+
+/// How many copies are kept. Whoever has more may remove some.
+const MOST_COPIES: usize = 1_000;
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// How many servers were added.
+    pub servers: usize,
+    /// The copy of what was there before.
+    pub copy: Option<PathBuf>,
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteFault {
+    /// The file that is there cannot be read, or is no belljar.toml.
+    #[error(transparent)]
+    Existing(#[from] ConfigError),
+    /// What is there and what would be added do not go together.
+    #[error("{} would be wrong with these servers, and was left as it is: {problem}", path.display())]
+    Rejected {
+        /// The file.
+        path: PathBuf,
+        /// What would be wrong.
+        problem: String,
+    },
+    /// The file system refuses.
+    #[error("{} cannot be written: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+    /// There are too many copies.
+    #[error("{} has {MOST_COPIES} copies beside it: remove some", path.display())]
+    TooManyCopies {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Adds the servers of `plan` to the belljar.toml at `path`, or makes one. What is in it stays as it is written.
+///
+/// # Errors
+/// [`WriteFault`], and nothing of the file was changed.
+pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Written, WriteFault> {
+    let failed = |error| WriteFault::Io { path: path.to_owned(), error };
+    let existing = match file::read(path) {
+        Ok(text) => Some(text),
+        Err(Fault::NotFound) => None,
+        Err(fault) => return Err(ConfigError { path: Some(path.to_owned()), ..ConfigError::from(fault) }.into()),
+    };
+    let rejected = |problem| WriteFault::Rejected { path: path.to_owned(), problem };
+    let text = joined(existing.as_deref().unwrap_or_default(), plan).map_err(rejected)?;
+    check_text(&text, variables).map_err(rejected)?;
+
+    // A link is followed: whoever made it wants the file behind it.
+    let real = if existing.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+    let (Some(parent), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
+        return Err(failed(io::ErrorKind::InvalidFilename.into()));
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    std::fs::create_dir_all(parent).map_err(failed)?;
+    let directory = Dir::open_ambient_dir(parent, ambient_authority()).map_err(failed)?;
+    let copy = match &existing {
+        None => None,
+        Some(existing) => {
+            let copy = copied(&directory, name, existing).map_err(failed)?;
+            Some(parent.join(copy.ok_or(WriteFault::TooManyCopies { path: path.to_owned() })?))
+        }
+    };
+    replace(&directory, SCHEMA_FILE, SCHEMA).map_err(failed)?;
+    match existing {
+        Some(_) => replace(&directory, name, &text),
+        // Whoever makes the file in the meantime keeps theirs.
+        None => create(&directory, name, &text),
+    }
+    .map_err(failed)?;
+    Ok(Written { servers: plan.len(), copy })
+}
+
+/// The text of a belljar.toml with these servers and nothing else.
+pub(super) fn document_of<'t>(servers: impl IntoIterator<Item = (&'t str, &'t Table)>) -> String {
+    let mut document = DocumentMut::new();
+    // Of a new document, nothing can be in the way.
+    let _ = insert(&mut document, servers);
+    document.to_string()
+}
+
+/// `existing` with the servers of the plan at its end.
+fn joined(existing: &str, plan: &Plan) -> Result<String, String> {
+    let existing = existing.strip_prefix('\u{feff}').unwrap_or(existing);
+    let mut document: DocumentMut = existing.parse().map_err(|_| "it is not valid TOML".to_owned())?;
+    insert(&mut document, plan.tables.iter().map(|(name, table)| (name.as_str(), table)))?;
+    let text = document.to_string();
+    let refers_to_schema = text.lines().any(|line| line.starts_with("#:schema "));
+    Ok(if refers_to_schema { text } else { format!("#:schema ./{SCHEMA_FILE}\n{text}") })
+}
+
+fn insert<'t>(
+    document: &mut DocumentMut,
+    tables: impl IntoIterator<Item = (&'t str, &'t Table)>,
+) -> Result<(), String> {
+    let mut implicit = Table::new();
+    implicit.set_implicit(true);
+    let servers = document.entry("servers").or_insert(Item::Table(implicit));
+    let servers = servers.as_table_like_mut().ok_or_else(|| "its 'servers' is no table".to_owned())?;
+    for (name, table) in tables {
+        if servers.contains_key(name) {
+            return Err(format!("a server '{name}' is there already"));
+        }
+        let mut table = table.clone();
+        table.decor_mut().set_prefix("\n");
+        servers.insert(name, Item::Table(table));
+    }
+    Ok(())
+}
+
+/// Keeps a copy under the first name that is free, and gives it.
+fn copied(directory: &Dir, name: &str, text: &str) -> io::Result<Option<String>> {
+    for number in 1..=MOST_COPIES {
+        let copy = format!("{name}.before-import-{number}");
+        match create(directory, &copy, text) {
+            Ok(()) => return Ok(Some(copy)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+fn create(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    private(&mut options);
+    let mut file = directory.open_with(name, &options)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Writes a file beside the old one and then in its place, so that nobody ever reads half of it.
+fn replace(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
+    let temporary = format!(".{name}.{}", std::process::id());
+    create(directory, &temporary, text)?;
+    directory.rename(&temporary, directory, name).inspect_err(|_| {
+        // The first error is the one to tell of.
+        let _ = directory.remove_file(&temporary);
+    })
+}
+
+/// The configuration may hold secrets.
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) {
+    use cap_std::fs::OpenOptionsExt as _;
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn private(_options: &mut OpenOptions) {}

@@ -1,0 +1,148 @@
+//! The JSON Schema of belljar.toml and its reader say the same. (The schema itself is kept by hand, for its descriptions.)
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use crate::{
+    Format,
+    import::SCHEMA,
+    oauth, server,
+    testing::toml,
+    tree::{self, Node},
+};
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).expect("the schema is JSON")
+}
+
+fn validator() -> Validator {
+    jsonschema::validator_for(&schema()).expect("the schema is one")
+}
+
+/// A TOML text as the schema's validators see it.
+fn as_json(text: &str) -> Value {
+    let Ok(root) = tree::parse(text, Format::Toml) else { panic!("no TOML: {text}") };
+    value(root)
+}
+
+fn value(node: Node) -> Value {
+    match node.value {
+        tree::Value::Null | tree::Value::Date => panic!("nothing that JSON has"),
+        tree::Value::Boolean(boolean) => boolean.into(),
+        tree::Value::Number(number) => number.parse::<serde_json::Number>().expect("a number").into(),
+        tree::Value::String(string) => string.into(),
+        tree::Value::List(list) => list.into_iter().map(value).collect(),
+        tree::Value::Table(entries) => entries.into_iter().map(|entry| (entry.key, value(entry.node))).collect(),
+    }
+}
+
+/// The properties that the schema knows at a place.
+fn properties(pointer: &str) -> Vec<String> {
+    let schema = schema();
+    let properties = schema.pointer(pointer).and_then(Value::as_object).expect("properties");
+    let mut names: Vec<String> = properties.keys().cloned().collect();
+    names.sort();
+    names
+}
+
+fn sorted(names: &[&str]) -> Vec<String> {
+    let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
+    assert_eq!(properties("/properties"), sorted(&crate::document::TOML_KEYS));
+    assert_eq!(properties("/properties/limits/properties"), sorted(&belljar_model::LimitsPatch::NAMES));
+    assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
+    assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
+}
+
+#[test]
+fn what_the_reader_accepts_the_schema_accepts() {
+    let validator = validator();
+    let durations = ["30s", "500ms", "1m 30s", "2min", "1h", "1day", "100us"];
+    let sizes = ["1", "64MiB", "1.5 GB", "10 kb", "7"];
+    let mut texts: Vec<String> = vec![
+        String::new(),
+        "[limits]\n[servers]\n".to_owned(),
+        "[servers.\"a b/é\"]\ncommand = 'x'\nargs = ['-y', '']\nenv = { A = '' }\ncwd = 'c'\ntype = 'stdio'\nera = 'discover'\n".to_owned(),
+        "[servers.r]\nurl = 'HTTPS://x:8/y'\nheaders = { A-b = 'c' }\noauth = { client_id = 'i', client_secret = 's', scopes = ['a:b'], port = 1 }\ntype = 'sse'\n".to_owned(),
+        "[servers.r]\nurl = '${NONE:-http://x}'\n".to_owned(),
+        "[servers.d]\nbuiltin = 'demo'\neffects = { t = 'read_only' }\n".to_owned(),
+        "[servers.d]\ndisabled = true\n".to_owned(),
+        "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
+         call_timeout = '5s'\ncall_total = '1m'\nframing = 'lines'\nrepeat = 'read_only'\nbreaker = { failures = 2, rest = '9s' }\n\
+         on_start = [{ tool = 'a', arguments = { b = [1] } }]\nkey = '{project}'\ninstances = 2\n\
+         paths = { arguments = ['p'], roots = ['r'], denied = ['d'], guidance = 'g' }\n"
+            .to_owned(),
+        "[servers.s]\ncommand = 'x'\nidle = '90s'\nmax_calls = 'never'\nmax_response = 1000\n".to_owned(),
+        "[servers.d]\ndisabled = false\nbuiltin = 'x'\n".to_owned(),
+        include_str!("../../../examples/belljar.toml").to_owned(),
+    ];
+    texts.extend(
+        durations.map(|text| {
+            format!("[limits]\ntimeout = '{text}'\n[servers.x]\nbuiltin = 'x'\nstart_timeout = '{text}'\n")
+        }),
+    );
+    texts.extend(sizes.map(|text| format!("[limits]\nmemory = '{text}'\nmax_logs = 5\nmax_calls = 3\n")));
+    for text in texts {
+        if let Err(message) = toml(&text) {
+            panic!("the reader refuses {text:?}: {message}");
+        }
+        let errors: Vec<String> = validator.iter_errors(&as_json(&text)).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "the schema refuses {text:?}: {errors:?}");
+    }
+}
+
+#[test]
+fn what_the_schema_refuses_the_reader_refuses() {
+    let validator = validator();
+    for text in [
+        "server = 5\n",
+        "[limits]\ntimeuot = '5s'\n",
+        "[limits]\ntimeout = 'soon'\n",
+        "[limits]\ntimeout = 30\n",
+        "[limits]\nmemory = 'lots'\n",
+        "[limits]\nmax_calls = 1.5\n",
+        "[limits]\nmax_calls = -1\n",
+        "[servers.'a.b']\nbuiltin = 'x'\n",
+        "[servers.'']\nbuiltin = 'x'\n",
+        "[servers.s]\n",
+        "[servers.s]\ncommand = 'x'\nurl = 'http://x'\n",
+        "[servers.s]\ncomand = 'x'\n",
+        "[servers.s]\ncommand = ''\n",
+        "[servers.s]\ncommand = 'x'\nargs = '-y'\n",
+        "[servers.s]\ncommand = 'x'\nargs = [1]\n",
+        "[servers.s]\ncommand = 'x'\nenv = { A = 1 }\n",
+        "[servers.s]\ncommand = 'x'\nenv = { 'A=B' = 'x' }\n",
+        "[servers.s]\ncommand = 'x'\nheaders = {}\n",
+        "[servers.s]\nurl = 'http://x'\nargs = []\n",
+        "[servers.s]\nurl = 'http://x'\nenv_file = '.env'\n",
+        "[servers.s]\nurl = 'ftp://x'\n",
+        "[servers.s]\nurl = 'http://x'\nheaders = { 'A B' = 'c' }\n",
+        "[servers.s]\nurl = 'http://x'\noauth = { port = 0 }\n",
+        "[servers.s]\nurl = 'http://x'\noauth = { scopes = ['a b'] }\n",
+        "[servers.s]\nurl = 'http://x'\noauth = { id = 'x' }\n",
+        "[servers.s]\nbuiltin = 'x'\ntype = 'ws'\n",
+        "[servers.s]\nbuiltin = 'x'\nera = '2026'\n",
+        "[servers.s]\nbuiltin = 'x'\nstart_timeout = 5\n",
+        "[servers.s]\nbuiltin = 'x'\neffects = { t = 'reads' }\n",
+        "[servers.s]\nbuiltin = 'x'\ndisabled = 'yes'\n",
+        "[servers.s]\nbuiltin = 'x'\nwarm = 1\n",
+        "[servers.s]\nbuiltin = 'x'\nidle = 'soon'\n",
+        "[servers.s]\nbuiltin = 'x'\nmax_calls = 0\n",
+        "[servers.s]\nbuiltin = 'x'\nmax_response = 'big'\n",
+        "[servers.s]\nbuiltin = 'x'\nrepeat = 'always'\n",
+        "[servers.s]\nbuiltin = 'x'\nframing = 'http'\n",
+        "[servers.s]\nbuiltin = 'x'\nbreaker = { fails = 1 }\n",
+        "[servers.s]\nbuiltin = 'x'\non_start = [{ arguments = {} }]\n",
+        "[servers.s]\nbuiltin = 'x'\nkey = 'project'\n",
+        "[servers.s]\nbuiltin = 'x'\ninstances = 2\n",
+        "[servers.s]\nbuiltin = 'x'\npaths = { roots = 'x' }\n",
+    ] {
+        assert!(!validator.is_valid(&as_json(text)), "the schema accepts {text:?}");
+        assert!(toml(text).is_err(), "the reader accepts {text:?}");
+    }
+}

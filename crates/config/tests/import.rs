@@ -1,0 +1,205 @@
+//! Servers of MCP clients become a belljar.toml, as far as they can.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+use std::{fs, path::Path};
+
+use belljar_config::{
+    Config, Variables,
+    import::{Client, Decision, Folders, Plan, SCHEMA, SCHEMA_FILE, Source, WriteFault, write},
+    load,
+};
+
+const SECRET: &str = "sesame-of-the-owner";
+
+fn environment(name: &str) -> Option<String> {
+    (name == "SET").then(|| SECRET.to_owned())
+}
+
+fn variables(workspace: &Path) -> Variables<'_> {
+    Variables { environment: &environment, home: Some(Path::new("/home/ada")), workspace: Some(workspace) }
+}
+
+/// A user's home with all clients in it, each as its makers write their file.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let file = |path: &str, text: String| {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    file(
+        ".config/Claude/claude_desktop_config.json",
+        format!(
+            r#"{{"globalShortcut": "", "mcpServers": {{
+                "fs": {{"command": "npx", "args": ["-y", "server", "{SECRET}"], "env": {{"KEY": "{SECRET}"}}}},
+                "belljar": {{"command": "belljar", "args": ["serve"]}}
+            }}}}"#
+        ),
+    );
+    file(
+        ".claude.json",
+        format!(
+            r#"{{"numStartups": 5, "mcpServers": {{"remote": {{"type": "http", "url": "https://me:{SECRET}@example.com/mcp?k={SECRET}",
+                "headers": {{"Authorization": "Bearer ${{UNSET}}"}}}}}},
+                "projects": {{"/elsewhere": {{"mcpServers": {{"no": {{"command": "x"}}}}}},
+                    "{}": {{"history": [], "mcpServers": {{"ours": {{"command": "serve", "env": {{"A": "${{SET}}"}}}}}}}}}}}}"#,
+            home.path().join("work").display()
+        ),
+    );
+    file(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {
+            "fs": {"command": "other"},
+            "old.one": {"url": "http://localhost:3000/sse", "type": "sse", "autoApprove": ["a"]},
+        }}"#
+        .to_owned(),
+    );
+    file(
+        ".config/Code/User/mcp.json",
+        r#"{ // asked for once
+            "inputs": [{"type": "promptString", "id": "api-key", "password": true}],
+            "servers": {
+                "asking": {"type": "stdio", "command": "serve", "env": {"KEY": "${input:api-key}"}, "cwd": "sub"},
+                "broken": {"command": "x", "args": ["${command:pick}"]},
+                "off": {"command": "x", "disabled": true}
+            }}"#
+        .to_owned(),
+    );
+    file(".config/Code/User/settings.json", "{\"editor.fontSize\": 12}".to_owned());
+    home
+}
+
+fn plan(home: &Path, existing: &[String]) -> Plan {
+    let (settings, workspace) = (home.join(".config"), home.join("work"));
+    let folders = Folders { home: Some(home), settings: Some(&settings), workspace: Some(&workspace) };
+    let files =
+        Client::ALL.into_iter().flat_map(|client| client.files(&folders).into_iter().map(move |path| (client, path)));
+    let sources = files
+        .filter(|(_, path)| path.exists())
+        .map(|(client, path)| Source { title: client.title().to_owned(), path })
+        .collect();
+    Plan::of(sources, existing, &variables(&workspace))
+}
+
+/// What is said of the servers of the file that ends so.
+fn said(plan: &Plan, file: &str) -> Vec<String> {
+    let (_, items) = plan.found.iter().find(|(source, _)| source.path.ends_with(file)).expect(file);
+    let items = items.as_ref().expect("servers");
+    let said = items.iter().map(|item| match &item.decision {
+        Decision::Take { name, summary, notes, unset } => {
+            format!("{} -> {name}: {summary}; {notes:?}; {unset:?}", item.name)
+        }
+        Decision::Leave { reason } => format!("{}: {reason}", item.name),
+    });
+    said.collect()
+}
+
+#[test]
+fn all_clients_are_looked_into_and_each_server_is_taken_or_has_a_reason() {
+    let home = home();
+    let plan = plan(home.path(), &[]);
+    assert_eq!(
+        said(&plan, "claude_desktop_config.json"),
+        ["fs -> fs: npx with 3 arguments, variables KEY; []; []", "belljar: it is belljar itself"]
+    );
+    assert_eq!(
+        said(&plan, ".claude.json"),
+        [
+            "remote -> remote: https://example.com/mcp, headers Authorization; []; [\"UNSET\"]",
+            "ours -> ours: serve, variables A; []; []"
+        ]
+    );
+    assert_eq!(
+        said(&plan, ".cursor/mcp.json"),
+        [
+            "fs: the name is that of another server in Claude Desktop",
+            "old.one -> old-one: http://localhost:3000/sse; [\"left out: 'autoApprove'\", \"a name has 1 to 64 bytes, and no dot or control character\"]; []"
+        ]
+    );
+    assert_eq!(
+        said(&plan, "User/mcp.json"),
+        [
+            "asking -> asking: serve, variables KEY; [\"asks for 'api-key' there: written as ${API_KEY}\"]; [\"API_KEY\"]",
+            "broken: 'args[0]' of server 'broken' refers to a variable that only an editor knows, '${command:…}': write ${NAME} or the value itself",
+            "off: it is disabled there"
+        ]
+    );
+    // Settings without servers are no mistake of anybody, and say so.
+    let (_, settings) = plan.found.iter().find(|(source, _)| source.path.ends_with("settings.json")).unwrap();
+    assert!(settings.as_ref().unwrap_err().to_string().contains("no servers in it"));
+    for (_, items) in &plan.found {
+        assert!(!format!("{items:?}").contains(SECRET), "{items:?}");
+    }
+}
+
+fn loaded(path: &Path) -> Config {
+    let set = |name: &str| Some(environment(name).unwrap_or_else(|| "given".to_owned()));
+    load(path, &Variables { environment: &set, home: None, workspace: Some(Path::new("/w")) }).unwrap()
+}
+
+#[test]
+fn what_is_written_can_be_loaded_and_is_for_its_owner_alone() {
+    let home = home();
+    let target = home.path().join("new/folder/belljar.toml");
+    let plan = plan(home.path(), &[]);
+    let written = write(&target, &plan, &variables(home.path())).unwrap();
+    assert_eq!((written.servers, written.copy), (5, None));
+    let text = fs::read_to_string(&target).unwrap();
+    assert!(text.starts_with("#:schema ./belljar.schema.json\n"), "{text}");
+    assert_eq!(fs::read_to_string(target.with_file_name(SCHEMA_FILE)).unwrap(), SCHEMA);
+    let names: Vec<_> = loaded(&target).servers.into_iter().map(|server| server.name).collect();
+    assert_eq!(names, ["fs", "remote", "ours", "old-one", "asking"]);
+    // A reference stays one: the value of today's environment is not written down.
+    assert!(text.contains("A = \"${SET}\"") && text.contains("Bearer ${UNSET}"), "{text}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let left: Vec<_> =
+        fs::read_dir(target.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "something was left lying about: {left:?}");
+}
+
+#[test]
+fn what_was_there_is_kept_as_it_is_written_and_copied_first() {
+    let home = home();
+    let target = home.path().join("belljar.toml");
+    let before = "# mine\n[limits]\ntimeout = '5s' # short\n\n[servers.fs]\nbuiltin = 'demo'\n";
+    fs::write(&target, before).unwrap();
+    let plan = plan(home.path(), &["fs".to_owned()]);
+    assert_eq!(said(&plan, "claude_desktop_config.json")[0], "fs: the name is that of another server in belljar.toml");
+    let written = write(&target, &plan, &variables(home.path())).unwrap();
+    let copy = written.copy.unwrap();
+    assert_eq!(copy, target.with_file_name("belljar.toml.before-import-1"));
+    assert_eq!(fs::read_to_string(&copy).unwrap(), before);
+    let after = fs::read_to_string(&target).unwrap();
+    assert!(after.starts_with("#:schema ./belljar.schema.json\n# mine\n[limits]\ntimeout = '5s' # short\n\n[servers.fs]\nbuiltin = 'demo'\n"), "{after}");
+    assert_eq!(loaded(&target).servers.len(), 5);
+    #[cfg(unix)]
+    for file in [&copy, &target] {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
+    }
+    // A second copy does not overwrite the first.
+    let other = Plan::default();
+    assert_eq!(
+        write(&target, &other, &variables(home.path())).unwrap().copy.unwrap(),
+        target.with_file_name("belljar.toml.before-import-2")
+    );
+    assert_eq!(fs::read_to_string(&copy).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_is_wrong_already_is_left_alone() {
+    let home = home();
+    let target = home.path().join("belljar.toml");
+    for text in ["[servers.fs\n", "servers = 5\n", "[server.x]\n"] {
+        fs::write(&target, text).unwrap();
+        let fault = write(&target, &plan(home.path(), &[]), &variables(home.path())).unwrap_err();
+        assert!(matches!(fault, WriteFault::Rejected { .. }), "{fault}");
+        assert!(!fault.to_string().contains(SECRET));
+        assert_eq!(fs::read_to_string(&target).unwrap(), text);
+    }
+}

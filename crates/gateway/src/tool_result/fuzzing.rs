@@ -1,0 +1,41 @@
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
+
+use belljar_catalog::Observed;
+use belljar_model::{JsonBounds, JsonText};
+use serde_json::{Map, Value};
+
+use super::{text, value};
+
+/// Any answer to `tools/call`: a value of it, whose shape can be kept.
+pub fn tool_result(data: &[u8]) {
+    let Ok(answer) = std::str::from_utf8(data) else { return };
+    let Ok(raw) = JsonText::parse(answer.to_owned(), &JsonBounds::with_bytes(64 * 1024)) else { return };
+    let Ok(raw) = raw.to_value() else { return };
+    let value = value(&raw);
+    match raw.get("structuredContent") {
+        Some(structured) if !structured.is_null() => assert_eq!(&value, structured),
+        _ => match text(&raw) {
+            // A text that is JSON is parsed, and any other is kept as it is.
+            Some(text) => assert!(value == Value::String(text.clone()) || serde_json::from_str::<Value>(&text).is_ok()),
+            None => assert_eq!(value, raw.get("content").cloned().unwrap_or_default()),
+        },
+    }
+    let mut observed = Observed::default();
+    observed.record(&value, &Map::new());
+    assert_eq!(observed.calls(), 1);
+    let _ = observed.checked();
+}
+
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_fuzzed_of_tool_results_holds_still() {
+        replay::replay("tool_result", tool_result);
+    }
+}

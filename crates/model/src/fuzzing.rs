@@ -1,0 +1,76 @@
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
+
+use serde_json::Value;
+
+use crate::{Annotations, JsonBounds, JsonFault, JsonText, ToolDefinition, ToolPath};
+
+/// A text becomes JSON within bounds, or is refused: never a deeper or larger tree than the bounds say.
+pub fn json_text(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let _ = text.parse::<ToolPath>().map(|path| assert_eq!(path.to_string(), text));
+    let parsed = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(usize::MAX));
+    let tree = match (parsed, serde_json::from_str::<Value>(text)) {
+        (Ok(parsed), tree) => {
+            assert_eq!(parsed.as_str(), text.trim_matches([' ', '\t', '\n', '\r']));
+            assert_eq!(parsed.to_value().ok(), tree.as_ref().ok().cloned());
+            // What is JSON and yet no tree: `1e999`, and half a surrogate pair.
+            let Ok(tree) = tree else { return };
+            tree
+        }
+        (Err(JsonFault::Syntax(_)), Ok(tree)) => panic!("refused, though it is {tree}"),
+        (Err(_), _) => return,
+    };
+    let (nodes, depth) = measure(&tree);
+    let within = |values, depth| JsonText::parse(text.to_owned(), &JsonBounds { bytes: text.len(), depth, values });
+    assert!(within(usize::MAX, depth).is_ok(), "depth {depth} is not enough");
+    if let Some(less) = depth.checked_sub(1) {
+        assert!(matches!(within(usize::MAX, less), Err(JsonFault::TooDeep { .. })), "deeper than {less}");
+    }
+    if nodes > 1 {
+        assert!(matches!(within(nodes - 1, depth), Err(JsonFault::TooMany { .. })), "more than {} values", nodes - 1);
+    }
+    let short = JsonBounds::with_bytes(text.len().saturating_sub(1));
+    assert!(matches!(JsonText::parse(text.to_owned(), &short), Err(JsonFault::TooLong { .. })));
+    assert_eq!(JsonText::from_value(&tree).to_value().ok().as_ref(), Some(&tree), "written and read again");
+    definition(&tree);
+}
+
+/// Whatever a list's entry holds, a tool has a name and an object for a schema, or is none.
+fn definition(entry: &Value) {
+    let Ok(tool) = ToolDefinition::from_json(entry) else { return };
+    assert!(!tool.name.is_empty() && tool.name.len() <= ToolDefinition::NAME_BYTES);
+    let again = serde_json::json!({ "name": tool.name, "inputSchema": tool.input_schema });
+    let again = ToolDefinition::from_json(&again).expect("it had a name");
+    assert_eq!(again.input_schema, tool.input_schema);
+    assert_eq!(again.annotations, Annotations::default());
+}
+
+/// The values of a tree, and how deep arrays and objects are inside each other.
+fn measure(tree: &Value) -> (usize, usize) {
+    let (mut nodes, mut deepest, mut open) = (0, 0, vec![(tree, 0)]);
+    while let Some((value, outside)) = open.pop() {
+        nodes += 1;
+        let depth = outside + usize::from(value.is_array() || value.is_object());
+        deepest = deepest.max(depth);
+        match value {
+            Value::Array(elements) => open.extend(elements.iter().map(|element| (element, depth))),
+            Value::Object(members) => open.extend(members.values().map(|member| (member, depth))),
+            _ => {}
+        }
+    }
+    (nodes, deepest)
+}
+
+#[cfg(test)]
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_fuzzed_of_json_text_holds_still() {
+        replay::replay("json_text", json_text);
+    }
+}

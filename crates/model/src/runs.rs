@@ -1,0 +1,30 @@
+//! How many runs there may be at once, as a configuration names it.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use bytesize::ByteSize;
+use serde::Deserialize;
+
+use crate::limits::duration;
+
+/// What the owner sets of how many runs there may be; what is not set has the sandbox's default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunsPatch {
+    /// Runs that may be live at once, waiting for tools or computing.
+    pub max_live: Option<NonZeroU32>,
+    /// The memory limits of all live runs together.
+    pub live_memory: Option<ByteSize>,
+    /// Runs that may compute at once.
+    pub max_computing: Option<NonZeroU32>,
+    /// Runs that may queue.
+    pub max_queued: Option<u32>,
+    /// How long a run may queue.
+    #[serde(deserialize_with = "duration")]
+    pub queue_timeout: Option<Duration>,
+}
+
+impl RunsPatch {
+    /// The names of all, for messages.
+    pub const NAMES: [&'static str; 5] = ["max_live", "live_memory", "max_computing", "max_queued", "queue_timeout"];
+}

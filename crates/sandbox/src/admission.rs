@@ -1,0 +1,277 @@
+//! Who runs now, who waits for it, and who is sent away.
+//!
+//! Two things are bounded, each by itself. *Live* runs hold an instance and its memory, whether they compute or wait for a tool: there are at
+//! most `max_live` of them, and their memory limits together are at most `live_memory`. *Computing* runs hold a core: they take turns of one tick
+//! (see `drive`), so that any number of them leaves the others, and whatever else the process does, their share.
+//!
+//! Behind the live runs there is a bounded queue. Clients take turns in it: whoever asks for much waits for himself and not for the
+//! others to wait. When it is full, a run of the client that has most of them in it makes room for one of a client that has fewer.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use belljar_model::{ByteSize, ErrorKind, LimitHit, RunError};
+use tokio::sync::oneshot;
+
+use crate::SandboxOptions;
+
+/// The shortest and the longest time after which a client is told to try again.
+const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
+/// How much the last run counts in the estimate of how long runs take: one part of so many.
+const WEIGHT: u32 = 8;
+
+/// The door of a sandbox.
+pub(crate) struct Admission {
+    max_live: u32,
+    live_memory: u64,
+    max_queued: usize,
+    queue_timeout: Duration,
+    state: Mutex<State>,
+}
+
+struct State {
+    free_slots: u32,
+    free_memory: u64,
+    /// The clients that have runs in the queue; the first of them is next.
+    clients: VecDeque<Client>,
+    queued: usize,
+    last_number: u64,
+    /// How long runs hold their slot, on the average.
+    typical: Option<Duration>,
+}
+
+struct Client {
+    name: String,
+    waiting: VecDeque<Waiting>,
+}
+
+struct Waiting {
+    number: u64,
+    memory: u64,
+    admitted: oneshot::Sender<Slot>,
+}
+
+/// The right to a live run, given back when it is dropped.
+pub(crate) struct Slot {
+    admission: Option<Arc<Admission>>,
+    memory: u64,
+    since: Instant,
+}
+
+impl Admission {
+    pub(crate) fn new(options: &SandboxOptions) -> Arc<Self> {
+        // With none at all, each run would be one that is larger than all together: it still has its turn, alone.
+        let live_memory = options.live_memory.as_u64().max(1);
+        Arc::new(Self {
+            max_live: options.max_live,
+            live_memory,
+            max_queued: options.max_queued as usize,
+            queue_timeout: options.queue_timeout,
+            state: Mutex::new(State {
+                free_slots: options.max_live,
+                free_memory: live_memory,
+                clients: VecDeque::new(),
+                queued: 0,
+                last_number: 0,
+                typical: None,
+            }),
+        })
+    }
+
+    /// A slot for a run of `client` that may take so much memory, at once or after waiting for it.
+    ///
+    /// # Cancellation
+    /// Dropping the future gives up the place in the queue.
+    pub(crate) async fn admit(self: &Arc<Self>, client: &str, memory: ByteSize) -> Result<Slot, RunError> {
+        // A run that may take more than all runs together still runs: alone.
+        let memory = memory.as_u64().min(self.live_memory);
+        let (number, admitted) = {
+            let mut state = self.lock();
+            if state.queued == 0 && state.fits(memory) {
+                return Ok(state.take(self, memory));
+            }
+            if state.queued >= self.max_queued && !state.makes_room_for(client) {
+                let max = self.max_queued as u64;
+                return Err(self.busy(&state, LimitHit { name: "max_queued", max, used: max + 1, unit: "runs" }));
+            }
+            state.enqueue(client, memory)
+        };
+        let mut place = Place { admission: self, number: Some(number) };
+        match tokio::time::timeout(self.queue_timeout, admitted).await {
+            Ok(Ok(slot)) => {
+                place.number = None;
+                Ok(slot)
+            }
+            // Sent away, to make room for another client.
+            Ok(Err(_)) => {
+                let max = self.max_queued as u64;
+                Err(self.busy(&self.lock(), LimitHit { name: "max_queued", max, used: max + 1, unit: "runs" }))
+            }
+            Err(_) => {
+                let waited = milliseconds(self.queue_timeout);
+                let hit = LimitHit { name: "queue_timeout", max: waited, used: waited, unit: "ms" };
+                Err(self.busy(&self.lock(), hit))
+            }
+        }
+    }
+
+    fn busy(&self, state: &State, hit: LimitHit) -> RunError {
+        let retry_after = self.retry_after(state);
+        let live = self.max_live - state.free_slots;
+        let seconds = retry_after.as_secs_f64();
+        RunError::new(
+            ErrorKind::Busy,
+            format!(
+                "belljar is busy: {live} runs are live and {} wait before this one; retry after {seconds:.1} s",
+                state.queued
+            ),
+        )
+        .with_hint(
+            "try again later; [runs] in the configuration sets how many runs may be live (max_live, live_memory) and how many may \
+             queue (max_queued, queue_timeout)",
+        )
+        .with_limit(hit)
+        .with_retry_after(retry_after)
+    }
+
+    /// When the queue of now will have been worked off, if runs take as long as they did.
+    fn retry_after(&self, state: &State) -> Duration {
+        let before = u32::try_from(state.queued).unwrap_or(u32::MAX).saturating_add(1);
+        let rounds = before.div_ceil(self.max_live.max(1));
+        state.typical.unwrap_or(RETRY.0).saturating_mul(rounds).clamp(RETRY.0, RETRY.1)
+    }
+
+    /// Gives back what a run had, and admits those that it now suffices for.
+    fn release(self: &Arc<Self>, memory: u64, held: Duration) {
+        {
+            let mut state = self.lock();
+            state.free_slots += 1;
+            state.free_memory += memory;
+            state.typical = Some(match state.typical {
+                Some(typical) => (typical * (WEIGHT - 1) + held) / WEIGHT,
+                None => held,
+            });
+        }
+        self.admit_waiting();
+    }
+
+    fn admit_waiting(self: &Arc<Self>) {
+        loop {
+            let (waiting, slot) = {
+                let mut state = self.lock();
+                let Some(waiting) = state.next() else { return };
+                let slot = state.take(self, waiting.memory);
+                (waiting, slot)
+            };
+            // Outside of the lock: of whoever does not wait any more, the slot comes back.
+            if let Err(mut slot) = waiting.admitted.send(slot) {
+                let mut state = self.lock();
+                state.free_slots += 1;
+                state.free_memory += slot.memory;
+                slot.admission = None;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn fits(&self, memory: u64) -> bool {
+        self.free_slots > 0 && self.free_memory >= memory
+    }
+
+    fn take(&mut self, admission: &Arc<Admission>, memory: u64) -> Slot {
+        self.free_slots = self.free_slots.saturating_sub(1);
+        self.free_memory = self.free_memory.saturating_sub(memory);
+        Slot { admission: Some(admission.clone()), memory, since: Instant::now() }
+    }
+
+    fn enqueue(&mut self, client: &str, memory: u64) -> (u64, oneshot::Receiver<Slot>) {
+        self.last_number += 1;
+        self.queued += 1;
+        let (admitted, receiver) = oneshot::channel();
+        let waiting = Waiting { number: self.last_number, memory, admitted };
+        match self.clients.iter_mut().find(|each| each.name == client) {
+            Some(of_client) => of_client.waiting.push_back(waiting),
+            None => self.clients.push_back(Client { name: client.to_owned(), waiting: [waiting].into() }),
+        }
+        (self.last_number, receiver)
+    }
+
+    /// The next in the queue, if there is room for it. One that needs more than there is holds up those behind it: or it would
+    /// never get it.
+    fn next(&mut self) -> Option<Waiting> {
+        let memory = self.clients.front()?.waiting.front()?.memory;
+        if !self.fits(memory) {
+            return None;
+        }
+        let mut client = self.clients.pop_front()?;
+        let waiting = client.waiting.pop_front()?;
+        self.queued -= 1;
+        if !client.waiting.is_empty() {
+            self.clients.push_back(client);
+        }
+        Some(waiting)
+    }
+
+    /// Sends away the last run of the client that has most in the queue, if it has more than `client` will have.
+    fn makes_room_for(&mut self, client: &str) -> bool {
+        let own = self.clients.iter().find(|each| each.name == client).map_or(0, |each| each.waiting.len());
+        let Some(greediest) = self.clients.iter_mut().max_by_key(|each| each.waiting.len()) else { return false };
+        if greediest.waiting.len() <= own + 1 {
+            return false;
+        }
+        // Its sender is dropped, which tells it.
+        greediest.waiting.pop_back();
+        self.queued -= 1;
+        true
+    }
+
+    fn remove(&mut self, number: u64) {
+        for client in &mut self.clients {
+            if let Some(at) = client.waiting.iter().position(|waiting| waiting.number == number) {
+                client.waiting.remove(at);
+                self.queued -= 1;
+                break;
+            }
+        }
+        self.clients.retain(|client| !client.waiting.is_empty());
+    }
+}
+
+/// A place in the queue, given up when it is dropped.
+struct Place<'admission> {
+    admission: &'admission Arc<Admission>,
+    number: Option<u64>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.admission.lock().remove(number);
+            // It may have been the one that needed more than there was.
+            self.admission.admit_waiting();
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(admission) = self.admission.take() {
+            admission.release(self.memory, self.since.elapsed());
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

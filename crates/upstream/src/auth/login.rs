@@ -1,0 +1,145 @@
+//! Logging in: the page that the user opens, and the token for the code that it comes back with.
+
+use std::{io, sync::Arc, time::Duration};
+
+use belljar_model::HttpEndpoint;
+use cap_std::fs::Dir;
+use rmcp::transport::{AuthError, AuthorizationManager, AuthorizationSession, auth::AuthorizationRequest};
+use tokio::{net::TcpListener, time::timeout};
+use url::Url;
+
+use crate::{
+    auth::{callback, http::Http, said, store::Store},
+    remote::{RemoteFault, host_of, is_private_way},
+};
+
+/// How long a user may take to log in.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
+
+/// Why a login did not come about.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what each field is")]
+pub enum LoginFault {
+    /// The server's URL is none that may be logged in at.
+    #[error("{fault}")]
+    Server { fault: RemoteFault },
+    /// No port to come back to.
+    #[error("there is no address to come back to after the login: {error}")]
+    Loopback { error: io::Error },
+    /// The server says nothing of logins.
+    #[error("{host} does not say where to log in")]
+    NoLogin { host: String },
+    /// Something between the server and its authorization server is not as it must be.
+    #[error("the login at {host} is not possible: {reason}")]
+    Failed { host: String, reason: String },
+    /// The authorization server sent its user back without a code.
+    #[error("the login was refused: {reason}")]
+    Refused { reason: String },
+    /// Nobody came back.
+    #[error("nobody came back from the login within {LONGEST:?}")]
+    TimedOut,
+}
+
+impl LoginFault {
+    /// What to try, if anything can be.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Server { fault } => fault.hint(),
+            Self::Loopback { .. } => "choose another 'port' in the server's 'oauth', or none".to_owned(),
+            Self::NoLogin { .. } => "give its token in 'headers': Authorization = \"Bearer ${TOKEN}\"".to_owned(),
+            Self::Failed { .. } => {
+                "if the server wants programs to be registered by hand, give the 'client_id' in its 'oauth'".to_owned()
+            }
+            Self::Refused { .. } | Self::TimedOut => return None,
+        })
+    }
+}
+
+/// A login that waits for its user.
+pub struct Pending {
+    session: AuthorizationSession,
+    listener: TcpListener,
+    host: String,
+    state: String,
+}
+
+/// Finds out where to log in at `endpoint`, and makes belljar known there. The tokens will be in `folder`.
+///
+/// # Errors
+/// [`LoginFault`], and nothing was written.
+pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Result<Pending, LoginFault> {
+    let url = Url::parse(&endpoint.url)
+        .map_err(|error| LoginFault::Server { fault: RemoteFault::Url { reason: error.to_string() } })?;
+    let host = host_of(&url);
+    if !is_private_way(&url) {
+        return Err(LoginFault::Server { fault: RemoteFault::Insecure { host } });
+    }
+    let failed = |error: AuthError| LoginFault::Failed { host: host.clone(), reason: said(&error) };
+    let http = Http::new(agent).map_err(|error| LoginFault::Server { fault: RemoteFault::of(error, &host) })?;
+    let manager = AuthorizationManager::new_with_oauth_http_client(endpoint.url.as_str(), Arc::new(http)).await;
+    let mut manager = manager.map_err(&failed)?;
+    manager.set_credential_store(Store::of(folder, &endpoint.url));
+    let resolution = manager.resolve_metadata().await.map_err(&failed)?;
+    if !resolution.source.is_discovered() {
+        return Err(LoginFault::NoLogin { host });
+    }
+    manager.set_metadata(resolution.metadata);
+
+    let listener = TcpListener::bind(("127.0.0.1", endpoint.oauth.port.unwrap_or(0))).await;
+    let listener = listener.map_err(|error| LoginFault::Loopback { error })?;
+    let port = listener.local_addr().map_err(|error| LoginFault::Loopback { error })?.port();
+    let mut request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}{}", callback::PATH))
+        .with_client_name("belljar")
+        .with_scopes(endpoint.oauth.scopes.clone())
+        .with_initial_scope_selection();
+    if let Some(id) = &endpoint.oauth.id {
+        request = request.with_preregistered_client(id);
+        if let Some(secret) = &endpoint.oauth.secret {
+            request = request.with_client_secret(secret);
+        }
+    }
+    let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| failed(error))?;
+    let page = Url::parse(session.get_authorization_url()).ok().filter(is_private_way);
+    let state =
+        page.and_then(|page| page.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state.into_owned()));
+    let state = state.ok_or_else(|| LoginFault::Failed {
+        host: host.clone(),
+        reason: "the page to log in on is neither reached by https nor on this machine".to_owned(),
+    })?;
+    Ok(Pending { session, listener, host, state })
+}
+
+impl Pending {
+    /// The page that the user is to open.
+    pub fn url(&self) -> &str {
+        self.session.get_authorization_url()
+    }
+
+    /// Waits for the user to come back, and keeps the token for what they bring.
+    ///
+    /// # Errors
+    /// [`LoginFault`], and what was kept before is kept.
+    ///
+    /// # Cancellation
+    /// Dropping the future gives the login up.
+    pub async fn finish(self) -> Result<(), LoginFault> {
+        let exchange = async |returned: String| {
+            let exchanged = self.session.handle_callback_url(&returned).await;
+            exchanged.map(|_| ()).map_err(|error| said(&error))
+        };
+        match timeout(LONGEST, callback::wait(&self.listener, &self.state, exchange)).await {
+            Err(_) => Err(LoginFault::TimedOut),
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(callback::Fault::Refused(reason))) => Err(LoginFault::Refused { reason }),
+            Ok(Err(callback::Fault::Exchange(reason))) => Err(LoginFault::Failed { host: self.host, reason }),
+            Ok(Err(callback::Fault::Io(error))) => Err(LoginFault::Loopback { error }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Pending").field("host", &self.host).finish_non_exhaustive()
+    }
+}

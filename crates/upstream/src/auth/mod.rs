@@ -1,0 +1,103 @@
+//! Logins at remote servers, by OAuth 2.1: discovery, registration and PKCE are rmcp's; what is here is where tokens are kept,
+//! how requests are made, and that no two processes renew a token at the same time.
+//!
+//! Tokens are in a file that its owner alone can read. A system keyring would ask its user, or not be there, at a moment when nobody
+//! sits before the screen, since an MCP client starts belljar; and on Linux it is another program's. No token is in a message
+//! or a log. Nothing is sent but over https or to this machine.
+
+mod callback;
+mod http;
+mod login;
+mod store;
+
+use std::sync::Arc;
+
+use belljar_model::{HttpEndpoint, OAuthClient};
+use cap_std::fs::Dir;
+use rmcp::transport::{AuthError, AuthorizationManager, auth::OAuthClientConfig};
+
+pub use login::{LoginFault, Pending, begin};
+
+use crate::{
+    auth::{
+        http::Http,
+        store::{Store, Stored},
+    },
+    remote::RemoteFault,
+    text::one_line,
+};
+
+/// The login at one server, as its requests need it.
+pub(crate) struct Login {
+    store: Store,
+    url: String,
+    client: OAuthClient,
+    http: Arc<Http>,
+}
+
+impl Login {
+    /// The login whose tokens are in `folder`, if there are any.
+    pub(crate) fn new(folder: Arc<Dir>, endpoint: &HttpEndpoint, agent: &str) -> Result<Self, RemoteFault> {
+        let http = Http::new(agent).map_err(|error| RemoteFault::of(error, "this machine"))?;
+        let (store, url) = (Store::of(folder, &endpoint.url), endpoint.url.clone());
+        Ok(Self { store, url, client: endpoint.oauth.clone(), http: Arc::new(http) })
+    }
+
+    /// Whether somebody has logged in. Reads a file.
+    pub(crate) fn is_there(&self) -> bool {
+        self.store.is_there()
+    }
+
+    /// A token that counts, renewed if need be; none where nobody has logged in.
+    ///
+    /// # Errors
+    /// What is to be said of a login that no longer counts.
+    pub(crate) async fn token(&self) -> Result<Option<String>, String> {
+        match self.stored().await? {
+            None => Ok(None),
+            Some(stored) if stored.is_fresh() => Ok(Some(stored.token)),
+            Some(stored) => self.renewed(&stored.token).await.map(Some),
+        }
+    }
+
+    /// A token in place of `old`, which no longer counts. Another process may have renewed it already.
+    ///
+    /// # Errors
+    /// As [`Login::token`].
+    pub(crate) async fn renewed(&self, old: &str) -> Result<String, String> {
+        let _guard = self.store.lock().await.map_err(|error| error.to_string())?;
+        let stored = self.stored().await?.ok_or("its token is gone")?;
+        if stored.token != old && stored.is_fresh() {
+            return Ok(stored.token);
+        }
+        let manager = self.manager().await.map_err(|error| said(&error))?;
+        manager.refresh_token().await.map_err(|error| said(&error))?;
+        Ok(self.stored().await?.ok_or("its token is gone")?.token)
+    }
+
+    async fn stored(&self) -> Result<Option<Stored>, String> {
+        self.store.read().await.map_err(|error| error.to_string())
+    }
+
+    /// rmcp's part of it, which finds out where tokens are renewed, and refuses if that is another place than before.
+    async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
+        let mut manager =
+            AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), self.http.clone()).await?;
+        manager.set_credential_store(self.store.clone());
+        if !manager.initialize_from_store().await? {
+            return Err(AuthError::AuthorizationRequired);
+        }
+        if let (Some(id), Some(secret)) = (&self.client.id, &self.client.secret) {
+            manager.configure_client(OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret))?;
+        }
+        Ok(manager)
+    }
+}
+
+/// What is to be said of a failure. rmcp's texts have addresses and what a server said, and no tokens.
+fn said(error: &AuthError) -> String {
+    match error {
+        AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_) => "it cannot be renewed".to_owned(),
+        error => one_line(&error.to_string(), 300),
+    }
+}

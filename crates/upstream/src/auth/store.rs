@@ -1,0 +1,152 @@
+//! The file of one server's tokens, and the lock beside it.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use cap_std::fs::{Dir, File, OpenOptions};
+use rmcp::transport::{AuthError, CredentialStore, StoredCredentials};
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use tokio::task::spawn_blocking;
+
+/// Tokens have a few KB, even those that hold a document.
+const FILE_BYTES: u64 = 256 * 1024;
+/// A token that ends so soon is renewed first: the request has to arrive, too.
+const MARGIN_SECONDS: u64 = 30;
+
+/// Where one server's tokens are.
+#[derive(Clone)]
+pub(super) struct Store {
+    folder: Arc<Dir>,
+    name: String,
+}
+
+/// What of the tokens a request needs.
+pub(super) struct Stored {
+    pub(super) token: String,
+    /// When it ends, in seconds of Unix time, if that is known.
+    end: Option<u64>,
+}
+
+impl Stored {
+    pub(super) fn is_fresh(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        self.end.is_none_or(|end| end > now.saturating_add(MARGIN_SECONDS))
+    }
+}
+
+/// Releases the lock when dropped, as does the end of the process.
+pub(super) struct Guard(#[expect(dead_code, reason = "it is kept for its drop")] std::fs::File);
+
+impl Store {
+    /// Tokens are of a URL, and not of the name that a configuration has for it.
+    pub(super) fn of(folder: Arc<Dir>, url: &str) -> Self {
+        let hash: String = Sha256::digest(url).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        Self { folder, name: format!("login-{hash}.json") }
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.folder.exists(&self.name)
+    }
+
+    /// Waits until no other process renews this server's tokens, and keeps them from it.
+    pub(super) async fn lock(&self) -> io::Result<Guard> {
+        let store = self.clone();
+        let locked = spawn_blocking(move || {
+            let file = store.open(&format!("{}.lock", store.name), OpenOptions::new().write(true).create(true))?;
+            let file = file.into_std();
+            file.lock()?;
+            Ok(Guard(file))
+        });
+        locked.await.map_err(io::Error::other)?
+    }
+
+    pub(super) async fn read(&self) -> io::Result<Option<Stored>> {
+        #[derive(Deserialize)]
+        struct Credentials {
+            token_response: Option<Tokens>,
+            token_received_at: Option<u64>,
+        }
+        #[derive(Deserialize)]
+        struct Tokens {
+            access_token: String,
+            expires_in: Option<u64>,
+        }
+        let Some(text) = self.text().await? else { return Ok(None) };
+        // What is wrong is not said: it would be quoted.
+        let credentials: Credentials = serde_json::from_str(&text).map_err(|_| unusable())?;
+        Ok(credentials.token_response.map(|tokens| Stored {
+            token: tokens.access_token,
+            end: credentials
+                .token_received_at
+                .zip(tokens.expires_in)
+                .map(|(received, seconds)| received.saturating_add(seconds)),
+        }))
+    }
+
+    async fn text(&self) -> io::Result<Option<String>> {
+        let store = self.clone();
+        let read = spawn_blocking(move || {
+            let file = match store.folder.open(&store.name) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            let mut text = String::new();
+            file.take(FILE_BYTES).read_to_string(&mut text)?;
+            Ok(Some(text))
+        });
+        read.await.map_err(io::Error::other)?
+    }
+
+    async fn write(&self, text: String) -> io::Result<()> {
+        let store = self.clone();
+        let written = spawn_blocking(move || {
+            let unfinished = format!("{}.{}", store.name, std::process::id());
+            let mut file = store.open(&unfinished, OpenOptions::new().write(true).create(true).truncate(true))?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            store.folder.rename(&unfinished, &store.folder, &store.name)
+        });
+        written.await.map_err(io::Error::other)?
+    }
+
+    /// Opens a file that only its owner can read.
+    fn open(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(options, 0o600);
+        self.folder.open_with(name, options)
+    }
+}
+
+fn unusable() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the stored login cannot be read")
+}
+
+fn failed(error: io::Error) -> AuthError {
+    AuthError::CredentialStoreError(error.to_string())
+}
+
+/// rmcp's side. That two processes do not renew at once is seen to before rmcp is asked to: see [`Store::lock`].
+#[async_trait::async_trait]
+impl CredentialStore for Store {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let Some(text) = self.text().await.map_err(failed)? else { return Ok(None) };
+        serde_json::from_str(&text).map(Some).map_err(|_| failed(unusable()))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let text = serde_json::to_string(&credentials).map_err(|_| failed(unusable()))?;
+        self.write(text).await.map_err(failed)
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        match self.folder.remove_file(&self.name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+            _ => Ok(()),
+        }
+    }
+}

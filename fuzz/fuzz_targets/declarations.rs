@@ -1,0 +1,5 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    belljar_fuzz_guest::fuzzing::is_typescript(&belljar_catalog::fuzzing::declared(data));
+});

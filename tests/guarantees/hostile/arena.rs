@@ -1,0 +1,203 @@
+//! Where attacks run: a sandbox with a single slot, so that the run after an attack stands in the very place where the attack ran.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use belljar_model::{ByteSize, ErrorKind, Limits, Outcome};
+use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, Tools};
+use serde_json::Value;
+
+use crate::support;
+
+/// Against hanging, and for nothing else: more than the busiest machine needs for the longest run below.
+const CEILING: Duration = Duration::from_secs(300);
+
+/// What must become of an attack.
+#[derive(Debug, Clone)]
+pub(crate) enum Expected {
+    /// A limit of this name ends the run, and nothing that the script does about it helps.
+    Limit(ErrorKind, &'static str),
+    /// The interpreter's recursion limit or its stack ends the run; nothing helps either, and how deep it was is not measured.
+    Stack,
+    /// An error of the language whose name and message begin so. A script may catch it and go on.
+    Throws(&'static str),
+    /// The run ends with an error of this kind, whose message begins so.
+    Fails(ErrorKind, &'static str),
+    /// The script succeeds.
+    Value(Value),
+}
+
+/// An attack: the line of the catalogue, the script, and what must become of it.
+pub(crate) type Row = (u8, String, Expected);
+
+/// Ends whatever loops after a tenth of a second or so, and whatever hoards after 16 MiB. The clocks are there for the case that
+/// the other two fail.
+pub(crate) fn small() -> Limits {
+    Limits {
+        fuel: 200_000_000,
+        memory: ByteSize::mib(16),
+        compute: Duration::from_secs(100),
+        timeout: Duration::from_secs(200),
+        max_calls: 50,
+        ..Limits::default()
+    }
+}
+
+/// A sandbox with one slot.
+pub(crate) struct Arena {
+    sandbox: Sandbox,
+    tools: Arc<dyn Tools>,
+}
+
+impl Arena {
+    /// With the tools of [`support::tools`].
+    pub(crate) fn new() -> Self {
+        Self::with(Arc::new(support::tools()))
+    }
+
+    pub(crate) fn with(tools: Arc<dyn Tools>) -> Self {
+        let options = SandboxOptions { max_live: 1, ..SandboxOptions::default() };
+        Self { sandbox: Sandbox::new(&Image::embedded(), options).unwrap(), tools }
+    }
+
+    /// Runs a script to its end, which must come.
+    pub(crate) async fn run(&self, source: &str, limits: &Limits) -> Outcome {
+        let run = self.sandbox.run(Program::new(source), limits, self.tools.clone());
+        tokio::time::timeout(CEILING, run).await.unwrap_or_else(|_| panic!("it hangs: {}", shown(source)))
+    }
+
+    /// Runs an attack, holds its end against what is expected, and shows that the slot is as good as new.
+    pub(crate) async fn attack(&self, row: &Row, limits: &Limits) -> Outcome {
+        let (line, source, expected) = row;
+        let begun = Instant::now();
+        let outcome = self.run(source, limits).await;
+        note(*line, &outcome, begun.elapsed());
+        expected.check(&outcome, limits, source);
+        // What a script may catch, and what not.
+        let caught = format!("try {{\n{source}\n}} catch (e) {{ return 'caught ' + e }}");
+        match expected {
+            Expected::Limit(..) | Expected::Stack if can_stand_in_a_block(source) => {
+                expected.check(&self.run(&caught, limits).await, limits, &caught);
+            }
+            Expected::Throws(message) if can_stand_in_a_block(source) => {
+                let value = self.run(&caught, limits).await.result.unwrap().to_value().unwrap();
+                assert!(
+                    value.as_str().unwrap().starts_with(&format!("caught {message}")),
+                    "{}\n{value}",
+                    shown(source)
+                );
+            }
+            _ => {}
+        }
+        self.assert_clean(source).await;
+        outcome
+    }
+
+    /// The next run is as if there had been no other.
+    pub(crate) async fn assert_clean(&self, after: &str) {
+        let next = self.run("1 + 1", &Limits::default()).await;
+        assert_eq!(next.result.map(|value| value.as_str().to_owned()), Ok("2".to_owned()), "after {}", shown(after));
+    }
+
+    /// All rows, one after the other.
+    pub(crate) async fn all(&self, rows: &[Row], limits: &Limits) {
+        for row in rows {
+            self.attack(row, limits).await;
+        }
+    }
+}
+
+impl Expected {
+    fn check(&self, outcome: &Outcome, limits: &Limits, source: &str) {
+        let context = || format!("{}\nexpected {self:?}, got {:#?}", shown(source), outcome.result);
+        match (self, &outcome.result) {
+            (Self::Value(expected), Ok(value)) => assert_eq!(&value.to_value().unwrap(), expected, "{}", context()),
+            (Self::Limit(kind, name), Err(error)) => {
+                assert_eq!(error.kind, *kind, "{}", context());
+                let limit = error.limit.as_ref().unwrap_or_else(|| panic!("no limit: {}", context()));
+                assert_eq!(limit.name, *name, "{}", context());
+                assert_eq!(Some(limit.max), configured(limits, name), "{}", context());
+                assert!(limit.used >= limit.max, "{}", context());
+                assert!(error.recoverable && error.hint.is_some(), "{}", context());
+            }
+            (Self::Stack, Err(error)) => {
+                assert_eq!(error.kind, ErrorKind::Stack, "{}", context());
+                assert!(error.recoverable && error.hint.is_some(), "{}", context());
+            }
+            (Self::Throws(message), Err(error)) => {
+                assert_eq!(error.kind, ErrorKind::Exception, "{}", context());
+                assert!(error.message.starts_with(message), "{}", context());
+            }
+            (Self::Fails(kind, message), Err(error)) => {
+                assert_eq!(error.kind, *kind, "{}", context());
+                assert!(error.message.starts_with(message), "{}", context());
+            }
+            _ => panic!("{}", context()),
+        }
+    }
+}
+
+/// What was seen of a line of the catalogue, for the table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    pub(crate) got: BTreeMap<String, usize>,
+    pub(crate) time: Duration,
+}
+
+static SEEN: Mutex<BTreeMap<u8, Seen>> = Mutex::new(BTreeMap::new());
+
+/// What has been seen so far, by the line.
+pub(crate) fn seen() -> BTreeMap<u8, Seen> {
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Notes an end for the table.
+pub(crate) fn note(line: u8, outcome: &Outcome, time: Duration) {
+    let got = match &outcome.result {
+        Ok(_) => "success".to_owned(),
+        Err(error) => match &error.limit {
+            Some(limit) => format!("{} ({})", error.kind, limit.name),
+            None if error.kind == ErrorKind::Exception => {
+                error.message.split(':').next().unwrap_or_default().chars().take(20).collect()
+            }
+            None => error.kind.to_string(),
+        },
+    };
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let seen = seen.entry(line).or_default();
+    *seen.got.entry(got).or_default() += 1;
+    seen.time += time;
+}
+
+/// What the limit of this name is set to, in the unit in which it is reported.
+fn configured(limits: &Limits, name: &str) -> Option<u64> {
+    let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap();
+    Some(match name {
+        "timeout" => milliseconds(limits.timeout),
+        "compute" => milliseconds(limits.compute),
+        "fuel" => limits.fuel,
+        "memory" => limits.memory.as_u64(),
+        "max_calls" => limits.max_calls,
+        "max_output" => limits.max_output.as_u64(),
+        "max_source" => limits.max_source.as_u64(),
+        _ => return None,
+    })
+}
+
+/// Whether a script can be put into a `try`: what it returns or awaits works there too, and what is wrong with its text does not.
+fn can_stand_in_a_block(source: &str) -> bool {
+    source.len() < 2_000
+}
+
+/// A script, shortened: some have a hundred thousand brackets.
+fn shown(source: &str) -> String {
+    source.chars().take(200).collect()
+}
+
+/// A row of the catalogue.
+pub(crate) fn row(line: u8, source: impl Into<String>, expected: Expected) -> Row {
+    (line, source.into(), expected)
+}

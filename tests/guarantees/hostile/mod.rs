@@ -1,0 +1,18 @@
+//! Hostile scripts, values, children and clients: what belljar bears. `catalogue` lists every attack with the tests that hold it; the
+//! other modules hold those that no guarantee of another module holds already.
+
+mod arena;
+mod baseline;
+mod calls;
+mod catalogue;
+mod children;
+mod component;
+mod cpu;
+mod escape;
+mod isolation;
+mod logs;
+mod memory;
+mod names;
+mod stack;
+mod table;
+mod values;
