@@ -7,7 +7,7 @@ use belljar_config::import::Client;
 use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
-use crate::{help, output};
+use crate::{commands::install::Client, envelope, help, output};
 
 /// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a WebAssembly sandbox.
 #[derive(Parser)]
@@ -19,6 +19,10 @@ pub(crate) struct Arguments {
     /// Says more on stderr; twice, still more.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+
+    /// Says nothing on stderr but errors: no notes, no usage, no spinner.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Subcommand)]
@@ -27,13 +31,30 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Serves MCP on stdin and stdout, with two tools: search_docs and execute_code.
     #[command(after_help = help::SERVE)]
-    Serve(ConfigArguments),
+    Serve(ServeArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
     Call(CallArguments),
+    /// Carries out one request of an orchestrator: a JSON object in, a JSON object out.
+    Request(RequestArguments),
     /// Starts each server and shows its state.
     Servers(ServersArguments),
+    /// Checks that everything works: the image, the folders, the daemon, and each server.
+    #[command(after_help = help::DOCTOR)]
+    Doctor(ServersArguments),
+    /// Adds a server to belljar.toml.
+    Add(AddArguments),
+    /// Removes a server from belljar.toml.
+    Remove(RemoveArguments),
+    /// Writes belljar's entry into the configuration of an MCP client.
+    Install(InstallArguments),
+    /// Prints the completions for a shell.
+    #[command(after_help = help::COMPLETIONS)]
+    Completions(CompletionsArguments),
+    /// Prints the manual page, or writes those of all commands into a folder.
+    #[command(after_help = help::MAN)]
+    Man(ManArguments),
     /// The warm process that keeps servers between commands.
     #[command(after_help = help::DAEMON)]
     Daemon(DaemonArguments),
@@ -110,6 +131,15 @@ pub(crate) struct RunArguments {
     pub(crate) daemon: NoDaemon,
 }
 
+#[derive(Args)]
+pub(crate) struct ServeArguments {
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Uses the daemon's servers, which it shares with commands and other clients.
+    #[arg(long)]
+    pub(crate) daemon: bool,
+}
+
 /// Whether a command may use the daemon.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct NoDaemon {
@@ -177,13 +207,28 @@ pub(crate) struct CallArguments {
     /// The arguments, a JSON object; @FILE reads it from a file, - from stdin.
     #[arg(long, value_name = "JSON|@FILE|-", default_value = "{}")]
     pub(crate) input: String,
+    /// What to show of the value: a filter in jq's language, as in '.issues[] | {id, title}'.
+    #[arg(long, value_name = "FILTER")]
+    pub(crate) select: Option<String>,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
-    /// Prints one JSON object, with the raw result in it.
+    /// Prints one JSON object, with the raw result in it, or without it where there is a --select.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = help::REQUEST)]
+pub(crate) struct RequestArguments {
+    /// The request; - or nothing reads it from stdin.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
 }
 
 #[derive(Args)]
@@ -196,6 +241,76 @@ pub(crate) struct ServersArguments {
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = help::ADD)]
+pub(crate) struct AddArguments {
+    /// What scripts and commands will call it.
+    pub(crate) name: String,
+    /// The address of a remote server.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "env"])]
+    pub(crate) url: Option<String>,
+    /// A header for each request to it, as in 'Authorization: Bearer ${TOKEN}'.
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url", value_parser = header)]
+    pub(crate) headers: Vec<(String, String)>,
+    /// A variable of the program's environment, as in 'TOKEN=${TOKEN}'.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub(crate) env: Vec<(String, String)>,
+    /// The program that is the server, and its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// It keeps a state that must not be lost: it is not stopped for being idle.
+    #[arg(long)]
+    pub(crate) stateful: bool,
+    /// It is started with the daemon, and not only when it is needed.
+    #[arg(long)]
+    pub(crate) warm: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = help::REMOVE)]
+pub(crate) struct RemoveArguments {
+    /// The server's name.
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = help::INSTALL)]
+pub(crate) struct InstallArguments {
+    /// The client.
+    pub(crate) client: Client,
+    /// Writes without asking.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Takes the entry out again.
+    #[arg(long)]
+    pub(crate) undo: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArguments {
+    /// Where to write the pages; nothing prints the first.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -289,9 +404,17 @@ impl Arguments {
             Command::Run(arguments) => arguments.json,
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
-            Command::Servers(arguments) => arguments.json,
+            Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,
+            Command::Add(arguments) => arguments.json,
+            Command::Remove(arguments) => arguments.json,
             Command::Daemon(arguments) => arguments.command.options().json,
-            Command::Serve(_) | Command::Import(_) | Command::Login(_) => false,
+            Command::Request(_)
+            | Command::Import(_)
+            | Command::Login(_)
+            | Command::Serve(_)
+            | Command::Install(_)
+            | Command::Completions(_)
+            | Command::Man(_) => false,
         }
     }
 }
@@ -301,7 +424,10 @@ pub(crate) fn parse() -> Result<Arguments, ExitCode> {
     Arguments::try_parse().map_err(|error| {
         let is_help = error.exit_code() == 0;
         let wants_json = std::env::args_os().any(|argument| argument == "--json");
-        if wants_json && !is_help {
+        let is_request = std::env::args_os().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"-"));
+        if is_request.is_some_and(|command| command == "request") && !is_help {
+            output::print_json(&envelope::outcome(usage(&error.render().to_string()).into()));
+        } else if wants_json && !is_help {
             output::print_json(&Outcome::refused(usage(&error.render().to_string())));
         } else {
             // clap prints help to stdout and errors to stderr; if neither can be written to, nobody is there to be told.
@@ -319,6 +445,16 @@ fn usage(complaint: &str) -> RunError {
     let tips = lines.filter_map(|line| line.strip_prefix("tip: "));
     let hint: Vec<&str> = tips.chain(["belljar --help says what there is"]).collect();
     RunError::new(ErrorKind::Usage, message.trim_start_matches("error: ")).with_hint(hint.join("; "))
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("write it like 'Name: value'")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it like NAME=value")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

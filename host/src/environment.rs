@@ -82,18 +82,20 @@ pub(crate) fn own_config() -> Option<PathBuf> {
     Some(folder.join("belljar").join("belljar.toml"))
 }
 
-/// The folders in which MCP clients keep their configurations: the home, that of settings, and the current one.
-pub(crate) fn client_folders() -> (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) {
-    let home = env::home_dir();
-    let settings = if cfg!(windows) {
+/// Where programs keep their settings.
+pub(crate) fn settings_folder() -> Option<PathBuf> {
+    if cfg!(windows) {
         env::var_os("APPDATA").map(PathBuf::from)
     } else if cfg!(target_os = "macos") {
-        home.as_ref().map(|home| home.join("Library").join("Application Support"))
+        env::home_dir().map(|home| home.join("Library").join("Application Support"))
     } else {
-        let folder = env::var_os("XDG_CONFIG_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
-        folder.or_else(|| home.as_ref().map(|home| home.join(".config")))
-    };
-    (home, settings, env::current_dir().ok())
+        own_config()?.parent()?.parent().map(Path::to_owned)
+    }
+}
+
+/// The folders in which MCP clients keep their configurations: the home, that of settings, and the current one.
+pub(crate) fn client_folders() -> (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) {
+    (env::home_dir(), settings_folder(), env::current_dir().ok())
 }
 
 /// Where belljar keeps what it has learned, whether it is there or not.
@@ -120,9 +122,10 @@ pub(crate) fn config_nearby() -> Option<&'static str> {
     ["belljar.toml", ".mcp.json"].into_iter().find(|name| Path::new(name).is_file())
 }
 
-/// Sends the log to stderr: warnings, or more with `-v`, or what `BELLJAR_LOG` says.
-pub(crate) fn log_to_stderr(verbose: u8) {
+/// Sends the log to stderr: warnings, or more with `-v`, less with `-q`, or what `BELLJAR_LOG` says.
+pub(crate) fn log_to_stderr(verbose: u8, quiet: bool) {
     let level = match verbose {
+        0 if quiet => "error",
         0 => "warn",
         1 => "info,rmcp=warn",
         _ => "debug,rmcp=warn,reqwest=warn,hyper_util=warn,rustls=warn,wasmtime=info,cranelift=info",

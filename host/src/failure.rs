@@ -24,6 +24,11 @@ impl Failure {
         (self.0.message.clone(), self.0.hint.clone())
     }
 
+    /// What kind of failure it is.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
     /// Says what happened, and gives the exit code.
     pub(crate) fn report(self, json: bool) -> ExitCode {
         let code = exit_code(&self.0);

@@ -34,6 +34,9 @@ sees two tools.
 Example, as the entry of a client's mcpServers:
   \"belljar\": { \"command\": \"belljar\", \"args\": [\"serve\"] }
 
+With --daemon the servers are those of the daemon: warm, with what they know, and shared with commands and other clients. What \
+servers ask of a client (sampling, elicitation, roots) does not reach it then.
+
 Exit code: 0 the client or a signal ended it; 2 wrong usage or configuration; 3 belljar itself failed.";
 
 pub(crate) const SEARCH: &str = "\
@@ -50,8 +53,32 @@ Examples:
   belljar call demo.list_projects
   belljar call demo.get_issue --input '{\"id\": 40}'
   belljar call fs.write_file --input @arguments.json
+  belljar call demo.list_issues --select '.issues[] | {id, title}'
+
+--select takes jq's language. It shows each value that the filter gives; with --json, 'value' is the one value, or a list of all \
+where there is not just one, and 'raw' is left out as null. A filter has 10 s, 2 GiB of memory, and 16 MiB or 100,000 values to \
+give; a wrong one is refused before the tool is called. On stderr stands about how many tokens it spared.
 
 Exit code: 0 the tool succeeded; 1 it failed; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const REQUEST: &str = "\
+A request has: intent (QUERY, ANALYZE, GENERATE, MODIFY, EXECUTE), action (SERVER.TOOL or execute_code), params, and if wanted effect \
+(READ_ONLY, MUTATING, EXTERNAL_EXEC; else the intent gives it), artifact (TEXT, JSON, CODE_PY, CODE_TS, PATCH, BINARY), constraints \
+{timeout_ms: 300000, retry_count: 0, isolation: agent or subprocess}, context {caller, project_root}.
+
+The answer is {ok: true, request, result: {artifact_type, data, affected_files?, affected_symbols?}, meta: {duration_ms, mcp_name, \
+isolation_used}}, or {ok: false, request, error: {type, message, recoverable, suggestion}} with one of the types TIMEOUT, MCP_ERROR, \
+VALIDATION, PERMISSION, UNKNOWN.
+
+The effect is a ceiling: a tool that does more, or does not say what it does, is refused. Only what is READ_ONLY is tried again. \
+isolation agent uses the daemon's warm server; subprocess starts one for this request and ends it.
+
+Examples:
+  echo '{\"intent\": \"QUERY\", \"action\": \"demo.list_projects\"}' | belljar request
+  belljar request request.json
+
+Exit code: 0 it succeeded; 1 TIMEOUT, MCP_ERROR or PERMISSION; 2 VALIDATION, wrong usage or configuration; 3 UNKNOWN. One JSON \
+object is on stdout in every case.";
 
 pub(crate) const SERVERS: &str = "\
 Examples:
@@ -62,14 +89,58 @@ Exit code: 0, also if a server could not be started; 2 wrong usage or configurat
 
 pub(crate) const DAEMON: &str = "\
 One daemon per configuration keeps its servers, with their state, between commands. The first command that needs a server \
-starts it; it ends by itself after 30 minutes without a client. belljar run, call, search and servers use it unless told \
---no-daemon, or BELLJAR_NO_DAEMON=1 in the environment.
+starts it; it ends by itself after 30 minutes without a client, or what [daemon] idle = \"2h\" or \
+\"never\" in belljar.toml says. belljar run, call, search, servers and request use it unless told --no-daemon, or BELLJAR_NO_DAEMON=1 in the environment.
 
 Examples:
   belljar daemon status
   belljar daemon stop --config team.toml
 
 Exit code: 0 done; 1 status: there is none; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const DOCTOR: &str = "\
+Starts each server in this process, lists its tools, and says of each what is wrong and how to mend it.
+
+Exit code: 0 all is well, warnings included; 1 something is bad; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const ADD: &str = "\
+Writes into --config FILE, else $BELLJAR_CONFIG, else ~/.config/belljar/belljar.toml. The server comes last; all else in the file \
+stays as it is, and a copy of it is kept beside it. Texts may refer to variables, as in ${TOKEN}, so that no secret stands in the \
+file: quote them for the shell.
+
+Examples:
+  belljar add fs -- npx -y @modelcontextprotocol/server-filesystem /data
+  belljar add browser --stateful -- npx -y @playwright/mcp
+  belljar add docs --url https://example.com/mcp --header 'Authorization: Bearer ${TOKEN}'
+
+Exit code: 0 added; 2 wrong usage or configuration, also where the name is taken; 3 belljar itself failed.";
+
+pub(crate) const REMOVE: &str = "\
+The server goes with the comment right above it. All else in the file stays as it is, and a copy of it is kept beside it.
+
+Exit code: 0 removed; 2 wrong usage or configuration, also where there is no such server; 3 belljar itself failed.";
+
+pub(crate) const INSTALL: &str = "\
+Shows what would change in the client's own file and asks; without a terminal, nothing is written without --yes. Comments and \
+order stay, a copy of the file is kept beside it (FILE.before-belljar-1), and one that cannot be read is not touched.
+
+Examples:
+  belljar install claude-code
+  belljar install cursor --yes --config ~/team.toml
+  belljar install cursor --undo
+
+Exit code: 0 written, or nothing to change; 1 not agreed to; 2 wrong usage, or a file that cannot be changed; 3 belljar itself failed.";
+
+pub(crate) const COMPLETIONS: &str = "\
+Examples:
+  belljar completions bash > ~/.local/share/bash-completion/completions/belljar
+  belljar completions zsh > ~/.zfunc/_belljar
+  belljar completions fish > ~/.config/fish/completions/belljar.fish";
+
+pub(crate) const MAN: &str = "\
+Examples:
+  belljar man | man -l -
+  belljar man ~/.local/share/man/man1";
 
 pub(crate) const IMPORT: &str = "\
 Shows what would be taken, and what would be left out and why. Nothing is written without --write, and then into --config FILE, \

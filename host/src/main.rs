@@ -8,11 +8,13 @@
 mod arguments;
 mod commands;
 mod daemon;
+mod envelope;
 mod environment;
 mod failure;
 mod help;
 mod output;
 mod render;
+mod select;
 mod serve;
 mod setup;
 mod signals;
@@ -26,6 +28,9 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     if std::env::args_os().nth(1).is_some_and(|argument| argument == setup::SUPERVISE) {
         return belljar_upstream::supervise(std::env::args_os().skip(2));
+    }
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == select::WORKER) {
+        return select::worker(std::env::args_os().skip(2));
     }
     let arguments = match arguments::parse() {
         Ok(arguments) => arguments,
@@ -41,7 +46,8 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     // A daemon has no terminal; where it logs is known once its configuration is.
     if !arguments.is_daemon() {
-        environment::log_to_stderr(arguments.verbose);
+        output::set_quiet(arguments.quiet);
+        environment::log_to_stderr(arguments.verbose, arguments.quiet);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -53,7 +59,14 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
+            Command::Request(arguments) => Ok(commands::request::request(arguments).await),
             Command::Servers(arguments) => commands::servers::servers(arguments).await,
+            Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
+            Command::Add(arguments) => commands::edit::add(arguments),
+            Command::Remove(arguments) => commands::edit::remove(arguments),
+            Command::Install(arguments) => commands::install::install(&arguments),
+            Command::Completions(arguments) => commands::generate::completions(&arguments),
+            Command::Man(arguments) => commands::generate::man(&arguments),
             Command::Daemon(arguments) => commands::daemon::daemon(arguments).await,
             Command::Import(arguments) => commands::import::import(arguments),
             Command::Login(arguments) => commands::login::login(arguments).await,

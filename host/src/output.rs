@@ -7,6 +7,7 @@ use std::{
     borrow::Cow,
     fmt::Display,
     io::{self, Write},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use anstyle::{AnsiColor, Style};
@@ -18,6 +19,19 @@ pub(crate) const HINT: Style = AnsiColor::Cyan.on_default();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const STRONG: Style = Style::new().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+
+/// Whether the user wants to hear of errors alone. Set once, before anything is said.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Keeps to itself what is neither a result nor an error.
+pub(crate) fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether the user wants to hear of errors alone.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
 
 /// Prints a line of a result.
 pub(crate) fn print(line: impl Display) {
@@ -41,6 +55,18 @@ pub(crate) fn print_json_text(text: &str) {
 /// Prints a line to stderr.
 pub(crate) fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr(), "{line}");
+}
+
+/// Prints a line to stderr that tells and complains of nothing; none for who wants quiet.
+pub(crate) fn remark(line: impl Display) {
+    if !is_quiet() {
+        say(line);
+    }
+}
+
+/// Says that something is so that the user may want to know.
+pub(crate) fn note(text: impl Display) {
+    remark(format_args!("{HINT}note:{HINT:#} {text}"));
 }
 
 /// Says what went wrong, and what to try.

@@ -14,12 +14,7 @@ use belljar_sandbox::{Image, Sandbox, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options, Supervisor};
 use cap_std::{ambient_authority, fs::Dir};
 
-use crate::{
-    arguments::ConfigArguments,
-    environment,
-    failure::Failure,
-    output::{self, HINT},
-};
+use crate::{arguments::ConfigArguments, environment, failure::Failure, output};
 
 /// The name of the built-in server, in configurations and in scripts.
 const DEMO: &str = "demo";
@@ -69,6 +64,12 @@ pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
     Ok(Loaded { config: config?, path: Some(path), looked_up })
 }
 
+/// The belljar.toml that a command changes, whether it is there or not.
+pub(crate) fn to_change(arguments: &ConfigArguments) -> Result<PathBuf, Failure> {
+    let path = arguments.config.clone().or_else(environment::named_config).or_else(environment::own_config);
+    path.ok_or_else(|| Failure::usage("there is no home folder", "name a file with --config"))
+}
+
 /// The folder for what is learned from run to run. Without one, nothing is kept, and all else works.
 pub(crate) fn state_folder() -> Option<Dir> {
     folder(environment::state_folder())
@@ -106,8 +107,8 @@ fn chosen(arguments: &ConfigArguments) -> Option<PathBuf> {
     if chosen.is_none()
         && let Some(nearby) = environment::config_nearby()
     {
-        output::say(format_args!(
-            "{HINT}note:{HINT:#} {nearby} is in this folder and was not loaded, since it can start programs; to use it: \
+        output::note(format_args!(
+            "{nearby} is in this folder and was not loaded, since it can start programs; to use it: \
              --config {nearby}"
         ));
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Terminal, belljar, repository};
 
 /// Runs a command with this on its stdin.
-fn fed(terminal: &Terminal, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Answer {
+pub(crate) fn fed(terminal: &Terminal, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Answer {
     let mut command = terminal.command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = command.spawn().unwrap();
@@ -20,7 +20,7 @@ fn fed(terminal: &Terminal, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Answ
 }
 
 /// The keys of an object, in order.
-fn keys(value: &Value) -> Vec<&str> {
+pub(crate) fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("no object: {value:#}")).keys().map(String::as_str).collect()
 }
 

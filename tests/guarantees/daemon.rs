@@ -22,13 +22,13 @@ use crate::{
 const MOMENT: Duration = Duration::from_secs(10);
 
 /// A terminal whose commands share a daemon, which ends with it.
-struct Shell {
-    terminal: Terminal,
+pub(crate) struct Shell {
+    pub(crate) terminal: Terminal,
     config: PathBuf,
 }
 
 impl Shell {
-    fn new(servers: &Value) -> Self {
+    pub(crate) fn new(servers: &Value) -> Self {
         let terminal = Terminal::with_daemon();
         let shell = Self { config: terminal.folder.path().join("mcp.json"), terminal };
         shell.configure(servers);
@@ -39,17 +39,17 @@ impl Shell {
         self.terminal.file("mcp.json", json!({ "mcpServers": servers }).to_string());
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.terminal.command(arguments);
         command.args(["--config", self.config.to_str().unwrap()]);
         command
     }
 
-    fn belljar(&self, arguments: &[&str]) -> Answer {
+    pub(crate) fn belljar(&self, arguments: &[&str]) -> Answer {
         Answer::of(self.command(arguments).output().unwrap())
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         self.belljar(&[arguments, &["--json"]].concat()).json()
     }
 
@@ -58,12 +58,12 @@ impl Shell {
         self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn daemon_pid(&self) -> u32 {
+    pub(crate) fn daemon_pid(&self) -> u32 {
         let status = self.json(&["daemon", "status"]);
         u32::try_from(status["pid"].as_u64().unwrap_or_else(|| panic!("{status:#}"))).unwrap()
     }
 
-    fn server(&self, name: &str) -> Value {
+    pub(crate) fn server(&self, name: &str) -> Value {
         let servers = self.json(&["servers"]);
         let servers = servers["servers"].as_array().unwrap_or_else(|| panic!("{servers:#}"));
         servers.iter().find(|server| server["name"] == name).unwrap().clone()
@@ -77,7 +77,7 @@ impl Drop for Shell {
     }
 }
 
-fn echo() -> Value {
+pub(crate) fn echo() -> Value {
     json!({ "kid": { "command": child(), "args": ["echo"] } })
 }
 
@@ -337,4 +337,83 @@ fn other_programs_can_talk_to_it() {
         }
     }
     assert_eq!(terminal.belljar(&["daemon", "stop"]).code, 0);
+}
+
+#[test]
+fn the_configuration_says_how_long_it_stays_without_a_client() {
+    for (idle, expected) in
+        [("[daemon]\nidle = \"2h\"", json!(7200)), ("[daemon]\nidle = \"never\"", Value::Null), ("", json!(1800))]
+    {
+        let terminal = Terminal::with_daemon();
+        let config = terminal.file("belljar.toml", format!("{idle}\n[servers.demo]\nbuiltin = \"demo\"\n"));
+        let config = config.to_str().unwrap();
+        let status = terminal.belljar(&["daemon", "start", "--json", "--config", config]).json();
+        assert_eq!(terminal.belljar(&["daemon", "stop", "--config", config]).code, 0);
+        assert_eq!(status["idle_s"], expected, "{status:#}");
+    }
+}
+
+#[test]
+fn a_client_of_serve_can_share_the_daemon_and_raises_no_limit() {
+    let shell = Shell::new(&echo());
+    let first = shell.json(&["call", "kid.echo", "--input", "{\"text\": \"x\"}"]);
+    assert_eq!(first["ok"], true, "{first:#}");
+    let mut server = shell.begin_fed(&["serve", "--daemon"]);
+    server.ask(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
+    } }));
+    server.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let mut call = |id: u32, tool: &str, arguments: Value| {
+        server.ask(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }))["result"]
+            .clone()
+    };
+    let ran = call(2, "execute_code", json!({ "code": "(await kid.echo({ text: 'y' })).text" }));
+    assert_eq!((&ran["isError"], &ran["structuredContent"]["value"]), (&json!(false), &json!("y")), "{ran:#}");
+    let found = call(3, "search_docs", json!({ "query": "echo" }));
+    assert_eq!(found["structuredContent"]["results"][0]["path"], "kid.echo", "{found:#}");
+    let refused = call(4, "execute_code", json!({ "code": "1", "limits": { "timeout": "9h" } }));
+    assert_eq!(refused["isError"], true, "{refused:#}");
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("timeout"), "{refused:#}");
+    let failed = call(5, "execute_code", json!({ "code": "throw new Error('on purpose')" }));
+    assert_eq!((&failed["isError"], &failed["structuredContent"]["ok"]), (&json!(true), &json!(false)), "{failed:#}");
+    drop(server);
+    let kid = shell.server("kid");
+    assert_eq!((&kid["calls"], &kid["restarts"]), (&json!(2), &json!(0)), "{kid:#}");
+}
+
+/// A command that is talked to line by line. It ends with its stdin.
+struct Talk {
+    process: Child,
+    answers: std::io::BufReader<std::process::ChildStdout>,
+}
+
+impl Talk {
+    fn tell(&mut self, message: &Value) {
+        use std::io::Write as _;
+        writeln!(self.process.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn ask(&mut self, request: &Value) -> Value {
+        use std::io::BufRead as _;
+        self.tell(request);
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        self.process.wait().unwrap();
+    }
+}
+
+impl Shell {
+    fn begin_fed(&self, arguments: &[&str]) -> Talk {
+        let mut command = self.command(arguments);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let answers = std::io::BufReader::new(process.stdout.take().unwrap());
+        Talk { process, answers }
+    }
 }

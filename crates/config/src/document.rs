@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use belljar_model::{LimitsPatch, RunsPatch};
-
 use crate::{
-    Config, Format, MAX_SERVERS, Variables,
+    Config, Format, MAX_SERVERS, Variables, daemon,
     error::{Fault, Field, Located, shown},
     expand::Expander,
     limits,
@@ -13,7 +11,7 @@ use crate::{
     tree::{Entry, Node, Value, check_unique},
 };
 
-pub(crate) const TOML_KEYS: [&str; 3] = ["limits", "runs", "servers"];
+pub(crate) const TOML_KEYS: [&str; 4] = ["limits", "runs", "daemon", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -23,11 +21,11 @@ pub(crate) fn read(
     directory: &Path,
     variables: &Variables<'_>,
 ) -> Result<Config, Located> {
-    let (limits, runs, servers) = match format {
+    let (settings, servers) = match format {
         Format::Toml => toml(root)?,
-        Format::Json => (LimitsPatch::default(), RunsPatch::default(), Some(json(root)?)),
+        Format::Json => (Config::default(), Some(json(root)?)),
     };
-    let Some(list) = servers else { return Ok(Config { servers: Vec::new(), limits, runs }) };
+    let Some(list) = servers else { return Ok(settings) };
     let Value::Table(entries) = &list.node.value else {
         let (field, found) = (Field::of_file(&list.key), list.node.kind(format));
         let expected = match format {
@@ -42,17 +40,25 @@ pub(crate) fn read(
     }
     let reader = Reader { format, directory, expander: Expander::new(variables) };
     let servers = entries.iter().filter_map(|entry| reader.read(entry).transpose()).collect::<Result<_, _>>()?;
-    Ok(Config { servers, limits, runs })
+    Ok(Config { servers, ..settings })
 }
 
-fn toml(root: &Node) -> Result<(LimitsPatch, RunsPatch, Option<&Entry>), Located> {
+/// All that is no server, and the servers.
+fn toml(root: &Node) -> Result<(Config, Option<&Entry>), Located> {
     let entries = entries(root);
     if let Some(entry) = entries.iter().find(|entry| !TOML_KEYS.contains(&entry.key.as_str())) {
         return Err(Fault::unknown_key("", &entry.key, &TOML_KEYS).at(entry.offset));
     }
     let limits = find(entries, "limits").map(|entry| limits::read(&entry.node)).transpose()?;
     let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
-    Ok((limits.unwrap_or_default(), runs.unwrap_or_default(), find(entries, "servers")))
+    let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
+    let settings = Config {
+        servers: Vec::new(),
+        limits: limits.unwrap_or_default(),
+        runs: runs.unwrap_or_default(),
+        daemon: daemon.unwrap_or_default(),
+    };
+    Ok((settings, find(entries, "servers")))
 }
 
 fn json(root: &Node) -> Result<&Entry, Located> {

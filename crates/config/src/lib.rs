@@ -2,8 +2,8 @@
 //!
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
-//! not know are passed over there, and a `null` counts as absent. The `[limits]` and the
-//! `[runs]` can be set in `belljar.toml` alone.
+//! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]` and the `[daemon]` can be set
+//! in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
@@ -13,6 +13,9 @@
 //! [runs]                      # how many runs there may be at once
 //! max_live = 16
 //! live_memory = "2GiB"
+//!
+//! [daemon]
+//! idle = "30m"                # how long it stays without a client; or "never"
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -58,13 +61,15 @@
 //! configuration file's own directory, as the path given names it; nothing else is resolved.
 //!
 //! This crate never reads the environment, the home directory or the terminal, starts nothing, and opens no other file than
-//! the one it was given, the files of variables that it names, and what [`import`] is told to read or write. The values of
-//! `env`, `headers` and variables appear in no error and no `Debug`.
+//! the one it was given, the files of variables that it names, what [`import`] is told to read or write, and what [`replace()`]
+//! is told to write. The values of `env`, `headers` and variables appear in no error and no `Debug`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod daemon;
 mod document;
+pub mod edit;
 mod env_file;
 mod error;
 mod expand;
@@ -73,6 +78,7 @@ pub mod import;
 mod life;
 mod limits;
 mod oauth;
+mod replace;
 #[cfg(test)]
 mod schema;
 mod server;
@@ -81,13 +87,14 @@ mod testing;
 mod transport;
 mod tree;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use belljar_model::{LimitsPatch, RunsPatch, ServerSpec};
 
 pub use error::{ConfigError, Fault, Field, Position};
 pub use expand::{EXPANDED_BYTES, Variables};
 pub use file::FILE_BYTES;
+pub use replace::replace;
 pub use tree::DEPTH;
 
 /// The most servers in one file. Each is a process or a connection; people configure a dozen.
@@ -102,6 +109,22 @@ pub struct Config {
     pub limits: LimitsPatch,
     /// How many runs there may be at once, as far as it was set. A client's file says nothing of it.
     pub runs: RunsPatch,
+    /// How the daemon is kept.
+    pub daemon: DaemonSettings,
+}
+
+/// What `[daemon]` says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DaemonSettings {
+    /// How long the daemon stays without a client; `None` for ever.
+    pub idle: Option<Duration>,
+}
+
+impl Default for DaemonSettings {
+    /// Half an hour: longer than a person thinks between two commands, shorter than a forgotten browser may stay.
+    fn default() -> Self {
+        Self { idle: Some(Duration::from_secs(30 * 60)) }
+    }
 }
 
 /// How a configuration is written.
@@ -133,6 +156,18 @@ pub fn load(path: &Path, variables: &Variables<'_>) -> Result<Config, ConfigErro
         .map_err(ConfigError::from)
         .and_then(|text| parse(&text, Format::of(path), directory, variables));
     config.map_err(|error| ConfigError { path: Some(path.to_owned()), ..error })
+}
+
+/// The text of the file at `path`, at most [`FILE_BYTES`] long; `None` where there is none.
+///
+/// # Errors
+/// [`ConfigError`] with the path.
+pub fn text(path: &Path) -> Result<Option<String>, ConfigError> {
+    match file::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(Fault::NotFound) => Ok(None),
+        Err(fault) => Err(ConfigError { path: Some(path.to_owned()), ..fault.into() }),
+    }
 }
 
 /// The names of the servers in the belljar.toml at `path`, disabled ones too. Nothing else in it is looked at.

@@ -210,7 +210,7 @@ impl Server<'_> {
     }
 }
 
-fn duration(node: &Node) -> Option<Duration> {
+pub(crate) fn duration(node: &Node) -> Option<Duration> {
     let Value::String(text) = &node.value else { return None };
     humantime::parse_duration(text).ok().filter(|duration| !duration.is_zero())
 }

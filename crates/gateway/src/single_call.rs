@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use belljar_model::{ErrorKind, RunError, ToolPath};
+use belljar_model::{Effect, ErrorKind, RunError, ToolPath};
 use belljar_upstream::CallFault;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -58,6 +58,11 @@ impl Toolbox {
             Ok(raw) => SingleCall { ok: true, value: value(&raw), error: None, raw: Some(raw), ms },
             Err(error) => SingleCall { ok: false, value: Value::Null, error: Some(error), raw: None, ms },
         }
+    }
+
+    /// What a call of this tool may change, once its server is started; `None` where there is no such tool.
+    pub async fn effect_of(&self, path: &ToolPath) -> Option<Effect> {
+        self.catalog(Some(path.server())).await.lookup(&path.to_string()).map(|tool| tool.effect())
     }
 
     async fn call_known(

@@ -17,6 +17,7 @@ use crate::{
     failure::{self, Failure},
     output,
     render::{self, outcome::SeenError},
+    select::{Filter, Selected},
     setup::{self, Setup},
     signals,
 };
@@ -24,20 +25,40 @@ use crate::{
 pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;
     let input = input(&arguments.input, loaded.limits().max_arguments.as_u64())?;
+    let filter = match &arguments.select {
+        Some(expression) => Some(Filter::new(expression).await?),
+        None => None,
+    };
     let told_to_end = signals::told_to_end();
     let answer = match daemon::reach(&loaded, arguments.daemon).await? {
         Some(client) => there(client, &arguments.path, &input, told_to_end).await?,
         None => here(Setup::of(loaded), &arguments.path, input, told_to_end).await?,
     };
     let seen = Seen::parse(&answer)?;
-    if arguments.json {
-        output::print_json_text(answer.get());
-    } else if let Some(error) = &seen.error {
-        output::complain(&error.message, error.hint.as_deref());
-    } else {
-        output::print(render::value::text(&seen.value));
+    match (filter, &seen.error) {
+        (Some(filter), None) => show_selected(filter.apply(&seen.value).await?, &answer, arguments.json)?,
+        _ if arguments.json => output::print_json_text(answer.get()),
+        (_, Some(error)) => output::complain(&error.message, error.hint.as_deref()),
+        (None, None) => output::print(render::value::text(&seen.value)),
     }
     Ok(seen.error.as_ref().map_or(ExitCode::SUCCESS, |error| failure::exit_code_of(error.kind)))
+}
+
+/// Shows what a filter gave: each value on its own, or with `--json` the answer with them in the place of its value.
+fn show_selected(selected: Selected, answer: &RawValue, json: bool) -> Result<(), Failure> {
+    let spared = selected.tokens_spared;
+    if json {
+        let mut answer: Map<String, Value> = serde_json::from_str(answer.get())
+            .map_err(|error| Failure::internal(format!("the answer cannot be understood: {error}")))?;
+        answer.insert("value".to_owned(), selected.into_value());
+        // Whoever selects wants less than all.
+        answer.insert("raw".to_owned(), Value::Null);
+        output::print_json(&answer);
+    } else {
+        selected.outputs.iter().for_each(|output| output::print(render::value::text(output)));
+    }
+    output::note(format_args!("--select spared about {spared} tokens (a token taken as 4 bytes)"));
+    Ok(())
 }
 
 /// Calls the tool in the daemon.

@@ -17,9 +17,6 @@ use crate::{
 /// How long running requests may go on when the daemon is told to end: as long as a tool call may take, twice.
 const DRAIN: Duration = Duration::from_secs(60);
 
-/// How long a daemon stays without a client.
-const IDLE_TIME: Option<Duration> = Some(Duration::from_secs(30 * 60));
-
 pub(crate) async fn daemon(arguments: DaemonArguments) -> Result<ExitCode, Failure> {
     let DaemonOptions { config, json } = arguments.command.options();
     match &arguments.command {
@@ -133,7 +130,7 @@ async fn serve(config: &ConfigArguments) -> Result<(), Failure> {
         fingerprint: place.fingerprint.clone(),
         config: loaded.path.as_ref().map(|path| path.display().to_string()),
         log: log.map(|path| path.display().to_string()),
-        idle: IDLE_TIME,
+        idle: loaded.config.daemon.idle,
         drain: DRAIN,
     };
     let setup = Setup::to_stay(loaded);

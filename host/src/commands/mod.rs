@@ -2,8 +2,13 @@
 
 pub(crate) mod call;
 pub(crate) mod daemon;
+pub(crate) mod doctor;
+pub(crate) mod edit;
+pub(crate) mod generate;
 pub(crate) mod import;
+pub(crate) mod install;
 pub(crate) mod login;
+pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;

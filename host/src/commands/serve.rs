@@ -6,20 +6,26 @@ use belljar_model::LimitsPatch;
 use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 
 use crate::{
-    arguments::ConfigArguments,
+    arguments::ServeArguments,
     failure::Failure,
-    serve::Server,
+    serve::{Server, ThroughDaemon, Worker},
     setup::{self, Setup},
     signals,
 };
 
-pub(crate) async fn serve(arguments: ConfigArguments) -> Result<ExitCode, Failure> {
-    let setup = Setup::to_stay(setup::read(&arguments)?);
+pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure> {
     let interrupted = signals::told_to_end();
-    let gateway = setup.gateway(&LimitsPatch::default())?;
-    setup.toolbox.upstream().begin_warm();
+    let loaded = setup::read(&arguments.config)?;
+    let (worker, setup) = if arguments.daemon {
+        (Worker::Daemon(ThroughDaemon { config: arguments.config }), None)
+    } else {
+        let setup = Setup::to_stay(loaded);
+        let gateway = setup.gateway(&LimitsPatch::default())?;
+        setup.toolbox.upstream().begin_warm();
+        (Worker::Here(gateway), Some(setup))
+    };
     let served = async {
-        let service = Server::new(gateway).serve(stdio_pipes()).await;
+        let service = Server::new(worker).serve(stdio_pipes()).await;
         match service {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // A client that goes away before it has said anything is no failure.
@@ -31,7 +37,9 @@ pub(crate) async fn serve(arguments: ConfigArguments) -> Result<ExitCode, Failur
         ended = served => ended,
         () = interrupted => Ok(()),
     };
-    setup.toolbox.shutdown().await;
+    if let Some(setup) = setup {
+        setup.toolbox.shutdown().await;
+    }
     ended.map_err(|error| Failure::internal(format!("the connection to the client failed: {error}")))?;
     Ok(ExitCode::SUCCESS)
 }

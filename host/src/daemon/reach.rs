@@ -7,13 +7,7 @@ use serde_json::{Value, value::RawValue};
 use tokio::process::Command;
 
 use super::Place;
-use crate::{
-    arguments::NoDaemon,
-    environment,
-    failure::Failure,
-    output::{self, HINT},
-    setup::Loaded,
-};
+use crate::{arguments::NoDaemon, environment, failure::Failure, output, setup::Loaded};
 
 /// An answer for programs, and as a model reads it.
 #[derive(Deserialize)]
@@ -51,9 +45,7 @@ pub(crate) async fn reach_in_any_case(loaded: &Loaded) -> Result<Option<Client>,
             } else {
                 "belljar has changed"
             };
-            output::say(format_args!(
-                "{HINT}note:{HINT:#} {what}: the daemon is replaced when what it has running has ended"
-            ));
+            output::note(format_args!("{what}: the daemon is replaced when what it has running has ended"));
             stop(client).await?;
         }
         None if loaded.path.is_none() => return Ok(None),

@@ -40,6 +40,14 @@ struct CallParams {
     tool: String,
     #[serde(default)]
     arguments: Map<String, Value>,
+    /// In the place of the configured limit.
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EffectParams {
+    tool: String,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +89,7 @@ impl Service for GatewayService {
         Some(match method {
             "execute" => execute(gateway, self.limits.clone(), params, cancelled).boxed(),
             "call" => call(gateway, self.limits.call, params, cancelled).boxed(),
+            "effect" => effect(gateway, params).boxed(),
             "search" => search(gateway, params).boxed(),
             "servers" => servers(gateway, params, cancelled).boxed(),
             _ => return None,
@@ -106,14 +115,26 @@ async fn execute(gateway: Gateway, limits: Limits, params: Box<RawValue>, cancel
 }
 
 async fn call(gateway: Gateway, limit: Duration, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let CallParams { tool, arguments } = parsed(&params)?;
-    let tool: ToolPath = tool.parse().map_err(|fault| Fault::new(codes::INVALID_PARAMS, format!("{fault}")))?;
+    let CallParams { tool, arguments, timeout_ms } = parsed(&params)?;
+    let tool = path(&tool)?;
+    let limit = timeout_ms.map_or(limit, Duration::from_millis);
     tokio::select! {
         answer = gateway.toolbox().call(&tool, arguments, limit) => json(&answer),
         () = cancelled.cancelled() => {
             Err(Fault::new(codes::CANCELLED, "the call was cancelled; it may have taken effect"))
         }
     }
+}
+
+/// What a call of a tool may change; null where there is no such tool.
+async fn effect(gateway: Gateway, params: Box<RawValue>) -> Answer {
+    let EffectParams { tool } = parsed(&params)?;
+    let effect = gateway.toolbox().effect_of(&path(&tool)?).await;
+    json(&serde_json::json!({ "effect": effect }))
+}
+
+fn path(tool: &str) -> Result<ToolPath, Fault> {
+    tool.parse().map_err(|fault| Fault::new(codes::INVALID_PARAMS, format!("{fault}")))
 }
 
 async fn search(gateway: Gateway, params: Box<RawValue>) -> Answer {

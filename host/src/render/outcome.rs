@@ -49,8 +49,10 @@ pub(crate) fn show(outcome: &Seen) {
         None => output::print(value::text(&outcome.value)),
         Some(error) => failure(error),
     }
-    calls(&outcome.calls);
-    usage(&outcome.usage);
+    if !output::is_quiet() {
+        calls(&outcome.calls);
+        usage(&outcome.usage);
+    }
 }
 
 fn log(entry: &LogEntry) {

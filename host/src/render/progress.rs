@@ -6,14 +6,14 @@ use belljar_upstream::{ServerState, ServerStatus, Upstream};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::{sync::broadcast::error::RecvError, task::JoinHandle};
 
-use crate::output::visible_line;
+use crate::output::{self, visible_line};
 
 /// Follows the states of the children until it is ended.
 pub(crate) struct Progress(Option<JoinHandle<()>>);
 
 /// Starts to show which children are starting, if anybody is there to see it.
 pub(crate) fn show(upstream: &Upstream) -> Progress {
-    if !std::io::stderr().is_terminal() {
+    if output::is_quiet() || !std::io::stderr().is_terminal() {
         return Progress(None);
     }
     let mut events = upstream.subscribe();

@@ -64,7 +64,7 @@ pub(crate) fn show(status: &RawValue) -> Result<(), Failure> {
     let Seen { servers } = serde_json::from_str(status.get())
         .map_err(|error| Failure::internal(format!("the status cannot be understood: {error}")))?;
     if servers.is_empty() {
-        output::say("no servers are configured");
+        output::remark("no servers are configured");
         return Ok(());
     }
     let rows: Vec<_> = servers.iter().map(Server::cells).collect();

@@ -2,6 +2,7 @@
 
 mod client;
 mod definitions;
+mod through_daemon;
 
 use std::sync::Arc;
 
@@ -17,25 +18,33 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use client::Client;
 use definitions::{EXECUTE, INSTRUCTIONS, SEARCH};
 
+pub(crate) use through_daemon::ThroughDaemon;
+
 /// The server. One per client.
 pub(crate) struct Server {
-    gateway: Gateway,
+    worker: Worker,
     tools: Vec<Tool>,
 }
 
+/// Who does the work.
+pub(crate) enum Worker {
+    Here(Gateway),
+    Daemon(ThroughDaemon),
+}
+
 impl Server {
-    pub(crate) fn new(gateway: Gateway) -> Self {
-        Self { gateway, tools: definitions::tools() }
+    pub(crate) fn new(worker: Worker) -> Self {
+        Self { worker, tools: definitions::tools() }
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct SearchRequest {
     #[serde(default)]
@@ -88,10 +97,12 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        // No child is started before somebody needs it, so children hear of what this client can do.
-        self.gateway.toolbox().upstream().set_client_abilities(client::abilities(&context.peer));
+        if let Worker::Here(gateway) = &self.worker {
+            // No child is started before somebody needs it, so children hear of what this client can do.
+            gateway.toolbox().upstream().set_client_abilities(client::abilities(&context.peer));
+        }
         let result = match request.name.as_ref() {
-            SEARCH => self.search(arguments).await,
+            SEARCH => self.search(arguments, &context).await,
             EXECUTE => self.execute(arguments, &context).await,
             other => {
                 let message = format!("there is no tool '{other}': there are {SEARCH} and {EXECUTE}");
@@ -103,7 +114,7 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    async fn search(&self, arguments: Value) -> CallToolResult {
+    async fn search(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
         let request: SearchRequest = match serde_json::from_value(arguments) {
             Ok(request) => request,
             Err(error) => return refused(&format!("the arguments of {SEARCH} are wrong: {error}")),
@@ -111,6 +122,10 @@ impl Server {
         let detail = match request.detail.as_deref().map(str::parse::<Detail>).transpose() {
             Ok(detail) => detail,
             Err(error) => return refused(&error.to_string()),
+        };
+        let gateway = match &self.worker {
+            Worker::Here(gateway) => gateway,
+            Worker::Daemon(daemon) => return daemon.search(&request, context.ct.cancelled()).await,
         };
         let query = Query {
             text: request.query,
@@ -120,7 +135,7 @@ impl Server {
             limit: request.limit,
             budget: request.budget,
         };
-        let answer = self.gateway.toolbox().search(&query).await;
+        let answer = gateway.toolbox().search(&query).await;
         let mut result = CallToolResult::success(vec![ContentBlock::text(answer.to_text())]);
         result.structured_content = serde_json::to_value(&answer).ok();
         result
@@ -128,10 +143,13 @@ impl Server {
 
     async fn execute(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
         let outcome = match serde_json::from_value::<ExecuteRequest>(arguments) {
-            Ok(request) => {
-                let caller = Caller::new(Some(Arc::new(Client(context.peer.clone()))));
-                self.gateway.execute_for(caller, request.code, &request.limits, context.ct.cancelled()).await
-            }
+            Ok(request) => match &self.worker {
+                Worker::Here(gateway) => {
+                    let caller = Caller::new(Some(Arc::new(Client(context.peer.clone()))));
+                    gateway.execute_for(caller, request.code, &request.limits, context.ct.cancelled()).await
+                }
+                Worker::Daemon(daemon) => return daemon.execute(&request, context.ct.cancelled()).await,
+            },
             Err(error) => Outcome::refused(
                 RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: {error}"))
                     .with_hint("it takes {code: string, limits?: {timeout?: \"30s\", …}}"),

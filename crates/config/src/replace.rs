@@ -1,0 +1,87 @@
+//! Writing a file of the user's: whole or not at all, after a copy, and never over what somebody else wrote in the meantime.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, OpenOptions},
+};
+
+/// Copies that are kept beside a file.
+const MOST_COPIES: u32 = 100;
+
+/// Puts `text` in the place of `before`, the file's content as it was read, or makes the file where there was none. Gives the path of
+/// the copy of what was there: `FILE.SUFFIX-N`. A new file can be read by its owner alone; one that is there keeps its mode.
+///
+/// # Errors
+/// As the system says; also where the file is no longer as it was read.
+pub fn replace(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> io::Result<Option<PathBuf>> {
+    // A link is followed: whoever made it wants the file behind it.
+    let real = if before.is_some() { path.canonicalize()? } else { std::path::absolute(path)? };
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    };
+    std::fs::create_dir_all(folder)?;
+    let directory = Dir::open_ambient_dir(folder, ambient_authority())?;
+    let Some(before) = before else {
+        create(&directory, name, text)?;
+        return Ok(None);
+    };
+    let copy = copied(&directory, name, before, suffix)?;
+    let temporary = format!(".{name}.{}", std::process::id());
+    create(&directory, &temporary, text)?;
+    let put = || {
+        directory.set_permissions(&temporary, directory.metadata(name)?.permissions())?;
+        let mut now = String::new();
+        directory.open(name)?.take(before.len() as u64 + 1).read_to_string(&mut now)?;
+        if now != before {
+            return Err(io::Error::other("it was changed in the meantime: try again"));
+        }
+        directory.rename(&temporary, &directory, name)
+    };
+    put().inspect_err(|_| {
+        // The first error is the one to tell of.
+        let _ = directory.remove_file(&temporary);
+        let _ = directory.remove_file(&copy);
+    })?;
+    Ok(Some(folder.join(copy)))
+}
+
+/// Keeps a copy under the first name that is free, or else the last one, and gives it.
+fn copied(directory: &Dir, name: &str, text: &str, suffix: &str) -> io::Result<String> {
+    for number in 1..=MOST_COPIES {
+        let copy = format!("{name}.{suffix}-{number}");
+        match create(directory, &copy, text) {
+            Ok(()) => return Ok(copy),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    // The last of so many is the one that is missed least.
+    let copy = format!("{name}.{suffix}-{MOST_COPIES}");
+    directory.remove_file(&copy)?;
+    create(directory, &copy, text)?;
+    Ok(copy)
+}
+
+fn create(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    private(&mut options);
+    let mut file = directory.open_with(name, &options)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// A configuration may hold secrets.
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) {
+    use cap_std::fs::OpenOptionsExt as _;
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn private(_options: &mut OpenOptions) {}

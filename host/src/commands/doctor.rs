@@ -1,0 +1,218 @@
+//! `belljar doctor`: whether everything that belljar needs is there and works.
+
+use std::{path::Path, process::ExitCode, time::Duration};
+
+use belljar_daemon::{Client, Status};
+use belljar_model::LimitsPatch;
+use belljar_upstream::ServerStatus;
+use futures::future::join_all;
+use serde::Serialize;
+
+use crate::{
+    arguments::ServersArguments,
+    daemon::Place,
+    environment,
+    failure::Failure,
+    output::{self, ERROR, GOOD, HINT, WARNING, visible_line},
+    render,
+    setup::{self, Loaded, Setup},
+    signals,
+};
+
+/// One thing that was looked at.
+#[derive(Serialize)]
+struct Check {
+    what: String,
+    state: State,
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Good,
+    /// It works, and not as it could.
+    Warning,
+    Bad,
+}
+
+impl Check {
+    fn new(what: impl Into<String>, state: State, found: impl Into<String>, hint: Option<String>) -> Self {
+        Self { what: what.into(), state, found: found.into(), hint }
+    }
+
+    fn good(what: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::new(what, State::Good, found, None)
+    }
+}
+
+/// 0 where all is well, 1 where something is wrong that can be mended, 2 where the configuration is.
+pub(crate) async fn doctor(arguments: ServersArguments) -> Result<ExitCode, Failure> {
+    let told_to_end = signals::told_to_end();
+    let loaded = setup::read(&arguments.config);
+    let (mut checks, code) = match loaded {
+        Ok(loaded) => tokio::select! {
+            checks = all(loaded, &arguments) => (checks?, 0),
+            () = told_to_end => return Err(Failure::internal("interrupted")),
+        },
+        Err(failure) => {
+            let (message, hint) = failure.told();
+            (vec![Check::new("configuration", State::Bad, message, hint)], 2)
+        }
+    };
+    if code == 2 {
+        checks.extend(folders());
+    }
+    let is_well = checks.iter().all(|check| check.state != State::Bad);
+    if arguments.json {
+        output::print_json(&serde_json::json!({ "ok": is_well, "checks": checks }));
+    } else {
+        show(&checks);
+    }
+    Ok(ExitCode::from(if is_well { 0 } else { code.max(1) }))
+}
+
+async fn all(loaded: Loaded, arguments: &ServersArguments) -> Result<Vec<Check>, Failure> {
+    let found = match &loaded.path {
+        Some(path) => format!("{}, {} servers", path.display(), loaded.config.servers.len()),
+        None => "none: the built-in demo".to_owned(),
+    };
+    let mut checks = vec![Check::good("configuration", found), limits(&loaded.config.limits)];
+    checks.extend(folders());
+    checks.push(daemon(&loaded, arguments).await);
+    let setup = Setup::of(loaded);
+    checks.push(image(&setup).await);
+    checks.extend(servers(&setup).await);
+    Ok(checks)
+}
+
+/// The limits that the configuration sets.
+fn limits(limits: &LimitsPatch) -> Check {
+    let set = serde_json::to_value(limits).unwrap_or_default();
+    let set = set.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let set: Vec<String> = set.map(|(name, value)| format!("{name} = {value}")).collect();
+    Check::good("limits", if set.is_empty() { "the defaults".to_owned() } else { set.join(", ") })
+}
+
+/// Whether the embedded image loads, and runs what it is given.
+async fn image(setup: &Setup) -> Check {
+    let gateway = match setup.gateway(&LimitsPatch::default()) {
+        Ok(gateway) => gateway,
+        Err(failure) => {
+            let (message, hint) = failure.told();
+            return Check::new("image", State::Bad, message, hint);
+        }
+    };
+    let outcome = gateway.execute("1 + 1".to_owned(), &LimitsPatch::default()).await;
+    let value = outcome.result.as_ref().map(|value| value.as_str().to_owned());
+    match value {
+        Ok(value) if value == "2" => {
+            Check::good("image", format!("belljar {}, runs scripts", env!("CARGO_PKG_VERSION")))
+        }
+        Ok(value) => Check::new("image", State::Bad, format!("1 + 1 is {value}"), Some("install belljar anew".into())),
+        Err(error) => Check::new("image", State::Bad, error.message.clone(), error.hint.clone()),
+    }
+}
+
+/// The folders that belljar keeps things in. None of them is needed: a wrong one is a warning.
+fn folders() -> Vec<Check> {
+    let folders = [
+        ("state folder", environment::state_folder(), "XDG_STATE_HOME"),
+        ("cache folder", environment::cache_folder(), "XDG_CACHE_HOME"),
+    ];
+    let look = |(what, path, variable): (&str, Option<std::path::PathBuf>, &str)| {
+        let hint = Some(format!("let {variable} name a folder that you may write to"));
+        let Some(path) = path else {
+            return Check::new(what, State::Warning, "none: nothing is kept between commands", hint);
+        };
+        match writable(&path) {
+            Ok(()) => Check::good(what, path.display().to_string()),
+            Err(error) => Check::new(what, State::Warning, format!("{}: {error}", path.display()), hint),
+        }
+    };
+    folders.map(look).into()
+}
+
+fn writable(path: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(path)?;
+    let probe = path.join(format!(".probe-{}", std::process::id()));
+    std::fs::write(&probe, "")?;
+    std::fs::remove_file(probe)
+}
+
+async fn daemon(loaded: &Loaded, arguments: &ServersArguments) -> Check {
+    if arguments.daemon.no_daemon || environment::without_daemon() {
+        return Check::good("daemon", "not used");
+    }
+    let bad = |failure: Failure| {
+        let (message, hint) = failure.told();
+        Check::new("daemon", State::Bad, message, hint)
+    };
+    let place = match Place::of(loaded) {
+        Ok(place) => place,
+        Err(failure) => return bad(failure),
+    };
+    let mut client = match Client::connect(&place.address).await {
+        Ok(Some(client)) => client,
+        Ok(None) => return Check::good("daemon", "not running; the next command that needs it starts it"),
+        Err(fault) => return bad(crate::daemon::unreachable(fault)),
+    };
+    match client.request_as::<Status>("status", &()).await {
+        Ok(status) if client.hello().fingerprint == place.fingerprint => {
+            let uptime = humantime::format_duration(Duration::from_secs(status.uptime_s));
+            Check::good("daemon", format!("running as {} for {uptime}", status.pid))
+        }
+        Ok(status) => Check::new(
+            "daemon",
+            State::Warning,
+            format!("running as {} with another configuration or version", status.pid),
+            Some("the next command replaces it; `belljar daemon restart` does so now".to_owned()),
+        ),
+        Err(fault) => bad(crate::daemon::failed(fault)),
+    }
+}
+
+/// Starts each server in this process and lists its tools.
+async fn servers(setup: &Setup) -> Vec<Check> {
+    let upstream = setup.toolbox.upstream();
+    let progress = render::progress::show(upstream);
+    let names: Vec<&str> = upstream.names().collect();
+    join_all(names.iter().map(|name| upstream.tools(name))).await;
+    progress.end().await;
+    let status = setup.toolbox.status();
+    setup.toolbox.shutdown().await;
+    status.into_iter().map(server).collect()
+}
+
+fn server(status: ServerStatus) -> Check {
+    let what = format!("server {}", status.name);
+    match (status.tools, status.last_error) {
+        (Some(0), None) => Check::new(what, State::Warning, "starts, and has no tools", status.hint),
+        (Some(tools), None) => Check::good(what, format!("{tools} tools")),
+        (Some(tools), Some(error)) if status.state.as_str() == "ready" => {
+            Check::new(what, State::Warning, format!("{tools} tools; {error}"), status.hint)
+        }
+        (_, Some(error)) => Check::new(what, State::Bad, error, status.hint),
+        (None, None) => {
+            Check::new(what, State::Bad, format!("it is {} and lists nothing", status.state.as_str()), status.hint)
+        }
+    }
+}
+
+fn show(checks: &[Check]) {
+    let width = checks.iter().map(|check| check.what.chars().count()).max().unwrap_or(0);
+    for check in checks {
+        let (style, mark) = match check.state {
+            State::Good => (GOOD, "ok  "),
+            State::Warning => (WARNING, "warn"),
+            State::Bad => (ERROR, "bad "),
+        };
+        let (what, found) = (visible_line(&check.what), visible_line(&check.found));
+        output::print(format_args!("{style}{mark}{style:#}  {what:<width$}  {found}"));
+        if let Some(hint) = &check.hint {
+            output::print(format_args!("      {:<width$}  {HINT}hint:{HINT:#} {}", "", visible_line(hint)));
+        }
+    }
+}

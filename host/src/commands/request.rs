@@ -1,0 +1,247 @@
+//! `belljar request`.
+
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use belljar_daemon::{Client, RequestFault, codes};
+use belljar_model::{Effect, ErrorKind, LimitsPatch, ToolPath};
+use serde::Deserialize;
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
+
+use super::source;
+use crate::{
+    arguments::{NoDaemon, RequestArguments},
+    daemon::{self, Told},
+    envelope::{Answer, EXECUTE_CODE, Isolation, Meta, Refusal, Request, TEXT_BYTES},
+    output,
+    render::outcome::SeenError,
+    setup::{self, Setup},
+    signals,
+};
+
+/// Never fails: whatever happens is in the one object that it prints.
+pub(crate) async fn request(arguments: RequestArguments) -> ExitCode {
+    let answer = answer(&arguments).await;
+    output::print_json(&answer);
+    ExitCode::from(answer.exit_code())
+}
+
+async fn answer(arguments: &RequestArguments) -> Answer {
+    let text = match source::read(arguments.file.as_deref(), "a request", TEXT_BYTES) {
+        Ok(text) => text,
+        Err(failure) => return Answer::refused(Value::Null, failure.into()),
+    };
+    let echo = match serde_json::from_str(&text) {
+        Ok(echo) => echo,
+        Err(error) => {
+            let suggestion = "a request is one JSON object, as belljar request --help shows";
+            return Answer::refused(Value::Null, Refusal::validation(format!("it is no JSON: {error}"), suggestion));
+        }
+    };
+    let asked = match Request::parse(&text) {
+        Ok(asked) => asked,
+        Err(fault) => {
+            let suggestion = "belljar request --help says what a request has";
+            return Answer::refused(echo, Refusal::validation(format!("the request is wrong: {fault}"), suggestion));
+        }
+    };
+    let begun = Instant::now();
+    match carry_out(arguments, &asked, begun).await {
+        Ok(Done { value, effect, mcp_name, isolation_used }) => {
+            let duration_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+            Answer::succeeded(echo, &asked, value, effect, Meta { duration_ms, mcp_name, isolation_used })
+        }
+        Err(refusal) => Answer::refused(echo, refusal),
+    }
+}
+
+struct Done {
+    value: Value,
+    effect: Option<Effect>,
+    mcp_name: String,
+    isolation_used: Isolation,
+}
+
+enum Action {
+    Tool(ToolPath),
+    /// A script, and the limits that it asks for.
+    Script(String, LimitsPatch),
+}
+
+impl Action {
+    fn of(asked: &Request) -> Result<Self, Refusal> {
+        if asked.action != EXECUTE_CODE {
+            let path = asked.action.parse().map(Self::Tool);
+            return path.map_err(|fault: belljar_model::PathFault| {
+                Refusal::validation(fault.to_string(), "'action' is SERVER.TOOL or execute_code")
+            });
+        }
+        /// What the parameters of a script are.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Params {
+            code: String,
+            #[serde(default)]
+            limits: LimitsPatch,
+        }
+        // A script may call any tool, which is known only when it does.
+        if asked.ceiling() < Effect::External {
+            return Err(Refusal::permission(EXECUTE_CODE, Effect::External, asked.ceiling()));
+        }
+        let Params { code, limits } = serde_json::from_value(Value::Object(asked.params.clone())).map_err(|error| {
+            Refusal::validation(format!("the params of execute_code are wrong: {error}"), "they are {code, limits?}")
+        })?;
+        let timeout = limits.timeout.map_or(asked.timeout(), |timeout| timeout.min(asked.timeout()));
+        Ok(Self::Script(code, LimitsPatch { timeout: Some(timeout), ..limits }))
+    }
+
+    fn mcp_name(&self) -> &str {
+        match self {
+            Self::Tool(path) => path.server(),
+            Self::Script(..) => "belljar",
+        }
+    }
+}
+
+/// Who does the work.
+enum Worker {
+    Daemon(Client),
+    Here(Setup),
+}
+
+async fn carry_out(arguments: &RequestArguments, asked: &Request, begun: Instant) -> Result<Done, Refusal> {
+    let action = Action::of(asked)?;
+    let context = &asked.context;
+    tracing::info!(action = %asked.action, caller = ?context.caller, project_root = ?context.project_root, "asked");
+    let loaded = setup::read(&arguments.config)?;
+    let told_to_end = signals::told_to_end();
+    let no_daemon = arguments.daemon.no_daemon || asked.constraints.isolation == Isolation::Subprocess;
+    let mut worker = match daemon::reach(&loaded, NoDaemon { no_daemon }).await? {
+        Some(client) => Worker::Daemon(client),
+        None => Worker::Here(Setup::of(loaded)),
+    };
+    let done = tokio::select! {
+        done = tokio::time::timeout(asked.timeout(), worker.carry_out(asked, &action, begun)) => {
+            done.unwrap_or_else(|_| Err(Refusal::timeout(asked.timeout().as_millis())))
+        }
+        () = told_to_end => {
+            Err(Refusal::of_kind(ErrorKind::Cancelled, "interrupted; the action may have taken effect".to_owned(), None))
+        }
+    };
+    let isolation_used = worker.isolation();
+    // Hanging up cancels at the daemon what has not ended.
+    if let Worker::Here(setup) = worker {
+        setup.toolbox.shutdown().await;
+    }
+    let (value, effect) = done?;
+    Ok(Done { value, effect, mcp_name: action.mcp_name().to_owned(), isolation_used })
+}
+
+impl Worker {
+    fn isolation(&self) -> Isolation {
+        match self {
+            Self::Daemon(_) => Isolation::Agent,
+            Self::Here(_) => Isolation::Subprocess,
+        }
+    }
+
+    /// Does it, and does it again where that is allowed.
+    async fn carry_out(
+        &mut self,
+        asked: &Request,
+        action: &Action,
+        begun: Instant,
+    ) -> Result<(Value, Option<Effect>), Refusal> {
+        let effect = match action {
+            Action::Tool(path) => self.effect(path).await?,
+            Action::Script(..) => None,
+        };
+        if let Some(effect) = effect.filter(|effect| *effect > asked.ceiling()) {
+            return Err(Refusal::permission(&asked.action, effect, asked.ceiling()));
+        }
+        let mut retries = asked.retries();
+        loop {
+            let left = asked.timeout().saturating_sub(begun.elapsed());
+            match self.once(asked, action, left).await? {
+                Ok(value) => return Ok((value, effect)),
+                // What is wrong with a request stays wrong.
+                Err(error) if retries > 0 && matches!(error.kind, ErrorKind::Tool | ErrorKind::Busy) => retries -= 1,
+                Err(error) => return Err(Refusal::of_kind(error.kind, error.message, error.hint)),
+            }
+        }
+    }
+
+    /// What a call of the tool may change; `None` where there is no such tool, which the call then says better.
+    async fn effect(&mut self, path: &ToolPath) -> Result<Option<Effect>, Refusal> {
+        #[derive(Deserialize)]
+        struct Known {
+            effect: Option<Effect>,
+        }
+        match self {
+            Self::Here(setup) => Ok(setup.toolbox.effect_of(path).await),
+            Self::Daemon(client) => {
+                let params = json!({ "tool": path.to_string() });
+                let known: Known = client.request_as("effect", &params).await.map_err(refused)?;
+                Ok(known.effect)
+            }
+        }
+    }
+
+    async fn once(
+        &mut self,
+        asked: &Request,
+        action: &Action,
+        left: Duration,
+    ) -> Result<Result<Value, SeenError>, Refusal> {
+        let answer = match (self, action) {
+            (Self::Daemon(client), Action::Tool(path)) => {
+                let milliseconds = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+                let params = json!({ "tool": path.to_string(), "arguments": asked.params, "timeout_ms": milliseconds });
+                client.request("call", &params).await.map_err(refused)?
+            }
+            (Self::Daemon(client), Action::Script(code, limits)) => {
+                let params = json!({ "code": code, "limits": limits });
+                let answer = client.request("execute", &params).await.map_err(refused)?;
+                Told::parse(&answer)?.answer.to_owned()
+            }
+            (Self::Here(setup), Action::Tool(path)) => {
+                raw(&setup.toolbox.call(path, asked.params.clone(), left).await)?
+            }
+            (Self::Here(setup), Action::Script(code, limits)) => {
+                raw(&setup.gateway(limits)?.execute(code.clone(), &LimitsPatch::default()).await)?
+            }
+        };
+        let seen: Seen = serde_json::from_str(answer.get())
+            .map_err(|error| Refusal::of_kind(ErrorKind::Internal, format!("the answer is none: {error}"), None))?;
+        Ok(match seen.error {
+            None => Ok(seen.value),
+            Some(error) => Err(error),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Seen {
+    value: Value,
+    error: Option<SeenError>,
+}
+
+fn raw(answer: &impl serde::Serialize) -> Result<Box<RawValue>, Refusal> {
+    to_raw_value(answer)
+        .map_err(|error| Refusal::of_kind(ErrorKind::Internal, format!("the answer is no JSON: {error}"), None))
+}
+
+/// A daemon that has cancelled did so because it was told to end.
+fn refused(fault: RequestFault) -> Refusal {
+    if let RequestFault::Refused(fault) = &fault
+        && fault.code == codes::CANCELLED
+    {
+        return Refusal::of_kind(ErrorKind::Cancelled, fault.message.clone(), None);
+    }
+    daemon::failed(fault).into()
+}

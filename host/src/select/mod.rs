@@ -1,0 +1,43 @@
+//! `--select`: a filter in jq's language over a value.
+//!
+//! A filter is a program, most often one that a model wrote: it may run for ever, recurse without an end, or make a value that fills
+//! the memory. So it runs in a process of its own, this same program again, whose memory the system bounds and which is ended after
+//! its time; what it does to itself is an error here and nothing else. It sees no environment and no file.
+
+mod filter;
+mod worker;
+
+pub(crate) use filter::{Filter, Selected};
+pub(crate) use worker::run as worker;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The first argument of the process that filters; belljar's own, and no command.
+pub(crate) const WORKER: &str = "__select";
+
+/// How long a filter may work, from when it has its value.
+const TIME: Duration = Duration::from_secs(10);
+/// The address space of the process that filters, in bytes: its program, the value several times over, and what the filter makes of it.
+const MEMORY: u64 = 2 * 1024 * 1024 * 1024;
+/// The stack for a filter's recursion, in bytes.
+const STACK: usize = 64 * 1024 * 1024;
+/// The most values that a filter may give.
+const OUTPUTS: usize = 100_000;
+/// The most bytes of JSON that they may have together.
+const OUTPUT_BYTES: usize = 16 * 1024 * 1024;
+/// The longest filter, in bytes.
+const EXPRESSION_BYTES: usize = 64 * 1024;
+
+/// A line of the process that filters.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Said {
+    /// The filter is one: the value may come.
+    Ready,
+    /// What it gave, each as JSON.
+    Outputs(Vec<String>),
+    /// Why it gave nothing.
+    Refused { message: String, hint: Option<String> },
+}

@@ -1,0 +1,91 @@
+//! The two tools, answered by the daemon, so that this client shares its warm servers with all others.
+//!
+//! Each request has a connection of its own and reads the configuration anew: when that or belljar has changed, the daemon is
+//! replaced, as by any command. What children ask of a client (sampling, elicitation, roots) does not go through the daemon.
+
+use belljar_daemon::Client;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json, value::RawValue};
+
+use super::{ExecuteRequest, SearchRequest, refused};
+use crate::{
+    arguments::ConfigArguments,
+    daemon::{self, Place, Told},
+    failure::Failure,
+    setup::{self, Loaded},
+};
+
+/// The way to the daemon.
+pub(crate) struct ThroughDaemon {
+    pub(crate) config: ConfigArguments,
+}
+
+impl ThroughDaemon {
+    pub(super) async fn search(&self, request: &SearchRequest, cancelled: impl Future<Output = ()>) -> CallToolResult {
+        let asked = async {
+            let loaded = setup::read(&self.config)?;
+            self.ask(&loaded, "search", &json!(request), cancelled).await
+        };
+        answered(asked.await)
+    }
+
+    pub(super) async fn execute(
+        &self,
+        request: &ExecuteRequest,
+        cancelled: impl Future<Output = ()>,
+    ) -> CallToolResult {
+        let asked = async {
+            let loaded = setup::read(&self.config)?;
+            // The daemon lets the owner raise limits. Whoever asks here is not the owner.
+            if let Err(fault) = request.limits.within(&loaded.limits()) {
+                let hint = "ask for less, or let the owner of belljar raise the limit in its configuration";
+                return Err(Failure::usage(fault.to_string(), hint));
+            }
+            let params = json!({ "code": request.code, "limits": request.limits });
+            self.ask(&loaded, "execute", &params, cancelled).await
+        };
+        answered(asked.await)
+    }
+
+    async fn ask(
+        &self,
+        loaded: &Loaded,
+        method: &str,
+        params: &Value,
+        cancelled: impl Future<Output = ()>,
+    ) -> Result<Box<RawValue>, Failure> {
+        let mut client = connected(loaded).await?;
+        client.request_until(method, params, cancelled).await.map_err(daemon::failed)
+    }
+}
+
+/// The daemon, also for the built-in demo.
+async fn connected(loaded: &Loaded) -> Result<Client, Failure> {
+    match daemon::reach_in_any_case(loaded).await? {
+        Some(client) => Ok(client),
+        None => daemon::start_at(&Place::of(loaded)?, loaded).await,
+    }
+}
+
+fn answered(answer: Result<Box<RawValue>, Failure>) -> CallToolResult {
+    let told = answer.and_then(|answer| {
+        let told = Told::parse(&answer)?;
+        let structured: Value = serde_json::from_str(told.answer.get())
+            .map_err(|error| Failure::internal(format!("the daemon's answer cannot be understood: {error}")))?;
+        Ok((told.text, structured))
+    });
+    match told {
+        Ok((text, structured)) => {
+            let content = vec![ContentBlock::text(text)];
+            // An answer to a search has no 'ok', and is none that failed.
+            let has_failed = structured.get("ok") == Some(&Value::Bool(false));
+            let mut result = if has_failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
+            result.structured_content = Some(structured);
+            result
+        }
+        Err(failure) => {
+            let (message, hint) = failure.told();
+            refused(&hint.map_or_else(|| message.clone(), |hint| format!("{message}\nhint: {hint}")))
+        }
+    }
+}

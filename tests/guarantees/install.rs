@@ -1,0 +1,82 @@
+//! `belljar install` changes one entry in a client's file, shows it first, and can take it out again.
+
+use serde_json::{Value, json};
+
+use crate::support::{Terminal, belljar};
+
+const CLIENTS: [(&str, &str, &str); 4] = [
+    ("claude-code", ".claude.json", "mcpServers"),
+    ("claude-desktop", "Claude/claude_desktop_config.json", "mcpServers"),
+    ("cursor", ".cursor/mcp.json", "mcpServers"),
+    ("vscode", "Code/User/mcp.json", "servers"),
+];
+
+fn write(terminal: &Terminal, file: &str, text: &str) {
+    let path = terminal.folder.path().join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn read(terminal: &Terminal, file: &str) -> String {
+    std::fs::read_to_string(terminal.folder.path().join(file)).unwrap()
+}
+
+#[test]
+fn every_client_gets_an_entry_that_starts_this_program() {
+    for (client, file, key) in CLIENTS {
+        let terminal = Terminal::new();
+        let answer = terminal.belljar(&["install", client, "--yes"]);
+        assert_eq!(answer.code, 0, "{answer:#?}");
+        let entry: Value = serde_json::from_str(&read(&terminal, file)).unwrap();
+        let entry = &entry[key]["belljar"];
+        assert_eq!((&entry["command"], &entry["args"]), (&json!(belljar()), &json!(["serve"])), "{client}");
+        assert_eq!(entry.get("type"), (client == "vscode").then(|| json!("stdio")).as_ref());
+        let again = terminal.belljar(&["install", client, "--yes"]);
+        assert!(again.stdout.contains("nothing to change"), "{again:#?}");
+    }
+}
+
+#[test]
+fn the_change_is_shown_and_not_made_without_consent() {
+    let terminal = Terminal::new();
+    let text = "{\n  // mine\n  \"mcpServers\": {\n    \"fs\": { \"command\": \"x\" }\n  }\n}\n";
+    write(&terminal, ".cursor/mcp.json", text);
+    let answer = terminal.belljar(&["install", "cursor"]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    assert!(answer.stdout.contains("+     \"belljar\": {"), "{answer:#?}");
+    assert!(answer.stderr.contains("--yes"), "{answer:#?}");
+    assert_eq!(read(&terminal, ".cursor/mcp.json"), text);
+}
+
+#[test]
+fn what_else_is_in_the_file_stays_a_copy_is_kept_and_undo_takes_out_the_entry_alone() {
+    let terminal = Terminal::new();
+    let text =
+        "{\n  // mine\n  \"theme\": \"dark\",\n  \"mcpServers\": {\n    \"fs\": { \"command\": \"x\" }\n  }\n}\n";
+    write(&terminal, ".claude.json", text);
+    let config = terminal.file("team.toml", "");
+    assert_eq!(terminal.belljar(&["install", "claude-code", "--yes", "--config", config.to_str().unwrap()]).code, 0);
+    let longer = read(&terminal, ".claude.json");
+    assert!(longer.contains("// mine") && longer.contains("team.toml"), "{longer}");
+    assert_eq!(read(&terminal, ".claude.json.before-belljar-1"), text);
+    // The client has written something else in the meantime.
+    write(&terminal, ".claude.json", &longer.replace("dark", "light"));
+    assert_eq!(terminal.belljar(&["install", "claude-code", "--undo", "--yes"]).code, 0);
+    let back = read(&terminal, ".claude.json");
+    assert!(back.contains("\"theme\": \"light\"") && back.contains("// mine") && back.contains("\"fs\""), "{back}");
+    assert!(!back.contains("belljar"), "{back}");
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_is_not_touched() {
+    for text in ["{\"mcpServers\": ", "[]", "{\"mcpServers\": 3}", &"[".repeat(100_000)] {
+        for undo in [&["--yes"][..], &["--yes", "--undo"]] {
+            let terminal = Terminal::new();
+            write(&terminal, ".cursor/mcp.json", text);
+            let answer = terminal.belljar(&[&["install", "cursor"], undo].concat());
+            let is_harmless = undo.len() == 2 && text.ends_with("3}");
+            assert_eq!(answer.code, if is_harmless { 0 } else { 2 }, "{answer:#?}");
+            assert_eq!(read(&terminal, ".cursor/mcp.json"), text);
+        }
+    }
+}
