@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use belljar_model::{JsonBounds, JsonText};
+use belljar_model::{Framing, JsonBounds, JsonText};
 use futures::FutureExt as _;
 use rmcp::{
     model::{CustomResult, JsonRpcMessage, RequestId, ServerResult},
@@ -57,7 +57,7 @@ pub fn child_lines(data: &[u8]) {
     same_as_split(text, piece, usize::from(text.first().copied().unwrap_or(40)) + 1);
 
     let (outgoing, mut sent) = mpsc::channel(4);
-    let mut wire = Wire::new(Pieces { text, piece }, outgoing);
+    let mut wire = Wire::new(Pieces { text, piece }, outgoing, Framing::Lines, limits::LINE_BYTES);
     let mut messages = 0;
     // A stream in memory is always ready.
     while let Some(message) = wire.receive().now_or_never().expect("nothing to wait for") {
