@@ -109,7 +109,7 @@ fn read(text: &str, folder: &Path) -> Result<(Config, Vec<String>), ConfigError>
     let config = parse(text, Format::Toml, folder, &variables)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let root = tree::parse(text, Format::Toml).map_err(|located| located.into_error(text))?;
-    Ok((config, document::names(&root)))
+    Ok((config, document::server_names(&root)))
 }
 
 impl NewServer {
