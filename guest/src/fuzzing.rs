@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     source::{self, Position},
-    testing::{evaluate, ours, stock, whole},
+    testing::{evaluate, stock, whole},
     values::{decode, encode},
 };
 

@@ -150,8 +150,7 @@ fn evaluate(script: &Script, context: &mut Context) -> JsResult<JsPromise> {
     let Some(function) = function.as_callable() else {
         return JsPromise::resolve(JsValue::undefined(), context);
     };
-    let guards = globals::guards(context);
-    let promise = function.call(&JsValue::undefined(), &guards, context)?;
+    let promise = function.call(&JsValue::undefined(), &globals::guards(), context)?;
     match promise.as_object() {
         Some(object) => JsPromise::from_object(object),
         None => JsPromise::resolve(promise, context),

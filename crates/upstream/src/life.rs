@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Activation, ByteSize, ToolPath};
+use belljar_model::{Activation, ByteSize, ServerSpec, ToolPath, Transport};
 use rmcp::{
     RoleClient,
     service::{ClientCacheConfig, ClientInitializeError, RunningService, serve_client_with_lifecycle},
@@ -188,7 +188,7 @@ async fn connect(
 
     let (death, news_of_death) = watch::channel(None);
     let life = &core.spec.life;
-    let load = Load::new(life.max_calls.filter(|_| !life.stateful).map(NonZeroUsize::get));
+    let load = Load::new(life.max_calls.filter(|_| !is_kept(&core.spec)).map(NonZeroUsize::get));
     let (connection, announcing) =
         Connection::new(service.peer().clone(), progress, callers, load, life.max_response, news_of_death);
     link.own(announcing);
@@ -285,6 +285,11 @@ async fn step<T>(
     }
 }
 
+/// Whether a child is left running for the sake of what it holds. One inside this process costs nothing while it is idle.
+fn is_kept(spec: &ServerSpec) -> bool {
+    spec.life.stateful || matches!(spec.transport, Transport::BuiltIn(_))
+}
+
 /// Why a child that is up ends.
 enum End {
     /// belljar ends.
@@ -299,7 +304,7 @@ enum End {
 async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
     let Running { mut link, service, connection, death, unresponsive, era: _ } = running;
     let (stop, load) = (&core.shared.stop, connection.load.clone());
-    let idle = core.spec.life.idle.filter(|_| !core.spec.life.stateful && !core.spec.life.warm);
+    let idle = core.spec.life.idle.filter(|_| !is_kept(&core.spec) && !core.spec.life.warm);
     let cancellation = service.cancellation_token();
     let mut serving = pin!(service.waiting());
     let mut retiring = pin!(async {

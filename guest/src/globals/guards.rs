@@ -1,6 +1,8 @@
 //! What the translation asks before a loop or a destructuring, of which the engine would say neither what failed nor where; and
 //! whether a loop may count.
 
+use std::cell::RefCell;
+
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsSymbol, JsValue, NativeFunction, builtins::promise::Promise,
     object::builtins::JsArray, property::PropertyKey,
@@ -16,10 +18,22 @@ use crate::{
 const MAX_SHOWN: usize = 60;
 
 /// The guards, in the order of the parameters that the translation gives them.
-pub(crate) fn guards(context: &mut Context) -> [JsValue; 4] {
+type Guards = [JsValue; 4];
+
+thread_local! {
+    static GUARDS: RefCell<Guards> = const { RefCell::new([const { JsValue::undefined() }; 4]) };
+}
+
+/// Makes the guards. Part of the snapshot.
+pub(super) fn install(context: &mut Context) {
     let mut make =
         |native: super::Native| JsValue::from(super::function("", 2, NativeFunction::from_fn_ptr(native), context));
-    [make(iterable), make(nothing), make(plain), make(take)]
+    GUARDS.set([make(iterable), make(nothing), make(plain), make(take)]);
+}
+
+/// The guards that the translation's function takes.
+pub(crate) fn guards() -> Guards {
+    GUARDS.with_borrow(Guards::clone)
 }
 
 /// Gives back what can be looped over. (value, its text in the source)

@@ -48,6 +48,7 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     namespace::install(context)?;
     web::install(context)?;
     intl::install(context)?;
+    guards::install(context);
     // Boa's own, which no other engine has as a global.
     context.global_object().delete_property_or_throw(js_string!("TypedArray"), context)?;
     Ok(())

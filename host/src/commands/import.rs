@@ -30,14 +30,15 @@ pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
         ));
     }
     let is_named = matches!(arguments.from, Some(ImportFrom::File(_)));
-    let plan = environment::with_variables(|variables| {
+    let (plan, _) = environment::with_variables(|variables| {
         let existing = match belljar_config::server_names(&target) {
             Ok(names) => names,
             Err(error) if matches!(*error.fault, Fault::NotFound) => Vec::new(),
             Err(error) => return Err(Failure::from(error)),
         };
         Ok(Plan::of(sources(arguments.from), &existing, variables))
-    })?;
+    });
+    let plan = plan?;
     // A file that was asked for by name has to be one that can be read; one that is merely there may be anything.
     if is_named && let Some((_, Err(error))) = plan.found.first() {
         return Err(Failure::from(RunError::new(ErrorKind::Config, error.to_string())));
@@ -51,8 +52,8 @@ pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
         output::say(format_args!("nothing was written: --write puts {count} into {}", target.display()));
         return Ok(ExitCode::SUCCESS);
     }
-    let written = environment::with_variables(|variables| write(&target, &plan, variables))
-        .map_err(|fault| Failure::from(RunError::new(ErrorKind::Config, fault.to_string())))?;
+    let (written, _) = environment::with_variables(|variables| write(&target, &plan, variables));
+    let written = written.map_err(|fault| Failure::from(RunError::new(ErrorKind::Config, fault.to_string())))?;
     let added = render::import::servers(written.servers);
     output::say(format_args!("added {added} to {}", target.display()));
     if let Some(copy) = written.copy {

@@ -104,7 +104,11 @@ async fn whoever_gives_up_leaves_nothing_behind() {
         let mut waiting = asked(&door, "", ByteSize::mib(1)).await;
         assert!(!is_in(&mut waiting).await);
     }
-    assert_eq!((door.lock().queued, door.lock().clients.len()), (0, 0));
+    let nothing = {
+        let state = door.lock();
+        (state.queued, state.clients.len())
+    };
+    assert_eq!(nothing, (0, 0));
     // One that is given the slot and gives up before it looks gives it back.
     let waiting = asked(&door, "", ByteSize::mib(1)).await;
     drop(slot);

@@ -1,4 +1,4 @@
-//! The two eras of MCP over HTTP.
+//! The two eras of MCP.
 
 use std::sync::Arc;
 
@@ -98,4 +98,34 @@ async fn an_era_that_is_configured_is_not_found_out() {
     let fault = start_fault(&upstream).await;
     assert!(fault.to_string().contains("unsupported protocol version"), "{fault}");
     assert_eq!(count(&web, "server/discover"), 1);
+}
+
+/// A program of the second era alone.
+fn program(folder: &Arc<Dir>) -> Upstream {
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_belljar-testkit-child"));
+    let mut options = options();
+    options.cache = Some(folder.clone());
+    Upstream::new(vec![belljar_testkit::child_server("there", binary, &["modern"])], BuiltIns::new(), options)
+}
+
+#[tokio::test]
+async fn a_program_without_a_handshake_is_spoken_to_and_tells_of_changed_tools() {
+    let (folder, remembered) = folder();
+    let upstream = program(&remembered);
+    let mut changes = upstream.subscribe();
+    assert_eq!(upstream.tools("there").await.expect("tools").len(), 1);
+    assert_eq!(upstream.status()[0].era.as_deref(), Some("2026-07-28"));
+    // It tells those alone who listen, and belljar may not do so yet when its first call comes.
+    let told = async {
+        while upstream.tools("there").await.expect("tools").len() < 2 {
+            assert!(call(&upstream, "change", json!({})).await.is_ok());
+            let _ = tokio::time::timeout(Duration::from_millis(50), changes.recv()).await;
+        }
+    };
+    tokio::time::timeout(AMPLE, told).await.expect("the new tool is heard of");
+    upstream.shutdown().await;
+    let names = std::fs::read_dir(folder.path())
+        .expect("the folder")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    assert_eq!(names.filter(|name| name.starts_with("era-")).count(), 1);
 }

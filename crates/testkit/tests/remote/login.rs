@@ -184,6 +184,14 @@ async fn a_registered_client_is_not_registered_again() {
 }
 
 #[tokio::test]
+async fn what_is_said_of_a_login_has_no_secret_of_the_url() {
+    let web = web(|_| Reply::status(500)).await;
+    let url = web.url(&format!("/mcp?key={SECRET}")).replace("://", &format!("://me:{SECRET}@"));
+    let fault = auth::begin(&HttpEndpoint::new(url), place().dir, "belljar-tests/0").await.expect_err("it is refused");
+    assert!(!format!("{fault} {fault:?}").contains(SECRET), "{fault:?}");
+}
+
+#[tokio::test]
 async fn nobody_logs_in_where_others_can_listen() {
     let endpoint = HttpEndpoint::new("http://192.0.2.1/mcp");
     let fault = auth::begin(&endpoint, place().dir, "belljar-tests/0").await.expect_err("it is refused");

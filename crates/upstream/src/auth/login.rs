@@ -9,7 +9,7 @@ use tokio::{net::TcpListener, time::timeout};
 use url::Url;
 
 use crate::{
-    auth::{callback, http::Http, said, store::Store},
+    auth::{callback, http::Http, resource, said, store::Store},
     remote::{RemoteFault, host_of, is_private_way},
 };
 
@@ -61,6 +61,7 @@ pub struct Pending {
     session: AuthorizationSession,
     listener: TcpListener,
     host: String,
+    url: String,
     state: String,
 }
 
@@ -75,9 +76,9 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     if !is_private_way(&url) {
         return Err(LoginFault::Server { fault: RemoteFault::Insecure { host } });
     }
-    let failed = |error: AuthError| LoginFault::Failed { host: host.clone(), reason: said(&error) };
+    let failed = |error: AuthError| LoginFault::Failed { host: host.clone(), reason: said(&error, &endpoint.url) };
     let http = Http::new(agent).map_err(|error| LoginFault::Server { fault: RemoteFault::of(error, &host) })?;
-    let manager = AuthorizationManager::new_with_oauth_http_client(endpoint.url.as_str(), Arc::new(http)).await;
+    let manager = AuthorizationManager::new_with_oauth_http_client(resource(&endpoint.url), Arc::new(http)).await;
     let mut manager = manager.map_err(&failed)?;
     manager.set_credential_store(Store::of(folder, &endpoint.url));
     let resolution = manager.resolve_metadata().await.map_err(&failed)?;
@@ -107,7 +108,7 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
         host: host.clone(),
         reason: "the page to log in on is neither reached by https nor on this machine".to_owned(),
     })?;
-    Ok(Pending { session, listener, host, state })
+    Ok(Pending { session, listener, host, url: endpoint.url.clone(), state })
 }
 
 impl Pending {
@@ -126,7 +127,7 @@ impl Pending {
     pub async fn finish(self) -> Result<(), LoginFault> {
         let exchange = async |returned: String| {
             let exchanged = self.session.handle_callback_url(&returned).await;
-            exchanged.map(|_| ()).map_err(|error| said(&error))
+            exchanged.map(|_| ()).map_err(|error| said(&error, &self.url))
         };
         match timeout(LONGEST, callback::wait(&self.listener, &self.state, exchange)).await {
             Err(_) => Err(LoginFault::TimedOut),

@@ -18,6 +18,8 @@ use rmcp::transport::{AuthError, AuthorizationManager, auth::OAuthClientConfig};
 
 pub use login::{LoginFault, Pending, begin};
 
+use url::Url;
+
 use crate::{
     auth::{
         http::Http,
@@ -70,8 +72,8 @@ impl Login {
         if stored.token != old && stored.is_fresh() {
             return Ok(stored.token);
         }
-        let manager = self.manager().await.map_err(|error| said(&error))?;
-        manager.refresh_token().await.map_err(|error| said(&error))?;
+        let manager = self.manager().await.map_err(|error| said(&error, &self.url))?;
+        manager.refresh_token().await.map_err(|error| said(&error, &self.url))?;
         Ok(self.stored().await?.ok_or("its token is gone")?.token)
     }
 
@@ -82,7 +84,7 @@ impl Login {
     /// rmcp's part of it, which finds out where tokens are renewed, and refuses if that is another place than before.
     async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
         let mut manager =
-            AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), self.http.clone()).await?;
+            AuthorizationManager::new_with_oauth_http_client(resource(&self.url), self.http.clone()).await?;
         manager.set_credential_store(self.store.clone());
         if !manager.initialize_from_store().await? {
             return Err(AuthError::AuthorizationRequired);
@@ -94,10 +96,28 @@ impl Login {
     }
 }
 
-/// What is to be said of a failure. rmcp's texts have addresses and what a server said, and no tokens.
-fn said(error: &AuthError) -> String {
-    match error {
-        AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_) => "it cannot be renewed".to_owned(),
-        error => one_line(&error.to_string(), 300),
+/// What is to be said of a failure at `url`. rmcp's texts have addresses and what a server said, and no tokens; what may be a
+/// secret in an address is taken out.
+fn said(error: &AuthError, url: &str) -> String {
+    if let AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_) = error {
+        return "it cannot be renewed".to_owned();
     }
+    let mut text = error.to_string();
+    if let Ok(url) = Url::parse(url) {
+        for part in
+            [url.query(), url.password(), Some(url.username())].into_iter().flatten().filter(|part| !part.is_empty())
+        {
+            text = text.replace(part, "…");
+        }
+    }
+    one_line(&text, 300)
+}
+
+/// A server's URL as logins know it: without the name and the password before its host, which libraries would log.
+fn resource(url: &str) -> String {
+    let Ok(mut url) = Url::parse(url) else { return url.to_owned() };
+    // Both can fail only where there is no host, and then there is nothing to remove.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.into()
 }

@@ -6,6 +6,7 @@ mod echo;
 mod flawed;
 mod host;
 mod life;
+mod modern;
 mod probe;
 mod protocol;
 mod stubborn;
@@ -33,6 +34,7 @@ twice           answers each call twice, with noise in the ids
 late            answers each call after the deadline, and then the next one
 exit-unknown    healthy, and exits on a method that it does not know
 ignore-unknown  healthy, and ignores methods that it does not know
+modern          healthy, of the revision without a handshake, and knows no other
 flood           healthy, and floods its client with notifications before each answer
 probe           healthy, with tools that show what its client does
 noise           healthy, with noise on stdout before and between its answers
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         ["late"] => flawed::late(),
         ["exit-unknown"] => flawed::unknown(true),
         ["ignore-unknown"] => flawed::unknown(false),
+        ["modern"] => modern::modern(),
         ["flood"] => flawed::flood(),
         ["bad-tools"] => flawed::bad_tools(),
         ["loop-cursor"] => flawed::loop_cursor(),
