@@ -55,13 +55,13 @@ mod tests {
     #[test]
     fn what_is_no_idle_time_is_refused_with_its_place() {
         for (text, message) in [
-            ("daemon = 3", "1:10: 'daemon' must be a table"),
-            ("[daemon]\nidel = '1s'", "2:1: unknown key 'idel'"),
-            ("[daemon]\nidle = 30", "2:8: 'daemon.idle' must be a duration such as \"30m\", or \"never\""),
-            ("[daemon]\nidle = 'long'", "2:8: 'daemon.idle' must be a duration"),
-            ("[daemon]\nidle = '0s'", "2:8: 'daemon.idle' must be a duration"),
+            ("daemon = 3", "line 1, column 10: 'daemon' must be a table"),
+            ("[daemon]\nidel = '1s'", "line 2, column 1: unknown key 'idel'"),
+            ("[daemon]\nidle = 30", "line 2, column 8: 'daemon.idle' must be a duration such as \"30m\", or \"never\""),
+            ("[daemon]\nidle = 'long'", "line 2, column 8: 'daemon.idle' must be a duration"),
+            ("[daemon]\nidle = '0s'", "line 2, column 8: 'daemon.idle' must be a duration"),
         ] {
-            let error = toml(text).expect_err(text).to_string();
+            let error = toml(text).expect_err(text);
             assert!(error.contains(message), "{error}");
         }
     }

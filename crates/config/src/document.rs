@@ -228,7 +228,7 @@ mod tests {
         for (text, expected) in [
             ("[server.fs]\n", "line 1, column 2: unknown key 'server': did you mean 'servers'?"),
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
-            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, runs, servers"),
+            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, servers"),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {
             assert_eq!(toml(text).expect_err(text), expected);

@@ -294,7 +294,7 @@ mod tests {
     fn a_server_is_removed_with_its_comment_and_all_else_stays() {
         assert_eq!(
             removed(TEXT, "fs").expect("a text"),
-            "# mine\n[limits]\ntimeout = \"30s\" # short\n\n\n# the web\n[servers.web]\nurl = 'http://x'\n# the end\n"
+            "# mine\n[limits]\ntimeout = \"30s\" # short\n\n\n\n# the web\n[servers.web]\nurl = 'http://x'\n# the end\n"
         );
         let rest = removed(TEXT, "web").expect("a text");
         assert_eq!(rest, TEXT.replace("# the web\n[servers.web]\nurl = 'http://x'\n", ""));

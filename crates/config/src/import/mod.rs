@@ -7,6 +7,8 @@
 mod convert;
 mod places;
 mod plan;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use places::{Client, Folders};

@@ -1,10 +1,8 @@
 //! Servers of MCP clients become a belljar.toml, as far as they can.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
-
 use std::{fs, path::Path};
 
-use belljar_config::{
+use crate::{
     Config, Variables,
     import::{Client, Decision, Folders, Plan, SCHEMA, SCHEMA_FILE, Source, WriteFault, write},
     load,
