@@ -7,7 +7,7 @@ use belljar_config::import::Client;
 use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
-use crate::{commands::install::Client, envelope, help, output};
+use crate::{commands::install::InstallClient, envelope, help, output};
 
 /// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a WebAssembly sandbox.
 #[derive(Parser)]
@@ -289,7 +289,7 @@ pub(crate) struct RemoveArguments {
 #[command(after_help = help::INSTALL)]
 pub(crate) struct InstallArguments {
     /// The client.
-    pub(crate) client: Client,
+    pub(crate) client: InstallClient,
     /// Writes without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,

@@ -57,7 +57,7 @@ pub fn child_lines(data: &[u8]) {
     same_as_split(text, piece, usize::from(text.first().copied().unwrap_or(40)) + 1);
 
     let (outgoing, mut sent) = mpsc::channel(4);
-    let mut wire = Wire::new(Pieces { text, piece }, outgoing, Framing::Lines, limits::LINE_BYTES);
+    let mut wire = Wire::new(Pieces::of(text, piece), outgoing, Framing::Lines, limits::LINE_BYTES);
     let mut messages = 0;
     // A stream in memory is always ready.
     while let Some(message) = wire.receive().now_or_never().expect("nothing to wait for") {
@@ -83,7 +83,7 @@ fn same_as_split(text: &[u8], piece: usize, limit: usize) {
     if expected.last().is_some_and(|last| last.is_empty()) {
         expected.pop();
     }
-    let mut lines = Lines::new(Pieces { text, piece }, limit);
+    let mut lines = Lines::new(Pieces::of(text, piece), limit);
     for expected in expected {
         let line = lines.next().now_or_never().expect("nothing to wait for").expect("memory can be read");
         match line.expect("as many lines as there are") {
@@ -107,17 +107,22 @@ fn answers(whole: &serde_json::Map<String, Value>, found: Option<RequestId>, len
 }
 
 /// A text that is read piece by piece.
-struct Pieces<'text> {
-    text: &'text [u8],
+struct Pieces {
+    text: Vec<u8>,
     piece: usize,
 }
 
-impl AsyncRead for Pieces<'_> {
+impl Pieces {
+    fn of(text: &[u8], piece: usize) -> Self {
+        Self { text: text.to_owned(), piece }
+    }
+}
+
+impl AsyncRead for Pieces {
     fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let length = self.piece.min(self.text.len()).min(buffer.remaining());
-        let (piece, rest) = self.text.split_at(length);
-        buffer.put_slice(piece);
-        self.text = rest;
+        buffer.put_slice(&self.text[..length]);
+        self.text.drain(..length);
         Poll::Ready(Ok(()))
     }
 }

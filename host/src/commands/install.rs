@@ -29,7 +29,7 @@ const SUFFIX: &str = "before-belljar";
 
 /// An MCP client.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Client {
+pub(crate) enum InstallClient {
     ClaudeCode,
     ClaudeDesktop,
     Cursor,
@@ -37,7 +37,7 @@ pub(crate) enum Client {
     VsCode,
 }
 
-impl Client {
+impl InstallClient {
     /// Where it keeps the user's own servers.
     fn path(self) -> Option<PathBuf> {
         match self {
@@ -108,7 +108,7 @@ fn entry(arguments: &InstallArguments) -> Result<CstInputValue, Failure> {
         ("command".to_owned(), text(&program).ok_or_else(no_text)?),
         ("args".to_owned(), CstInputValue::Array(args)),
     ];
-    if arguments.client == Client::VsCode {
+    if arguments.client == InstallClient::VsCode {
         entry.insert(0, ("type".to_owned(), CstInputValue::String("stdio".to_owned())));
     }
     Ok(CstInputValue::Object(entry))

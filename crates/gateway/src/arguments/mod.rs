@@ -6,6 +6,7 @@
 
 mod cost;
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
 pub mod fuzzing;
 mod names;
 mod problems;

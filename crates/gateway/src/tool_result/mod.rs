@@ -1,6 +1,7 @@
 //! What is made of a `CallToolResult`, which a child wrote.
 
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
 pub mod fuzzing;
 
 use serde_json::Value;
