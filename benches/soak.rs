@@ -64,7 +64,7 @@ fn all() -> Vec<Kind> {
         little("no fuel", "for (;;);", ErrorKind::Fuel, Limits { fuel: 2_000_000, ..Limits::default() }),
         little(
             "no memory",
-            "const all = []; for (;;) all.push(new Array(1000).fill(7))",
+            "const all = []; for (;;) all.push(new Uint8Array(1_000_000))",
             ErrorKind::Memory,
             Limits { memory: ByteSize::mib(6), ..Limits::default() },
         ),

@@ -10,7 +10,7 @@
 mod builtins;
 mod failure;
 #[cfg(any(test, fuzzing))]
-mod fuzzing;
+pub mod fuzzing;
 mod garbage;
 mod globals;
 mod heap;

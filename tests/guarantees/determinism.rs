@@ -145,7 +145,7 @@ fn one_slot() -> Sandbox {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_ran_in_the_slot_before_does_not_change_the_fuel_of_a_script() {
     let dirt = [
-        "const all = []; for (let i = 0; i < 200; i++) all.push(new Array(10000).fill(i)); all.length",
+        "const all = []; for (let i = 0; i < 40; i++) all.push(new Array(10000).fill(i)); all.length",
         "null.property",
         "const f = () => f() + 1; f()",
         "for (let i = 0; i < 20; i++) await box.echo({ i, text: 'x'.repeat(1000) })",
