@@ -11,6 +11,9 @@ mod arguments;
 mod gateway;
 mod grant;
 mod observations;
+#[cfg(test)]
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 mod report;
 mod single_call;
 mod tool_result;

@@ -56,7 +56,6 @@ fn short(name: &str) -> &str {
 /// Runs every test of the catalogue, and prints what each attack got: `scripts/hostile-table`.
 #[test]
 #[ignore = "prints a table, of what the other tests do anyway"]
-#[expect(clippy::print_stdout, reason = "this is what it is for")]
 fn prints_attack_expected_got_and_milliseconds() {
     let entries = entries();
     let mut ends: BTreeMap<&str, (Result<(), String>, Duration)> = BTreeMap::new();

@@ -41,15 +41,11 @@ pub fn arguments(data: &[u8]) {
 }
 
 #[cfg(test)]
-#[path = "../../../../fuzz/replay.rs"]
-mod replay;
-
-#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_was_fuzzed_of_arguments_holds_still() {
-        replay::replay("arguments", arguments);
+        crate::replay::replay("arguments", arguments);
     }
 }

@@ -27,15 +27,11 @@ pub fn tool_result(data: &[u8]) {
 }
 
 #[cfg(test)]
-#[path = "../../../../fuzz/replay.rs"]
-mod replay;
-
-#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_was_fuzzed_of_tool_results_holds_still() {
-        replay::replay("tool_result", tool_result);
+        crate::replay::replay("tool_result", tool_result);
     }
 }
