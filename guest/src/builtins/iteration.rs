@@ -21,7 +21,7 @@ pub(crate) enum Walk {
 impl Walk {
     /// The specification's GetIterator.
     pub(crate) fn over(iterable: &JsValue, context: &mut Context) -> JsResult<Self> {
-        if let Some(array) = iterable.as_object().filter(|object| is_plain(object)) {
+        if let Some(array) = iterable.as_object().filter(is_plain) {
             return Ok(Self::Elements { array, next: 0 });
         }
         let method = globals::get_of(iterable, JsSymbol::iterator().into(), context)?;

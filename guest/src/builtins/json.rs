@@ -1,8 +1,8 @@
 //! `JSON.parse` without a compiler, and `JSON.stringify` without a look at what shapes tell.
 
 use boa_engine::{
-    Context, JsArgs as _, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, JsVariant, NativeFunction, js_string,
-    object::builtins::JsFunction,
+    Context, JsArgs as _, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, JsVariant, NativeFunction,
+    js_string, object::builtins::JsFunction,
 };
 use boa_gc::{Finalize, Trace};
 
