@@ -248,7 +248,7 @@ impl Seeds<'_> {
             return LEAVES[usize::from(kind) % LEAVES.len()].to_owned();
         }
         let count = usize::from(self.next() % 5);
-        let mut members = |seeds: &mut Self| -> String {
+        let members = |seeds: &mut Self| -> String {
             let member = |seeds: &mut Self| {
                 let key = KEYS[usize::from(seeds.next()) % KEYS.len()];
                 let value = seeds.value(depth + 1);

@@ -56,7 +56,7 @@ pub(crate) fn build() {
 fn warm(context: &mut Context) {
     if let Ok(translated) = source::translate("const a = [1, 2].map((x: number) => x + 1); await null; ({ a })") {
         let _ = parse(&translated.code, context).and_then(|script| {
-            evaluate(&script, context)?;
+            evaluate(&script, translated.guards, context)?;
             context.run_jobs()
         });
     }
@@ -81,7 +81,7 @@ async fn run_in(context: &mut Context, program: Program) -> Result<String, Failu
     globals::bind(&program, context).map_err(|error| failing(error, context))?;
     let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);
-    let outcome = match evaluate(&script, context) {
+    let outcome = match evaluate(&script, translated.guards, context) {
         Ok(promise) => settle(promise, &program, context).await,
         Err(error) => Err(failing(error, context)),
     };
@@ -145,12 +145,12 @@ fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
     Script::parse(source, None, context)
 }
 
-fn evaluate(script: &Script, context: &mut Context) -> JsResult<JsPromise> {
+fn evaluate(script: &Script, guards: [bool; 4], context: &mut Context) -> JsResult<JsPromise> {
     let function = script.evaluate(context)?;
     let Some(function) = function.as_callable() else {
         return JsPromise::resolve(JsValue::undefined(), context);
     };
-    let promise = function.call(&JsValue::undefined(), &globals::guards(), context)?;
+    let promise = function.call(&JsValue::undefined(), &globals::guards(guards), context)?;
     match promise.as_object() {
         Some(object) => JsPromise::from_object(object),
         None => JsPromise::resolve(promise, context),

@@ -22,7 +22,7 @@ use crate::{
     pending::{self, Answered, Awaited, Event},
     values::{
         decode::{self, Decoded},
-        encode,
+        encode, plain,
     },
 };
 
@@ -88,8 +88,11 @@ pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> 
     let Answered { call: Call { number, tool, site, settle, raw }, result } = answered;
     RUNNING.with_borrow_mut(|running| running.calls.remove(&number));
     let settled = match result {
-        Ok(text) => decoded(&tool, &text, context)
-            .and_then(|result| if raw { Ok(result) } else { value_of(&tool, site, result, context) }),
+        Ok(text) if raw => decoded(&tool, &text, context),
+        Ok(text) => match structured_content(&text) {
+            Some(structured) => decoded(&tool, structured, context),
+            None => decoded(&tool, &text, context).and_then(|result| value_of(&tool, site, result, context)),
+        },
         Err(error) if error.refused => Err(refused(site, &error.message, error.hint.as_deref(), context)?),
         Err(error) => {
             let (message, hint) = (&error.message, error.hint.as_deref());
@@ -132,7 +135,7 @@ fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -
     let then = js_string!("then");
     let shielded = match value.as_object() {
         Some(object)
-            if !object.has_own_property(then.clone(), context)? && object.has_property(then.clone(), context)? =>
+            if object.has_property(then.clone(), context)? && !object.has_own_property(then.clone(), context)? =>
         {
             object.create_data_property_or_throw(then.clone(), JsValue::undefined(), context)?;
             Some(object)
@@ -167,20 +170,28 @@ fn decoded(tool: &ToolRef, text: &str, context: &mut Context) -> JsResult<JsValu
     Ok(value)
 }
 
+/// The text of a result's `structuredContent`, where that is what a programmer wants of it: the rest, which mostly says the same once more as
+/// text, need not be decoded.
+fn structured_content(text: &str) -> Option<&str> {
+    let [structured, is_error] = decode::members(text, ["structuredContent", "isError"])?;
+    let is_success = is_error.is_none_or(|is_error| is_error == "false");
+    structured.filter(|structured| is_success && *structured != "null")
+}
+
 /// What a programmer wants of a `CallToolResult`: `structuredContent` where there is some; else a text that is a JSON object or array,
 /// parsed; else the text; else the list of content blocks. A reported failure is thrown.
 fn value_of(tool: &ToolRef, site: CallSite, result: JsValue, context: &mut Context) -> JsResult<JsValue> {
     let Some(result) = result.as_object() else { return Ok(result) };
-    let member = |key: JsString, context: &mut Context| own_data_property(&result, key, context).unwrap_or_default();
-    let content = member(js_string!("content"), context);
+    let member = |key: JsString| plain::member(&result, &key.into()).unwrap_or_default();
+    let content = member(js_string!("content"));
     let text = joined_text(&content, context)?;
-    if member(js_string!("isError"), context).to_boolean() {
+    if member(js_string!("isError")).to_boolean() {
         let message = text
             .or_else(|| first_text(&content, context))
             .unwrap_or_else(|| "the tool reported an error without a text".to_owned());
         return Err(tool_error(site, tool, &message, content, None, context)?);
     }
-    let structured = member(js_string!("structuredContent"), context);
+    let structured = member(js_string!("structuredContent"));
     if !structured.is_null_or_undefined() {
         return Ok(structured);
     }
@@ -199,7 +210,7 @@ fn joined_text(content: &JsValue, context: &mut Context) -> JsResult<Option<Stri
     let length = blocks.get(js_string!("length"), context)?.to_length(context)?;
     let mut joined = String::new();
     for index in 0..length {
-        let Some(text) = text_of_block(blocks.get(index, context)?, context) else { return Ok(None) };
+        let Some(text) = text_of_block(&blocks.get(index, context)?) else { return Ok(None) };
         if index > 0 {
             joined.push('\n');
         }
@@ -212,12 +223,12 @@ fn joined_text(content: &JsValue, context: &mut Context) -> JsResult<Option<Stri
 fn first_text(content: &JsValue, context: &mut Context) -> Option<String> {
     let blocks = content.as_object()?;
     let length = blocks.get(js_string!("length"), context).ok()?.to_length(context).ok()?;
-    let text = (0..length).find_map(|index| text_of_block(blocks.get(index, context).ok()?, context))?;
+    let text = (0..length).find_map(|index| text_of_block(&blocks.get(index, context).ok()?))?;
     Some(text.to_std_string_lossy())
 }
 
-fn text_of_block(block: JsValue, context: &mut Context) -> Option<JsString> {
-    own_data_property(&block.as_object()?, js_string!("text"), context)?.as_string()
+fn text_of_block(block: &JsValue) -> Option<JsString> {
+    plain::member(&block.as_object()?, &js_string!("text").into())?.as_string()
 }
 
 /// Checks the arguments and opens the tool's handle.

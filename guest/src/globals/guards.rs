@@ -31,9 +31,11 @@ pub(super) fn install(context: &mut Context) {
     GUARDS.set([make(iterable), make(nothing), make(plain), make(take)]);
 }
 
-/// The guards that the translation's function takes.
-pub(crate) fn guards() -> Guards {
-    GUARDS.with_borrow(Guards::clone)
+/// Those guards that the translation's function takes.
+pub(crate) fn guards(taken: [bool; 4]) -> Vec<JsValue> {
+    GUARDS.with_borrow(|guards| {
+        guards.iter().zip(taken).filter(|(_, is_taken)| *is_taken).map(|(guard, _)| guard.clone()).collect()
+    })
 }
 
 /// Gives back what can be looped over. (value, its text in the source)

@@ -43,7 +43,7 @@ use super::take::{self, TAKE};
 const LIST: &str = "__list__";
 const INDEX: &str = "__index__";
 /// Says whether the elements of a list may be counted.
-const PLAIN: &str = "__plain__";
+pub(super) const PLAIN: &str = "__plain__";
 /// What a loop over pairs has in the place of their names, which are taken from it.
 const ITEM: &str = "__item__";
 
@@ -278,7 +278,7 @@ mod tests {
         let translated = crate::source::translate(script).unwrap_or_else(|fault| panic!("{script}: {}", fault.message));
         let function = context.eval(Source::from_bytes(&translated.code)).expect("the translation is a function");
         let function = function.as_callable().expect("the translation is a function");
-        let guards = crate::globals::guards();
+        let guards = crate::globals::guards(translated.guards);
         let promise = function.call(&JsValue::undefined(), &guards, context).expect("a promise");
         settled(&promise, context)
     }

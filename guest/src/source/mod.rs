@@ -44,15 +44,20 @@ pub(crate) const SCRIPT_NAME: &str = "script";
 /// What the engine calls the function that a program becomes.
 pub(crate) const MAIN: &str = "__main__";
 
-/// What goes before the translated program; it ends its line, so that only lines shift. The parameters are the guards of
-/// `globals/guards.rs`.
-const OPENING: &str = "(async function __main__(__iterable__, __nothing__, __plain__, __take__) {\n";
+/// What goes before the translated program, the parameters in between; it ends its line, so that only lines shift.
+const OPENING: &str = "(async function __main__(";
+const BODY: &str = ") {\n";
 const CLOSING: &str = "\n})";
 
-/// A program that the engine can evaluate: to an async function that takes the guards.
+/// The names of the guards of `globals/guards.rs`, in their order there.
+const GUARDS: [&str; 4] = [places::ITERABLE, places::NOTHING, loops::PLAIN, take::TAKE];
+
+/// A program that the engine can evaluate: to an async function that takes guards.
 pub(crate) struct Translated {
     pub(crate) code: String,
     pub(crate) origin: Origin,
+    /// Which of the guards it takes: those that it names. Most programs name none, and a parameter costs more than it seems.
+    pub(crate) guards: [bool; GUARDS.len()],
 }
 
 /// Why a source cannot be run.
@@ -111,12 +116,12 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
         })
         .with_source_text(source)
         .build(&program);
-    let mut code = String::with_capacity(OPENING.len() + printed.code.len() + CLOSING.len());
-    code.push_str(OPENING);
-    code.push_str(&printed.code);
-    code.push_str(CLOSING);
-    let shifted_lines = u32::try_from(OPENING.matches('\n').count()).unwrap_or(0);
-    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source) })
+    let guards = GUARDS.map(|guard| memchr::memmem::find(printed.code.as_bytes(), guard.as_bytes()).is_some());
+    let named: Vec<&str> =
+        GUARDS.into_iter().zip(guards).filter_map(|(name, is_named)| is_named.then_some(name)).collect();
+    let code = [OPENING, &named.join(", "), BODY, &printed.code, CLOSING].concat();
+    let shifted_lines = u32::try_from(BODY.matches('\n').count()).unwrap_or(0);
+    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), guards })
 }
 
 fn options() -> ParseOptions {

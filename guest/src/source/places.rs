@@ -33,9 +33,9 @@ use super::{
 /// The variable. A source that names it, or a guard, is left as it is.
 const VARIABLE: &str = "__at__";
 /// Gives back what can be looped over, or throws.
-const ITERABLE: &str = "__iterable__";
+pub(super) const ITERABLE: &str = "__iterable__";
 /// Throws, since there is nothing to destructure.
-const NOTHING: &str = "__nothing__";
+pub(super) const NOTHING: &str = "__nothing__";
 
 /// Gives each statement of `program` that may fail a place.
 pub(super) fn mark<'a>(allocator: &'a Allocator, source: &str, program: &mut Program<'a>) {

@@ -3,6 +3,7 @@
 //! Linear in the text's length, at any depth: nothing here calls itself.
 
 mod fault;
+mod member;
 mod reader;
 mod strings;
 
@@ -12,6 +13,7 @@ use boa_engine::{
     property::PropertyKey, string::JsStrVariant,
 };
 use fault::{Fault, FaultKind};
+pub(crate) use member::members;
 use reader::{Encoding, Number, Reader};
 use strings::Strings;
 

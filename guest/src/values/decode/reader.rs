@@ -143,6 +143,38 @@ impl<'text> Reader<'text> {
         if self.at == start { Err(self.unexpected()) } else { Ok(()) }
     }
 
+    /// The bytes of a value, which is not looked into: it ends where its last bracket closes. That is enough to find what stands beside it; whether
+    /// it is JSON is for whoever decodes it.
+    pub(super) fn raw_value(&mut self) -> Result<&'text [u8], Fault> {
+        self.next();
+        let start = self.at;
+        let mut open = 0_usize;
+        loop {
+            match self.peek() {
+                None => return Err(self.fault(FaultKind::End)),
+                Some(b'"') => {
+                    self.skip();
+                    self.string()?;
+                }
+                Some(b'{' | b'[') => {
+                    open += 1;
+                    self.skip();
+                }
+                Some(b'}' | b']') if open > 0 => {
+                    open -= 1;
+                    self.skip();
+                }
+                Some(b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') if open == 0 => break,
+                Some(_) => self.skip(),
+            }
+            let is_whole = open == 0 && matches!(self.text.get(self.at.wrapping_sub(1)), Some(b'"' | b'}' | b']'));
+            if is_whole {
+                break;
+            }
+        }
+        Ok(self.text.get(start..self.at).unwrap_or_default())
+    }
+
     /// A string, from behind its first quotation mark to behind its last.
     pub(super) fn string(&mut self) -> Result<Text<'text>, Fault> {
         let start = self.at;

@@ -62,6 +62,9 @@ impl Sink {
     }
 
     fn latin1(&mut self, bytes: &[u8]) -> Result<(), Full> {
+        if bytes.iter().all(|&byte| is_plain(byte)) {
+            return self.put(std::str::from_utf8(bytes).unwrap_or_default());
+        }
         let mut rest = bytes;
         loop {
             let plain = rest.iter().position(|&byte| !is_plain(byte)).unwrap_or(rest.len());

@@ -132,7 +132,8 @@ pub(super) fn is_array(object: &JsObject, context: &mut Context) -> JsResult<boo
     if object.is_array() {
         return Ok(true);
     }
-    if JsProxy::from_object(object.clone()).is_err() {
+    // The second question makes an error of each object that is no proxy.
+    if object.is_ordinary() || JsProxy::from_object(object.clone()).is_err() {
         return Ok(false);
     }
     globals::is_array_or_revoked(object, context)

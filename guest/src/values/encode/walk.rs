@@ -115,7 +115,7 @@ impl<'context> Walk<'context> {
                 Some(Member::Property(value)) => (value, false),
                 None => return self.close(frame).map(|()| None),
             };
-            let resolved = match self.resolve(value, Some(frame))? {
+            let resolved = match self.resolved(value, Some(frame))? {
                 // An element that cannot be written is `null`, so that the others keep their places.
                 Resolved::LeftOut if is_element => Resolved::Value(JsValue::null()),
                 Resolved::LeftOut => continue,
@@ -153,12 +153,22 @@ impl<'context> Walk<'context> {
         Ok(self.sink.put(if frame.is_array() { "]" } else { "}" })?)
     }
 
+    #[inline]
     fn new_line(&mut self, depth: usize) -> Result<(), Full> {
         if self.rules.gap.is_empty() {
             return Ok(());
         }
         self.sink.put("\n")?;
         (0..depth).try_for_each(|_| self.sink.put(&self.rules.gap))
+    }
+
+    /// The same as [`Self::resolve`], with a short way for what has no `toJSON`: most of what is written.
+    fn resolved(&mut self, value: JsValue, frame: Option<&Frame>) -> Result<Resolved, Stop> {
+        let is_plain = value.is_string() || value.is_number() || value.is_boolean() || value.is_null();
+        if is_plain && !matches!(self.rules.replacer, Replacer::Function(_)) {
+            return Ok(Resolved::Value(value));
+        }
+        self.resolve(value, frame)
     }
 
     /// What is to be written for a value that stands in `frame`, or alone.
