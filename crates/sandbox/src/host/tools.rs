@@ -1,8 +1,13 @@
 //! The imports of `tools`: directories, handles, calls.
 
-use std::time::{Duration, Instant};
+use std::{
+    panic::AssertUnwindSafe,
+    task::{Context, Waker},
+    time::{Duration, Instant},
+};
 
 use belljar_model::{CallRecord, JsonBounds, JsonFault, JsonText, LimitHit};
+use futures::FutureExt as _;
 use tokio::sync::oneshot;
 use wasmtime::component::{Accessor, Resource};
 
@@ -83,7 +88,7 @@ impl<T: Send> HostToolWithStore<T> for RunState {
 }
 
 impl RunState {
-    /// Starts a call on a task of its own.
+    /// Starts a call, and lets it go on by itself if its answer is not there at once.
     fn begin_call(
         &mut self,
         handle: &Resource<Handle>,
@@ -110,9 +115,10 @@ impl RunState {
         };
         let (inbox, journal, max_result) = (self.inbox.clone(), self.journal.clone(), self.limits.max_result.as_u64());
         let begun = Instant::now();
-        self.tasks.spawn(async move {
+        let called = async move {
             let result = match call {
-                Ok(call) => call.await,
+                // A tool that panics has failed, and nothing else has.
+                Ok(call) => AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked())),
                 Err(fault) => Err(fault),
             };
             let result = result.and_then(|result| {
@@ -121,7 +127,14 @@ impl RunState {
             });
             let record = record(&tool, &result, begun);
             inbox.put(Arrival::Answer { number, record, result, waiting: sender });
-        });
+        };
+        let mut called = Box::pin(called);
+        // Many a tool has its answer at hand, or needs no more than to send its request: that is done here and now. A task of its own costs a
+        // switch of threads each way.
+        let polled = called.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        if polled.is_pending() {
+            self.tasks.spawn(called);
+        }
         Ok(receiver)
     }
 }
@@ -164,6 +177,11 @@ fn reported_error(result: &JsonText) -> Option<String> {
     }
     let text = value.pointer("/content/0/text").and_then(serde_json::Value::as_str);
     Some(text.unwrap_or("the tool reported an error").chars().take(MAX_ERROR).collect())
+}
+
+fn panicked() -> CallFault {
+    CallFault::new("the tool's code in the host panicked")
+        .with_hint("this is a defect of the program that offers the tool: see its log")
 }
 
 fn arguments_fault(fault: &JsonFault) -> CallFault {
