@@ -10,8 +10,7 @@ const WASM_STACK_BYTES: usize = 2 << 20;
 const FIBER_STACK_BYTES: usize = 4 << 20;
 
 /// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does not need.
-#[allow(unreachable_pub, reason = "public in the library, and private to the build script that includes this file")]
-pub fn config() -> Config {
+pub(crate) fn config() -> Config {
     let mut config = without_limits();
     config.consume_fuel(true).epoch_interruption(true);
     config

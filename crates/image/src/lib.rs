@@ -4,17 +4,17 @@
 //! a CPU without the features it was compiled for) is detected by wasmtime when it is loaded, and the component, which is
 //! embedded beside it, is compiled in its place.
 //!
-//! Machine code is never read from a file: whoever could write that file would own the process.
+//! Machine code is never read from a file of its own: whoever could write that file would own the process.
 
 #![warn(missing_docs)]
 
 mod engine;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod text;
 
 use std::borrow::Cow;
 
-use wasmtime::{Engine, component::Component};
-
-pub use engine::config;
+use wasmtime::{Config, Engine, component::Component};
 
 /// An interpreter: a component of the world `belljar:sandbox/interpreter` on which `init` has run.
 #[derive(Clone)]
@@ -22,6 +22,15 @@ pub struct Image {
     component: Cow<'static, [u8]>,
     /// Machine code for the component, from this crate's own build.
     code: Option<&'static [u8]>,
+}
+
+/// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does not need.
+pub fn config() -> Config {
+    #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), expect(unused_mut, reason = "see `text`"))]
+    let mut config = engine::config();
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    text::allow(&mut config);
+    config
 }
 
 /// An image that an engine can run.
@@ -53,10 +62,13 @@ impl Image {
     /// The interpreter that was built with this crate.
     #[cfg(feature = "embedded")]
     pub fn embedded() -> Self {
-        Self {
-            component: Cow::Borrowed(include_bytes!(env!("BELLJAR_IMAGE_COMPONENT"))),
-            code: Some(include_bytes!(env!("BELLJAR_IMAGE_CODE"))),
-        }
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        static CODE: &text::Paged<[u8]> = &text::Paged(*include_bytes!(env!("BELLJAR_IMAGE_CODE")));
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        let code = &CODE.0;
+        #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+        let code = include_bytes!(env!("BELLJAR_IMAGE_CODE")).as_slice();
+        Self { component: Cow::Borrowed(include_bytes!(env!("BELLJAR_IMAGE_COMPONENT"))), code: Some(code) }
     }
 
     /// An interpreter of your own: a component that has been pre-initialised. It is compiled when it is loaded.
@@ -79,7 +91,7 @@ impl Image {
             // SAFETY: `code` comes from `Engine::precompile_component` in this crate's build script and is part of the program's
             // own text. Whether it fits this engine and this CPU is checked by `deserialize`.
             #[expect(unsafe_code, reason = "loading machine code is unsafe by nature; see SAFETY")]
-            match unsafe { Component::deserialize(engine, code) } {
+            match unsafe { deserialize(engine, code) } {
                 Ok(component) => return Ok(Loaded { component, origin: CodeOrigin::Embedded }),
                 Err(error) => reason = Some(format!("{error:#}")),
             }
@@ -87,6 +99,20 @@ impl Image {
         let component = Component::new(engine, &self.component).map_err(ImageError)?;
         Ok(Loaded { component, origin: CodeOrigin::Compiled { reason } })
     }
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use text::load as deserialize;
+
+/// Makes a component of an image, which is copied.
+///
+/// # Safety
+/// As of `Component::deserialize`.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+#[expect(unsafe_code, reason = "loading machine code is unsafe by nature")]
+unsafe fn deserialize(engine: &Engine, code: &'static [u8]) -> wasmtime::Result<Component> {
+    // SAFETY: as the caller promises.
+    unsafe { Component::deserialize(engine, code) }
 }
 
 #[cfg(all(test, feature = "embedded"))]
@@ -98,6 +124,18 @@ mod tests {
         let engine = Engine::new(&config()).expect("an engine");
         let loaded = Image::embedded().load(&engine).expect("the image loads");
         assert_eq!(loaded.origin, CodeOrigin::Embedded);
+    }
+
+    #[test]
+    fn several_engines_can_have_the_embedded_code_and_outlive_each_other() {
+        let engine = || Engine::new(&config()).expect("an engine");
+        let (first, second) = (engine(), engine());
+        let one = Image::embedded().load(&first).expect("the image loads");
+        let other = Image::embedded().load(&second).expect("the image loads");
+        drop((one, first));
+        let third = engine();
+        let another = Image::embedded().load(&third).expect("the image loads");
+        assert_eq!((other.origin, another.origin), (CodeOrigin::Embedded, CodeOrigin::Embedded));
     }
 
     #[test]
