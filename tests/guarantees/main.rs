@@ -18,6 +18,7 @@ mod errors_teach;
 mod every_file_is_compiled;
 mod examples;
 mod forms;
+mod fuel;
 mod generated;
 mod hostile;
 mod install;
