@@ -298,6 +298,9 @@ pub(crate) struct InstallArguments {
     pub(crate) undo: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
@@ -362,6 +365,9 @@ pub(crate) struct LoginArguments {
     pub(crate) server: String,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
@@ -375,6 +381,9 @@ pub(crate) struct ImportArguments {
     pub(crate) write: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Where servers are taken from.
@@ -408,13 +417,11 @@ impl Arguments {
             Command::Add(arguments) => arguments.json,
             Command::Remove(arguments) => arguments.json,
             Command::Daemon(arguments) => arguments.command.options().json,
-            Command::Request(_)
-            | Command::Import(_)
-            | Command::Login(_)
-            | Command::Serve(_)
-            | Command::Install(_)
-            | Command::Completions(_)
-            | Command::Man(_) => false,
+            Command::Import(arguments) => arguments.json,
+            Command::Login(arguments) => arguments.json,
+            Command::Install(arguments) => arguments.json,
+            // One writes JSON in any case, one speaks a protocol, and two print what is in the form of shells and of `man`.
+            Command::Request(_) | Command::Serve(_) | Command::Completions(_) | Command::Man(_) => false,
         }
     }
 }

@@ -339,6 +339,11 @@ fn import_shows_what_it_would_take_and_writes_only_when_told_to() {
         assert!(shown.stdout.contains(part), "{part} is missing: {shown:#?}");
     }
     assert!(shown.stderr.contains("nothing was written"), "{shown:#?}");
+    let told = terminal.belljar(&["import", "--json"]);
+    let found = &told.json()["found"][0];
+    assert_eq!((&found["client"], &told.json()["written"]), (&json!("Cursor"), &json!(0)), "{told:#?}");
+    let kid = found["servers"].as_array().unwrap().iter().find(|server| server["from"] == "kid").unwrap();
+    assert_eq!((&kid["take"], &kid["unset"]), (&json!(true), &json!(["MY_KEY"])), "{told:#?}");
     assert!(!target.exists());
 
     let written = terminal.belljar(&["import", "--from", "cursor", "--write", "-vv"]);
@@ -349,7 +354,7 @@ fn import_shows_what_it_would_take_and_writes_only_when_told_to() {
     assert_eq!(names(&Answer::of(command.env("MY_KEY", SECRET).output().unwrap())), ["kid"]);
     let again = terminal.belljar(&["import", "--write"]);
     assert!(again.stdout.contains("leave kid: the name is that of another server in belljar.toml"), "{again:#?}");
-    for answer in [&shown, &written, &again] {
+    for answer in [&shown, &told, &written, &again] {
         assert!(!answer.stdout.contains(SECRET) && !answer.stderr.contains(SECRET), "{answer:#?}");
     }
 }

@@ -1,7 +1,7 @@
 //! One warm process behind every command: it keeps what its servers know, comes to be once, and leaves nothing behind.
 
 use std::{
-    io::Read as _,
+    io::{BufRead as _, Read as _, Write as _},
     os::unix::{fs::PermissionsExt as _, net::UnixListener},
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     dead_children::{child, stubborn},
     real_servers::{memory, node},
-    support::{Answer, Terminal, repository},
+    support::{Answer, Terminal, on_a_terminal, repository},
 };
 
 /// How long a process may take to be gone that has been told to.
@@ -145,6 +145,21 @@ fn every_call_of_many_processes_is_answered_by_one_child() {
     });
     let kid = shell.server("kid");
     assert_eq!((&kid["calls"], &kid["restarts"]), (&json!(PROCESSES * CALLS), &json!(0)), "{kid:#}");
+}
+
+#[test]
+fn who_waits_at_a_terminal_sees_what_starts_in_the_daemon() {
+    let slow = format!("sleep 1; exec {} echo", child().display());
+    let shell = Shell::new(&json!({ "kid": { "command": "sh", "args": ["-c", slow] } }));
+    let call = shell.command(&["call", "kid.echo", "--input", "{\"text\": \"there\"}"]);
+    let first = on_a_terminal(&call, "");
+    assert!(first.stdout.contains("starting kid") && first.stdout.contains("there"), "{first:#?}");
+    // Nothing starts any more, so there is nothing to see; and whoever is no terminal sees nothing at all.
+    let second = on_a_terminal(&call, "");
+    assert!(!second.stdout.contains("starting") && second.stdout.contains("there"), "{second:#?}");
+    shell.belljar(&["daemon", "stop"]);
+    let piped = shell.belljar(&["call", "kid.echo", "--input", "{\"text\": \"there\"}"]);
+    assert!(!piped.stderr.contains("starting") && piped.stdout.contains("there"), "{piped:#?}");
 }
 
 #[test]
@@ -313,13 +328,66 @@ fn something_else_on_the_socket_is_no_daemon() {
     let impostor = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let _ = stream.read(&mut [0; 1024]);
-        let _ = std::io::Write::write_all(&mut stream, b"220 mail.example.com ESMTP\n");
+        let _ = stream.write_all(b"220 mail.example.com ESMTP\n");
     });
     let answer = shell.belljar(&["call", "kid.echo"]);
     impostor.join().unwrap();
     assert_eq!(answer.code, 3, "{answer:#?}");
     assert!(answer.stderr.contains("cannot be understood") && answer.stderr.contains("--no-daemon"), "{answer:#?}");
     std::fs::remove_file(&socket).unwrap();
+}
+
+#[test]
+fn a_daemon_of_a_newer_protocol_is_named_with_what_to_do_and_left_alone() {
+    let shell = Shell::new(&echo());
+    let socket = PathBuf::from(shell.json(&["daemon", "status"])["socket"].as_str().unwrap());
+    let listener = UnixListener::bind(&socket).unwrap();
+    let newer = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = std::io::BufReader::new(stream.try_clone().unwrap()).lines();
+        let hello: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let message = "the client speaks version 1 of the protocol, and the daemon 7";
+        let answer = json!({ "jsonrpc": "2.0", "id": hello["id"], "error": {
+            "code": -32002, "message": message, "data": { "hint": "use the same belljar for both, or end the daemon: kill 7" }
+        } });
+        writeln!(stream, "{answer}").unwrap();
+        // The client asks for nothing more: it does not stop what it does not understand.
+        (hello, lines.next().is_none())
+    });
+    let answer = shell.belljar(&["call", "kid.echo", "--json"]);
+    let (hello, was_left_alone) = newer.join().unwrap();
+    assert_eq!((&hello["method"], &hello["params"]["protocol"]), (&json!("hello"), &json!(1)));
+    assert!(was_left_alone);
+    assert_eq!(answer.code, 3, "{answer:#?}");
+    let error = &answer.json()["error"];
+    assert!(error["message"].as_str().unwrap().contains("the daemon 7"), "{error:#}");
+    assert!(error["hint"].as_str().unwrap().contains("kill 7"), "{error:#}");
+    std::fs::remove_file(&socket).unwrap();
+}
+
+#[test]
+fn a_full_disk_costs_the_daemon_its_log_and_no_call() {
+    let shell = Shell::new(&echo());
+    // No process that begins here may write to a file: what a full disk is like, for one that cannot be filled.
+    let full = |arguments: &[&str]| {
+        let command = shell.command(arguments);
+        let mut full = Command::new("sh");
+        full.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]).arg(command.get_program());
+        full.args(command.get_args()).envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        full.current_dir(command.get_current_dir().unwrap());
+        Answer::of(full.output().unwrap())
+    };
+    let started = full(&["daemon", "start", "--json"]);
+    assert_eq!(started.code, 0, "{started:#?}");
+    for text in ["one", "two"] {
+        let input = json!({ "text": text }).to_string();
+        let answer = full(&["call", "kid.echo", "--input", &input, "--json"]);
+        assert_eq!((answer.code, &answer.json()["value"]["text"]), (0, &json!(text)), "{answer:#?}");
+    }
+    let log = PathBuf::from(started.json()["log"].as_str().unwrap());
+    assert_eq!(std::fs::metadata(log).unwrap().len(), 0);
+    let kid = shell.server("kid");
+    assert_eq!((&kid["calls"], &kid["restarts"]), (&json!(2), &json!(0)), "{kid:#}");
 }
 
 #[test]
@@ -390,12 +458,10 @@ struct Talk {
 
 impl Talk {
     fn tell(&mut self, message: &Value) {
-        use std::io::Write as _;
         writeln!(self.process.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
     fn ask(&mut self, request: &Value) -> Value {
-        use std::io::BufRead as _;
         self.tell(request);
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Terminal, belljar};
+use crate::support::{Terminal, belljar, on_a_terminal};
 
 const CLIENTS: [(&str, &str, &str); 4] = [
     ("claude-code", ".claude.json", "mcpServers"),
@@ -79,4 +79,30 @@ fn a_file_that_cannot_be_understood_is_not_touched() {
             assert_eq!(read(&terminal, ".cursor/mcp.json"), text);
         }
     }
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked_and_only_yes_writes() {
+    for (answer, code, is_written) in [("y\n", 0, true), ("Yes\n", 0, true), ("n\n", 1, false), ("\n", 1, false)] {
+        let terminal = Terminal::new();
+        let asked = on_a_terminal(&terminal.command(&["install", "cursor"]), answer);
+        assert!(asked.stdout.contains("write it? [y/N]"), "{answer:?}: {asked:#?}");
+        assert_eq!(asked.code, code, "{answer:?}: {asked:#?}");
+        assert_eq!(terminal.folder.path().join(".cursor/mcp.json").exists(), is_written, "{answer:?}: {asked:#?}");
+    }
+}
+
+#[test]
+fn programs_read_what_would_change_and_whether_it_was_written() {
+    let terminal = Terminal::new();
+    let asked = terminal.belljar(&["install", "cursor", "--json"]);
+    let told = asked.json();
+    assert_eq!((asked.code, &told["written"]), (1, &json!(false)), "{asked:#?}");
+    assert!(told["file"].as_str().unwrap().ends_with(".cursor/mcp.json"), "{told:#}");
+    assert!(told["changes"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("\"belljar\"")));
+    let written = terminal.belljar(&["install", "cursor", "--json", "--yes"]);
+    assert_eq!((written.code, &written.json()["written"]), (0, &json!(true)), "{written:#?}");
+    let again = terminal.belljar(&["install", "cursor", "--json", "--yes"]);
+    let told = again.json();
+    assert_eq!((again.code, &told["written"], &told["changes"]), (0, &json!(false), &json!([])), "{again:#?}");
 }

@@ -1,8 +1,9 @@
 //! What the tests share: a sandbox, tools, and the built binary.
 
 use std::{
+    io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     sync::{Arc, OnceLock},
 };
 
@@ -137,6 +138,28 @@ impl Terminal {
     pub(crate) fn belljar(&self, arguments: &[&str]) -> Answer {
         Answer::of(self.command(arguments).output().unwrap())
     }
+}
+
+/// Runs a command on a terminal of its own, made by `script`, and types a text there. All that it shows is its stdout.
+pub(crate) fn on_a_terminal(command: &Command, typed: &str) -> Answer {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let quoted = words.map(|word| format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"))).collect::<Vec<_>>();
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", &quoted.join(" "), "/dev/null"]);
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => script.env(name, value),
+            None => script.env_remove(name),
+        };
+    }
+    script.env("TERM", "xterm").current_dir(command.get_current_dir().unwrap());
+    let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // What is typed before it is asked for is read when it is.
+    let mut keyboard = script.stdin.take().unwrap();
+    keyboard.write_all(typed.as_bytes()).unwrap();
+    let answer = Answer::of(script.wait_with_output().unwrap());
+    drop(keyboard);
+    answer
 }
 
 /// What a command printed, and its exit code.

@@ -185,6 +185,22 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_of_somebody_else_is_refused_with_both_names() {
+        let root = tempfile::tempdir().unwrap();
+        // Root can give a folder away; everybody else finds one of root's.
+        let (foreign, owner) = if user() == 0 {
+            std::os::unix::fs::chown(root.path(), Some(65_534), None).unwrap();
+            (root.path(), 65_534)
+        } else {
+            (Path::new("/"), 0)
+        };
+        let fault = Address::new(foreign, "k").unwrap_err();
+        assert!(matches!(fault, AddressFault::Foreign { owner: found, .. } if found == owner), "{fault}");
+        assert!(fault.to_string().contains(&format!("belongs to user {owner}, and not to user {}", user())), "{fault}");
+        assert!(fault.hint().contains("a folder of your own"));
+    }
+
+    #[test]
     fn a_link_or_a_file_in_the_place_of_the_folder_is_refused() {
         let root = tempfile::tempdir().unwrap();
         let (real, link, file) = (root.path().join("real"), root.path().join("link"), root.path().join("file"));

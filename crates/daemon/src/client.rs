@@ -28,6 +28,7 @@ const MAX_ANSWER_BYTES: usize = 4 * MAX_LINE_BYTES;
 pub struct Client {
     lines: FramedRead<OwnedReadHalf, LinesCodec>,
     requests: FramedWrite<OwnedWriteHalf, LinesCodec>,
+    address: Address,
     hello: Hello,
     last: i64,
 }
@@ -116,6 +117,7 @@ impl Client {
         let mut client = Self {
             lines: FramedRead::new(reading, LinesCodec::new_with_max_length(MAX_ANSWER_BYTES)),
             requests: FramedWrite::new(writing, LinesCodec::new()),
+            address: address.clone(),
             hello: Hello { protocol: 0, version: String::new(), fingerprint: String::new(), pid: 0 },
             last: 0,
         };
@@ -131,6 +133,11 @@ impl Client {
             }
         }
         Ok(Some(client))
+    }
+
+    /// Where the daemon is.
+    pub fn address(&self) -> &Address {
+        &self.address
     }
 
     /// What the daemon said of itself.

@@ -170,7 +170,7 @@ impl Session {
         if protocol != PROTOCOL {
             let message = format!("the client speaks version {protocol} of the protocol, and the daemon {PROTOCOL}");
             return Err(Fault::new(codes::PROTOCOL, message)
-                .with_hint("use the same belljar for both: `belljar daemon restart` starts this one's"));
+                .with_hint(format!("use the same belljar for both, or end the daemon: kill {}", std::process::id())));
         }
         self.greeted = true;
         json(&self.shared.hello())

@@ -1,9 +1,9 @@
 //! What can be said of a child at a moment.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a child is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
     /// Nothing of it is running: it was not needed yet, or no longer.

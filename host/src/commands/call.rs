@@ -69,7 +69,10 @@ async fn there(
     told_to_end: impl Future<Output = ()>,
 ) -> Result<Box<RawValue>, Failure> {
     let params = serde_json::json!({ "tool": path.to_string(), "arguments": input });
-    client.request_until("call", &params, told_to_end).await.map_err(daemon::failed)
+    let progress = render::progress::show_of_daemon(&client);
+    let answer = client.request_until("call", &params, told_to_end).await.map_err(daemon::failed);
+    progress.end().await;
+    answer
 }
 
 /// Calls the tool in this process, with a child of its own.

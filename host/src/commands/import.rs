@@ -43,21 +43,19 @@ pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
     if is_named && let Some((_, Err(error))) = plan.found.first() {
         return Err(Failure::from(RunError::new(ErrorKind::Config, error.to_string())));
     }
-    render::import::show(&plan);
-    if plan.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+    if !arguments.json {
+        render::import::show(&plan);
     }
-    if !arguments.write {
-        let count = render::import::servers(plan.len());
-        output::say(format_args!("nothing was written: --write puts {count} into {}", target.display()));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let (written, _) = environment::with_variables(|variables| write(&target, &plan, variables));
-    let written = written.map_err(|fault| Failure::from(RunError::new(ErrorKind::Config, fault.to_string())))?;
-    let added = render::import::servers(written.servers);
-    output::say(format_args!("added {added} to {}", target.display()));
-    if let Some(copy) = written.copy {
-        output::say(format_args!("what was there before is in {}", copy.display()));
+    let written = if arguments.write && !plan.is_empty() {
+        let (written, _) = environment::with_variables(|variables| write(&target, &plan, variables));
+        Some(written.map_err(|fault| Failure::from(RunError::new(ErrorKind::Config, fault.to_string())))?)
+    } else {
+        None
+    };
+    if arguments.json {
+        output::print_json(&render::import::as_json(&plan, &target, written.as_ref()));
+    } else {
+        render::import::show_written(&plan, &target, written.as_ref());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,6 +14,7 @@ use jsonc_parser::{
     ParseOptions,
     cst::{CstInputValue, CstObject, CstRootNode},
 };
+use serde_json::json;
 
 use crate::{
     arguments::InstallArguments,
@@ -71,25 +72,31 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
         let message = format!("{} is left as it is: {problem}", path.display());
         Failure::from(RunError::new(ErrorKind::Config, message).with_hint("mend the file, or change it by hand"))
     })?;
-    let shown = visible_line(&path.display().to_string()).into_owned();
-    if changed == before.clone().unwrap_or_default() {
-        output::print(format_args!("{shown}: nothing to change"));
-        return Ok(ExitCode::SUCCESS);
+    let before_text = before.as_deref().unwrap_or_default();
+    let lines = difference(before_text, &changed);
+    if !arguments.json {
+        show(&path, &lines);
     }
-    output::print(format_args!("{shown}:"));
-    show(before.as_deref().unwrap_or_default(), &changed);
-    if !(arguments.yes || agreed()) {
+    let is_wanted = lines.is_empty() || arguments.yes || (!arguments.json && agreed());
+    let is_written = is_wanted && !lines.is_empty();
+    let copy = if is_written { replace(&path, before.as_deref(), &changed)? } else { None };
+    if arguments.json {
+        output::print_json(&json!({ "file": path, "changes": lines, "written": is_written, "copy": copy }));
+    } else if is_written {
+        output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts anew"));
+        if let Some(copy) = copy {
+            output::note(format_args!("what it was before is in {}", visible_line(&copy.display().to_string())));
+        }
+    } else if !is_wanted {
         output::remark("nothing was written; --yes writes it");
-        return Ok(ExitCode::from(1));
     }
-    let copy = belljar_config::replace(&path, before.as_deref(), &changed, SUFFIX).map_err(|error| {
-        Failure::from(RunError::new(ErrorKind::Config, format!("{} cannot be written: {error}", path.display())))
-    })?;
-    output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts anew"));
-    if let Some(copy) = copy {
-        output::note(format_args!("what it was before is in {}", visible_line(&copy.display().to_string())));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(if is_wanted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn replace(path: &Path, before: Option<&str>, changed: &str) -> Result<Option<PathBuf>, Failure> {
+    belljar_config::replace(path, before, changed, SUFFIX).map_err(|error| {
+        RunError::new(ErrorKind::Config, format!("{} cannot be written: {error}", path.display())).into()
+    })
 }
 
 /// How the client is to start belljar: by its whole path, since clients that no shell has started do not find it otherwise.
@@ -167,17 +174,29 @@ fn depth(text: &str) -> usize {
     most
 }
 
-/// Shows the lines that change.
-fn show(before: &str, after: &str) {
+/// The lines that go (`- …`) and that come (`+ …`).
+fn difference(before: &str, after: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let same = |(one, other): &(&&str, &&str)| one == other;
     let head = old.iter().zip(&new).take_while(same).count();
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
     let tail = tail.min(old.len().min(new.len()) - head);
-    for (sign, lines) in [('-', &old), ('+', &new)] {
-        for line in lines.iter().take(lines.len() - tail).skip(head) {
-            output::print(format_args!("  {sign} {}", visible_line(line)));
-        }
+    let changed = |sign, lines: &[&str]| {
+        let lines = lines.iter().take(lines.len() - tail).skip(head);
+        lines.map(|line| format!("{sign} {line}")).collect::<Vec<_>>()
+    };
+    [changed('-', &old), changed('+', &new)].concat()
+}
+
+fn show(path: &Path, lines: &[String]) {
+    let path = visible_line(&path.display().to_string()).into_owned();
+    if lines.is_empty() {
+        output::print(format_args!("{path}: nothing to change"));
+        return;
+    }
+    output::print(format_args!("{path}:"));
+    for line in lines {
+        output::print(format_args!("  {}", visible_line(line)));
     }
 }
 

@@ -25,12 +25,20 @@ pub(crate) async fn login(arguments: LoginArguments) -> Result<ExitCode, Failure
     let interrupted = signals::told_to_end();
     let pending = begin(endpoint, Arc::new(folder), agent).await.map_err(|fault| failure(&fault))?;
     output::say("open this page to log in:");
-    output::print(output::visible(pending.url()));
+    if arguments.json {
+        output::say(output::visible(pending.url()));
+    } else {
+        output::print(output::visible(pending.url()));
+    }
     tokio::select! {
         finished = pending.finish() => finished.map_err(|fault| failure(&fault))?,
         () = interrupted => return Err(Failure::from(RunError::new(ErrorKind::Cancelled, "the login was given up"))),
     }
-    output::say(format_args!("logged in at {}", output::visible(server)));
+    if arguments.json {
+        output::print_json(&serde_json::json!({ "server": server, "loggedIn": true }));
+    } else {
+        output::say(format_args!("logged in at {}", output::visible(server)));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

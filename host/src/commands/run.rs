@@ -43,8 +43,10 @@ async fn there(
     told_to_end: impl Future<Output = ()>,
 ) -> Result<Box<serde_json::value::RawValue>, Failure> {
     let params = serde_json::json!({ "code": script, "limits": limits });
-    let answer = client.request_until("execute", &params, told_to_end).await.map_err(daemon::failed)?;
-    Told::parse(&answer).map(|told| told.answer.to_owned())
+    let progress = render::progress::show_of_daemon(&client);
+    let answer = client.request_until("execute", &params, told_to_end).await.map_err(daemon::failed);
+    progress.end().await;
+    Told::parse(&*answer?).map(|told| told.answer.to_owned())
 }
 
 /// Runs the script in this process, with children of its own.

@@ -37,10 +37,13 @@ async fn there(
         "limit": arguments.limit,
         "budget": arguments.budget,
     });
+    let progress = render::progress::show_of_daemon(&client);
     let answer = tokio::select! {
-        answer = client.request("search", &params) => answer.map_err(daemon::failed)?,
-        () = told_to_end => return Err(interrupted()),
+        answer = client.request("search", &params) => answer.map_err(daemon::failed),
+        () = told_to_end => Err(interrupted()),
     };
+    progress.end().await;
+    let answer = answer?;
     let told = Told::parse(&answer)?;
     if arguments.json {
         output::print_json_text(told.answer.get());

@@ -32,7 +32,10 @@ pub(crate) async fn servers(arguments: ServersArguments) -> Result<ExitCode, Fai
 
 async fn there(mut client: Client, told_to_end: impl Future<Output = ()>) -> Result<Box<RawValue>, Failure> {
     let start = serde_json::json!({ "start": true });
-    client.request_until("servers", &start, told_to_end).await.map_err(daemon::failed)
+    let progress = render::progress::show_of_daemon(&client);
+    let answer = client.request_until("servers", &start, told_to_end).await.map_err(daemon::failed);
+    progress.end().await;
+    answer
 }
 
 async fn here(setup: Setup, told_to_end: impl Future<Output = ()>) -> Result<Box<RawValue>, Failure> {

@@ -2,18 +2,27 @@
 
 use std::{io::IsTerminal as _, time::Duration};
 
-use belljar_upstream::{ServerState, ServerStatus, Upstream};
+use belljar_daemon::Client;
+use belljar_upstream::{ServerState, Upstream};
 use indicatif::{ProgressBar, ProgressStyle};
-use tokio::{sync::broadcast::error::RecvError, task::JoinHandle};
+use serde::Deserialize;
+use tokio::{
+    sync::broadcast::error::RecvError,
+    task::JoinHandle,
+    time::{MissedTickBehavior, interval},
+};
 
 use crate::output::{self, visible_line};
+
+/// How often a daemon is asked what is starting there. An answer that comes sooner than that is not asked about.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Follows the states of the children until it is ended.
 pub(crate) struct Progress(Option<JoinHandle<()>>);
 
 /// Starts to show which children are starting, if anybody is there to see it.
 pub(crate) fn show(upstream: &Upstream) -> Progress {
-    if output::is_quiet() || !std::io::stderr().is_terminal() {
+    if !is_seen() {
         return Progress(None);
     }
     let mut events = upstream.subscribe();
@@ -21,12 +30,50 @@ pub(crate) fn show(upstream: &Upstream) -> Progress {
         let mut spinner = Spinner::default();
         loop {
             match events.recv().await {
-                Ok(status) => spinner.update(&status),
+                Ok(status) => spinner.update(&status.name, status.state),
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => break,
             }
         }
     })))
+}
+
+/// The same of the children of a daemon, while `client` waits for its answer.
+pub(crate) fn show_of_daemon(client: &Client) -> Progress {
+    if !is_seen() {
+        return Progress(None);
+    }
+    let address = client.address().clone();
+    Progress(Some(tokio::spawn(async move {
+        let mut ticks = interval(LOOK_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first comes at once.
+        ticks.tick().await;
+        ticks.tick().await;
+        // It is the other connection that says what goes wrong.
+        let Ok(Some(mut looking)) = Client::connect(&address).await else { return };
+        let mut spinner = Spinner::default();
+        while let Ok(Seen { servers }) = looking.request_as("servers", &serde_json::json!({})).await {
+            servers.iter().for_each(|server| spinner.update(&server.name, server.state));
+            ticks.tick().await;
+        }
+    })))
+}
+
+/// What a daemon says of its children, as far as it is shown.
+#[derive(Deserialize)]
+struct Seen {
+    servers: Vec<SeenServer>,
+}
+
+#[derive(Deserialize)]
+struct SeenServer {
+    name: String,
+    state: ServerState,
+}
+
+fn is_seen() -> bool {
+    !output::is_quiet() && std::io::stderr().is_terminal()
 }
 
 impl Progress {
@@ -47,10 +94,13 @@ struct Spinner {
 }
 
 impl Spinner {
-    fn update(&mut self, status: &ServerStatus) {
-        self.starting.retain(|name| *name != status.name);
-        if status.state == ServerState::Starting {
-            self.starting.push(visible_line(&status.name).into_owned());
+    fn update(&mut self, server: &str, state: ServerState) {
+        let server = visible_line(server);
+        let at = self.starting.iter().position(|name| *name == server);
+        match (state, at) {
+            (ServerState::Starting, None) => self.starting.push(server.into_owned()),
+            (ServerState::Starting, Some(_)) | (_, None) => {}
+            (_, Some(at)) => drop(self.starting.remove(at)),
         }
         if self.starting.is_empty() {
             self.clear();

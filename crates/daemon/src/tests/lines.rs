@@ -16,7 +16,10 @@ async fn the_first_request_must_be_hello_in_a_version_that_both_speak() {
     raw.say(r#"{"jsonrpc":"2.0","id":2,"method":"hello","params":{"protocol":99}}"#).await;
     let answer = raw.hear().await;
     assert_eq!(answer["error"]["code"], codes::PROTOCOL, "{answer}");
-    assert!(answer["error"]["data"]["hint"].as_str().unwrap().contains("belljar daemon restart"), "{answer}");
+    assert!(
+        answer["error"]["data"]["hint"].as_str().unwrap().contains(&format!("kill {}", std::process::id())),
+        "{answer}"
+    );
     raw.say(r#"{"jsonrpc":"2.0","id":3,"method":"hello","params":{"protocol":1,"client":"of the future"}}"#).await;
     let answer = raw.hear().await;
     assert_eq!((&answer["result"]["version"], &answer["result"]["fingerprint"]), (&json!("1.2.3"), &json!("f")));
