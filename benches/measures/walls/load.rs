@@ -30,6 +30,7 @@ pub(crate) fn patient() -> Limits {
     Limits {
         timeout: hour,
         compute: hour,
+        wait: hour,
         call: hour,
         fuel: u64::MAX >> 1,
         memory: ByteSize::mib(16),

@@ -1,6 +1,9 @@
 //! What a thousand runs take that all wait for a tool.
+//!
+//! All instances share the pages of the snapshot that they have not written to. `VmRSS` counts such a page once for each of them, `Pss` once
+//! in all: that is the memory which the machine no longer has.
 
-use belljar_benches::process::resident_bytes;
+use belljar_benches::process::{proportional_bytes, resident_bytes};
 use futures::future::join_all;
 use tokio::runtime::Runtime;
 
@@ -25,19 +28,22 @@ pub(crate) fn measure(runtime: &Runtime) {
     ] {
         let gate = Gate::default();
         let began = resident_bytes().unwrap();
-        let (grown, kept) = runtime.block_on(async {
+        let began_own = proportional_bytes().unwrap();
+        let (grown, own, kept) = runtime.block_on(async {
             let runs: Vec<_> = (0..RUNS).map(|_| start(&sandbox, source, &patient(), &gate)).collect();
             gate.arrived(RUNS).await;
             let grown = resident_bytes().unwrap().saturating_sub(began);
+            let own = proportional_bytes().unwrap().saturating_sub(began_own);
             gate.open();
             for outcome in join_all(runs).await {
                 let outcome = outcome.unwrap();
                 assert!(outcome.is_ok(), "{:?}", outcome.result);
             }
-            (grown, resident_bytes().unwrap().saturating_sub(began))
+            (grown, own, proportional_bytes().unwrap().saturating_sub(began_own))
         });
-        line(&format!("{name}: grown by"), mebibytes(grown));
-        line("  for each run", format!("{:.0} KB", grown as f64 / RUNS as f64 / 1e3));
+        line(&format!("{name}: memory taken"), mebibytes(own));
+        line("  for each run", format!("{:.0} KiB", own as f64 / RUNS as f64 / 1024.0));
+        line("  RSS, which counts shared pages in each run", mebibytes(grown));
         line("  kept by warm slots when all have ended", mebibytes(kept));
     }
     line("the sandbox itself", mebibytes(idle.saturating_sub(before)));
