@@ -1,0 +1,40 @@
+//! Why there is no figure.
+
+use belljar_model::RunError;
+use belljar_sandbox::SandboxError;
+
+/// Why a measure gave no figure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureFault {
+    /// The sandbox cannot be set up.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// A script that is measured failed.
+    #[error("a script of the measure failed: {}", .0.message)]
+    Script(Box<RunError>),
+    /// An engine that a comparison needs cannot be set up, or does not run the interpreter.
+    #[error("an engine for the comparison cannot be used: {0}")]
+    Engine(String),
+    /// A task of the measure ended before its time.
+    #[error("a task of the measure ended before its time: {0}")]
+    Task(String),
+}
+
+impl From<wasmtime::Error> for MeasureFault {
+    fn from(error: wasmtime::Error) -> Self {
+        Self::Engine(format!("{error:#}"))
+    }
+}
+
+impl From<RunError> for MeasureFault {
+    fn from(error: RunError) -> Self {
+        Self::Script(Box::new(error))
+    }
+}
+
+impl From<tokio::task::JoinError> for MeasureFault {
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::Task(error.to_string())
+    }
+}
