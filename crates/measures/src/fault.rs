@@ -1,5 +1,7 @@
 //! Why there is no figure.
 
+use std::{io, path::PathBuf};
+
 use belljar_model::RunError;
 use belljar_sandbox::SandboxError;
 
@@ -7,6 +9,25 @@ use belljar_sandbox::SandboxError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureFault {
+    /// The program whose start is measured cannot be started.
+    #[error("{} cannot be started: {error}", program.display())]
+    Start {
+        /// Its file.
+        program: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It gave another answer than it must.
+    #[error("{} answered {answer:?} to 1+1", program.display())]
+    Answer {
+        /// Its file.
+        program: PathBuf,
+        /// Its standard output, or its standard error where that is empty.
+        answer: String,
+    },
+    /// A folder for what is measured cannot be made.
+    #[error("no temporary folder can be made: {0}")]
+    Folder(io::Error),
     /// The sandbox cannot be set up.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),

@@ -35,6 +35,7 @@ pub fn patient() -> Limits {
     Limits {
         timeout: hour,
         compute: hour,
+        wait: hour,
         call: hour,
         fuel: u64::MAX >> 1,
         memory: ByteSize::mib(16),

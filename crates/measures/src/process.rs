@@ -7,10 +7,22 @@ use std::{fs, io};
 /// # Errors
 /// There is no `/proc`, or it says something else.
 pub fn resident_bytes() -> io::Result<u64> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    kibibytes("/proc/self/status", "VmRSS:")
+}
+
+/// Bytes of memory that are resident, of which a page that is mapped several times counts once.
+///
+/// # Errors
+/// There is no `/proc`, or it says something else.
+pub fn proportional_bytes() -> io::Result<u64> {
+    kibibytes("/proc/self/smaps_rollup", "Pss:")
+}
+
+fn kibibytes(file: &str, name: &str) -> io::Result<u64> {
+    let text = fs::read_to_string(file)?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    kibibytes.map(|kibibytes| kibibytes * 1024).ok_or_else(|| io::Error::other("/proc/self/status has no VmRSS"))
+    kibibytes.map(|kibibytes| kibibytes * 1024).ok_or_else(|| io::Error::other(format!("{file} has no {name}")))
 }
 
 /// File descriptors that are open.

@@ -134,6 +134,11 @@ impl Jar {
         Ok(Self { walls, engine, interpreter, stopped })
     }
 
+    /// Which walls stand.
+    pub fn walls(&self) -> Walls {
+        self.walls
+    }
+
     /// How long a script takes in a fresh instance, which it must survive.
     ///
     /// # Errors
