@@ -1,32 +1,5 @@
-//! What the benches share: tools without a world behind them.
+//! What belongs to the benches, and to a test that repeats one of them in small. What measures share is in `crates/measures`.
 
 #![forbid(unsafe_code)]
 
-pub mod process;
 pub mod soak;
-
-use std::{sync::Arc, time::Duration};
-
-use belljar_sandbox::{Effect, ToolSet, Tools};
-use serde_json::{Value, json};
-
-/// One server with two tools: `echo` answers at once, `wait` after 50 ms.
-pub fn two_tools() -> Arc<dyn Tools> {
-    let tools = ToolSet::new()
-        .with("box", "echo", Effect::ReadOnly, async |arguments| Ok(Value::Object(arguments)))
-        .with("box", "wait", Effect::ReadOnly, async |_| {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            Ok(json!(50))
-        });
-    Arc::new(tools)
-}
-
-/// `count` tools on servers of a hundred; the first is `box0.tool0`.
-pub fn many_tools(count: usize) -> Arc<dyn Tools> {
-    let mut tools = ToolSet::new();
-    for number in 0..count {
-        let (server, tool) = (format!("box{}", number / 100), format!("tool{}", number % 100));
-        tools = tools.with(&server, &tool, Effect::ReadOnly, async |arguments| Ok(Value::Object(arguments)));
-    }
-    Arc::new(tools)
-}

@@ -9,11 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use belljar_measures::{process, two_tools};
 use belljar_model::{ByteSize, ErrorKind, Limits};
 use belljar_sandbox::{Program, Sandbox, Tools};
 use futures::{FutureExt as _, future::join_all};
-
-use crate::{process, two_tools};
 
 /// Runs under way at the same time.
 const AT_ONCE: u64 = 4;

@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_benches::{many_tools, two_tools};
+use belljar_measures::{many_tools, two_tools};
 use belljar_model::{ByteSize, Limits};
 use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, Tools};
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -43,6 +43,8 @@ pub(crate) enum Command {
     /// Checks that everything works: the image, the folders, the daemon, and each server.
     #[command(after_help = help::DOCTOR)]
     Doctor(ServersArguments),
+    /// Measures what belljar costs on this machine: starts, calls, runs, memory, limits, search and tokens.
+    Bench(BenchArguments),
     /// Adds a server to belljar.toml.
     Add(AddArguments),
     /// Removes a server from belljar.toml.
@@ -244,6 +246,22 @@ pub(crate) struct ServersArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = help::BENCH)]
+pub(crate) struct BenchArguments {
+    /// Takes a few seconds: fewer rounds, and without the cost of limits.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Writes a page with plots, that needs nothing but a browser.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
 #[command(after_help = help::ADD)]
 pub(crate) struct AddArguments {
     /// What scripts and commands will call it.
@@ -414,6 +432,7 @@ impl Arguments {
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,
+            Command::Bench(arguments) => arguments.json,
             Command::Add(arguments) => arguments.json,
             Command::Remove(arguments) => arguments.json,
             Command::Daemon(arguments) => arguments.command.options().json,

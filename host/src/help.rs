@@ -103,6 +103,19 @@ Starts each server in this process, lists its tools, and says of each what is wr
 
 Exit code: 0 all is well, warnings included; 1 something is bad; 2 wrong usage or configuration; 3 belljar itself failed.";
 
+pub(crate) const BENCH: &str = "\
+Nothing else should be running. No server is started: what tools cost of a model's context is counted from the lists that belljar \
+keeps on disk, and a server that has none yet is named (belljar servers starts them all, and keeps their lists).
+
+Examples:
+  belljar bench
+  belljar bench --html bench.html
+  belljar bench --quick --json
+
+It takes less than a minute, on stdout are the figures. docs/BENCH.md says what each is, and what stands in each field of the JSON.
+
+Exit code: 0 measured; 1 interrupted; 2 wrong usage or configuration, or FILE cannot be written; 3 belljar itself failed.";
+
 pub(crate) const ADD: &str = "\
 Writes into --config FILE, else $BELLJAR_CONFIG, else ~/.config/belljar/belljar.toml. The server comes last; all else in the file \
 stays as it is, and a copy of it is kept beside it. Texts may refer to variables, as in ${TOKEN}, so that no secret stands in the \

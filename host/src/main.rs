@@ -62,6 +62,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Request(arguments) => Ok(commands::request::request(arguments).await),
             Command::Servers(arguments) => commands::servers::servers(arguments).await,
             Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
+            Command::Bench(arguments) => commands::bench::bench(arguments).await,
             Command::Add(arguments) => commands::edit::add(arguments),
             Command::Remove(arguments) => commands::edit::remove(arguments),
             Command::Install(arguments) => commands::install::install(&arguments),

@@ -4,6 +4,7 @@
 
 mod absent;
 mod arguments;
+mod bench;
 mod cancellation;
 mod command_line;
 mod configuration;

@@ -2,13 +2,11 @@
 
 use std::{sync::Arc, time::Duration, time::Instant};
 
+use belljar_measures::{ENDLESS, Gate, Times, endless, patient, sandbox, start};
 use belljar_sandbox::{Program, Sandbox, ToolSet};
 use tokio::runtime::Runtime;
 
-use crate::{
-    load::{ENDLESS, Gate, endless, patient, sandbox, start},
-    table::{Times, head, row},
-};
+use crate::table::{head, row};
 
 const ROUNDS: usize = 200;
 /// For the script to be well under way.
@@ -16,11 +14,11 @@ const UNDER_WAY: Duration = Duration::from_millis(5);
 
 pub(crate) fn measure(runtime: &Runtime) {
     head("From a dropped run to the answer of the next in its slot, which is the only one");
-    let only = sandbox(1, 4);
+    let only = sandbox(1, 4).unwrap();
     row("1+1, with nothing to wait for", &times(runtime, || async { next(&only).await }));
     row("dropped while it waits for a tool", &times(runtime, || dropped(&only, "await box.wait({})", true)));
     row("dropped while it computes", &times(runtime, || dropped(&only, ENDLESS, false)));
-    let busy = sandbox(8, 4);
+    let busy = sandbox(8, 4).unwrap();
     let beside = runtime.block_on(async { endless(&busy, crate::cores()) });
     row("the same, with endless scripts beside it", &times(runtime, || dropped(&only, ENDLESS, false)));
     drop(beside);

@@ -2,14 +2,14 @@
 
 use std::{sync::Arc, time::Duration, time::Instant};
 
+use belljar_measures::{ENDLESS, Times, endless, patient, sandbox};
 use belljar_model::{ErrorKind, Limits};
 use belljar_sandbox::{Program, Sandbox, ToolSet};
 use tokio::runtime::Runtime;
 
 use crate::{
     cores,
-    load::{ENDLESS, endless, patient, sandbox},
-    table::{Times, head, row},
+    table::{head, row},
 };
 
 const ROUNDS: usize = 200;
@@ -17,7 +17,7 @@ const DEADLINE: Duration = Duration::from_millis(50);
 
 pub(crate) fn measure(runtime: &Runtime) {
     head(&format!("Past a deadline of {} ms, with {} endless scripts beside it", DEADLINE.as_millis(), cores()));
-    let sandbox = sandbox(16, 16);
+    let sandbox = sandbox(16, 16).unwrap();
     let deadline = Limits { timeout: DEADLINE, ..patient() };
     let waiting = "await new Promise((resolve) => setTimeout(resolve, 3600000))";
     let catching = "for (;;) { try { for (;;); } catch {} finally { continue } }";

@@ -14,7 +14,6 @@
 mod cancel;
 mod cost;
 mod deadline;
-mod load;
 mod neighbour;
 mod queue;
 mod table;

@@ -5,20 +5,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use belljar_measures::{Times, endless, patient, sandbox, two_tools};
 use belljar_sandbox::{Program, Sandbox};
 use tokio::runtime::Runtime;
 
-use crate::{
-    load::{endless, patient, sandbox},
-    table::{Times, head, row},
-};
+use crate::table::{head, row};
 
 const ROUNDS: usize = 300;
 const ENDLESS: usize = 4;
 
 pub(crate) fn measure(runtime: &Runtime) {
     head("From the question to the answer of an innocent script");
-    let sandbox = sandbox(16, 16);
+    let sandbox = sandbox(16, 16).unwrap();
     let scripts = [("1+1", "1+1"), ("a call", "await box.echo({ a: 1 })")];
     for (name, source) in scripts {
         row(&format!("{name}, alone"), &times(runtime, &sandbox, source));
@@ -32,7 +30,7 @@ pub(crate) fn measure(runtime: &Runtime) {
 }
 
 fn times(runtime: &Runtime, sandbox: &Arc<Sandbox>, source: &'static str) -> Times {
-    let tools = belljar_benches::two_tools();
+    let tools = two_tools();
     let one = || {
         let (sandbox, tools) = (sandbox.clone(), tools.clone());
         let run = async move {

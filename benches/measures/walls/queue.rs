@@ -2,14 +2,13 @@
 
 use std::time::Instant;
 
-use belljar_benches::process::resident_bytes;
+use belljar_measures::{Gate, patient, process::resident_bytes, sandbox, start};
 use belljar_model::ErrorKind;
 use futures::future::join_all;
 use tokio::runtime::Runtime;
 
 use crate::{
     cores,
-    load::{Gate, patient, sandbox, start},
     table::{line, mebibytes},
 };
 
@@ -18,7 +17,7 @@ const QUEUED: usize = 10_000;
 pub(crate) fn measure(runtime: &Runtime) {
     println!("{QUEUED} runs that wait for a slot");
     let slots = cores();
-    let sandbox = sandbox(u32::try_from(slots).unwrap(), u32::try_from(QUEUED).unwrap());
+    let sandbox = sandbox(u32::try_from(slots).unwrap(), u32::try_from(QUEUED).unwrap()).unwrap();
     let (limits, gate) = (patient(), Gate::default());
     runtime.block_on(async {
         let holding: Vec<_> = (0..slots).map(|_| start(&sandbox, "await box.wait({})", &limits, &gate)).collect();

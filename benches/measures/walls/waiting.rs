@@ -3,21 +3,22 @@
 //! All instances share the pages of the snapshot that they have not written to. `VmRSS` counts such a page once for each of them, `Pss` once
 //! in all: that is the memory which the machine no longer has.
 
-use belljar_benches::process::{proportional_bytes, resident_bytes};
+use belljar_measures::{
+    Gate, patient,
+    process::{proportional_bytes, resident_bytes},
+    sandbox, start,
+};
 use futures::future::join_all;
 use tokio::runtime::Runtime;
 
-use crate::{
-    load::{Gate, patient, sandbox, start},
-    table::{line, mebibytes},
-};
+use crate::table::{line, mebibytes};
 
 const RUNS: usize = 1_000;
 
 pub(crate) fn measure(runtime: &Runtime) {
     println!("{RUNS} live runs that all wait for a tool");
     let before = resident_bytes().unwrap();
-    let sandbox = sandbox(u32::try_from(RUNS).unwrap(), 0);
+    let sandbox = sandbox(u32::try_from(RUNS).unwrap(), 0).unwrap();
     let idle = resident_bytes().unwrap();
     for (name, source) in [
         ("a call and no more", "await box.wait({})"),

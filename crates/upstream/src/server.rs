@@ -96,6 +96,12 @@ impl Server {
         }
     }
 
+    /// The tools as far as they are known. Nothing is started.
+    pub(crate) async fn known_tools(&self) -> Option<Tools> {
+        self.book.open().await;
+        self.book.tools()
+    }
+
     /// The tools that the server has now; it is started if need be.
     pub(crate) async fn start(&self) -> Result<Tools, Arc<StartFault>> {
         let (_connection, _in_flight) = self.any().ready().await?;

@@ -73,6 +73,11 @@ impl Upstream {
         self.known(server)?.tools().await
     }
 
+    /// The tools of `server` as far as they are known: as it listed them last, in this process or in an earlier one. Starts nothing.
+    pub async fn known_tools(&self, server: &str) -> Option<Arc<Vec<ToolDefinition>>> {
+        self.server(server).ok()?.known_tools().await
+    }
+
     /// Starts `server`, if it is not running, and gives the tools that it has now.
     ///
     /// # Errors

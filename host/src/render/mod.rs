@@ -1,5 +1,6 @@
 //! Answers for people.
 
+pub(crate) mod bench;
 pub(crate) mod import;
 pub(crate) mod outcome;
 pub(crate) mod progress;

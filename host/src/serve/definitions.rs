@@ -25,6 +25,11 @@ struct Definition {
     input_schema: JsonObject,
 }
 
+/// What clients put before a model of both definitions.
+pub(crate) fn before_a_model() -> Vec<Value> {
+    serde_json::from_str(DEFINITIONS).expect("the file is part of the program, and a test reads it")
+}
+
 /// Both definitions.
 pub(super) fn tools() -> Vec<Tool> {
     let definitions: Vec<Definition> =

@@ -1,7 +1,7 @@
 //! belljar as an MCP server: two tools, whatever the number of children.
 
 mod client;
-mod definitions;
+pub(crate) mod definitions;
 mod through_daemon;
 
 use std::sync::Arc;

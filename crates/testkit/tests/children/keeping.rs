@@ -348,6 +348,20 @@ async fn a_list_that_was_learned_is_known_to_the_next_process_without_a_start() 
 }
 
 #[tokio::test]
+async fn a_list_that_is_known_can_be_asked_for_without_any_start() {
+    let folder = Folder::new();
+    let first = folder.upstream(vec![spec(&["many", "5"])]);
+    assert!(first.known_tools("child").await.is_none() && first.known_tools("nobody").await.is_none());
+    assert_eq!(status(&first).state, ServerState::Cold);
+    let learned = first.tools("child").await.expect("it starts");
+    first.shutdown().await;
+    let second = folder.upstream(vec![spec(&["many", "5"])]);
+    assert_eq!(second.known_tools("child").await, Some(learned));
+    assert_eq!(status(&second).state, ServerState::Cold);
+    second.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_list_that_changes_is_written_anew_and_garbage_is_as_good_as_nothing() {
     let folder = Folder::new();
     let first = folder.upstream(vec![spec(&["probe"])]);

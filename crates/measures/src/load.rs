@@ -1,4 +1,4 @@
-//! Sandboxes, tools and load that the measures share.
+//! Sandboxes, tools and load that measures share.
 
 use std::{
     sync::{
@@ -9,23 +9,28 @@ use std::{
 };
 
 use belljar_model::{ByteSize, Limits, Outcome};
-use belljar_sandbox::{Effect, Image, Program, Sandbox, SandboxOptions, ToolSet, Tools};
+use belljar_sandbox::{Effect, Image, Program, Sandbox, SandboxError, SandboxOptions, ToolSet, Tools};
 use serde_json::json;
 use tokio::{
     sync::Notify,
     task::{JoinHandle, JoinSet},
 };
 
-pub(crate) const ENDLESS: &str = "while (true) {}";
+/// A script that never ends.
+pub const ENDLESS: &str = "while (true) {}";
 
-pub(crate) fn sandbox(max_live: u32, max_queued: u32) -> Arc<Sandbox> {
+/// A sandbox with so many slots and places in the queue.
+///
+/// # Errors
+/// The machine does not serve: it has too little address space, for one.
+pub fn sandbox(max_live: u32, max_queued: u32) -> Result<Arc<Sandbox>, SandboxError> {
     let queue_timeout = Duration::from_secs(600);
     let options = SandboxOptions { max_live, max_queued, queue_timeout, ..SandboxOptions::default() };
-    Arc::new(Sandbox::new(&Image::embedded(), options).unwrap())
+    Sandbox::new(&Image::embedded(), options).map(Arc::new)
 }
 
-/// Limits that end nothing within the time of a measure.
-pub(crate) fn patient() -> Limits {
+/// Limits that end nothing within the time of a measure. A thousand runs have room beside each other.
+pub fn patient() -> Limits {
     let hour = Duration::from_secs(3600);
     Limits {
         timeout: hour,
@@ -39,18 +44,19 @@ pub(crate) fn patient() -> Limits {
 }
 
 /// Starts a run on a task of its own.
-pub(crate) fn start(
-    sandbox: &Arc<Sandbox>,
-    source: &'static str,
-    limits: &Limits,
-    tools: &Gate,
-) -> JoinHandle<Outcome> {
+///
+/// # Panics
+/// Outside of a tokio runtime.
+pub fn start(sandbox: &Arc<Sandbox>, source: &'static str, limits: &Limits, tools: &Gate) -> JoinHandle<Outcome> {
     let (sandbox, limits, tools) = (sandbox.clone(), limits.clone(), tools.tools());
     tokio::spawn(async move { sandbox.run(Program::new(source), &limits, tools).await })
 }
 
 /// Endless scripts, until they are dropped.
-pub(crate) fn endless(sandbox: &Arc<Sandbox>, count: usize) -> JoinSet<Outcome> {
+///
+/// # Panics
+/// Outside of a tokio runtime.
+pub fn endless(sandbox: &Arc<Sandbox>, count: usize) -> JoinSet<Outcome> {
     let mut runs = JoinSet::new();
     for _ in 0..count {
         let sandbox = sandbox.clone();
@@ -61,7 +67,7 @@ pub(crate) fn endless(sandbox: &Arc<Sandbox>, count: usize) -> JoinSet<Outcome> 
 
 /// A tool `box.wait` whose calls stay open until the gate is opened.
 #[derive(Clone, Default)]
-pub(crate) struct Gate(Arc<State>);
+pub struct Gate(Arc<State>);
 
 #[derive(Default)]
 struct State {
@@ -71,7 +77,8 @@ struct State {
 }
 
 impl Gate {
-    pub(crate) fn tools(&self) -> Arc<dyn Tools> {
+    /// The tool.
+    pub fn tools(&self) -> Arc<dyn Tools> {
         let state = self.0.clone();
         Arc::new(ToolSet::new().with("box", "wait", Effect::ReadOnly, move |_| {
             let state = state.clone();
@@ -86,14 +93,14 @@ impl Gate {
     }
 
     /// Waits until so many calls stand before the gate.
-    pub(crate) async fn arrived(&self, count: usize) {
+    pub async fn arrived(&self, count: usize) {
         while self.0.arrived.load(Ordering::Acquire) < count {
             self.0.arrival.notified().await;
         }
     }
 
     /// Answers all calls that stand before it.
-    pub(crate) fn open(&self) {
+    pub fn open(&self) {
         self.0.open.notify_waiters();
     }
 }

@@ -1,0 +1,63 @@
+//! From nothing to a result: a whole process, and a sandbox in a warm one.
+
+use std::{path::Path, process::Stdio, sync::Arc, time::Instant};
+
+use belljar_model::Limits;
+use belljar_sandbox::{Program, Sandbox, ToolSet};
+use tokio::process::Command;
+
+use crate::{
+    MeasureFault, Times,
+    report::{Microseconds, Milliseconds},
+};
+
+/// Variables that would lead the program to something of the user's.
+const UNSET: [&str; 2] = ["BELLJAR_CONFIG", "BELLJAR_LOG"];
+const FOLDERS: [&str; 5] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"];
+
+/// A process from its start to its end. It has an empty configuration, and folders that nobody has used.
+pub(super) async fn cold(program: &Path, rounds: usize) -> Result<Milliseconds, MeasureFault> {
+    let folder = tempfile::tempdir().map_err(MeasureFault::Folder)?;
+    let config = folder.path().join("belljar.toml");
+    std::fs::write(&config, "").map_err(MeasureFault::Folder)?;
+    let mut times = Vec::with_capacity(rounds);
+    // The first reads the program from the disk, which is none of its own doing.
+    for round in 0..=rounds {
+        let mut command = Command::new(program);
+        command.args(["run", "--no-daemon", "--config"]).arg(&config).args(["--code", "1+1"]);
+        command.current_dir(folder.path()).stdin(Stdio::null()).kill_on_drop(true);
+        command.envs(FOLDERS.map(|name| (name, folder.path())));
+        for name in UNSET {
+            command.env_remove(name);
+        }
+        let begun = Instant::now();
+        let output = command.output().await;
+        let time = begun.elapsed();
+        let output = output.map_err(|error| MeasureFault::Start { program: program.to_owned(), error })?;
+        if output.stdout.trim_ascii() != b"2" {
+            let said = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
+            let answer = String::from_utf8_lossy(said).trim().to_owned();
+            return Err(MeasureFault::Answer { program: program.to_owned(), answer });
+        }
+        if round > 0 {
+            times.push(time);
+        }
+    }
+    Ok(Milliseconds::of(&Times::new(times)))
+}
+
+/// A fresh instance, `1+1` in it, and its end.
+pub(super) async fn warm(sandbox: &Arc<Sandbox>, rounds: usize) -> Result<Microseconds, MeasureFault> {
+    let mut times = Vec::with_capacity(rounds);
+    // The first touch the slot's memory.
+    for round in 0..rounds + 10 {
+        let begun = Instant::now();
+        let outcome = sandbox.run(Program::new("1+1"), &Limits::default(), Arc::new(ToolSet::new())).await;
+        let time = begun.elapsed();
+        outcome.result?;
+        if round >= 10 {
+            times.push(time);
+        }
+    }
+    Ok(Microseconds::of(&Times::new(times), 1))
+}

@@ -1,0 +1,23 @@
+//! What belljar costs on the machine that it runs on.
+//!
+//! What measures share, whoever asks for them: `belljar bench`, which needs no Rust, and the benches in `benches/`. Nothing here
+//! prints, or reads the environment or the user's folders; whoever asks hands in what is to be measured.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod fault;
+mod figures;
+mod load;
+mod machine;
+pub mod process;
+pub mod report;
+mod times;
+mod tools;
+pub mod walls;
+
+pub use fault::MeasureFault;
+pub use figures::{Listed, Pace, Step, Subject, measure};
+pub use load::{ENDLESS, Gate, endless, patient, sandbox, start};
+pub use times::Times;
+pub use tools::{WAIT, many_tools, two_tools};

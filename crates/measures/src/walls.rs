@@ -1,0 +1,194 @@
+//! What each wall costs: the same scripts in engines with and without it, in turn.
+//!
+//! The shipped sandbox cannot be had without its walls. So these engines are made here, from the settings of `crates/image`, and link
+//! nothing but what a script without tools needs.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use belljar_image::Image;
+use wasmtime::{
+    Engine, ResourceLimiter, Store, StoreContextMut, UpdateDeadline,
+    component::{ComponentType, Lift, Linker, Lower},
+};
+
+use crate::MeasureFault;
+
+/// The glass, as generated from `wit/sandbox.wit`.
+#[allow(missing_docs, unreachable_pub, dead_code, reason = "generated code")]
+mod glass {
+    wasmtime::component::bindgen!({ path: "../../wit", world: "interpreter", exports: { default: async } });
+}
+
+/// As the sandbox does it.
+const TICK: Duration = Duration::from_millis(2);
+const MEMORY_BYTES: usize = 256 << 20;
+
+/// What walls are compared over: what it is called, and its source.
+pub const SCRIPTS: [(&str, &str); 5] = [
+    (
+        "a loop of 300,000 additions",
+        "function f() { let s = 0; for (let i = 0; i < 300000; i++) s += i; return s } f()",
+    ),
+    ("fib(19)", "const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2); fib(19)"),
+    (
+        "JSON of 5,000 objects, there and back",
+        "JSON.parse(JSON.stringify(Array.from({ length: 5000 }, (_, id) => ({ id, name: 'n' + id })))).length",
+    ),
+    ("sorting 20,000 texts", "Array.from({ length: 20000 }, (_, i) => String((i * 7919) % 20011)).sort().length"),
+    ("growing by 60 MB", "const all = []; for (let i = 0; i < 60; i++) all.push(new Uint8Array(1000000)); all.length"),
+];
+
+/// Which walls stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Walls {
+    /// What they are called.
+    pub name: &'static str,
+    /// The guest's work is counted.
+    pub fuel: bool,
+    /// The guest stops at each tick.
+    pub epochs: bool,
+    /// The guest's memory is bounded.
+    pub limiter: bool,
+}
+
+impl Walls {
+    /// None at all.
+    pub const NONE: Self = Self { name: "none", fuel: false, epochs: false, limiter: false };
+    /// Fuel alone.
+    pub const FUEL: Self = Self { name: "fuel", fuel: true, ..Self::NONE };
+    /// Epochs alone.
+    pub const EPOCHS: Self = Self { name: "epochs", epochs: true, ..Self::NONE };
+    /// The memory limiter alone.
+    pub const LIMITER: Self = Self { name: "limiter", limiter: true, ..Self::NONE };
+    /// As belljar runs scripts. No other has its machine code in the program: theirs is compiled, which takes seconds.
+    pub const ALL: Self = Self { name: "all", fuel: true, epochs: true, limiter: true };
+}
+
+/// An engine with some walls, and the interpreter in it.
+pub struct Jar {
+    walls: Walls,
+    engine: Engine,
+    interpreter: glass::InterpreterPre<Memory>,
+    stopped: Arc<AtomicBool>,
+}
+
+/// As the sandbox's limiter: a comparison for each growth.
+struct Memory;
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(desired <= MEMORY_BYTES)
+    }
+
+    fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(true)
+    }
+}
+
+#[derive(ComponentType, Lift, Lower)]
+#[component(record)]
+struct Datetime {
+    seconds: u64,
+    nanoseconds: u32,
+}
+
+type Context<'a> = StoreContextMut<'a, Memory>;
+
+impl Jar {
+    /// An engine with these walls. Blocks while the interpreter is compiled.
+    ///
+    /// # Errors
+    /// The engine cannot be set up, or does not take the interpreter.
+    pub fn new(walls: Walls) -> Result<Self, MeasureFault> {
+        let mut config = belljar_image::config();
+        config.consume_fuel(walls.fuel).epoch_interruption(walls.epochs);
+        let engine = Engine::new(&config)?;
+        let loaded = Image::embedded().load(&engine).map_err(|error| MeasureFault::Engine(error.to_string()))?;
+        let component = loaded.component;
+        let mut linker = Linker::new(&engine);
+        let mut random = linker.instance("wasi:random/insecure-seed@0.2.6")?;
+        random.func_wrap("insecure-seed", |_: Context<'_>, (): ()| Ok(((0_u64, 0_u64),)))?;
+        let mut clock = linker.instance("wasi:clocks/monotonic-clock@0.2.6")?;
+        clock.func_wrap("now", |_: Context<'_>, (): ()| Ok((0_u64,)))?;
+        let mut clock = linker.instance("wasi:clocks/wall-clock@0.2.6")?;
+        clock.func_wrap("now", |_: Context<'_>, (): ()| Ok((Datetime { seconds: 0, nanoseconds: 0 },)))?;
+        linker.define_unknown_imports_as_traps(&component)?;
+        let interpreter = glass::InterpreterPre::new(linker.instantiate_pre(&component)?)?;
+        let stopped = Arc::new(AtomicBool::new(false));
+        if walls.epochs {
+            let (engine, stopped) = (engine.clone(), stopped.clone());
+            thread::spawn(move || {
+                while !stopped.load(Ordering::Acquire) {
+                    thread::sleep(TICK);
+                    engine.increment_epoch();
+                }
+            });
+        }
+        Ok(Self { walls, engine, interpreter, stopped })
+    }
+
+    /// Which walls stand.
+    pub fn walls(&self) -> Walls {
+        self.walls
+    }
+
+    /// How long a script takes in a fresh instance, which it must survive.
+    ///
+    /// # Errors
+    /// The script fails, or the instance does.
+    pub async fn run(&self, source: &str) -> Result<Duration, MeasureFault> {
+        let program = glass::Program {
+            source: source.to_owned(),
+            namespaces: Vec::new(),
+            max_output: 1 << 16,
+            max_arguments: 1 << 16,
+        };
+        let begun = Instant::now();
+        let mut store = Store::new(&self.engine, Memory);
+        if self.walls.limiter {
+            store.limiter(|memory| memory);
+        }
+        if self.walls.fuel {
+            store.set_fuel(u64::MAX >> 1)?;
+        }
+        if self.walls.epochs {
+            store.set_epoch_deadline(1);
+            store.epoch_deadline_callback(|_| Ok(UpdateDeadline::Yield(1)));
+        }
+        let instance = self.interpreter.instantiate_async(&mut store).await?;
+        let ended = store.run_concurrent(async |accessor| instance.call_run(accessor, program).await).await;
+        drop(store);
+        let time = begun.elapsed();
+        match ended?? {
+            Ok(_) => Ok(time),
+            Err(fault) => Err(MeasureFault::Engine(fault.message)),
+        }
+    }
+}
+
+impl Drop for Jar {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+}
+
+/// The fastest time of a script in each of some jars, which take turns: what else the machine does only ever adds.
+///
+/// # Errors
+/// As [`Jar::run`].
+pub async fn fastest(jars: &[Jar], source: &str, rounds: usize) -> Result<Vec<Duration>, MeasureFault> {
+    let mut fastest = vec![Duration::MAX; jars.len()];
+    for _ in 0..rounds {
+        for (jar, fastest) in jars.iter().zip(&mut fastest) {
+            *fastest = (*fastest).min(jar.run(source).await?);
+        }
+    }
+    Ok(fastest)
+}

@@ -1,0 +1,151 @@
+//! `belljar bench`.
+
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::SystemTime,
+};
+
+use belljar_measures::{Listed, MeasureFault, Pace, Step, Subject, measure, report::Report};
+use belljar_model::{ErrorKind, RunError, Transport};
+use tempfile::NamedTempFile;
+use tokio::task::JoinSet;
+
+use crate::{
+    arguments::BenchArguments,
+    environment,
+    failure::Failure,
+    output, render,
+    serve::definitions,
+    setup::{self, Loaded, Setup},
+    signals,
+};
+
+pub(crate) async fn bench(arguments: BenchArguments) -> Result<ExitCode, Failure> {
+    let loaded = setup::read(&arguments.config)?;
+    let told_to_end = signals::told_to_end();
+    // A page that cannot be written is told of before it is measured, not after.
+    let page = arguments.html.as_deref().map(Page::open).transpose()?;
+    let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
+    let subject = subject(loaded, &arguments).await?;
+    if cfg!(debug_assertions) {
+        output::note("this belljar was built to be worked on: a release build has other figures");
+    }
+    let progress = render::bench::progress::show();
+    let told = progress.told();
+    let mut measuring = JoinSet::new();
+    measuring.spawn(async move {
+        let told = move |step: Step| {
+            tracing::info!("measuring: {}", step.what);
+            told.step(step);
+        };
+        measure(subject, pace, &told).await
+    });
+    let ended = tokio::select! {
+        Some(ended) = measuring.join_next() => Some(ended),
+        () = told_to_end => None,
+    };
+    // What was under way is gone, processes and folders included, before this one ends.
+    measuring.shutdown().await;
+    progress.end();
+    let report = match ended {
+        None => return Err(RunError::new(ErrorKind::Cancelled, "interrupted").into()),
+        Some(Err(error)) => return Err(Failure::internal(format!("a measure broke off: {error}"))),
+        Some(Ok(measured)) => measured.map_err(failed)?,
+    };
+    finish(&report, page, arguments.json)
+}
+
+fn finish(report: &Report, page: Option<Page>, json: bool) -> Result<ExitCode, Failure> {
+    if json {
+        output::print_json(report);
+    } else {
+        render::bench::table::show(report);
+    }
+    if let Some(page) = page {
+        let path = page.write(&render::bench::page::html(report))?;
+        output::remark(format_args!("the page is in {}", path.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is measured. Nothing is started but what lives in this process.
+async fn subject(loaded: Loaded, arguments: &BenchArguments) -> Result<Subject, Failure> {
+    let own = |transport: &Transport| !matches!(transport, Transport::BuiltIn(_));
+    let names: Vec<(String, bool)> =
+        loaded.config.servers.iter().map(|spec| (spec.name.clone(), own(&spec.transport))).collect();
+    let setup = Setup::of(loaded);
+    let upstream = setup.toolbox.upstream();
+    let mut servers = Vec::with_capacity(names.len());
+    for (name, is_own) in names {
+        let tools = if is_own { upstream.known_tools(&name).await } else { upstream.tools(&name).await.ok() };
+        servers.push(Listed { name, tools, is_built_in: !is_own });
+    }
+    setup.toolbox.shutdown().await;
+    let program = environment::own_program();
+    Ok(Subject {
+        program: program.ok_or_else(|| Failure::internal("the system does not say where belljar's program is"))?,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        profile: if cfg!(debug_assertions) { "dev" } else { "release" },
+        now: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        command: command(arguments),
+        servers,
+        own_tools: definitions::before_a_model(),
+        list_with: "belljar servers",
+    })
+}
+
+/// The command that measures the same again.
+fn command(arguments: &BenchArguments) -> String {
+    let mut command = "belljar bench".to_owned();
+    if arguments.quick {
+        command.push_str(" --quick");
+    }
+    if let Some(config) = &arguments.config.config {
+        let path = config.display().to_string();
+        let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+~:@\\".contains(character);
+        let quoted = if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) };
+        command.push_str(&format!(" --config {quoted}"));
+    }
+    command
+}
+
+fn failed(fault: MeasureFault) -> Failure {
+    Failure::internal(fault.to_string())
+}
+
+/// The file for the page: whole, or not there.
+struct Page {
+    path: PathBuf,
+    unfinished: NamedTempFile,
+}
+
+impl Page {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut options = tempfile::Builder::new();
+        options.prefix(".belljar-bench-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // As any file that a program writes for its user: the umask says who reads it.
+            options.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        if path.is_dir() {
+            return Err(unwritable(path, "it is a folder"));
+        }
+        let unfinished = options.tempfile_in(folder).map_err(|error| unwritable(path, error))?;
+        Ok(Self { path: path.to_owned(), unfinished })
+    }
+
+    fn write(mut self, html: &str) -> Result<PathBuf, Failure> {
+        self.unfinished.write_all(html.as_bytes()).map_err(|error| unwritable(&self.path, error))?;
+        self.unfinished.persist(&self.path).map_err(|error| unwritable(&self.path, error.error))?;
+        Ok(self.path)
+    }
+}
+
+fn unwritable(path: &Path, error: impl std::fmt::Display) -> Failure {
+    Failure::usage(format!("{} cannot be written: {error}", path.display()), "name another file with --html")
+}
