@@ -1,6 +1,8 @@
 // belljar and what a user could pick instead, in turn, in one run on one machine: see README.md.
 //
-//     node benches/peers/measure.mjs [--rows fib,json] [--contenders belljar,deno] [--rounds 5] [--milliseconds 700] [--json | --markdown]
+//     node benches/peers/measure.mjs [--rows fib,json] [--contenders belljar,deno] [--rounds 5] [--milliseconds 400] [--json | --markdown]
+//
+// A first Ctrl-C ends the run after the row that is being measured, and shows what there is.
 
 import { readFileSync } from "node:fs";
 import os from "node:os";
@@ -20,7 +22,7 @@ const { values: options } = parseArgs({
     rows: { type: "string", default: Object.keys(ROWS).join() },
     contenders: { type: "string", default: Object.keys(CONTENDERS).join() },
     rounds: { type: "string", default: "5" },
-    milliseconds: { type: "string", default: "700" },
+    milliseconds: { type: "string", default: "400" },
     json: { type: "boolean", default: false },
     markdown: { type: "boolean", default: false },
   },
@@ -28,6 +30,8 @@ const { values: options } = parseArgs({
 const rows = chosen(ROWS, options.rows, "row");
 const names = Object.keys(chosen(CONTENDERS, options.contenders, "contender"));
 const begun = performance.now();
+let stopping = false;
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => (stopping = true));
 
 const { about, missing } = await introductions();
 const answers = await measure();
@@ -53,6 +57,7 @@ async function measure() {
     for (const [row, settings] of Object.entries(rows)) {
       // What is hostile ends in one way; figures are what needs repetition.
       if (settings.kind === "hostile" && round > 1) continue;
+      if (stopping) return answers;
       process.stderr.write(`round ${round} of ${rounds}: ${row}\n`);
       for (const contender of names) {
         const answer = missing[contender] ? { failed: missing[contender] } : await ask(contender, row, settings);
@@ -103,7 +108,7 @@ function report() {
     cores: os.cpus().length,
     memory_gib: Math.round(os.totalmem() / 2 ** 30),
     system: `${os.type()} ${os.release()}`,
-    rounds: Number(options.rounds),
+    rounds: answers.at(-1)?.round ?? 0,
     minutes: Number(((performance.now() - begun) / 60_000).toFixed(1)),
   };
   if (options.json) {
