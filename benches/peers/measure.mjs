@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 
 import { CONTENDERS } from "./contenders.mjs";
 import { proportionalBytes, runContender } from "./processes.mjs";
-import { blocks, markdown, table } from "./summary.mjs";
+import { asDocument, asText, table } from "./summary.mjs";
 
 const ROWS = JSON.parse(readFileSync(new URL("rows.json", import.meta.url), "utf8"));
 // Time for a process to start, and to show that it goes on.
@@ -30,6 +30,8 @@ const { values: options } = parseArgs({
 const rows = chosen(ROWS, options.rows, "row");
 const names = Object.keys(chosen(CONTENDERS, options.contenders, "contender"));
 const begun = performance.now();
+// What others compute beside the measure is in every figure.
+const loadBefore = os.loadavg()[0];
 let stopping = false;
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => (stopping = true));
 
@@ -100,7 +102,6 @@ function attack({ last, killed, code, signal, milliseconds, peakBytes, failed })
 }
 
 function report() {
-  const labels = Object.fromEntries(names.map((name) => [name, about[name]?.name ?? name]));
   const lines = table(rows, names, answers, about);
   const machine = {
     date: new Date().toISOString().slice(0, 10),
@@ -108,21 +109,13 @@ function report() {
     cores: os.cpus().length,
     memory_gib: Math.round(os.totalmem() / 2 ** 30),
     system: `${os.type()} ${os.release()}`,
+    load_before: Number(loadBefore.toFixed(1)),
     rounds: answers.at(-1)?.round ?? 0,
     minutes: Number(((performance.now() - begun) / 60_000).toFixed(1)),
   };
-  if (options.json) {
-    process.stdout.write(`${JSON.stringify({ machine, contenders: about, missing, table: lines, answers }, null, 2)}\n`);
-    return;
-  }
-  const facts = Object.entries(machine).map(([key, value]) => `${key.replace("_gib", ", GiB")}: ${value}`);
-  const versions = Object.values(about).map(({ name, versions, fresh }) => {
-    const each = Object.entries(versions).map(([what, version]) => `${what} ${version}`);
-    return `- ${name} (${each.join(", ")}): ${fresh}`;
-  });
-  const shown = options.markdown ? markdown(lines, labels) : blocks(lines, labels);
-  const legend = "Median (10th to 90th percentile), and times belljar's; less than 1× is faster or smaller than belljar.";
-  process.stdout.write(`${[facts.join("; "), shown, legend, versions.join("\n")].join("\n\n")}\n`);
+  const result = { machine, contenders: about, missing, table: lines };
+  const shown = options.markdown ? asDocument(result) : asText(result);
+  process.stdout.write(options.json ? `${JSON.stringify({ ...result, answers }, null, 2)}\n` : `${shown}\n`);
 }
 
 function chosen(all, names, what) {

@@ -6,7 +6,7 @@ import test from "node:test";
 
 import { CONTENDERS } from "./contenders.mjs";
 import { runContender } from "./processes.mjs";
-import { blocks, cell, markdown, quantile, table } from "./summary.mjs";
+import { asDocument, asText, cell, quantile, table } from "./summary.mjs";
 
 const ROWS = JSON.parse(readFileSync(new URL("rows.json", import.meta.url), "utf8"));
 const FIB = { title: "fib", unit: "ms", kind: "work" };
@@ -44,17 +44,20 @@ test("a row that belljar loses stays in the table, and so does who could not be 
     { row: "fib", contender: "absent", failed: "Cannot find package 'absent'" },
   ];
   const names = ["belljar", "fast", "absent", "never"];
-  const labels = Object.fromEntries(names.map((name) => [name, name]));
-  const lines = table({ fib: FIB }, names, answers);
+  const contenders = { fast: { name: "fast one", versions: { fast: "1.2.3" }, fresh: "new" } };
+  const result = { machine: { cores: 2 }, contenders, table: table({ fib: FIB }, names, answers) };
+  const [, facts, lines, , versions] = asDocument(result).split("\n\n");
+  assert.equal(facts, "cores 2");
   assert.equal(
-    markdown(lines, labels),
+    lines,
     [
-      "|  | belljar | fast | absent | never |",
+      "|  | belljar | fast one | absent | never |",
       "| --- | --- | --- | --- | --- |",
       "| fib, ms | 90.0 (90.0–90.0) **1.0×** | 2.00 (2.00–2.00) **0.02×** | failed: Cannot find package 'absent' | not measured |",
     ].join("\n"),
   );
-  assert.match(blocks(lines, labels), /^ {2}fast {5}2\.00 \(2\.00–2\.00\) {4}0\.02×$/m);
+  assert.equal(versions, "- fast one (fast 1.2.3): a fresh one is new");
+  assert.match(asText(result), /^ {2}fast one {2}2\.00 \(2\.00–2\.00\) {4}0\.02×$/m);
 });
 
 test("without belljar there are no ratios", () => {

@@ -70,7 +70,27 @@ function number(value) {
 }
 
 /** For a terminal: a block for each row, a line for each contender. */
-export function blocks(lines, labels) {
+export function asText(result) {
+  return parts(result, blocks).join("\n\n");
+}
+
+/** For a document: the same, with a line for each row and a column for each contender. */
+export function asDocument(result) {
+  return ["# A run of `benches/peers/measure.mjs --markdown`", ...parts(result, markdown)].join("\n\n");
+}
+
+function parts({ machine, contenders, table }, render) {
+  const labels = Object.fromEntries(table[0].cells.map(({ contender }) => [contender, contenders[contender]?.name ?? contender]));
+  const facts = Object.entries(machine).map(([key, value]) => `${key.replace("_", " ")} ${value}`);
+  const legend = "Median (10th to 90th percentile), and times belljar's; less than 1× is faster or smaller than belljar.";
+  const versions = Object.values(contenders).map(({ name, versions, fresh }) => {
+    const each = Object.entries(versions).map(([what, version]) => `${what} ${version}`);
+    return `- ${name} (${each.join(", ")}): a fresh one is ${fresh}`;
+  });
+  return [facts.join("; "), render(table, labels), legend, versions.join("\n")];
+}
+
+function blocks(lines, labels) {
   const wide = Math.max(...Object.values(labels).map((label) => label.length));
   const figures = Math.max(...lines.flatMap((line) => line.cells.map((each) => (each.ratio ? each.text.length : 0))));
   const block = ({ title, unit, cells }) => {
@@ -83,9 +103,8 @@ export function blocks(lines, labels) {
   return lines.map(block).join("\n\n");
 }
 
-/** For a document: a line for each row, a column for each contender. */
-export function markdown(lines, labels) {
-  const head = ["", ...lines[0].cells.map(({ contender }) => labels[contender])];
+function markdown(lines, labels) {
+  const head = ["", ...Object.values(labels)];
   const body = lines.map(({ title, unit, cells }) => [
     unit ? `${title}, ${unit}` : title,
     ...cells.map(({ text, ratio }) => (ratio === undefined ? text : `${text} **${times(ratio)}**`)),
