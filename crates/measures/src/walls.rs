@@ -139,6 +139,31 @@ impl Jar {
         self.walls
     }
 
+    /// Makes an instance and throws it away.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub async fn instantiate(&self) -> Result<(), MeasureFault> {
+        let mut store = self.store()?;
+        self.interpreter.instantiate_async(&mut store).await?;
+        Ok(())
+    }
+
+    fn store(&self) -> Result<Store<Memory>, MeasureFault> {
+        let mut store = Store::new(&self.engine, Memory);
+        if self.walls.limiter {
+            store.limiter(|memory| memory);
+        }
+        if self.walls.fuel {
+            store.set_fuel(u64::MAX >> 1)?;
+        }
+        if self.walls.epochs {
+            store.set_epoch_deadline(1);
+            store.epoch_deadline_callback(|_| Ok(UpdateDeadline::Yield(1)));
+        }
+        Ok(store)
+    }
+
     /// How long a script takes in a fresh instance, which it must survive.
     ///
     /// # Errors
@@ -151,17 +176,7 @@ impl Jar {
             max_arguments: 1 << 16,
         };
         let begun = Instant::now();
-        let mut store = Store::new(&self.engine, Memory);
-        if self.walls.limiter {
-            store.limiter(|memory| memory);
-        }
-        if self.walls.fuel {
-            store.set_fuel(u64::MAX >> 1)?;
-        }
-        if self.walls.epochs {
-            store.set_epoch_deadline(1);
-            store.epoch_deadline_callback(|_| Ok(UpdateDeadline::Yield(1)));
-        }
+        let mut store = self.store()?;
         let instance = self.interpreter.instantiate_async(&mut store).await?;
         let ended = store.run_concurrent(async |accessor| instance.call_run(accessor, program).await).await;
         drop(store);

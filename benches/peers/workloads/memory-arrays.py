@@ -1,0 +1,3 @@
+every = []
+while True:
+    every.append([7] * 100000)

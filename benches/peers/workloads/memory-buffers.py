@@ -1,0 +1,3 @@
+every = []
+while True:
+    every.append(b'1' * 1000000)

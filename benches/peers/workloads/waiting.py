@@ -1,0 +1,5 @@
+async def main():
+    return await hold({})
+
+
+await main()
