@@ -205,7 +205,7 @@ pub struct Tokens {
     /// The servers whose lists are not: they count for nothing here.
     pub unlisted: Vec<String>,
     /// The command that makes their lists known.
-    pub list_with: &'static str,
+    pub list_with: String,
     /// The definitions of all tools of those servers.
     pub direct_tokens: usize,
     /// The definitions of belljar's two tools.

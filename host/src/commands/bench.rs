@@ -89,19 +89,16 @@ async fn subject(loaded: Loaded, arguments: &BenchArguments) -> Result<Subject, 
         version: env!("CARGO_PKG_VERSION").to_owned(),
         profile: if cfg!(debug_assertions) { "dev" } else { "release" },
         now: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        command: command(arguments),
+        command: command(if arguments.quick { "bench --quick" } else { "bench" }, arguments),
         servers,
         own_tools: definitions::before_a_model(),
-        list_with: "belljar servers",
+        list_with: command("servers", arguments),
     })
 }
 
-/// The command that measures the same again.
-fn command(arguments: &BenchArguments) -> String {
-    let mut command = "belljar bench".to_owned();
-    if arguments.quick {
-        command.push_str(" --quick");
-    }
+/// A command over the same configuration.
+fn command(command: &str, arguments: &BenchArguments) -> String {
+    let mut command = format!("belljar {command}");
     if let Some(config) = &arguments.config.config {
         let path = config.display().to_string();
         let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+~:@\\".contains(character);

@@ -172,8 +172,9 @@ fn search_and_tokens_are_of_the_users_own_lists_and_start_no_server() {
     let percent = 100.0 * number(&tokens["saved_tokens"]) / number(&tokens["direct_tokens"]);
     assert!((number(&tokens["saved_percent"]) - percent).abs() < 0.01, "{tokens:#}");
     // The command that makes a list known is one that there is.
-    let with = tokens["list_with"].as_str().unwrap().strip_prefix("belljar ").unwrap();
-    assert_eq!(terminal.belljar(&[with, "--help"]).code, 0);
+    let with: Vec<&str> = tokens["list_with"].as_str().unwrap().split(' ').skip(1).collect();
+    let help = terminal.belljar(&[with.as_slice(), &["--help"]].concat());
+    assert!(help.code == 0 && with[1] == "--config" && with[2].ends_with("mcp.json"), "{with:?} {help:#?}");
 }
 
 #[test]

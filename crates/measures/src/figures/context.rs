@@ -13,7 +13,7 @@ const ESTIMATE: &str = "bytes of the JSON by 3.6, rounded up";
 /// The most tools that are looked up. More of them say nothing more of what is in the middle.
 const LOOKED_UP: usize = 50;
 
-pub(super) fn tokens(servers: &[Listed], own_tools: &[Value], list_with: &'static str) -> Tokens {
+pub(super) fn tokens(servers: &[Listed], own_tools: &[Value], list_with: &str) -> Tokens {
     let of = |server: &Listed| {
         let tools = server.tools.as_ref()?;
         let definitions = tools.iter().map(
@@ -33,7 +33,7 @@ pub(super) fn tokens(servers: &[Listed], own_tools: &[Value], list_with: &'stati
         estimate: ESTIMATE,
         servers: listed,
         unlisted,
-        list_with,
+        list_with: list_with.to_owned(),
         direct_tokens,
         belljar_tokens,
         look_up_tokens: look_up(servers),

@@ -39,7 +39,7 @@ pub struct Subject {
     /// The definitions of belljar's own tools, as a client gets them.
     pub own_tools: Vec<Value>,
     /// The command by which a server's list becomes known.
-    pub list_with: &'static str,
+    pub list_with: String,
 }
 
 /// A server of the user's.
@@ -171,7 +171,7 @@ pub async fn measure(
     steps.next("search");
     let search = search::all(&subject.servers, rounds.index, rounds.query);
     steps.next("tokens");
-    let tokens = context::tokens(&subject.servers, &subject.own_tools, subject.list_with);
+    let tokens = context::tokens(&subject.servers, &subject.own_tools, &subject.list_with);
 
     Ok(Report {
         version: subject.version,
