@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     dead_children::{child, stubborn},
-    real_servers::{memory, node},
+    real_servers::{memory, node, python},
     support::{Answer, Terminal, on_a_terminal, repository},
 };
 
@@ -98,6 +98,23 @@ fn what_one_command_stores_in_a_server_another_finds_there() {
         shell.json(&["run", "--code", "(await memory.search_nodes({ query: 'ada' })).entities[0].observations"]);
     assert_eq!((&found["ok"], &found["value"]), (&json!(true), &json!(["wrote a program"])), "{found:#}");
     let second = shell.server("memory");
+    assert_eq!((&first["pid"], &second["restarts"]), (&second["pid"], &json!(0)), "{first:#} {second:#}");
+}
+
+#[test]
+fn what_one_command_writes_into_a_database_another_reads_by_the_same_server() {
+    let terminal = Terminal::with_daemon();
+    let file = terminal.folder.path().join("engines.db");
+    let shell = Shell::new(&json!({ "sqlite": python("mcp-server-sqlite", &["--db-path", file.to_str().unwrap()]) }));
+    let create = json!({ "query": "CREATE TABLE engines (name TEXT)" }).to_string();
+    assert_eq!(shell.json(&["call", "sqlite.create_table", "--input", &create])["ok"], true);
+    let insert = json!({ "query": "INSERT INTO engines VALUES ('difference')" }).to_string();
+    assert_eq!(shell.json(&["call", "sqlite.write_query", "--input", &insert])["ok"], true);
+    let first = shell.server("sqlite");
+    let read = "JSON.stringify(await sqlite.read_query({ query: 'SELECT name FROM engines' })).includes('difference')";
+    let found = shell.json(&["run", "--code", read]);
+    assert_eq!((&found["ok"], &found["value"]), (&json!(true), &json!(true)), "{found:#}");
+    let second = shell.server("sqlite");
     assert_eq!((&first["pid"], &second["restarts"]), (&second["pid"], &json!(0)), "{first:#} {second:#}");
 }
 
@@ -450,6 +467,32 @@ fn a_client_of_serve_can_share_the_daemon_and_raises_no_limit() {
     assert_eq!((&kid["calls"], &kid["restarts"]), (&json!(2), &json!(0)), "{kid:#}");
 }
 
+#[test]
+fn what_a_child_asks_is_asked_of_the_client_of_serve_and_its_answer_goes_back() {
+    let shell = Shell::new(&json!({ "kid": { "command": child(), "args": ["probe"] } }));
+    let mut server = shell.begin_fed(&["serve"]);
+    server.ask(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": { "sampling": {} }, "clientInfo": { "name": "test", "version": "1" }
+    } }));
+    server.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let code = "const messages = [{ role: 'user', content: { type: 'text', text: 'who wrote it?' } }]; \
+        (await kid.ask({ method: 'sampling/createMessage', params: { messages, maxTokens: 9 } })).result.content.text";
+    let question = server.ask(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "execute_code", "arguments": { "code": code }
+    } }));
+    assert_eq!(question["method"], "sampling/createMessage", "{question:#}");
+    assert_eq!(question["params"]["messages"][0]["content"]["text"], "who wrote it?", "{question:#}");
+    let content = json!({ "type": "text", "text": "Ada" });
+    let answer = server.ask(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": {
+        "role": "assistant", "content": content, "model": "somebody's"
+    } }));
+    assert_eq!(
+        (&answer["id"], &answer["result"]["structuredContent"]["value"]),
+        (&json!(2), &json!("Ada")),
+        "{answer:#}"
+    );
+}
+
 /// A command that is talked to line by line. It ends with its stdin.
 struct Talk {
     process: Child,
@@ -463,6 +506,10 @@ impl Talk {
 
     fn ask(&mut self, request: &Value) -> Value {
         self.tell(request);
+        self.hear()
+    }
+
+    fn hear(&mut self) -> Value {
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))

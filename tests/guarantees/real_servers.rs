@@ -21,7 +21,7 @@ pub(crate) fn installed(file: &str) -> PathBuf {
 }
 
 /// A program of an installed Python package.
-fn python(program: &str, arguments: &[&str]) -> Value {
+pub(crate) fn python(program: &str, arguments: &[&str]) -> Value {
     let path = repository().join("tests/servers/.venv/bin").join(program);
     assert!(path.exists(), "{} is missing: scripts/test installs what the tests need", path.display());
     json!({ "command": path, "args": arguments })

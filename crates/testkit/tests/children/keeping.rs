@@ -362,6 +362,32 @@ async fn a_list_that_is_known_can_be_asked_for_without_any_start() {
 }
 
 #[tokio::test]
+async fn a_list_that_is_old_serves_at_once_and_is_asked_for_anew_behind_it() {
+    let folder = Folder::new();
+    let first = folder.upstream(vec![spec(&["probe"])]);
+    let mut changes = first.subscribe();
+    let before = first.tools("child").await.expect("it starts").len();
+    call(&first, "grow", json!({})).await.expect("a result");
+    status_when(&mut changes, |status| status.tools == Some(before + 1)).await;
+    first.shutdown().await;
+    let long_ago = std::time::SystemTime::now() - Duration::from_secs(30 * 24 * 3600);
+    for entry in std::fs::read_dir(&folder.0).expect("a folder") {
+        let file = std::fs::File::options().write(true).open(entry.expect("a file").path()).expect("it can be written");
+        file.set_modified(long_ago).expect("it has a time");
+    }
+    let mut options = options();
+    options.cache = Some(folder.1.clone());
+    options.refresh = true;
+    let second = upstream_with(vec![spec(&["probe"])], options);
+    let mut changes = second.subscribe();
+    assert_eq!(second.tools("child").await.expect("they are known").len(), before + 1);
+    // The server that is started behind it has not grown.
+    status_when(&mut changes, |status| status.tools == Some(before)).await;
+    assert_eq!(second.tools("child").await.expect("they are known").len(), before);
+    second.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_list_that_changes_is_written_anew_and_garbage_is_as_good_as_nothing() {
     let folder = Folder::new();
     let first = folder.upstream(vec![spec(&["probe"])]);
