@@ -46,7 +46,7 @@ async fn there(
     let progress = render::progress::show_of_daemon(&client);
     let answer = client.request_until("execute", &params, told_to_end).await.map_err(daemon::failed);
     progress.end().await;
-    Told::parse(&*answer?).map(|told| told.answer.to_owned())
+    Told::parse(&answer?).map(|told| told.answer.to_owned())
 }
 
 /// Runs the script in this process, with children of its own.
