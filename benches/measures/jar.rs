@@ -1,7 +1,8 @@
 //! What the jar costs, wall by wall: `cargo bench --workspace --bench jar`, or with a part of the names after `--`.
 //!
 //! - `instantiate`, and `1+1`, a typical script, the translation of TypeScript of 1, 10 and 100 KB, and some computing: each without any
-//!   wall, with fuel, epochs or the limiter alone, and with all. These engines are made here, and allocate as wasmtime does by itself.
+//!   wall, with fuel, epochs or the limiter alone, and with all. These engines are made here, link no tools and no console, and allocate as
+//!   wasmtime does by itself.
 //! - `stock Boa`: the same computing in the engine as it comes, built natively.
 //! - `sandbox`: what users get, with its pool: `1+1`, calls one after the other and at once, results and values of 1 KB to 10 MB.
 
@@ -26,7 +27,6 @@ const TYPICAL: &str = "
     interface Item { id: number; name: string; tags: string[] }
     const items: Item[] = Array.from({ length: 50 }, (_, id) => ({ id, name: `item ${id}`, tags: id % 2 ? ['odd'] : [] }));
     const odd = items.filter((item) => item.tags.includes('odd')).map(({ id, name }) => ({ id, name }));
-    console.log(odd.length);
     ({ count: odd.length, first: odd[0] })";
 
 /// Scripts that compute, as they run in stock Boa too: their last expression is their value.

@@ -320,6 +320,19 @@ impl Folder {
     }
 }
 
+impl Folder {
+    /// Has a server list its tools, and one more, and gives how many there were before: as many as it has when it is started anew.
+    async fn learn_a_list_that_grows(&self) -> usize {
+        let upstream = self.upstream(vec![spec(&["probe"])]);
+        let mut changes = upstream.subscribe();
+        let before = upstream.tools("child").await.expect("it starts").len();
+        call(&upstream, "grow", json!({})).await.expect("a result");
+        status_when(&mut changes, |status| status.tools == Some(before + 1)).await;
+        upstream.shutdown().await;
+        before
+    }
+}
+
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
@@ -364,12 +377,7 @@ async fn a_list_that_is_known_can_be_asked_for_without_any_start() {
 #[tokio::test]
 async fn a_list_that_is_old_serves_at_once_and_is_asked_for_anew_behind_it() {
     let folder = Folder::new();
-    let first = folder.upstream(vec![spec(&["probe"])]);
-    let mut changes = first.subscribe();
-    let before = first.tools("child").await.expect("it starts").len();
-    call(&first, "grow", json!({})).await.expect("a result");
-    status_when(&mut changes, |status| status.tools == Some(before + 1)).await;
-    first.shutdown().await;
+    let before = folder.learn_a_list_that_grows().await;
     let long_ago = std::time::SystemTime::now() - Duration::from_secs(30 * 24 * 3600);
     for entry in std::fs::read_dir(&folder.0).expect("a folder") {
         let file = std::fs::File::options().write(true).open(entry.expect("a file").path()).expect("it can be written");
@@ -390,12 +398,7 @@ async fn a_list_that_is_old_serves_at_once_and_is_asked_for_anew_behind_it() {
 #[tokio::test]
 async fn a_list_that_changes_is_written_anew_and_garbage_is_as_good_as_nothing() {
     let folder = Folder::new();
-    let first = folder.upstream(vec![spec(&["probe"])]);
-    let mut changes = first.subscribe();
-    let before = first.tools("child").await.expect("it starts").len();
-    call(&first, "grow", json!({})).await.expect("a result");
-    status_when(&mut changes, |status| status.tools == Some(before + 1)).await;
-    first.shutdown().await;
+    let before = folder.learn_a_list_that_grows().await;
     let second = folder.upstream(vec![spec(&["probe"])]);
     assert_eq!(second.tools("child").await.expect("they are known").len(), before + 1);
     second.shutdown().await;
