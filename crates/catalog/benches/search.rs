@@ -30,7 +30,7 @@ fn definitions(servers: usize) -> Vec<Vec<ToolDefinition>> {
                 "limit": { "type": "integer", "description": "how many to return at most" }
             } }
         });
-        ToolDefinition::from_json(&definition).expect("a tool")
+        ToolDefinition::from_json(definition).expect("a tool")
     };
     let each = TOOLS / servers;
     (0..servers).map(|server| (server * each..(server + 1) * each).map(tool).collect()).collect()

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (names, file) in namespaces(&servers).into_iter().zip(&files) {
         let answer: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
         let tools = answer.get("tools").and_then(Value::as_array).ok_or("no list of tools")?;
-        let definitions = tools.iter().map(ToolDefinition::from_json).collect::<Result<_, _>>()?;
+        let definitions = tools.iter().cloned().map(ToolDefinition::from_json).collect::<Result<_, _>>()?;
         ready.push(Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new())));
     }
     let catalog = Catalog::new(ready);

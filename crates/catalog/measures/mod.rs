@@ -41,7 +41,7 @@ pub fn lists() -> Vec<List> {
 pub fn catalog(lists: &[List]) -> Catalog {
     let names: Vec<&str> = lists.iter().map(|(name, _)| name.as_str()).collect();
     let servers = namespaces(&names).into_iter().zip(lists).map(|(names, (_, tools))| {
-        let definitions = tools.iter().map(|tool| ToolDefinition::from_json(tool).expect("a tool")).collect();
+        let definitions = tools.iter().map(|tool| ToolDefinition::from_json(tool.clone()).expect("a tool")).collect();
         Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new()))
     });
     Catalog::new(servers.collect())

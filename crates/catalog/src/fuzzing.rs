@@ -28,7 +28,7 @@ pub fn declared(data: &[u8]) -> String {
     let words = parts.next().unwrap_or_default();
     let result: Value = parts.next().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
 
-    let definitions: Vec<_> = list.iter().filter_map(|entry| ToolDefinition::from_json(entry).ok()).collect();
+    let definitions: Vec<_> = list.into_iter().filter_map(|entry| ToolDefinition::from_json(entry).ok()).collect();
     // A server may be called like one of its tools.
     let given = [words, definitions.first().map_or("then", |first| &first.name), "console"];
     let names = namespaces(&given);

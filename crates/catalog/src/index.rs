@@ -5,14 +5,14 @@
 //! typing errors can be looked for. A field's length is measured against a typical one, not against the average of all tools,
 //! so that a server's index is made once and does not change when another server comes or goes.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 use crate::{
     bounds::{INDEXED_DEPTH, INDEXED_PARAMETERS, WORDS_PER_FIELD},
     tool::Tool,
-    words::words,
+    words::each_stem,
 };
 
 /// How much a field's length counts against it: BM25's `b`.
@@ -52,28 +52,20 @@ pub(crate) struct Index {
 impl Index {
     /// Indexes a server's tools.
     pub(crate) fn new(server: &str, tools: &[Tool]) -> Self {
-        let mut postings: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
-        let server = words(server, WORDS_PER_FIELD);
+        let mut index = Unsorted::default();
         for (place, tool) in (0_u32..).zip(tools) {
-            let mut weights: BTreeMap<String, f32> = BTreeMap::new();
             let definition = tool.definition();
-            let title = definition.title.as_deref().unwrap_or_default();
-            let description = definition.description.as_deref().unwrap_or_default();
             let mut parameters = Parameters::default();
             parameters.collect(&definition.input_schema, 0);
-            add(&mut weights, &NAME, words(&definition.name, WORDS_PER_FIELD));
-            add(&mut weights, &TITLE, words(title, WORDS_PER_FIELD));
-            add(&mut weights, &SERVER, server.clone());
-            add(&mut weights, &SUMMARY, words(tool.summary(), WORDS_PER_FIELD));
-            add(&mut weights, &DESCRIPTION, words(description, WORDS_PER_FIELD));
-            add(&mut weights, &PARAMETER_NAMES, parameters.names);
-            add(&mut weights, &PARAMETER_TEXTS, parameters.texts);
-            for (word, weight) in weights {
-                postings.entry(word).or_default().push(Posting { tool: place, weight });
-            }
+            index.add(place, &NAME, [definition.name.as_str()]);
+            index.add(place, &TITLE, definition.title.as_deref());
+            index.add(place, &SERVER, [server]);
+            index.add(place, &SUMMARY, [tool.summary()]);
+            index.add(place, &DESCRIPTION, definition.description.as_deref());
+            index.add(place, &PARAMETER_NAMES, parameters.names);
+            index.add(place, &PARAMETER_TEXTS, parameters.texts);
         }
-        let (words, postings): (Vec<String>, Vec<Vec<Posting>>) = postings.into_iter().unzip();
-        Self { words, postings }
+        index.sorted()
     }
 
     /// Every word.
@@ -92,49 +84,84 @@ pub(crate) fn letters(word: &str) -> u64 {
     word.chars().fold(0, |letters, letter| letters | 1 << (u32::from(letter) % 64))
 }
 
-fn add(weights: &mut BTreeMap<String, f32>, field: &Field, words: Vec<String>) {
-    // At most some hundreds: no rounding.
-    let length = u16::try_from(words.len()).map_or(f32::from(u16::MAX), f32::from);
-    let share = field.weight / (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / field.typical_words);
-    for word in words {
-        *weights.entry(word).or_default() += share;
+/// An index in the making: the words as they come.
+#[derive(Default)]
+struct Unsorted {
+    numbers: HashMap<String, usize>,
+    /// Of each word, by its number. The tools come in their order.
+    postings: Vec<Vec<Posting>>,
+    /// The words of one field, by their numbers.
+    field: Vec<usize>,
+}
+
+impl Unsorted {
+    /// Adds the words of a tool's field.
+    fn add<'t>(&mut self, tool: u32, field: &Field, texts: impl IntoIterator<Item = &'t str>) {
+        self.field.clear();
+        for text in texts {
+            let room = WORDS_PER_FIELD.saturating_sub(self.field.len());
+            if room == 0 {
+                break;
+            }
+            each_stem(text, room, |word| {
+                let number = self.numbers.get(word).copied().unwrap_or_else(|| {
+                    self.numbers.insert(word.to_owned(), self.postings.len());
+                    self.postings.push(Vec::new());
+                    self.postings.len() - 1
+                });
+                self.field.push(number);
+            });
+        }
+        // At most some hundreds: no rounding.
+        let length = u16::try_from(self.field.len()).map_or(f32::from(u16::MAX), f32::from);
+        let share = field.weight / (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / field.typical_words);
+        for number in &self.field {
+            let Some(postings) = self.postings.get_mut(*number) else { continue };
+            match postings.last_mut().filter(|posting| posting.tool == tool) {
+                Some(posting) => posting.weight += share,
+                None => postings.push(Posting { tool, weight: share }),
+            }
+        }
+    }
+
+    fn sorted(mut self) -> Index {
+        let mut words: Vec<(String, usize)> = self.numbers.into_iter().collect();
+        words.sort_unstable();
+        let mut index = Index::default();
+        for (word, number) in words {
+            index.words.push(word);
+            index.postings.push(self.postings.get_mut(number).map(std::mem::take).unwrap_or_default());
+        }
+        index
     }
 }
 
-/// The words of a tool's parameters.
+/// The texts of a tool's parameters.
 #[derive(Default)]
-struct Parameters {
+struct Parameters<'t> {
     seen: usize,
-    names: Vec<String>,
-    texts: Vec<String>,
+    names: Vec<&'t str>,
+    texts: Vec<&'t str>,
 }
 
-impl Parameters {
+impl<'t> Parameters<'t> {
     /// Collects from a schema and those inside it, to a bounded depth.
-    fn collect(&mut self, schema: &Map<String, Value>, depth: usize) {
+    fn collect(&mut self, schema: &'t Map<String, Value>, depth: usize) {
         let properties = schema.get("properties").and_then(Value::as_object);
         for (name, property) in properties.into_iter().flatten() {
             self.seen += 1;
             if self.seen > INDEXED_PARAMETERS {
                 return;
             }
-            push(&mut self.names, name);
+            self.names.push(name);
             let Some(property) = property.as_object() else { continue };
-            if let Some(text) = property.get("description").and_then(Value::as_str) {
-                push(&mut self.texts, text);
-            }
+            self.texts.extend(property.get("description").and_then(Value::as_str));
             let values = property.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-            for value in values.take(INDEXED_PARAMETERS) {
-                push(&mut self.texts, value);
-            }
+            self.texts.extend(values.take(INDEXED_PARAMETERS));
             if depth < INDEXED_DEPTH {
                 let items = property.get("items").and_then(Value::as_object);
                 self.collect(items.unwrap_or(property), depth + 1);
             }
         }
     }
-}
-
-fn push(field: &mut Vec<String>, text: &str) {
-    field.extend(words(text, WORDS_PER_FIELD.saturating_sub(field.len())));
 }

@@ -163,7 +163,7 @@ mod tests {
     use crate::namespaces;
 
     fn server(tools: &[serde_json::Value], effects: &[(&str, Effect)]) -> ServerCatalog {
-        let definitions = tools.iter().map(|tool| ToolDefinition::from_json(tool).expect("a tool")).collect();
+        let definitions = tools.iter().map(|tool| ToolDefinition::from_json(tool.clone()).expect("a tool")).collect();
         let effects = effects.iter().map(|(name, effect)| ((*name).to_owned(), *effect)).collect();
         ServerCatalog::ready(namespaces(&["my-fs"]).remove(0), definitions, &effects)
     }

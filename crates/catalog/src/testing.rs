@@ -32,7 +32,7 @@ pub(crate) fn catalog(servers: &[(&str, &str)]) -> Catalog {
     let servers = namespaces(&names).into_iter().zip(servers).map(|(names, (_, tools))| {
         let answer: Value = serde_json::from_str(tools).expect("JSON");
         let list = answer.get("tools").unwrap_or(&answer).as_array().expect("a list");
-        let definitions = list.iter().map(|tool| ToolDefinition::from_json(tool).expect("a tool")).collect();
+        let definitions = list.iter().map(|tool| ToolDefinition::from_json(tool.clone()).expect("a tool")).collect();
         Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new()))
     });
     Catalog::new(servers.collect())

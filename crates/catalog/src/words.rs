@@ -1,10 +1,11 @@
 //! From text to the words that are indexed and looked up, the same way for both.
 
-use std::sync::OnceLock;
+use std::{borrow::Cow, sync::OnceLock};
 
 use crate::bounds::{FIELD_BYTES, WORD_CHARS};
 
-/// Words that are in every description and tell none from another. One that stands alone in a name (`get`, `list`) is not here.
+/// Words that are in every description and tell none from another, in their order. One that stands alone in a name (`get`, `list`) is
+/// not here.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "also", "am", "an", "and", "another", "any", "are", "as", "at", "be", "been", "before",
@@ -82,13 +83,25 @@ const SYNONYMS: &[&[&str]] = &[
 
 /// The stems of a text's words, without stop words, at most `most` of them. Only the first [`FIELD_BYTES`] are looked at.
 pub(crate) fn words(text: &str, most: usize) -> Vec<String> {
-    let telling = split(text).into_iter().filter(|word| !STOP_WORDS.contains(&word.as_str()));
-    telling.take(most).map(|word| stem(&word)).collect()
+    let mut stems = Vec::new();
+    each_stem(text, most, |stem| stems.push(stem.to_owned()));
+    stems
+}
+
+/// The same, one after another, for whoever does not keep them.
+pub(crate) fn each_stem(text: &str, most: usize, mut found: impl FnMut(&str)) {
+    let mut count = 0;
+    each_word(text, |word| {
+        if count < most && STOP_WORDS.binary_search(&word).is_err() {
+            count += 1;
+            found(&stem(word));
+        }
+    });
 }
 
 /// The stems of neighbouring words, joined: "screen shot" may be "screenshot", and "check out" "checkout".
 pub(crate) fn joined_pairs(text: &str, most: usize) -> Vec<String> {
-    split(text).windows(2).take(most).map(|pair| stem(&pair.concat())).collect()
+    split(text).windows(2).take(most).map(|pair| stem(&pair.concat()).into_owned()).collect()
 }
 
 /// The stems of the words that stand for the same as this stem, each once.
@@ -108,7 +121,9 @@ pub(crate) fn synonyms(of: &str) -> Vec<String> {
 
 fn synonym_stems() -> &'static [Vec<String>] {
     static STEMS: OnceLock<Vec<Vec<String>>> = OnceLock::new();
-    STEMS.get_or_init(|| SYNONYMS.iter().map(|group| group.iter().map(|word| stem(word)).collect()).collect())
+    STEMS.get_or_init(|| {
+        SYNONYMS.iter().map(|group| group.iter().map(|word| stem(word).into_owned()).collect()).collect()
+    })
 }
 
 /// The words of a question. What stands for a thing of a known kind, a URL or a pattern, is that kind's word.
@@ -116,9 +131,9 @@ pub(crate) fn question_words(text: &str, most: usize) -> Vec<String> {
     let mut found = Vec::new();
     for part in text.split_whitespace() {
         if part.contains("://") || part.starts_with("www.") {
-            found.push(stem("url"));
+            found.push(stem("url").into_owned());
         } else if part.starts_with("*.") || part.contains("/*") {
-            found.push(stem("pattern"));
+            found.push(stem("pattern").into_owned());
         } else {
             found.extend(words(part, most.saturating_sub(found.len())));
         }
@@ -132,16 +147,23 @@ pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The words in lower case. They end at whatever is neither letter nor digit, and where camelCase has its humps; a character
-/// of a script without spaces is a word by itself.
+/// The words in lower case.
 fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
+    each_word(text, |word| words.push(word.to_owned()));
+    words
+}
+
+/// The words in lower case, one after another. They end at whatever is neither letter nor digit, and where camelCase has its humps; a
+/// character of a script without spaces is a word by itself.
+fn each_word(text: &str, mut found: impl FnMut(&str)) {
     let mut word = String::new();
     let mut length = 0_usize;
     let mut end = |word: &mut String, length: &mut usize| {
         *length = 0;
         if !word.is_empty() {
-            words.push(std::mem::take(word));
+            found(word);
+            word.clear();
         }
     };
     let mut before = ' ';
@@ -150,27 +172,29 @@ fn split(text: &str) -> Vec<String> {
         if at >= FIELD_BYTES {
             break;
         }
-        let next_is_lower = characters.peek().is_some_and(|(_, next)| next.is_lowercase());
         if !character.is_alphanumeric() {
             // An apostrophe does not end a word: "doesn't", "page's".
             if !(matches!(character, '\'' | '’') && before.is_alphanumeric()) {
                 end(&mut word, &mut length);
             }
         } else {
-            let hump =
-                character.is_uppercase() && (!before.is_uppercase() || next_is_lower) && before.is_alphanumeric();
+            let mut next_is_lower = || characters.peek().is_some_and(|(_, next)| next.is_lowercase());
+            let may_hump = character.is_uppercase() && before.is_alphanumeric();
+            let hump = may_hump && (!before.is_uppercase() || next_is_lower());
             if hump || is_ideograph(character) || is_ideograph(before) {
                 end(&mut word, &mut length);
             }
             if length < WORD_CHARS {
-                word.extend(character.to_lowercase());
+                match character.is_ascii() {
+                    true => word.push(character.to_ascii_lowercase()),
+                    false => word.extend(character.to_lowercase()),
+                }
                 length += 1;
             }
         }
         before = character;
     }
     end(&mut word, &mut length);
-    words
 }
 
 fn is_ideograph(character: char) -> bool {
@@ -179,27 +203,27 @@ fn is_ideograph(character: char) -> bool {
 
 /// The word without its plural, its `-ing` or `-ed` and a final `e`: enough for English descriptions, and wrong the same way for
 /// both sides where it is wrong.
-pub(crate) fn stem(word: &str) -> String {
+pub(crate) fn stem(word: &str) -> Cow<'_, str> {
     if word.len() <= 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return word.to_owned();
+        return Cow::Borrowed(word);
     }
-    let singular = if let Some(root) =
-        word.strip_suffix("ies").or_else(|| word.strip_suffix("ied")).filter(|root| root.len() > 1)
-    {
-        format!("{root}y")
-    } else if ["sses", "shes", "ches", "xes", "zes"].iter().any(|end| word.ends_with(end)) {
-        word.strip_suffix("es").unwrap_or(word).to_owned()
+    let many = word.strip_suffix("ies").or_else(|| word.strip_suffix("ied")).filter(|root| root.len() > 1);
+    if let Some(root) = many {
+        return Cow::Owned(format!("{root}y"));
+    }
+    let singular = if ["sses", "shes", "ches", "xes", "zes"].iter().any(|end| word.ends_with(end)) {
+        word.strip_suffix("es").unwrap_or(word)
     } else if ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
-        word.to_owned()
+        word
     } else {
-        word.strip_suffix('s').unwrap_or(word).to_owned()
+        word.strip_suffix('s').unwrap_or(word)
     };
     let root = singular.strip_suffix("ing").or_else(|| singular.strip_suffix("ed"));
     let root = match root.filter(|root| root.len() >= 3 && root.contains(['a', 'e', 'i', 'o', 'u', 'y'])) {
         Some(root) => without_double(root),
-        None => singular.as_str(),
+        None => singular,
     };
-    root.strip_suffix('e').filter(|root| root.len() >= 3).unwrap_or(root).to_owned()
+    Cow::Borrowed(root.strip_suffix('e').filter(|root| root.len() >= 3).unwrap_or(root))
 }
 
 /// `stopp` is `stop`; `call`, `pass` and `buzz` stay.
@@ -225,6 +249,13 @@ mod tests {
     }
 
     #[test]
+    fn words_that_tell_nothing_are_passed_over_and_do_not_count() {
+        assert!(STOP_WORDS.is_sorted(), "they are looked for by halves");
+        assert_eq!(words("the Files of a folder, and the others", 99), ["fil", "folder"]);
+        assert_eq!(words("the Files of a folder", 1), ["fil"]);
+    }
+
+    #[test]
     fn forms_of_a_word_have_one_stem() {
         for forms in [
             ["file", "files", "filed", "filing"],
@@ -234,11 +265,11 @@ mod tests {
             ["match", "matches", "matched", "matching"],
             ["call", "calls", "called", "calling"],
         ] {
-            let stems: Vec<String> = forms.iter().map(|form| stem(form)).collect();
+            let stems: Vec<_> = forms.iter().map(|form| stem(form)).collect();
             assert!(stems.iter().all(|stem| *stem == stems[0]), "{stems:?}");
         }
         for word in ["string", "css", "status", "this", "ping", "url"] {
-            assert!(word.starts_with(&stem(word)) && stem(word).len() + 1 >= word.len(), "{word}");
+            assert!(word.starts_with(&*stem(word)) && stem(word).len() + 1 >= word.len(), "{word}");
         }
     }
 

@@ -37,10 +37,10 @@ pub fn json_text(data: &[u8]) {
 
 /// Whatever a list's entry holds, a tool has a name and an object for a schema, or is none.
 fn definition(entry: &Value) {
-    let Ok(tool) = ToolDefinition::from_json(entry) else { return };
+    let Ok(tool) = ToolDefinition::from_json(entry.clone()) else { return };
     assert!(!tool.name.is_empty() && tool.name.len() <= ToolDefinition::NAME_BYTES);
     let again = serde_json::json!({ "name": tool.name, "inputSchema": tool.input_schema });
-    let again = ToolDefinition::from_json(&again).expect("it had a name");
+    let again = ToolDefinition::from_json(again).expect("it had a name");
     assert_eq!(again.input_schema, tool.input_schema);
     assert_eq!(again.annotations, Annotations::default());
 }

@@ -61,19 +61,15 @@ impl ToolDefinition {
     ///
     /// # Errors
     /// [`DefinitionFault`] when there is no usable name; such an entry cannot be called, and hides no other.
-    pub fn from_json(entry: &Value) -> Result<Self, DefinitionFault> {
-        let entry = entry.as_object().ok_or(DefinitionFault::NotAnObject)?;
-        let name = text(entry, "name").ok_or(DefinitionFault::NoName)?;
+    pub fn from_json(entry: Value) -> Result<Self, DefinitionFault> {
+        let Value::Object(mut entry) = entry else { return Err(DefinitionFault::NotAnObject) };
+        let name = text(&mut entry, "name").ok_or(DefinitionFault::NoName)?;
         if name.len() > Self::NAME_BYTES {
             return Err(DefinitionFault::NameTooLong { limit: Self::NAME_BYTES, used: name.len() });
         }
-        let hints = entry.get("annotations").and_then(Value::as_object);
-        let hint = |key: &str| hints.and_then(|hints| hints.get(key)).and_then(Value::as_bool);
+        let mut hints = object(&mut entry, "annotations").unwrap_or_default();
+        let hint = |key: &str| hints.get(key).and_then(Value::as_bool);
         Ok(Self {
-            title: text(entry, "title").or_else(|| hints.and_then(|hints| text(hints, "title"))),
-            description: text(entry, "description"),
-            input_schema: entry.get("inputSchema").and_then(Value::as_object).cloned().unwrap_or_else(any_object),
-            output_schema: entry.get("outputSchema").and_then(Value::as_object).cloned(),
             annotations: Annotations {
                 read_only: hint("readOnlyHint"),
                 destructive: hint("destructiveHint"),
@@ -81,6 +77,10 @@ impl ToolDefinition {
                 open_world: hint("openWorldHint"),
             },
             name,
+            title: text(&mut entry, "title").or_else(|| text(&mut hints, "title")),
+            description: text(&mut entry, "description"),
+            input_schema: object(&mut entry, "inputSchema").unwrap_or_else(any_object),
+            output_schema: object(&mut entry, "outputSchema"),
         })
     }
 }
@@ -89,8 +89,18 @@ fn any_object() -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), json!("object"))])
 }
 
-fn text(object: &Map<String, Value>, key: &str) -> Option<String> {
-    object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+fn text(entry: &mut Map<String, Value>, key: &str) -> Option<String> {
+    match entry.get_mut(key).map(Value::take) {
+        Some(Value::String(text)) if !text.is_empty() => Some(text),
+        _ => None,
+    }
+}
+
+fn object(entry: &mut Map<String, Value>, key: &str) -> Option<Map<String, Value>> {
+    match entry.get_mut(key).map(Value::take) {
+        Some(Value::Object(object)) => Some(object),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -101,12 +111,12 @@ mod tests {
     fn a_malformed_option_is_absent_and_a_missing_name_is_a_fault() {
         let odd =
             json!({"name": "t", "description": null, "inputSchema": true, "annotations": "none", "outputSchema": 3});
-        let tool = ToolDefinition::from_json(&odd).expect("a tool");
+        let tool = ToolDefinition::from_json(odd).expect("a tool");
         assert_eq!(tool.description, None);
         assert_eq!(tool.input_schema, any_object());
         assert_eq!(tool.output_schema, None);
         assert_eq!(tool.annotations, Annotations::default());
-        assert!(ToolDefinition::from_json(&json!({"name": ""})).is_err());
-        assert!(ToolDefinition::from_json(&json!([])).is_err());
+        assert!(ToolDefinition::from_json(json!({"name": ""})).is_err());
+        assert!(ToolDefinition::from_json(json!([])).is_err());
     }
 }

@@ -134,7 +134,7 @@ mod tests {
     fn callers_see_the_argument_and_the_tool_that_has_it_not_does_not() {
         let project = affinity("{project}");
         let tool =
-            |schema: Value| ToolDefinition::from_json(&json!({"name": "t", "inputSchema": schema})).expect("a tool");
+            |schema: Value| ToolDefinition::from_json(json!({"name": "t", "inputSchema": schema})).expect("a tool");
         let tools = [
             tool(json!({"type": "object"})),
             tool(json!({"type": "object", "properties": {"project": {"type": "string"}}, "required": ["project"]})),

@@ -151,7 +151,7 @@ fn parse(file: impl io::Read) -> Option<Vec<ToolDefinition>> {
         return None;
     }
     let Value::Array(tools) = file.get_mut("tools")?.take() else { return None };
-    tools.iter().map(|tool| ToolDefinition::from_json(tool).ok()).collect()
+    tools.into_iter().map(|tool| ToolDefinition::from_json(tool).ok()).collect()
 }
 
 /// A definition as `tools/list` has it.
@@ -217,7 +217,7 @@ mod tests {
             "name": "a", "title": "A", "description": "does", "inputSchema": {"type": "object", "properties": {"z": {}, "b": {}}},
             "outputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "idempotentHint": false},
         });
-        [full, json!({"name": "b"})].iter().map(|tool| ToolDefinition::from_json(tool).expect("a tool")).collect()
+        [full, json!({"name": "b"})].into_iter().map(|tool| ToolDefinition::from_json(tool).expect("a tool")).collect()
     }
 
     #[test]

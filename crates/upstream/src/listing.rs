@@ -106,7 +106,7 @@ impl Collection {
             Ok(entry) => entry,
             Err(error) => return self.complain(format!("an entry cannot be read: {error}")),
         };
-        match ToolDefinition::from_json(&entry) {
+        match ToolDefinition::from_json(entry) {
             Ok(tool) if self.names.insert(tool.name.clone()) => self.tools.push(tool),
             Ok(_) => self.complain("a tool's name is listed twice; the first is kept".to_owned()),
             Err(fault) => self.complain(fault.to_string()),

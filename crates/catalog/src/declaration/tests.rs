@@ -8,7 +8,7 @@ use crate::{
 };
 
 fn tool(entry: &Value) -> (Names, Names, ToolDefinition) {
-    let definition = ToolDefinition::from_json(entry).expect("a tool");
+    let definition = ToolDefinition::from_json(entry.clone()).expect("a tool");
     (namespaces(&["fs"]).remove(0), properties(&[&definition.name]).remove(0), definition)
 }
 

@@ -19,7 +19,7 @@ fn synthetic(servers: usize, tools: usize) -> Catalog {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let servers = namespaces(&names).into_iter().map(|names| {
         let definition =
-            |tool| ToolDefinition::from_json(&json!({"name": format!("tool_{tool}"), "description": "Does it."}));
+            |tool| ToolDefinition::from_json(json!({"name": format!("tool_{tool}"), "description": "Does it."}));
         let definitions = (0..tools).map(definition).collect::<Result<_, _>>().expect("tools");
         Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new()))
     });
@@ -156,7 +156,7 @@ fn a_catalogue_is_fair_to_small_servers() {
     let names = namespaces(&["big", "small"]);
     let list = |tools: usize| {
         (0..tools)
-            .map(|tool| ToolDefinition::from_json(&json!({"name": format!("tool_{tool}")})).expect("a tool"))
+            .map(|tool| ToolDefinition::from_json(json!({"name": format!("tool_{tool}")})).expect("a tool"))
             .collect()
     };
     let [big, small] = [(&names[0], 1_000), (&names[1], 3)]

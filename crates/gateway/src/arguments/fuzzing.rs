@@ -22,7 +22,7 @@ pub fn arguments(data: &[u8]) {
         JsonText::parse(text, &JsonBounds::with_bytes(usize::MAX)).ok()?.to_value().ok()
     };
     let (Some(schema @ Value::Object(_)), Some(arguments @ Value::Object(_))) = (part(), part()) else { return };
-    let tool = ToolDefinition::from_json(&json!({ "name": "tool", "inputSchema": schema })).expect("it has a name");
+    let tool = ToolDefinition::from_json(json!({ "name": "tool", "inputSchema": schema })).expect("it has a name");
     let names = namespaces(&["server"]).remove(0);
     let catalog = ServerCatalog::ready(names, vec![tool], &BTreeMap::new());
     let tool = catalog.tool("tool").expect("it was listed");

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 fn checks(schema: &Value) -> Checks {
-    let definition = ToolDefinition::from_json(&json!({ "name": "t", "inputSchema": schema })).expect("a tool");
+    let definition = ToolDefinition::from_json(json!({ "name": "t", "inputSchema": schema })).expect("a tool");
     let names = namespaces(&["s"]).remove(0);
     Checks::new(Arc::new(ServerCatalog::ready(names, vec![definition], &BTreeMap::new())))
 }

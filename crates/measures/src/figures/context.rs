@@ -76,7 +76,7 @@ mod tests {
     fn listed(name: &str, tools: Option<usize>) -> Listed {
         let tool = |number| {
             let definition = json!({ "name": format!("tool{number}"), "description": "does ".repeat(100) });
-            ToolDefinition::from_json(&definition).expect("a tool")
+            ToolDefinition::from_json(definition).expect("a tool")
         };
         Listed {
             name: name.to_owned(),

@@ -36,7 +36,7 @@ fn tool(number: usize) -> Option<ToolDefinition> {
             "limit": { "type": "integer", "description": "how many to return at most" }
         } }
     });
-    ToolDefinition::from_json(&definition).ok()
+    ToolDefinition::from_json(definition).ok()
 }
 
 #[cfg(test)]
