@@ -5,3 +5,4 @@ pub(crate) mod encode;
 pub(crate) mod inspect;
 mod place;
 pub(crate) mod plain;
+mod plain_bytes;

@@ -119,7 +119,7 @@ pub(crate) async fn a_run_after_a_trap_has_an_instance_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn whichever_growth_of_memory_is_denied_the_run_ends_as_memory() {
-    const SOURCE: &str = "const all = []; for (let i = 0; i < 40; i++) all.push(new Uint8Array(1e5).fill(i), { i, text: 'x'.repeat(5000) + i }); return all.length";
+    const SOURCE: &str = "const all = []; for (let i = 0; i < 80; i++) all.push(new Uint8Array(1e5).fill(i), { i, text: 'x'.repeat(5000) + i }); return all.length";
     const PAGE: u64 = 65_536;
     let arena = Arena::new();
     let peak = arena.run(SOURCE, &Limits::default()).await.usage.peak_memory_bytes.unwrap();
@@ -130,7 +130,7 @@ pub(crate) async fn whichever_growth_of_memory_is_denied_the_run_ends_as_memory(
         let limits = Limits { memory: ByteSize::b(pages * PAGE), ..Limits::default() };
         let outcome = arena.run(SOURCE, &limits).await;
         match outcome.result {
-            Ok(value) => assert_eq!((value.as_str(), pages), ("80", peak / PAGE)),
+            Ok(value) => assert_eq!((value.as_str(), pages), ("160", peak / PAGE)),
             Err(error) => {
                 assert!(pages < peak / PAGE, "{pages} pages are enough: {error:#?}");
                 assert_eq!(error.kind, ErrorKind::Memory, "{pages} pages: {error:#?}");

@@ -4,6 +4,9 @@ use boa_engine::{Context, JsResult, JsValue, object::builtins::JsArray};
 
 use super::plain::{Kept, elements, index, put_elements};
 
+/// Elements of an array that is filled in one go. Of more, the engine makes one after the other until the memory limit ends the run.
+const MAX_FILLED: usize = 1 << 24;
+
 /// `unshift(...items)`.
 pub(super) fn unshift(
     this: &JsValue,
@@ -62,6 +65,14 @@ pub(super) fn fill(
     kept: &Kept,
     context: &mut Context,
 ) -> JsResult<Option<JsValue>> {
+    if let Some((array, length)) = kept.empty(this, context) {
+        let is_whole = matches!(arguments, [] | [_]) && length <= MAX_FILLED;
+        return Ok(is_whole.then(|| {
+            let value = arguments.first().cloned().unwrap_or_default();
+            put_elements(&array, std::iter::repeat_n(value, length), context);
+            this.clone()
+        }));
+    }
     let Some(array) = kept.changeable(this, context) else { return Ok(None) };
     let mut elements = elements(&array);
     let length = elements.len();

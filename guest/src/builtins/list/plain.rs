@@ -35,26 +35,41 @@ impl Kept {
 
     /// A value, if it is an array that is its elements alone: all are there, all are data, and no property is its own.
     pub(super) fn plain(&self, value: &JsValue) -> Option<JsObject> {
-        let object = value.as_object().filter(JsObject::is_array)?;
-        let is_plain = {
-            let array = object.borrow();
-            // The shape says which properties there are, with which attributes, and what the prototype is.
-            let length = array.properties().get(&js_string!("length").into())?;
-            array.shape().to_addr_usize() == self.sample.borrow().shape().to_addr_usize()
-                && length.value().and_then(JsValue::as_number) == Some(dense_length(&object)? as f64)
-        };
-        is_plain.then_some(object)
+        let (array, length) = self.bare(value)?;
+        (dense_length(&array)? as f64 == length).then_some(array)
     }
 
     /// A plain array that may become longer and shorter, with no setter in the way of a new element.
     pub(super) fn changeable(&self, value: &JsValue, context: &mut Context) -> Option<JsObject> {
-        let array = self.plain(value)?;
+        self.plain(value).filter(|array| self.takes_elements(array, context))
+    }
+
+    /// An array that has room for elements and none yet, as `new Array(n)` is, and for how many.
+    pub(super) fn empty(&self, value: &JsValue, context: &mut Context) -> Option<(JsObject, usize)> {
+        let (array, length) = self.bare(value)?;
+        let is_empty = dense_length(&array)? == 0 && length > 0.0 && self.takes_elements(&array, context);
+        is_empty.then_some((array, length as usize))
+    }
+
+    /// A value, if it is an array that has no properties but elements, and its length.
+    fn bare(&self, value: &JsValue) -> Option<(JsObject, f64)> {
+        let object = value.as_object().filter(JsObject::is_array)?;
+        let length = {
+            let array = object.borrow();
+            // The shape says which properties there are, with which attributes, and what the prototype is.
+            let is_bare = array.shape().to_addr_usize() == self.sample.borrow().shape().to_addr_usize();
+            let length = array.properties().get(&js_string!("length").into()).filter(|_| is_bare)?;
+            length.value().and_then(JsValue::as_number)?
+        };
+        Some((object, length))
+    }
+
+    fn takes_elements(&self, array: &JsObject, context: &mut Context) -> bool {
         let has_no_elements = |object: &JsObject| object.borrow().properties().index_property_keys().next().is_none();
-        let is_free = array.is_extensible(context).ok()?
+        array.is_extensible(context).unwrap_or(false)
             && self.has_usual_prototypes()
             && has_no_elements(&self.array_prototype)
-            && has_no_elements(&self.object_prototype);
-        is_free.then_some(array)
+            && has_no_elements(&self.object_prototype)
     }
 
     /// Whether a method that makes a new array of a plain one makes a plain one, and asks nobody.

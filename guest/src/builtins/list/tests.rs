@@ -9,13 +9,15 @@ const SHOW: &str = "const show = (x) => x === null || typeof x !== 'object' ? Ob
     (Array.isArray(x) ? 'A' : 'O') + Object.getPrototypeOf(x)?.constructor?.name + x.length + '{' + Reflect.ownKeys(x).map((k) => { \
     const d = Object.getOwnPropertyDescriptor(x, k); return String(k) + '=' + ('value' in d ? show(d.value) : 'accessor') + [+d.writable, +d.enumerable, +d.configurable] }) + '}'; ";
 
-const ARRAYS: [&str; 16] = [
+const ARRAYS: [&str; 18] = [
     "[]",
     "[1, 2, 3, 4]",
     "[1.5, NaN, -0, 3]",
     "['a', 'b', 1, null, undefined, {}]",
     "[1, , 3]",
     "[, ,]",
+    "new Array(3)",
+    "Object.seal(new Array(3))",
     "Object.assign([1, 2, 3], { extra: 1 })",
     "Object.freeze([1, 2, 3])",
     "Object.seal([1, 2, 3])",

@@ -25,7 +25,7 @@ pub(crate) fn members<'text, const N: usize>(text: &'text str, names: [&str; N])
             return None;
         }
         reader.skip();
-        let value = std::str::from_utf8(reader.raw_value().ok()?).ok()?;
+        let value = text.get(reader.raw_value().ok()?)?;
         if let Some(place) = names.iter().position(|name| name.as_bytes() == key) {
             *found.get_mut(place)? = Some(value);
         }

@@ -1,8 +1,11 @@
 //! The tokens of a JSON text, read from its bytes.
 
+use std::ops::Range;
+
 use boa_engine::{JsStr, JsString};
 
 use super::{Fault, FaultKind};
+use crate::values::plain_bytes::plain_run;
 
 /// How the text's bytes stand for characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -143,9 +146,9 @@ impl<'text> Reader<'text> {
         if self.at == start { Err(self.unexpected()) } else { Ok(()) }
     }
 
-    /// The bytes of a value, which is not looked into: it ends where its last bracket closes. That is enough to find what stands beside it; whether
+    /// Where a value stands, which is not looked into: it ends where its last bracket closes. That is enough to find what stands beside it; whether
     /// it is JSON is for whoever decodes it.
-    pub(super) fn raw_value(&mut self) -> Result<&'text [u8], Fault> {
+    pub(super) fn raw_value(&mut self) -> Result<Range<usize>, Fault> {
         self.next();
         let start = self.at;
         let mut open = 0_usize;
@@ -154,7 +157,7 @@ impl<'text> Reader<'text> {
                 None => return Err(self.fault(FaultKind::End)),
                 Some(b'"') => {
                     self.skip();
-                    self.string()?;
+                    self.skip_string()?;
                 }
                 Some(b'{' | b'[') => {
                     open += 1;
@@ -172,7 +175,30 @@ impl<'text> Reader<'text> {
                 break;
             }
         }
-        Ok(self.text.get(start..self.at).unwrap_or_default())
+        Ok(start..self.at)
+    }
+
+    /// Goes on to the next byte that does not stand for itself in a string.
+    fn skip_plain(&mut self) {
+        self.at += plain_run(self.text.get(self.at..).unwrap_or_default());
+    }
+
+    /// Passes over a string, from behind its first quotation mark to behind its last.
+    fn skip_string(&mut self) -> Result<(), Fault> {
+        loop {
+            self.skip_plain();
+            match self.peek() {
+                None => return Err(self.fault(FaultKind::End)),
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                // Whatever is escaped, it is no quotation mark that ends the string.
+                Some(b'\\') => self.at += 2,
+                Some(byte) if byte < b' ' => return Err(self.fault(FaultKind::ControlCharacter)),
+                Some(_) => self.at += 1,
+            }
+        }
     }
 
     /// A string, from behind its first quotation mark to behind its last.
@@ -180,6 +206,7 @@ impl<'text> Reader<'text> {
         let start = self.at;
         let mut is_ascii = true;
         loop {
+            self.skip_plain();
             match self.peek() {
                 None => return Err(self.fault(FaultKind::End)),
                 Some(b'"') => {
@@ -194,8 +221,8 @@ impl<'text> Reader<'text> {
                 }
                 Some(b'\\') => return self.string_with_escapes(start),
                 Some(byte) if byte < b' ' => return Err(self.fault(FaultKind::ControlCharacter)),
-                Some(byte) => {
-                    is_ascii &= byte.is_ascii();
+                Some(_) => {
+                    is_ascii = false;
                     self.at += 1;
                 }
             }
@@ -207,6 +234,7 @@ impl<'text> Reader<'text> {
         let mut units = Vec::new();
         let mut run_start = start;
         loop {
+            self.skip_plain();
             match self.peek() {
                 None => return Err(self.fault(FaultKind::End)),
                 Some(b'"') => {

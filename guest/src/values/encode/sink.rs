@@ -2,6 +2,8 @@
 
 use boa_engine::{JsString, string::JsStrVariant};
 
+use crate::values::plain_bytes::plain_run;
+
 /// Bytes that are counted beyond the limit, so that an author learns how much too large a value is. What is larger yet is not
 /// measured to its end: a few shared arrays can stand for more bytes than there is time.
 const MAX_COUNTED: u64 = 64 * 1024 * 1024;
@@ -62,13 +64,9 @@ impl Sink {
     }
 
     fn latin1(&mut self, bytes: &[u8]) -> Result<(), Full> {
-        if bytes.iter().all(|&byte| is_plain(byte)) {
-            return self.put(std::str::from_utf8(bytes).unwrap_or_default());
-        }
         let mut rest = bytes;
         loop {
-            let plain = rest.iter().position(|&byte| !is_plain(byte)).unwrap_or(rest.len());
-            let (run, others) = rest.split_at(plain);
+            let (run, others) = rest.split_at(plain_run(rest));
             // ASCII, as every plain byte.
             self.put(std::str::from_utf8(run).unwrap_or_default())?;
             let Some((&byte, others)) = others.split_first() else { return Ok(()) };
@@ -111,11 +109,6 @@ impl Sink {
     pub(super) fn finish(self) -> Result<String, u64> {
         if self.used <= self.max as u64 { Ok(self.text) } else { Err(self.used) }
     }
-}
-
-/// Whether a byte stands for itself in a string of JSON, in Latin-1 and in UTF-8.
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii() && byte >= b' ' && byte != b'"' && byte != b'\\'
 }
 
 /// A string as JSON, with lone surrogates escaped.
