@@ -46,7 +46,8 @@ fn with_contexts<T>(use_them: impl FnOnce(&mut Context, &mut Context) -> T) -> T
 /// Any bytes as a script: translated, parsed, and asked what is to blame for an error, at any place.
 pub fn script_source(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let lines = u32::try_from(text.matches('\n').count() + 1).unwrap_or(u32::MAX);
+    let ends = text.replace("\r\n", "\n").matches(['\n', '\r']).count();
+    let lines = u32::try_from(ends + 1).unwrap_or(u32::MAX);
     let within = |position: Position| {
         assert!((1..=lines).contains(&position.line) && position.column >= 1, "{position:?} of {lines} lines");
     };
@@ -146,6 +147,10 @@ pub fn json_encode(data: &[u8]) {
     let replacer = ["undefined", "['a', 'b', 1]", "(k, v) => v === 1 ? undefined : v", "null"];
     let replacer = replacer[usize::from(seeds.next()) % 4];
     let script = format!("JSON.stringify({value}, {replacer}, {indentation})");
+    // An array of two thousand million elements takes its time in any engine.
+    if script.contains("length") && script.contains("2147483648") {
+        return;
+    }
     with_contexts(|ours, stock| {
         assert_eq!(evaluate(&script, ours), evaluate(&script, stock), "{script}");
         let Ok(value) = ours.eval(Source::from_bytes(&format!("({value})"))) else { return };
@@ -165,6 +170,10 @@ pub fn builtins(data: &[u8]) {
     let mut part = |longest: usize| parts.next().unwrap_or_default().chars().take(longest).collect::<String>();
     let (subject, pattern, replacement) = (part(MAX_CHARACTERS), part(MAX_PATTERN), part(MAX_CHARACTERS));
     let (flags, choice) = (part(8), part(3));
+    // The engine takes all that follows an unclosed `$<` as it is; see the tests of `builtins/regexp`.
+    if replacement.rsplit_once("$<").is_some_and(|(_, rest)| !rest.contains('>')) {
+        return;
+    }
     let quoted = |text: &str| Value::from(text).to_string();
     let (s, p, r, f) = (quoted(&subject), quoted(&pattern), quoted(&replacement), quoted(&flags));
     let number: i32 = choice.parse().unwrap_or(1);

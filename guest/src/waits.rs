@@ -18,6 +18,9 @@ use crate::source::{self, MAIN, Position};
 /// Notes that are kept before those of what has gone on are thrown away.
 const MIN_NOTES: usize = 64;
 
+/// The functions of `globals/prelude.js` that await. They stand nowhere in the script; what waits for them does.
+const HELPERS: [&str; 2] = ["__collect__", "__dispose__"];
+
 /// One place where a function waits.
 struct Wait {
     function: JsString,
@@ -66,6 +69,9 @@ pub(crate) fn record(callback: JsFunction, context: &Context) -> JobCallback {
     }
     let Some(frame) = context.stack_trace().next() else { return JobCallback::new(callback, ()) };
     let location = frame.position();
+    if HELPERS.iter().any(|helper| location.function_name.iter().eq(helper.encode_utf16())) {
+        return JobCallback::new(callback, ());
+    }
     // A loop over what is awaited has no position of its own.
     let (line, column) =
         location.position.map_or((0, 0), |position| (position.line_number(), position.column_number()));

@@ -292,3 +292,45 @@ async fn jsx_and_decorators_are_refused_in_plain_words() {
         assert!(error.hint.is_some(), "{source}\n{error:#?}");
     }
 }
+
+#[tokio::test]
+async fn what_is_held_with_using_is_disposed_of_in_any_case() {
+    let disposable = "const seen = []; const held = (name) => ({ name, [Symbol.dispose]() { seen.push(name) }, async [Symbol.asyncDispose]() { await null; seen.push(name + '!') } });\n";
+    for (script, expected) in [
+        ("{ using a = held('a'), b = held('b'); seen.push('in ' + a.name); } seen", json!(["in a", "b", "a"])),
+        ("try { using a = held('a'); throw 1 } catch { seen.push('caught') } seen", json!(["a", "caught"])),
+        ("const f = () => { using a = held('a'); return seen.slice() }; [f(), seen]", json!([[], ["a"]])),
+        ("for (using a of [held('a'), held('b')]) seen.push('each'); seen", json!(["each", "a", "each", "b"])),
+        ("{ await using a = held('a'); using b = held('b'); } seen", json!(["b", "a!"])),
+        ("{ await using a = { [Symbol.dispose]() { seen.push('at once') } }; } seen", json!(["at once"])),
+        ("{ using none = null; } seen", json!([])),
+        ("using a: { name: string } = held('a');\na.name + seen.length", json!("a0")),
+        ("await using a = held('a'); function later() {}\n({ value: a.name })", json!({ "value": "a" })),
+        (
+            "const fails = (name) => ({ [Symbol.dispose]() { throw name } });\ntry { using a = fails('a'), b = fails('b'); } catch (e) { seen.push(e.name, e instanceof SuppressedError, e.error, e.suppressed) } seen",
+            json!(["SuppressedError", true, "a", "b"]),
+        ),
+    ] {
+        expect_values(&[(&format!("{disposable}{script}"), expected)]).await;
+    }
+    let error = error_of(ErrorKind::Exception, "const a = 1;\n{\n  using file = { close() {} };\n}").await;
+    assert!(error.message.contains("must have a method [Symbol.dispose]"), "{error:#?}");
+    assert_eq!(error.line, Some(3), "{error:#?}");
+    let never = "{ await using a = { [Symbol.asyncDispose]: () => new Promise(() => {}) }; }";
+    error_of(ErrorKind::Deadlock, never).await;
+}
+
+#[tokio::test]
+async fn positions_are_those_of_the_author_however_lines_end() {
+    for (source, expected) in [
+        ("const a = 1;\r\rnull.x", (Some(3), Some(6))),
+        ("const a = 1;\r\n\r\nnull.x", (Some(3), Some(6))),
+        ("const a = '\u{2028}', b = `\u{2029}`; null.x", (Some(1), Some(30))),
+        ("const a = `\u{2028}`;\nnull.x", (Some(2), Some(6))),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert_eq!(place(&error), expected, "{source:?} {error:#?}");
+        assert!(error.frame.as_deref().is_some_and(|frame| frame.contains("null.x")), "{error:#?}");
+    }
+    expect_values(&[("`a\r\nb\rc`.length", json!(5))]).await;
+}

@@ -11,6 +11,8 @@ const WIDTH: usize = 160;
 
 /// A code frame: the lines around `line` with a marker under `column` (both from 1), or none if there is no such line.
 pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
+    // The guest counts lines as the language does.
+    let source = source.replace("\r\n", "\n").replace('\r', "\n");
     let wanted = usize::try_from(line).ok()?.checked_sub(1)?;
     let first = wanted.saturating_sub(BEFORE);
     let mut frame = String::new();

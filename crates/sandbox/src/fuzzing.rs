@@ -17,7 +17,8 @@ pub fn guest_reports(data: &[u8]) {
     let (line, column) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
     for (line, column) in [(line, column), (line % 8, column % 200)] {
         let frame = frame(text, line, column);
-        let exists = line > 0 && text.lines().count() >= line as usize;
+        let lines = text.replace("\r\n", "\n").replace('\r', "\n").lines().count();
+        let exists = line > 0 && lines >= line as usize;
         assert_eq!(frame.is_some(), exists, "line {line}");
         let Some(frame) = frame else { continue };
         assert!(frame.lines().count() <= 5 && frame.lines().all(|line| line.chars().count() <= 200), "{frame}");

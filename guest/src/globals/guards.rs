@@ -18,21 +18,21 @@ use crate::{
 const MAX_SHOWN: usize = 60;
 
 /// The guards, in the order of the parameters that the translation gives them.
-type Guards = [JsValue; 4];
+type Guards = [JsValue; 5];
 
 thread_local! {
-    static GUARDS: RefCell<Guards> = const { RefCell::new([const { JsValue::undefined() }; 4]) };
+    static GUARDS: RefCell<Guards> = const { RefCell::new([const { JsValue::undefined() }; 5]) };
 }
 
-/// Makes the guards. Part of the snapshot.
-pub(super) fn install(context: &mut Context) {
+/// Makes the guards, but for what helps with `using`, which is JavaScript. Part of the snapshot.
+pub(super) fn install(using: JsValue, context: &mut Context) {
     let mut make =
         |native: super::Native| JsValue::from(super::function("", 2, NativeFunction::from_fn_ptr(native), context));
-    GUARDS.set([make(iterable), make(nothing), make(plain), make(take)]);
+    GUARDS.set([make(iterable), make(nothing), make(plain), make(take), using]);
 }
 
 /// Those guards that the translation's function takes.
-pub(crate) fn guards(taken: [bool; 4]) -> Vec<JsValue> {
+pub(crate) fn guards(taken: [bool; 5]) -> Vec<JsValue> {
     GUARDS.with_borrow(|guards| {
         guards.iter().zip(taken).filter(|(_, is_taken)| *is_taken).map(|(guard, _)| guard.clone()).collect()
     })

@@ -17,7 +17,7 @@ mod tools;
 mod web;
 
 use boa_engine::{
-    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
+    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_string,
     object::{FunctionObjectBuilder, builtins::JsFunction},
     property::{Attribute, PropertyDescriptor},
 };
@@ -41,6 +41,7 @@ pub(crate) use web::{SearchParams, UrlObject, start_of_run};
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     originals::keep(context)?;
     builtins::install(context)?;
+    let using = context.eval(Source::from_reader(include_str!("prelude.js").as_bytes(), Some("belljar".as_ref())))?;
     tool_error::install(context)?;
     console::install(context)?;
     timers::install(context)?;
@@ -48,7 +49,7 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     namespace::install(context)?;
     web::install(context)?;
     intl::install(context)?;
-    guards::install(context);
+    guards::install(using, context);
     // Boa's own, which no other engine has as a global.
     context.global_object().delete_property_or_throw(js_string!("TypedArray"), context)?;
     Ok(())

@@ -1,6 +1,8 @@
 // Evaluated once, before the snapshot. Kept to what is shortest to say in JavaScript itself: the classes that scripts test for
-// with `instanceof`. belljar's own errors get their prototypes without calling them (see tool_error.rs and web/exception.rs).
-{
+// with `instanceof`, and what awaits. belljar's own errors get their prototypes without calling them (see tool_error.rs and web/exception.rs).
+// Functions that await are named as `waits.rs` knows them: no place in a script is theirs. The value is what guards.rs gives a program that
+// has `using` in it.
+(() => {
   class ToolError extends Error {
     constructor(server, tool, message, content) {
       super(message);
@@ -27,4 +29,117 @@
     }
   }
   hidden(globalThis, "DOMException", DOMException);
-}
+
+  // What `using` becomes when it is translated: names and parts are those that the translation asks for.
+  class SuppressedError extends Error {
+    constructor(error, suppressed, message) {
+      super(message);
+      hidden(this, "error", error);
+      hidden(this, "suppressed", suppressed);
+    }
+  }
+  hidden(SuppressedError.prototype, "name", "SuppressedError");
+  hidden(SuppressedError.prototype, "message", "");
+  hidden(globalThis, "SuppressedError", SuppressedError);
+
+  const { apply, construct } = Reflect;
+  const { dispose: disposeSymbol, asyncDispose: asyncDisposeSymbol } = Symbol;
+  const none = {};
+  const usingCtx = () => {
+    const resources = [];
+    const hold = (value, isAwaited) => {
+      if (value === null || value === undefined) {
+        if (isAwaited) resources.push({ isAwaited });
+        return value;
+      }
+      if (Object(value) !== value) throw new TypeError("what is used with `using` must be an object, null or undefined");
+      let method = isAwaited ? value[asyncDisposeSymbol] : undefined;
+      const isSync = method === undefined || method === null;
+      if (isSync) method = value[disposeSymbol];
+      if (typeof method !== "function") {
+        throw new TypeError(`what is used with \`using\` must have a method [Symbol.${isAwaited ? "asyncDispose" : "dispose"}]`);
+      }
+      resources.push({ value, method, isSync, isAwaited });
+      return value;
+    };
+    const dispose = (state) => {
+      const { value, method } = resources.pop();
+      try {
+        return method === undefined ? undefined : apply(method, value, []);
+      } catch (error) {
+        state.fail(error);
+      }
+    };
+    const __dispose__ = async (state) => {
+      while (resources.length > 0) {
+        const { isAwaited, isSync } = resources[resources.length - 1];
+        const result = dispose(state);
+        try {
+          if (isAwaited) await (isSync ? undefined : result);
+        } catch (error) {
+          state.fail(error);
+        }
+      }
+      state.end();
+    };
+    return {
+      e: none,
+      u: (value) => hold(value, false),
+      a: (value) => hold(value, true),
+      d() {
+        let error = this.e;
+        const state = {
+          fail: (another) => { error = error === none ? another : new SuppressedError(another, error); },
+          end: () => { if (error !== none) throw error; },
+        };
+        if (resources.some(({ isAwaited }) => isAwaited)) return __dispose__(state);
+        while (resources.length > 0) dispose(state);
+        state.end();
+      },
+    };
+  };
+
+  // Which the engine lacks.
+  const isConstructor = (value) => {
+    try {
+      construct(Object, [], value);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const __collect__ = async (Class, items, map, self) => {
+    if (map !== undefined && typeof map !== "function") throw new TypeError("the second argument of Array.fromAsync must be a function");
+    const isClass = isConstructor(Class);
+    const list = (Class, ...length) => (isClass ? new Class(...length) : new Array(...length));
+    const put = (target, at, value) =>
+      Object.defineProperty(target, at, { value, writable: true, enumerable: true, configurable: true });
+    let target;
+    let at = 0;
+    if ((items[Symbol.asyncIterator] ?? items[Symbol.iterator] ?? undefined) !== undefined) {
+      target = list(Class);
+      for await (const item of items) {
+        put(target, at, map === undefined ? item : await apply(map, self, [item, at]));
+        at++;
+      }
+    } else {
+      const source = Object(items);
+      const length = Math.min(Math.max(Math.trunc(Number(source.length)) || 0, 0), Number.MAX_SAFE_INTEGER);
+      target = list(Class, length);
+      for (; at < length; at++) {
+        const item = await source[at];
+        put(target, at, map === undefined ? item : await apply(map, self, [item, at]));
+      }
+    }
+    target.length = at;
+    return target;
+  };
+  const { fromAsync } = {
+    fromAsync(items, map = undefined, self = undefined) {
+      return __collect__(this, items, map, self);
+    },
+  };
+  hidden(Array, "fromAsync", fromAsync);
+
+  return { usingCtx };
+})();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use boa_engine::{
-    Context, JsError, JsNativeError, JsNativeErrorKind, JsObject, JsResult, JsString, JsValue, Source, js_string,
+    Context, JsError, JsNativeError, JsNativeErrorKind, JsObject, JsResult, JsString, JsValue, js_string,
 };
 
 use super::{namespace::ToolRef, put, put_hidden};
@@ -13,9 +13,8 @@ thread_local! {
     static PROTOTYPE: RefCell<Option<JsObject>> = const { RefCell::new(None) };
 }
 
-/// Makes the class. Part of the snapshot.
+/// Keeps the prototype of the class that `prelude.js` has made. Part of the snapshot.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
-    context.eval(Source::from_reader(include_str!("prelude.js").as_bytes(), Some("belljar".as_ref())))?;
     let class = context.global_object().get(js_string!("ToolError"), context)?.as_object();
     let prototype = match class {
         Some(class) => class.get(js_string!("prototype"), context)?.as_object(),

@@ -21,7 +21,7 @@ mod shape;
 mod take;
 mod unawaited;
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
 use oxc::{
     allocator::Allocator,
@@ -30,7 +30,7 @@ use oxc::{
     parser::{ParseOptions, Parser},
     semantic::SemanticBuilder,
     span::SourceType,
-    transformer::{TransformOptions, Transformer},
+    transformer::{HelperLoaderMode, TransformOptions, Transformer},
 };
 
 pub(crate) use blame::{awaiting_loop, blame, declared_names, reads_whole_result, self_call, thrown_value};
@@ -50,7 +50,10 @@ const BODY: &str = ") {\n";
 const CLOSING: &str = "\n})";
 
 /// The names of the guards of `globals/guards.rs`, in their order there.
-const GUARDS: [&str; 4] = [places::ITERABLE, places::NOTHING, loops::PLAIN, take::TAKE];
+const GUARDS: [&str; 5] = [places::ITERABLE, places::NOTHING, loops::PLAIN, take::TAKE, USING];
+
+/// Where the translation of `using` looks for its helpers.
+const USING: &str = "babelHelpers";
 
 /// A program that the engine can evaluate: to an async function that takes guards.
 pub(crate) struct Translated {
@@ -69,7 +72,12 @@ pub(crate) struct SyntaxFault {
 
 /// Translates `text`, or says where it is wrong.
 pub(crate) fn translate(text: &str) -> Result<Translated, SyntaxFault> {
-    let source = fence::unfenced(text);
+    // To the language, a carriage return ends a line too, with a line feed or alone. Everything here counts line feeds.
+    let lines_end_alike = match memchr::memchr(b'\r', text.as_bytes()) {
+        Some(_) => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+        None => Cow::Borrowed(text),
+    };
+    let source = fence::unfenced(&lines_end_alike);
     let fault = match program(&source) {
         Err(fault) => fault,
         translated => return translated,
@@ -98,7 +106,12 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
     }
     let scoping = checked.semantic.into_scoping();
     refuse::changing_exports(source, &program, &scoping)?;
-    let transform = TransformOptions::default();
+    let mut transform = TransformOptions::default();
+    if memchr::memmem::find(source.as_bytes(), b"using").is_some() {
+        // The engine reads `using`, and disposes of nothing.
+        transform.env.es2026.explicit_resource_management = true;
+        transform.helper_loader.mode = HelperLoaderMode::External;
+    }
     let transformed =
         Transformer::new(&allocator, SCRIPT_NAME.as_ref(), &transform).build_with_scoping(scoping, &mut program);
     if let Some(error) = transformed.diagnostics.errors().next() {

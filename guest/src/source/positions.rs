@@ -50,6 +50,38 @@ pub(crate) struct Origin {
     source: String,
 }
 
+/// Where the lines begin that the map counts, if these are not those that an author sees: to the language, a line or paragraph separator
+/// ends one too, and no editor shows it so.
+struct SeparatedLines(Vec<(u32, u32)>);
+
+impl SeparatedLines {
+    fn of(source: &str) -> Self {
+        if !source.contains(['\u{2028}', '\u{2029}']) {
+            return Self(Vec::new());
+        }
+        let mut starts = vec![(0, 0)];
+        let (mut line, mut column) = (0, 0);
+        for character in source.chars() {
+            match character {
+                '\n' => (line, column) = (line + 1, 0),
+                other => column += if other.len_utf16() == 2 { 2 } else { 1 },
+            }
+            if matches!(character, '\n' | '\u{2028}' | '\u{2029}') {
+                starts.push((line, column));
+            }
+        }
+        Self(starts)
+    }
+
+    /// The author's line and column of those of the map, all from 0.
+    fn position(&self, line: u32, column: u32) -> (u32, u32) {
+        match self.0.get(line as usize) {
+            Some((author_line, start)) => (*author_line, start + column),
+            None => (line, column),
+        }
+    }
+}
+
 thread_local! {
     /// That of the script that runs. Stacks are read from within the script too, so it cannot be handed around.
     static ORIGIN: RefCell<Origin> = RefCell::default();
@@ -57,9 +89,13 @@ thread_local! {
 
 impl Origin {
     pub(super) fn new(map: Option<&oxc_sourcemap::SourceMap<'_>>, shifted_lines: u32, source: &str) -> Self {
+        let separated = SeparatedLines::of(source);
         let tokens = map.map_or_else(Vec::new, |map| {
             map.get_tokens()
-                .map(|token| ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col())))
+                .map(|token| {
+                    let original = separated.position(token.get_src_line(), token.get_src_col());
+                    ((token.get_dst_line(), token.get_dst_col()), original)
+                })
                 .collect()
         });
         Self { tokens, shifted_lines, source: source.to_owned() }

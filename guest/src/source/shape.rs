@@ -55,6 +55,13 @@ fn value_of<'a>(last: Statement<'a>, is_only: bool, builder: &AstBuilder<'a>) ->
             let value = called(Expression::FunctionExpression(function), span, builder);
             Statement::new_return_statement(span, Some(value), builder)
         }
+        // What `using` at the top level becomes: the rest of the program is inside. Nobody has written this statement, so it stands nowhere.
+        Statement::TryStatement(mut using) if using.span == SPAN => {
+            if let Some(last) = using.block.body.pop() {
+                using.block.body.push(value_of(last, false, builder));
+            }
+            Statement::TryStatement(using)
+        }
         other => other,
     }
 }
