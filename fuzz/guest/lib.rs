@@ -8,6 +8,8 @@ mod builtins;
 mod failure;
 #[path = "../../guest/src/fuzzing.rs"]
 pub mod fuzzing;
+#[path = "../../guest/src/garbage.rs"]
+mod garbage;
 #[path = "../../guest/src/globals/mod.rs"]
 mod globals;
 #[path = "../../guest/src/jobs.rs"]

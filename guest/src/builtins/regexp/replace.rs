@@ -198,7 +198,8 @@ impl Captured for InText<'_> {
     }
 
     fn named(&self, wanted: &JsString) -> Option<Range<usize>> {
-        self.found.named_groups().find(|(name, _)| wanted == *name)?.1
+        // The engine's own comparison with a `str` is satisfied by the beginning of a text in UTF-16.
+        self.found.named_groups().find(|(name, _)| wanted.iter().eq(name.encode_utf16()))?.1
     }
 }
 

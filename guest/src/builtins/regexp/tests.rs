@@ -243,6 +243,17 @@ fn what_a_script_observes_is_the_same() {
     }
 }
 
+/// What the engine's own does otherwise than the specification, and Node as it.
+#[test]
+fn a_name_in_a_replacement_is_whole_and_one_that_does_not_end_is_text() {
+    let mut ours = ours();
+    for (script, expected) in
+        [("'-01-x'.replace(/(?<y>\\d+)-/, '$<y-\\n>!')", "-!x"), ("'1-2'.replace(/(?<y>\\d+)-/, '$<y$01$$')", "$<y1$2")]
+    {
+        assert_eq!(evaluate(script, &mut ours), expected, "{script}");
+    }
+}
+
 #[test]
 fn an_iterator_may_be_asked_for_more_while_it_looks() {
     let code = "let it, n = 0; class R extends RegExp { exec(t) { if (n++ < 3) it.next(); return super.exec(t) } } \
