@@ -321,6 +321,97 @@ async fn what_is_held_with_using_is_disposed_of_in_any_case() {
 }
 
 #[tokio::test]
+async fn what_is_left_of_an_object_does_not_have_what_was_taken_apart() {
+    let of = |how: &str| {
+        format!("const item = {{ id: 1, meta: {{ by: 'a', on: 2 }}, tags: ['x', 'y'], last: true }};\n{how}")
+    };
+    for (how, expected) in [
+        (
+            "const { meta: { by }, ...rest } = item; ({ by, rest })",
+            json!({ "by": "a", "rest": { "id": 1, "tags": ["x", "y"], "last": true } }),
+        ),
+        (
+            "let { meta: { by, ...other }, tags: [first], ...rest } = item; ({ by, other, first, rest })",
+            json!({ "by": "a", "other": { "on": 2 }, "first": "x", "rest": { "id": 1, "last": true } }),
+        ),
+        (
+            "const { 'meta': { by } = {}, none: { x } = { x: 1 }, ...rest } = item; ({ by, x, rest })",
+            json!({ "by": "a", "x": 1, "rest": { "id": 1, "tags": ["x", "y"], "last": true } }),
+        ),
+        (
+            "[item, item].map(({ meta: { by }, tags: [, second], ...rest }) => [by, second, rest])",
+            json!([["a", "y", { "id": 1, "last": true }], ["a", "y", { "id": 1, "last": true }]]),
+        ),
+        (
+            "const all = []; for (const { meta: { on }, tags: [...tags], ...rest } of [item, item]) all.push(on, tags.length, rest); all",
+            json!([2, 2, { "id": 1, "last": true }, 2, 2, { "id": 1, "last": true }]),
+        ),
+        (
+            "let by, first, rest; ({ meta: { by }, tags: [first = 0] = [], ...rest } = item); ({ by, first, rest })",
+            json!({ "by": "a", "first": "x", "rest": { "id": 1, "last": true } }),
+        ),
+        (
+            "const { id, ['meta']: meta, ...rest } = item; ({ rest })",
+            json!({ "rest": { "tags": ["x", "y"], "last": true } }),
+        ),
+    ] {
+        assert_eq!(value(&of(how)).await, expected, "{how}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_catch_throws_is_thrown_on_whatever_the_finally_does() {
+    const CLEAN: &str = "const clean = () => { try { throw new Error('inner'); } catch {} };
+const close = async () => { await null; clean(); };
+const outcome = async (work) => { try { return await work(); } catch (error) { return `threw ${error.message}`; } };
+";
+    for (work, expected) in [
+        (
+            "async () => { try { throw new Error('a') } catch (e) { throw new Error(e.message + 'b') } finally { try { await close() } catch {} } }",
+            json!("threw ab"),
+        ),
+        (
+            "async () => { try { throw new Error('a') } catch (e) { throw new Error(e.message + 'b') } finally { clean() } }",
+            json!("threw ab"),
+        ),
+        (
+            "() => { try { throw new Error('a') } catch (e) { throw e } finally { [1, 2].forEach(clean) } }",
+            json!("threw a"),
+        ),
+        (
+            "async () => { for (const x of [1, 2]) { try { await box.nothing() } catch (e) { throw new Error('b' + x) } finally { for await (const y of [close()]) clean() } } }",
+            json!("threw b1"),
+        ),
+        (
+            "async () => { try { throw new Error('a') } catch { return 'caught' } finally { await close() } }",
+            json!("caught"),
+        ),
+        (
+            "async () => { try { throw new Error('a') } catch { throw new Error('b') } finally { return 'finally' } }",
+            json!("finally"),
+        ),
+        (
+            "async () => { let n = 0; for (const x of [1, 2]) { try { throw x } catch { throw x } finally { n++; continue } } return n }",
+            json!(2),
+        ),
+        (
+            "async () => { let n = 0; outer: for (;;) { for (;;) { try { throw 1 } catch { throw 2 } finally { n++; break outer } } } await null; return n }",
+            json!(1),
+        ),
+        (
+            "async () => { try { try { throw new Error('a') } catch { throw new Error('b') } finally { await close() } } catch (e) { throw new Error(e.message + 'c') } finally { clean() } }",
+            json!("threw bc"),
+        ),
+        (
+            "async () => { const all = []; const each = function* () { try { yield 1; yield 2 } catch { all.push('caught') } finally { clean(); all.push('finally') } all.push('after') }; for (const x of each()) break; return all }",
+            json!(["finally"]),
+        ),
+    ] {
+        assert_eq!(value(&format!("{CLEAN}return await outcome({work});")).await, expected, "{work}");
+    }
+}
+
+#[tokio::test]
 async fn positions_are_those_of_the_author_however_lines_end() {
     for (source, expected) in [
         ("const a = 1;\r\rnull.x", (Some(3), Some(6))),

@@ -78,6 +78,18 @@ async fn a_clone_of_any_depth_is_made_and_what_cannot_be_cloned_is_named() {
 }
 
 #[tokio::test]
+async fn a_class_of_errors_may_call_capture_stack_trace_as_in_v8() {
+    let source = "class Refused extends Error {
+    constructor(message) { super(message); this.name = 'Refused'; Error.captureStackTrace(this, Refused); }
+}
+const plain = { name: 'Plain', message: 'no error' };
+Error.captureStackTrace(plain);
+const first = (stack) => stack.split('\\n')[0];
+return [first(new Refused('why').stack), first(plain.stack), plain.stack.includes('script:5:'), Object.keys(plain)];";
+    assert_eq!(value(source).await, json!(["Refused: why", "Plain: no error", true, ["name", "message"]]));
+}
+
+#[tokio::test]
 async fn mistakes_with_them_say_what_to_do() {
     for (script, wanted) in [
         ("new URL('/path')", "new URL('/path', 'https://example.com')"),

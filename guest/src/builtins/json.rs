@@ -9,7 +9,10 @@ use boa_gc::{Finalize, Trace};
 use super::replace;
 use crate::{
     globals::{enumerable_keys, is_array_or_revoked},
-    values::{decode, encode},
+    values::{
+        decode::{self, Record},
+        encode,
+    },
 };
 
 /// The longest indentation.
@@ -37,52 +40,72 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
 fn parse(_: &JsValue, arguments: &[JsValue], delete: &Delete, context: &mut Context) -> JsResult<JsValue> {
     let text = arguments.get_or_undefined(0).to_string(context)?;
     let Some(reviver) = arguments.get_or_undefined(1).as_callable() else { return decode::parse(&text, context) };
-    let depth = decode::depth(&text, context)?;
-    if depth > MAX_DEPTH_TO_REVIVE {
-        return Err(too_deep(&format!("the JSON text nests {depth} levels deep")));
-    }
-    let value = decode::parse(&text, context)?;
+    let (value, record) = match decode::parse_with_record(&text, MAX_DEPTH_TO_REVIVE, context)? {
+        Ok(parsed) => parsed,
+        Err(depth) => return Err(too_deep(&format!("the JSON text nests {depth} levels deep"))),
+    };
     let holder = JsObject::with_object_proto(context.intrinsics());
     holder.create_data_property_or_throw(js_string!(""), value, context)?;
-    revive(&holder, js_string!(""), &reviver, delete, 0, context)
+    Revival { reviver, delete }.revive(&holder, js_string!(""), Some(&record), 0, context)
 }
 
-/// Gives a value to the reviver, what it holds first.
-fn revive(
-    holder: &JsObject,
-    key: JsString,
-    reviver: &JsObject,
-    delete: &Delete,
-    depth: usize,
-    context: &mut Context,
-) -> JsResult<JsValue> {
-    let value = holder.get(key.clone(), context)?;
-    if let Some(object) = value.as_object() {
-        // A reviver can put more into what it is given than the text held.
-        if depth > MAX_DEPTH_TO_REVIVE {
-            return Err(too_deep("what the reviver makes nests deeper still"));
-        }
-        let member = |key: JsString, context: &mut Context| {
-            let revived = revive(&object, key.clone(), reviver, delete, depth + 1, context)?;
-            if revived.is_undefined() {
-                delete.0.call(&JsValue::undefined(), &[object.clone().into(), key.into()], context)?;
+struct Revival<'a> {
+    reviver: JsObject,
+    delete: &'a Delete,
+}
+
+impl Revival<'_> {
+    /// Gives a value to the reviver, what it holds first. Of what is still as the text had it, the reviver learns the source.
+    fn revive(
+        &self,
+        holder: &JsObject,
+        key: JsString,
+        record: Option<&Record>,
+        depth: usize,
+        context: &mut Context,
+    ) -> JsResult<JsValue> {
+        let value = holder.get(key.clone(), context)?;
+        let record = record.filter(|record| record.is_of(&value));
+        let told = JsObject::with_object_proto(context.intrinsics());
+        if let Some(object) = value.as_object() {
+            // A reviver can put more into what it is given than the text held.
+            if depth > MAX_DEPTH_TO_REVIVE {
+                return Err(too_deep("what the reviver makes nests deeper still"));
+            }
+            if is_array_or_revoked(&object, context)? {
+                let length = object.get(js_string!("length"), context)?.to_length(context)?;
+                for index in 0..length {
+                    let record = record.and_then(|record| record.element(index));
+                    self.revive_member(&object, JsString::from(index.to_string()), record, depth, context)?;
+                }
             } else {
-                object.create_data_property(key, revived, context)?;
+                for key in enumerable_keys(&object, context)? {
+                    let record = record.and_then(|record| record.member(&key.clone().into()));
+                    self.revive_member(&object, key, record, depth, context)?;
+                }
             }
-            JsResult::Ok(())
-        };
-        if is_array_or_revoked(&object, context)? {
-            let length = object.get(js_string!("length"), context)?.to_length(context)?;
-            for index in 0..length {
-                member(JsString::from(index.to_string()), context)?;
-            }
-        } else {
-            for key in enumerable_keys(&object, context)? {
-                member(key, context)?;
-            }
+        } else if let Some(source) = record.and_then(Record::source) {
+            told.create_data_property_or_throw(js_string!("source"), source.clone(), context)?;
         }
+        self.reviver.call(&holder.clone().into(), &[key.into(), value, told.into()], context)
     }
-    reviver.call(&holder.clone().into(), &[key.into(), value], context)
+
+    fn revive_member(
+        &self,
+        object: &JsObject,
+        key: JsString,
+        record: Option<&Record>,
+        depth: usize,
+        context: &mut Context,
+    ) -> JsResult<()> {
+        let revived = self.revive(object, key.clone(), record, depth + 1, context)?;
+        if revived.is_undefined() {
+            self.delete.0.call(&JsValue::undefined(), &[object.clone().into(), key.into()], context)?;
+        } else {
+            object.create_data_property(key, revived, context)?;
+        }
+        Ok(())
+    }
 }
 
 fn too_deep(what: &str) -> JsError {
@@ -256,6 +279,10 @@ mod tests {
             "JSON.stringify(new Proxy([1, 2], {})) + JSON.stringify(new Proxy({ a: 1 }, {}))",
             "JSON.stringify(new Map([[1, 2]])) + JSON.stringify(new Set([1])) + JSON.stringify(new Error('x')) + JSON.stringify(/x/)",
             "JSON.stringify(undefined) + String(JSON.stringify(() => 1))",
+            "const seen = []; JSON.parse('{\"a\": 1.50, \"b\": [true, \"\\u0041é\", {\"a\": null}], \"b2\": {}, \"a\": -0}', function (k, v, c) { seen.push([k, Object.keys(c), c.source]); if (k === 'b') this.b2 = 7; return v }); JSON.stringify(seen)",
+            "let whole; JSON.parse(' 12.50 ', (k, v, { source }) => { whole = source; return v }) + whole",
+            "JSON.parse('0', () => { throw 1 })",
+            "const large = []; JSON.parse('[12345678901234567890, \"€\", 1]', function (k, v, { source }) { large.push(source); if (k === '0') this[2] = 2; return v }); String(large)",
             "JSON.stringify({ a: 1n })",
             "const o = {}; o.o = o; JSON.stringify(o)",
             "const twice = { a: 1 }; JSON.stringify([twice, twice])",

@@ -30,19 +30,24 @@
   }
   hidden(globalThis, "DOMException", DOMException);
 
+  const { apply, construct } = Reflect;
   // What `using` becomes when it is translated: names and parts are those that the translation asks for.
-  class SuppressedError extends Error {
-    constructor(error, suppressed, message) {
-      super(message);
-      hidden(this, "error", error);
-      hidden(this, "suppressed", suppressed);
-    }
+  // As all errors of the language, it may be called without `new`.
+  function SuppressedError(error, suppressed, message) {
+    const made = construct(Error, message === undefined ? [] : [message], new.target ?? SuppressedError);
+    hidden(made, "error", error);
+    hidden(made, "suppressed", suppressed);
+    return made;
   }
+  Object.setPrototypeOf(SuppressedError, Error);
+  Object.defineProperty(SuppressedError, "prototype", {
+    value: Object.create(Error.prototype, { constructor: { value: SuppressedError, writable: true, configurable: true } }),
+    writable: false,
+  });
   hidden(SuppressedError.prototype, "name", "SuppressedError");
   hidden(SuppressedError.prototype, "message", "");
   hidden(globalThis, "SuppressedError", SuppressedError);
 
-  const { apply, construct } = Reflect;
   const { dispose: disposeSymbol, asyncDispose: asyncDisposeSymbol } = Symbol;
   const none = {};
   const usingCtx = () => {
@@ -98,6 +103,19 @@
       },
     };
   };
+
+  // Which errors call in their constructors, after V8. An error has its stack without it.
+  const { toString: headOf } = Error.prototype;
+  const { captureStackTrace } = {
+    captureStackTrace(target) {
+      if (Object(target) !== target) throw new TypeError("Error.captureStackTrace takes an object");
+      if (target instanceof Error) return;
+      const { stack } = new Error();
+      const frames = stack.indexOf("\n");
+      hidden(target, "stack", apply(headOf, target, []) + (frames < 0 ? "" : stack.slice(frames)));
+    },
+  };
+  hidden(Error, "captureStackTrace", captureStackTrace);
 
   // Which the engine lacks.
   const isConstructor = (value) => {

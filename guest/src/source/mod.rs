@@ -12,11 +12,13 @@
 mod advice;
 mod blame;
 mod fence;
+mod finish;
 mod loops;
 mod parsed;
 mod places;
 mod positions;
 mod refuse;
+mod rest;
 mod shape;
 mod take;
 mod unawaited;
@@ -35,6 +37,7 @@ use oxc::{
 
 pub(crate) use blame::{awaiting_loop, blame, declared_names, reads_whole_result, self_call, thrown_value};
 pub(crate) use parsed::hint as hint_for_parsing;
+pub(crate) use places::VARIABLE;
 pub(crate) use positions::{Origin, Position, original};
 pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
@@ -118,6 +121,8 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
         return Err(fault(source, error));
     }
     shape::return_last_value(&allocator, &mut program);
+    rest::name_patterns(&allocator, source, &mut program);
+    finish::apart(&allocator, source, &mut program);
     places::mark(&allocator, source, &mut program);
     loops::count(&allocator, source, &mut program);
 

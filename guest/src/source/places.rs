@@ -31,7 +31,7 @@ use super::{
 };
 
 /// The variable. A source that names it, or a guard, is left as it is.
-const VARIABLE: &str = "__at__";
+pub(crate) const VARIABLE: &str = "__at__";
 /// Gives back what can be looped over, or throws.
 pub(super) const ITERABLE: &str = "__iterable__";
 /// Throws, since there is nothing to destructure.

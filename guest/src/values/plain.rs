@@ -2,6 +2,7 @@
 
 use boa_engine::{
     JsObject, JsValue,
+    object::IndexPropertyValues,
     property::{PropertyDescriptor, PropertyKey},
 };
 
@@ -12,8 +13,15 @@ pub(crate) fn member(object: &JsObject, key: &PropertyKey) -> Option<JsValue> {
 
 /// An element of an array, if it has it itself.
 pub(crate) fn element(object: &JsObject, index: u64) -> Option<JsValue> {
-    let index = u32::try_from(index).ok()?;
-    if object.is_array() { member(object, &PropertyKey::from(index)) } else { None }
+    let index = u32::try_from(index).ok().filter(|_| object.is_array())?;
+    match object.borrow().properties().index_property_values() {
+        IndexPropertyValues::DenseElement(mut values) => values.nth(index as usize).cloned(),
+        IndexPropertyValues::DenseI32(mut values) => values.nth(index as usize).copied().map(JsValue::from),
+        IndexPropertyValues::DenseF64(mut values) => values.nth(index as usize).copied().map(JsValue::from),
+        IndexPropertyValues::SparseElement(_) | IndexPropertyValues::SparseProperty(_) => {
+            member(object, &PropertyKey::from(index))
+        }
+    }
 }
 
 /// Puts another value in the place of an element that an array has itself, and says whether that could be done so.

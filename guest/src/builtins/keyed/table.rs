@@ -5,7 +5,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use boa_engine::{JsValue, string::JsStrVariant};
+use boa_engine::{JsString, JsValue, string::JsStrVariant};
 use boa_gc::{Finalize, Trace};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -30,11 +30,20 @@ pub(super) struct Table {
 #[derive(Clone, Trace, Finalize)]
 struct Entry {
     key: JsValue,
+    /// The key once more, if it is a string: the engine's own comparison of values makes copies of both.
+    text: Option<JsString>,
     value: JsValue,
     /// Grows from each entry to the next.
     order: u64,
     hash: u32,
     is_alive: bool,
+}
+
+/// A key that is looked for.
+struct Wanted<'a> {
+    key: &'a JsValue,
+    text: Option<JsString>,
+    hash: u32,
 }
 
 /// How far an iteration has come.
@@ -51,18 +60,18 @@ impl Table {
     }
 
     pub(super) fn get(&self, key: &JsValue) -> Option<&JsValue> {
-        let place = self.find(key, hash(key))?;
+        let place = self.find(&Wanted::of(key))?;
         self.entries.get(place).map(|entry| &entry.value)
     }
 
     pub(super) fn has(&self, key: &JsValue) -> bool {
-        self.find(key, hash(key)).is_some()
+        self.find(&Wanted::of(key)).is_some()
     }
 
     /// Puts a value under a key, in the place of the one that is there, or else at the end.
     pub(super) fn set(&mut self, key: &JsValue, value: JsValue) {
-        let hash = hash(key);
-        if let Some(entry) = self.find(key, hash).and_then(|place| self.entries.get_mut(place)) {
+        let wanted = Wanted::of(key);
+        if let Some(entry) = self.find(&wanted).and_then(|place| self.entries.get_mut(place)) {
             entry.value = value;
             return;
         }
@@ -71,16 +80,17 @@ impl Table {
         }
         let (place, order) = (self.entries.len(), self.next_order);
         self.next_order += 1;
-        self.entries.push(Entry { key: canonical(key), value, order, hash, is_alive: true });
+        let Wanted { text, hash, .. } = wanted;
+        self.entries.push(Entry { key: canonical(key), text, value, order, hash, is_alive: true });
         let entries = &self.entries;
         self.places.insert_unique(spread(hash), place, |place| hash_at(entries, *place));
     }
 
     /// Removes a key, and says whether it was there.
     pub(super) fn remove(&mut self, key: &JsValue) -> bool {
-        let hash = hash(key);
+        let wanted = Wanted::of(key);
         let entries = &self.entries;
-        let Ok(found) = self.places.find_entry(spread(hash), |place| is_at(entries, *place, key, hash)) else {
+        let Ok(found) = self.places.find_entry(spread(wanted.hash), |place| wanted.is_at(entries, *place)) else {
             return false;
         };
         let (place, _) = found.remove();
@@ -89,7 +99,8 @@ impl Table {
             return true;
         }
         if let Some(entry) = self.entries.get_mut(place) {
-            (entry.key, entry.value, entry.is_alive) = (JsValue::undefined(), JsValue::undefined(), false);
+            (entry.key, entry.text, entry.value) = (JsValue::undefined(), None, JsValue::undefined());
+            entry.is_alive = false;
         }
         while self.entries.get(self.head).is_some_and(|entry| !entry.is_alive) {
             self.head += 1;
@@ -130,8 +141,8 @@ impl Table {
         self.entries.iter().filter(|entry| entry.is_alive).map(|entry| (&entry.key, &entry.value))
     }
 
-    fn find(&self, key: &JsValue, hash: u32) -> Option<usize> {
-        self.places.find(spread(hash), |place| is_at(&self.entries, *place, key, hash)).copied()
+    fn find(&self, wanted: &Wanted<'_>) -> Option<usize> {
+        self.places.find(spread(wanted.hash), |place| wanted.is_at(&self.entries, *place)).copied()
     }
 
     fn dead(&self) -> usize {
@@ -152,11 +163,6 @@ impl Table {
     }
 }
 
-fn is_at(entries: &[Entry], place: usize, key: &JsValue, hash: u32) -> bool {
-    // Values are equal here if the specification's SameValueZero says so.
-    entries.get(place).is_some_and(|entry| entry.hash == hash && entry.key == *key)
-}
-
 fn hash_at(entries: &[Entry], place: usize) -> u64 {
     entries.get(place).map_or(0, |entry| spread(entry.hash))
 }
@@ -171,32 +177,45 @@ fn canonical(key: &JsValue) -> JsValue {
     if key.as_number() == Some(0.0) { JsValue::from(0) } else { key.clone() }
 }
 
-/// The same for all keys that are the same. A script that makes up keys of one hash wastes its own time.
-fn hash(key: &JsValue) -> u32 {
-    let mut hasher = FxHasher::default();
-    if let Some(text) = key.as_string() {
-        // Two strings of the same text may be kept in different widths.
-        match text.variant() {
-            JsStrVariant::Latin1(bytes) => hasher.write(bytes),
-            JsStrVariant::Utf16(units) => {
-                match units.iter().map(|unit| u8::try_from(*unit)).collect::<Result<Vec<_>, _>>() {
-                    Ok(bytes) => hasher.write(&bytes),
-                    Err(_) => units.iter().for_each(|unit| hasher.write_u16(*unit)),
+impl<'a> Wanted<'a> {
+    /// The hash is the same for all keys that are the same. A script that makes up keys of one hash wastes its own time.
+    fn of(key: &'a JsValue) -> Self {
+        let mut hasher = FxHasher::default();
+        let text = key.as_string();
+        if let Some(text) = &text {
+            // Two strings of the same text may be kept in different widths.
+            match text.variant() {
+                JsStrVariant::Latin1(bytes) => hasher.write(bytes),
+                JsStrVariant::Utf16(units) => {
+                    match units.iter().map(|unit| u8::try_from(*unit)).collect::<Result<Vec<_>, _>>() {
+                        Ok(bytes) => hasher.write(&bytes),
+                        Err(_) => units.iter().for_each(|unit| hasher.write_u16(*unit)),
+                    }
                 }
             }
+        } else if let Some(number) = key.as_number() {
+            (if number == 0.0 { 0.0 } else { number }).to_bits().hash(&mut hasher);
+        } else {
+            key.hash(&mut hasher);
         }
-    } else if let Some(number) = key.as_number() {
-        (if number == 0.0 { 0.0 } else { number }).to_bits().hash(&mut hasher);
-    } else {
-        key.hash(&mut hasher);
+        let hash = hasher.finish();
+        Self { key, text, hash: (hash ^ hash >> 32) as u32 }
     }
-    let hash = hasher.finish();
-    (hash ^ hash >> 32) as u32
+
+    fn is_at(&self, entries: &[Entry], place: usize) -> bool {
+        let Some(entry) = entries.get(place).filter(|entry| entry.hash == self.hash) else { return false };
+        match (&entry.text, &self.text) {
+            (Some(text), Some(wanted)) => text == wanted,
+            // Values are equal here if the specification's SameValueZero says so.
+            (None, None) => entry.key == *self.key,
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use boa_engine::{JsString, js_string};
+    use boa_engine::js_string;
 
     use super::*;
 
@@ -272,8 +291,11 @@ mod tests {
         let texts = [(JsValue::from(wide), JsValue::from(js_string!("é")))];
         for (left, right) in values.into_iter().chain(texts) {
             assert_eq!(left, right);
-            assert_eq!(hash(&left), hash(&right));
+            assert_eq!(Wanted::of(&left).hash, Wanted::of(&right).hash);
+            let mut table = Table::default();
+            table.set(&left, JsValue::undefined());
+            assert!(table.has(&right));
         }
-        assert_eq!(hash(&JsValue::from(f64::NAN)), hash(&JsValue::from(-f64::NAN)));
+        assert_eq!(Wanted::of(&JsValue::from(f64::NAN)).hash, Wanted::of(&JsValue::from(-f64::NAN)).hash);
     }
 }

@@ -1,11 +1,13 @@
 //! Methods that change an array.
 
+use std::hint::black_box;
+
 use boa_engine::{Context, JsResult, JsValue, object::builtins::JsArray};
 
 use super::plain::{Kept, elements, index, put_elements};
 
-/// Elements of an array that is filled in one go. Of more, the engine makes one after the other until the memory limit ends the run.
-const MAX_FILLED: usize = 1 << 24;
+/// Elements that an array of holes is filled with in one go: those of 1 GiB.
+const MAX_FILLED: usize = 1 << 27;
 
 /// `unshift(...items)`.
 pub(super) fn unshift(
@@ -66,12 +68,17 @@ pub(super) fn fill(
     context: &mut Context,
 ) -> JsResult<Option<JsValue>> {
     if let Some((array, length)) = kept.empty(this, context) {
-        let is_whole = matches!(arguments, [] | [_]) && length <= MAX_FILLED;
-        return Ok(is_whole.then(|| {
-            let value = arguments.first().cloned().unwrap_or_default();
-            put_elements(&array, std::iter::repeat_n(value, length), context);
-            this.clone()
-        }));
+        if !matches!(arguments, [] | [_]) {
+            return Ok(None);
+        }
+        if length > MAX_FILLED {
+            // Where there is no room for so many, the memory limit ends the run here, and not when the engine has made one after the other.
+            black_box(Vec::<JsValue>::with_capacity(MAX_FILLED));
+            return Ok(None);
+        }
+        let value = arguments.first().cloned().unwrap_or_default();
+        put_elements(&array, std::iter::repeat_n(value, length), context);
+        return Ok(Some(this.clone()));
     }
     let Some(array) = kept.changeable(this, context) else { return Ok(None) };
     let mut elements = elements(&array);

@@ -6,6 +6,7 @@
 
 mod change;
 mod copy;
+mod each;
 mod look;
 mod plain;
 
@@ -30,7 +31,7 @@ struct Captured {
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let prototype = context.intrinsics().constructors().array().prototype();
     let kept = Kept::keep(context)?;
-    let methods: [(JsString, Method); 11] = [
+    let methods: [(JsString, Method); 14] = [
         (js_string!("unshift"), change::unshift),
         (js_string!("splice"), change::splice),
         (js_string!("reverse"), change::reverse),
@@ -39,6 +40,9 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
         (js_string!("concat"), copy::concat),
         (js_string!("toSpliced"), copy::to_spliced),
         (js_string!("toReversed"), copy::to_reversed),
+        (js_string!("map"), each::map),
+        (js_string!("filter"), each::filter),
+        (js_string!("flatMap"), each::flat_map),
         (js_string!("indexOf"), look::index_of),
         (js_string!("lastIndexOf"), look::last_index_of),
         (js_string!("includes"), look::includes),

@@ -52,7 +52,7 @@ impl Kept {
     }
 
     /// A value, if it is an array that has no properties but elements, and its length.
-    fn bare(&self, value: &JsValue) -> Option<(JsObject, f64)> {
+    pub(super) fn bare(&self, value: &JsValue) -> Option<(JsObject, f64)> {
         let object = value.as_object().filter(JsObject::is_array)?;
         let length = {
             let array = object.borrow();

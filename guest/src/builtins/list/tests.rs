@@ -30,7 +30,7 @@ const ARRAYS: [&str; 18] = [
     "{ length: 3, 0: 'x', 2: 'z' }",
 ];
 
-const CALLS: [&str; 44] = [
+const CALLS: [&str; 59] = [
     "unshift()",
     "unshift('n')",
     "unshift(1, , 2)",
@@ -69,6 +69,21 @@ const CALLS: [&str; 44] = [
     "concat({ length: 1, 0: 'a', [Symbol.isConcatSpreadable]: true })",
     "toSpliced(1, 1, 'x')",
     "toSpliced()",
+    "map((x) => x)",
+    "map((x, i, all) => [x, i, all.length])",
+    "map(function (x) { return this + x }, 'this ')",
+    "map((x, i) => { list[i + 1] = 'new'; return x })",
+    "map((x, i) => { list.length = 1; return i })",
+    "map((x, i) => { if (i === 1) throw new RangeError('stop'); return x })",
+    "map()",
+    "map(1)",
+    "filter((x, i) => i % 2)",
+    "filter((x) => x)",
+    "filter((x, i) => { delete list[i + 1]; list.push('more'); return true })",
+    "flatMap((x, i) => [x, [i]])",
+    "flatMap((x, i) => i ? [, x] : 'one')",
+    "flatMap((x) => new Proxy([x, x], {}))",
+    "flatMap((x) => { list.pop(); return Object.assign([x], { own: 1 }) })",
     "indexOf(3)",
     "indexOf(2, -2)",
     "indexOf(NaN)",
@@ -112,6 +127,7 @@ fn what_a_script_has_put_in_the_way_is_asked() {
             "Array.prototype.constructor = old",
         ),
         ("list.constructor = Object", ""),
+        ("Array.prototype[1] = 'under'", "delete Array.prototype[1]"),
         (
             "let sets = 0; Object.defineProperty(Array.prototype, 3, { set() { sets++ }, configurable: true })",
             "delete Array.prototype[3]; list.sets = sets",
@@ -132,6 +148,9 @@ fn an_array_that_was_changed_in_one_go_is_an_array_like_any_other() {
         "const a = []; for (let i = 0; i < 300; i++) a.unshift(i % 3 ? i : 'x' + i); a.length + a.join()",
         "const a = [1, 2, 3]; a.splice(1, 1, 'x'); a.push(4); a[6] = 7; a.length = 5; a.own = 1; JSON.stringify(a) + Object.keys(a)",
         "const a = [3, 2, 1]; a.reverse(); Object.freeze(a); try { 'use strict'; a.unshift(1) } catch (e) { e.name + a }",
+        "const a = [1, , 3]; a.map((x) => a.push(x)).length + a.join()",
+        "const a = new Array(5); a[7] = 1; [a.map((x) => x * 2), a.filter(() => true), a.flatMap((x) => [x, x])].map((x) => x.length + JSON.stringify(x)).join()",
+        "[[1, 2], [3]].flatMap((x) => x).concat([1.5, 2].map((x) => x * 2)).join()",
         "const a = [1, 2]; const it = a.values(); it.next(); a.unshift(0); a.unshift(0); [...it].join()",
         "const a = [1, 2, 3]; a.unshift(a); a[0] === a && a.splice(0, 1)[0] === a && a.length",
         "const a = [1, 2, 3, 4]; const seen = []; a.forEach((x) => { seen.push(x); if (x === 2) a.splice(0, 1) }); seen.join() + a",

@@ -12,6 +12,7 @@ mod matches;
 mod originals;
 mod pattern;
 mod replace;
+mod spaces;
 mod split;
 mod subject;
 

@@ -102,6 +102,11 @@ impl Pattern {
         Some(Self { source, flags, regex, anchored: OnceCell::new() })
     }
 
+    /// Whether it was compiled from this source.
+    pub(super) fn is(&self, source: &str) -> bool {
+        self.source.iter().copied().eq(source.chars().map(u32::from))
+    }
+
     pub(super) fn has(&self, flag: u8) -> bool {
         has(self.flags, flag)
     }

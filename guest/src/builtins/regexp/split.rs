@@ -8,6 +8,7 @@ use super::{
     object,
     originals::Originals,
     pattern::Pattern,
+    spaces,
     subject::Subject,
 };
 use crate::builtins::text::cut;
@@ -52,6 +53,17 @@ fn limit(arguments: &[JsValue], context: &mut Context) -> JsResult<usize> {
 fn parts(pattern: &Pattern, text: &JsString, limit: usize) -> Vec<JsValue> {
     let mut parts = Vec::new();
     if limit == 0 {
+        return parts;
+    }
+    if pattern.is(spaces::SOURCE) && !text.is_empty() {
+        let mut start = 0;
+        for space in spaces::stretches(text).into_iter().take(limit) {
+            parts.push(cut(text, start, space.start).into());
+            start = space.end;
+        }
+        if parts.len() < limit {
+            parts.push(cut(text, start, text.len()).into());
+        }
         return parts;
     }
     let subject = Subject::of(text);

@@ -225,6 +225,9 @@ fn what_a_script_observes_is_the_same() {
         "'a'.matchAll(/a/)",
         "[/[/\\]]+/.exec('a/]').index, /\\//.test('/'), new RegExp('/').test('/'), new RegExp('\\\\/').test('/'), /\\\\\\//.test('\\\\/')]",
         "[new RegExp('\\n').test('\\n'), new RegExp('\\\\\\n').test('\\n'), new RegExp('\\\\\\\\n').test('\\\\n'), new RegExp('[\\u2028]').test('\\u2028')]",
+        "[0, 0x1600, 0x1f80, 0x2000, 0x2fc0, 0xfec0].map(start => Array.from({ length: 192 }, (_, i) => String.fromCharCode(start + i)).join('')).join('').split(/\\s+/).map(part => part.length).join()",
+        "Array.from({ length: 256 }, (_, i) => String.fromCharCode(i)).join('').split(/\\s+/iu).map(part => part.length).join()",
+        "['', ' ', '  a', 'a  ', ' a\\n\\tb c ', 'é b'].flatMap(text => [0, 1, 2, 3, undefined].map(limit => JSON.stringify(text.split(/\\s+/g, limit)))).join(';')",
         "[new RegExp('\\\\\\u2028').test('\\u2028'), new RegExp('\\\\\\\\u2028').test('\\\\u2028'), 'a\\\\nb'.split(/\\\\n/), 'a\\nb'.split(new RegExp('\\\\\\n'))]",
         "['exec', 'test', 'compile', Symbol.match, Symbol.matchAll, Symbol.replace, Symbol.search, Symbol.split].map(k => { \
             const d = Object.getOwnPropertyDescriptor(RegExp.prototype, k); \

@@ -1,5 +1,5 @@
-//! The comparators that scripts write most, such as `(a, b) => a - b`, `(a, b) => b[1] - a[1]` and `(a, b) => a.name < b.name ? -1 : 1`:
-//! where their answers are known from their text, they need not be called.
+//! The comparators that scripts write most, such as `(a, b) => a - b`, `(a, b) => b[1] - a[1]`, `(a, b) => a.name < b.name ? -1 : 1` and
+//! `(a, b) => { if (a < b) return -1; if (a > b) return 1; return 0; }`: where their answers are known from their text, they need not be called.
 //!
 //! What is computed of two numbers or two texts that are plain data is the same whoever computes it, and nobody can see that it
 //! was. Where a comparator is anything else, or one item is, every question is asked. The answers are those that the comparator
@@ -12,7 +12,7 @@ use boa_engine::{
 };
 
 use super::sign;
-use crate::{globals::source_text, values::plain};
+use crate::{globals::source_text, source::VARIABLE, values::plain};
 
 /// Longer texts are something else.
 const MAX_TEXT: usize = 200;
@@ -74,13 +74,24 @@ impl Known {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let tokens = tokens(text)?;
-        let ["(", first, ",", second, ")", "=>", body @ ..] = tokens.as_slice() else { return None };
+        let tokens = without_places(&tokens(text)?);
+        let (is_function, rest) = match tokens.as_slice() {
+            ["function", "(", rest @ ..] => (true, rest),
+            ["function", name, "(", rest @ ..] if is_identifier(name) => (true, rest),
+            ["(", rest @ ..] => (false, rest),
+            _ => return None,
+        };
+        let [first, ",", second, ")", body @ ..] = rest else { return None };
         if first == second || !is_identifier(first) || !is_identifier(second) {
             return None;
         }
+        let (body, is_block) = match (is_function, body) {
+            (true, ["{", body @ .., "}"]) | (false, ["=>", "{", body @ .., "}"]) => (body, true),
+            (false, ["=>", body @ ..]) => (body, false),
+            _ => return None,
+        };
         let mut reader = Reader { rest: body, names: [first, second], path: None };
-        let rule = reader.rule()?;
+        let rule = if is_block { reader.block()? } else { reader.rule()? };
         matches!(reader.rest, [] | [";"]).then_some(())?;
         Some(Self { path: reader.path?, rule })
     }
@@ -168,6 +179,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
+    /// An expression: a difference, or a choice.
     fn rule(&mut self) -> Option<Rule> {
         let (left, operator, right) = (self.access()?, self.token()?, self.access()?);
         if left == right {
@@ -186,12 +198,63 @@ impl<'t> Reader<'t> {
             if let Some(last) = self.number() {
                 return Some(Rule::Choice(questions, last));
             }
-            let (left, operator, right) = (self.access()?, self.token()?, self.access()?);
-            if left == right {
-                return None;
-            }
-            question = Question { is_swapped: left == 1, operator: self::operator(operator)? };
+            question = self.question()?;
         }
+    }
+
+    /// Statements: an `if` with a `return` for each question, and a `return` in the end.
+    fn block(&mut self) -> Option<Rule> {
+        let mut questions = Vec::new();
+        loop {
+            match self.token()? {
+                // A block of its own changes nothing.
+                "{" => {}
+                "if" => {
+                    self.expect("(")?;
+                    let question = self.question()?;
+                    self.expect(")")?;
+                    let is_block = self.skip("{");
+                    self.expect("return")?;
+                    questions.push((question, self.number()?));
+                    self.skip(";");
+                    if is_block {
+                        self.expect("}")?;
+                    }
+                    self.skip("else");
+                }
+                "return" => {
+                    let rule = match self.number() {
+                        Some(last) => Rule::Choice(questions, last),
+                        None => match self.rule()? {
+                            Rule::Choice(more, last) => {
+                                questions.extend(more);
+                                Rule::Choice(questions, last)
+                            }
+                            difference if questions.is_empty() => difference,
+                            Rule::Difference { .. } => return None,
+                        },
+                    };
+                    self.skip(";");
+                    while self.skip("}") {}
+                    return Some(rule);
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn question(&mut self) -> Option<Question> {
+        let (left, operator, right) = (self.access()?, self.token()?, self.access()?);
+        (left != right).then_some(())?;
+        Some(Question { is_swapped: left == 1, operator: self::operator(operator)? })
+    }
+
+    fn skip(&mut self, token: &str) -> bool {
+        let is_next = self.rest.first() == Some(&token);
+        if is_next {
+            self.token();
+        }
+        is_next
     }
 
     fn token(&mut self) -> Option<&'t str> {
@@ -257,8 +320,10 @@ fn operator(token: &str) -> Option<Operator> {
 
 /// The words and signs of a text; none if there is anything else in it.
 fn tokens(text: &str) -> Option<Vec<&str>> {
-    const SIGNS: [&str; 20] =
-        ["===", "!==", "==", "!=", "=>", "<=", ">=", "--", "<", ">", "?", ":", "-", ".", ",", "(", ")", "[", "]", ";"];
+    const SIGNS: [&str; 23] = [
+        "===", "!==", "==", "!=", "=>", "<=", ">=", "--", "<", ">", "?", ":", "-", ".", ",", "(", ")", "[", "]", ";",
+        "{", "}", "=",
+    ];
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
@@ -267,8 +332,29 @@ fn tokens(text: &str) -> Option<Vec<&str>> {
         let (token, others) = rest.split_at_checked(length)?;
         tokens.push(token);
         rest = others.trim_start();
+        // What stands on the next line is not returned.
+        let space = others.len() - rest.len();
+        if token == "return" && others.get(..space)?.contains(|letter: char| !matches!(letter, ' ' | '\t')) {
+            return None;
+        }
     }
     Some(tokens)
+}
+
+/// Without what the translation has put in to give statements a place.
+fn without_places<'t>(tokens: &[&'t str]) -> Vec<&'t str> {
+    let mut kept = Vec::new();
+    let mut rest = tokens;
+    loop {
+        rest = match rest {
+            ["let", name, ";", rest @ ..] | [name, "=", rest @ ..] if *name == VARIABLE => rest,
+            [token, rest @ ..] => {
+                kept.push(*token);
+                rest
+            }
+            [] => return kept,
+        }
+    }
 }
 
 fn is_part_of_a_word(letter: char) -> bool {
@@ -295,6 +381,12 @@ mod tests {
             ("(a, b) => a < b ? -1 : 1", 0),
             ("(a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0", 1),
             ("(a, b) => a === b ? 0 : b >= a ? -1 : 1", 0),
+            ("(a, b) => { return a - b }", 0),
+            ("function (a, b) { return b.n - a.n; }", 1),
+            ("function byName(a, b) { let __at__; return __at__ = a.name < b.name ? -1 : 1; }", 1),
+            ("(a, b) => { if (a < b) return -1; return a > b ? 1 : 0; }", 0),
+            ("(a, b) => { if (a.n < b.n) { return -1; } else if (a.n > b.n) { return 1; } else { return 0; } }", 1),
+            ("(a, b) => { if (a[0] > b[0]) return -1\n if (a[0] < b[0]) return 1\n return 0 }", 1),
         ] {
             assert_eq!(Known::parse(text).unwrap().path.len(), path, "{text}");
         }
@@ -319,11 +411,19 @@ mod tests {
             "async (a, b) => a - b",
             "(a, b) => a -- b",
             "(a, b) => a --b",
-            "(a, b) => { return a - b }",
             "(a, b = 1) => a - b",
+            "(a, b) => { return\na - b }",
+            "(a, b) => { a - b }",
+            "(a, b) => { return a - b; return 1 - }",
+            "(a, b) => { const d = a - b; return d }",
+            "(a, b) => { if (a < b) return -1; }",
+            "(a, b) => { if (a < b) return -1; return a - b }",
+            "(a, b) => { if (a < b) b = 1; return 0 }",
+            "(a, b) => { return 0 }",
+            "function* (a, b) { return a - b }",
+            "async function (a, b) { return a - b }",
             "(a, b) => a - 1",
             "(a, b) => a?.x - b?.x",
-            "function (a, b) { return a - b }",
             "(...a, b) => a - b",
             "(a, b) => a.#x - b.#x",
             "(a, b) => a < b",

@@ -16,15 +16,21 @@ use boa_gc::{Finalize, Trace};
 
 use known::{Key, Known};
 
-use super::replace;
+use super::{missing, replace};
 use crate::values::plain;
 
 /// What `toSorted` can make.
 const MAX_ARRAY: u64 = u32::MAX as u64;
 
-/// The engine's own methods of typed arrays: they are sound where they compare numbers themselves.
+/// The engine's own methods of typed arrays.
 #[derive(Trace, Finalize)]
-struct Original(JsFunction);
+struct Original {
+    /// Sound where it compares numbers itself.
+    sort: JsFunction,
+    /// Throws where there is no typed array with a buffer.
+    at: JsFunction,
+    makes_copy: bool,
+}
 
 /// Puts the methods in the places of the engine's.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
@@ -33,9 +39,11 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
         replace(&array, name, 1, NativeFunction::from_fn_ptr(native), context)?;
     }
     let typed_array = context.intrinsics().constructors().typed_array().prototype();
-    for name in ["sort", "toSorted"] {
-        let Some(original) = typed_array.get(JsString::from(name), context)?.as_function() else { continue };
-        let native = NativeFunction::from_copy_closure_with_captures(sort_typed, Original(original));
+    let at = typed_array.get(js_string!("at"), context)?.as_function().ok_or_else(missing)?;
+    for (name, makes_copy) in [("sort", false), ("toSorted", true)] {
+        let sort = typed_array.get(JsString::from(name), context)?.as_function().ok_or_else(missing)?;
+        let original = Original { sort, at: at.clone(), makes_copy };
+        let native = NativeFunction::from_copy_closure_with_captures(sort_typed, original);
         replace(&typed_array, name, 1, native, context)?;
     }
     Ok(())
@@ -86,16 +94,18 @@ fn to_sorted(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> Js
 }
 
 fn sort_typed(this: &JsValue, arguments: &[JsValue], original: &Original, context: &mut Context) -> JsResult<JsValue> {
-    let Some(comparator) = comparator(arguments)? else { return original.0.call(this, &[], context) };
-    // `toSorted` gives a copy, `sort` the array itself: either is then sorted anew.
-    let target = original.0.call(this, &[], context)?;
-    let (Some(source), Some(object)) = (this.as_object(), target.as_object()) else { return Ok(target) };
-    let length = JsTypedArray::from_object(source)?.length(context)?;
+    let Some(comparator) = comparator(arguments)? else { return original.sort.call(this, &[], context) };
+    original.at.call(this, &[], context)?;
+    let Some(array) = this.as_object() else { return Ok(this.clone()) };
+    let length = JsTypedArray::from_object(array.clone())?.length(context)?;
     let mut items = Vec::new();
     for index in 0..length {
-        items.push(object.get(index as u64, context)?);
+        items.push(array.get(index as u64, context)?);
     }
+    let target = if original.makes_copy { original.sort.call(this, &[], context)? } else { this.clone() };
+    let Some(object) = target.as_object() else { return Ok(target) };
     for (index, item) in (0_u64..).zip(sorted(items, Some(&comparator), context)?) {
+        // Of an array that the comparator has made shorter, what is beyond its end stays out.
         object.set(index, item, true, context)?;
     }
     Ok(target)
@@ -183,6 +193,9 @@ mod tests {
             "[3, NaN, 1, NaN, 2].sort((a, b) => a < b ? -1 : a > b ? 1 : 0).length",
             "[3, '1', 2].sort((a, b) => a < b ? -1 : 1).join()",
             "['ccc', 'a', 'bb'].sort((a, b) => a.length - b.length).join()",
+            "[3, NaN, 1, 2, 1].sort((a, b) => { if (a < b) return -1; if (a > b) return 1; return 0 }).length",
+            "[3, 1, 2].sort(function (a, b) { if (a < b) { return 1 } else { return -1 } }).join()",
+            "[3, 1, 2].sort((a, b) => { return\na - b }).join()",
             "[[1, 2, 3], [], [1]].sort((a, b) => a.length - b.length).join(';')",
             "[{ length: 2 }, { length: 1 }].sort((a, b) => a.length - b.length)[0].length",
             "let asked = 0; [[2], Object.defineProperty([1], 0, { get: () => (asked++, 1) })].sort((a, b) => a[0] - b[0]).join() + (asked > 0)",
@@ -193,6 +206,10 @@ mod tests {
             "Array.prototype[1] = 5; const holes = [3, , 1].sort((a, b) => a - b).join(); delete Array.prototype[1]; holes",
             "Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009).sort((a, b) => a < b ? -1 : 1).join()",
             "[1, 2].sort(() => { throw 1 })",
+            "const pairs = new Float64Array([7, 6, 5, 4, 3, 2, 1, 0]); [pairs.toSorted((a, b) => (a / 4 | 0) - (b / 4 | 0)), pairs, pairs.sort((a, b) => (a / 4 | 0) - (b / 4 | 0))].join(';')",
+            "const short = new ArrayBuffer(4, { maxByteLength: 8 }); const four = new Uint8Array(short, 0, 4); new Uint8Array(short).set([4, 3, 2, 1]); four.sort((a, b) => { short.resize(2); return a - b }); new Uint8Array(short).join()",
+            "Uint8Array.prototype.sort.call([2, 1], (a, b) => a - b)",
+            "const gone = new Uint8Array([2, 1]); gone.buffer.transfer(); gone.sort((a, b) => a - b)",
         ]);
     }
 }

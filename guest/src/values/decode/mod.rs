@@ -5,6 +5,7 @@
 mod fault;
 mod member;
 mod reader;
+mod records;
 mod strings;
 
 use super::{place::Place, plain};
@@ -15,6 +16,7 @@ use boa_engine::{
 use fault::{Fault, FaultKind};
 pub(crate) use member::members;
 use reader::{Encoding, Number, Reader};
+pub(crate) use records::Record;
 use strings::Strings;
 
 /// Integers beyond this are not all doubles: 2^53 - 1.
@@ -49,24 +51,37 @@ pub(crate) fn parse(text: &JsString, context: &mut Context) -> Result<JsValue, J
     parse_deep(text, context).map(|(value, _)| value)
 }
 
-/// How deep a JSON text nests.
-pub(crate) fn depth(text: &JsString, context: &mut Context) -> Result<usize, JsError> {
-    parse_deep(text, context).map(|(_, depth)| depth)
+/// What `JSON.parse` gives, with what stands where in the text; or how deep the text nests, where that is deeper than `max_depth`.
+pub(crate) fn parse_with_record(
+    text: &JsString,
+    max_depth: usize,
+    context: &mut Context,
+) -> Result<Result<(JsValue, Record), usize>, JsError> {
+    let (value, depth) = parse_deep(text, context)?;
+    if depth > max_depth {
+        return Ok(Err(depth));
+    }
+    let record = with_bytes(text, |bytes, encoding| {
+        let record = records::record(&mut Reader::new(bytes, encoding), value.clone());
+        record.map_err(|fault| fault.describe(bytes, encoding))
+    })?;
+    Ok(Ok((value, record)))
 }
 
 fn parse_deep(text: &JsString, context: &mut Context) -> Result<(JsValue, usize), JsError> {
-    let units;
-    let (bytes, encoding) = match text.variant() {
-        JsStrVariant::Latin1(bytes) => (bytes, Encoding::Latin1),
-        JsStrVariant::Utf16(utf16) => {
-            units = reader::wtf8(utf16);
-            (units.as_slice(), Encoding::Utf8)
+    with_bytes(text, |bytes, encoding| {
+        let mut builder = Builder::new(Reader::new(bytes, encoding), false, context);
+        match builder.text() {
+            Ok(value) => Ok((value, builder.depth)),
+            Err(fault) => Err(fault.describe(bytes, encoding)),
         }
-    };
-    let mut builder = Builder::new(Reader::new(bytes, encoding), false, context);
-    match builder.text() {
-        Ok(value) => Ok((value, builder.depth)),
-        Err(fault) => Err(fault.describe(bytes, encoding)),
+    })
+}
+
+fn with_bytes<T>(text: &JsString, read: impl FnOnce(&[u8], Encoding) -> T) -> T {
+    match text.variant() {
+        JsStrVariant::Latin1(bytes) => read(bytes, Encoding::Latin1),
+        JsStrVariant::Utf16(utf16) => read(&reader::wtf8(utf16), Encoding::Utf8),
     }
 }
 
@@ -123,8 +138,9 @@ impl<'text, 'context> Builder<'text, 'context> {
                     }
                     Some(Open::Array(_)) => self.elements.push(value),
                     Some(Open::Object(object, key)) => {
-                        // An own property, also for `__proto__`, and never a setter's call.
-                        object.insert_property(key.clone(), plain::property(value));
+                        // An own property, also for `__proto__`, and never a setter's call. The key's place is that of the next one.
+                        let key = std::mem::replace(key, PropertyKey::from(0_u32));
+                        object.insert_property(key, plain::property(value));
                     }
                 }
                 match self.after_member()? {

@@ -178,6 +178,37 @@ impl<'text> Reader<'text> {
         Ok(start..self.at)
     }
 
+    /// Skips a byte of the grammar, if it comes next, and says whether it did.
+    pub(super) fn skip_if(&mut self, byte: u8) -> bool {
+        let is_next = self.next() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    /// The text of a value that is no array and no object, as it stands there.
+    pub(super) fn literal(&mut self) -> Result<JsString, Fault> {
+        self.next();
+        let start = self.at;
+        if self.peek() == Some(b'"') {
+            self.skip();
+            self.skip_string()?;
+        } else {
+            while self
+                .peek()
+                .is_some_and(|byte| matches!(byte, b'+' | b'-' | b'.' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z'))
+            {
+                self.skip();
+            }
+        }
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        if text.is_ascii() || self.encoding == Encoding::Latin1 {
+            return Ok(Text::Plain(text).make());
+        }
+        let mut units = Vec::new();
+        self.decode(text, &mut units);
+        Ok(Text::Units(units).make())
+    }
+
     /// Goes on to the next byte that does not stand for itself in a string.
     fn skip_plain(&mut self) {
         self.at += plain_run(self.text.get(self.at..).unwrap_or_default());

@@ -108,12 +108,12 @@ impl Frame {
         Ok(property.map(Member::Property))
     }
 
-    /// The key of the member that was read last, as JSON with its colon, where it is at hand so.
-    pub(super) fn quoted(&self) -> Option<&str> {
-        match &self.members {
-            Members::Shaped(layout) => layout.keys.get(self.read.checked_sub(1)?).map(|key| &*key.quoted),
-            _ => None,
-        }
+    /// What goes before the value of the member that was read last, as JSON without a gap, where it is at hand: a comma, if it is not the
+    /// first that is written, and the key with its colon.
+    pub(super) fn head(&self) -> Option<&str> {
+        let Members::Shaped(layout) = &self.members else { return None };
+        let quoted = &layout.keys.get(self.read.checked_sub(1)?)?.quoted;
+        quoted.get(usize::from(self.written == 0)..)
     }
 
     /// The key of the member that was read last.

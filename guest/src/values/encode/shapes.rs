@@ -15,7 +15,7 @@ const MAX_KEYS: usize = 64;
 pub(super) struct Key {
     pub(super) property: PropertyKey,
     pub(super) name: JsString,
-    /// The name as JSON, with its colon.
+    /// The name as JSON, with a comma before it and its colon.
     pub(super) quoted: Box<str>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn layout_of_plain(object: &JsObject, context: &Context) -> Option<Rc
             has_to_json |= *name == js_string!("toJSON");
             if object.properties().get(&property).is_some_and(|property| property.enumerable() == Some(true)) {
                 let name = name.clone();
-                keys.push(Key { quoted: format!("{}:", quoted(&name)).into(), property, name });
+                keys.push(Key { quoted: format!(",{}:", quoted(&name)).into(), property, name });
             }
         }
         let layout = Rc::new(Layout { keys: keys.into(), has_to_json });

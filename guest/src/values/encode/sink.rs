@@ -10,7 +10,8 @@ const MAX_COUNTED: u64 = 64 * 1024 * 1024;
 
 /// A text that grows up to a limit.
 pub(super) struct Sink {
-    text: String,
+    /// Nothing but whole characters in UTF-8: looked at once, in the end.
+    text: Vec<u8>,
     max: usize,
     used: u64,
     escapes: Escapes,
@@ -30,19 +31,26 @@ pub(super) enum Escapes {
 
 impl Sink {
     pub(super) fn new(max: usize, escapes: Escapes) -> Self {
-        Self { text: String::new(), max, used: 0, escapes }
+        Self { text: Vec::new(), max, used: 0, escapes }
     }
 
     /// Adds `text`, or only counts it once the limit is passed.
     #[inline]
     pub(super) fn put(&mut self, text: &str) -> Result<(), Full> {
-        self.used += text.len() as u64;
-        if self.used <= self.max as u64 {
-            self.text.push_str(text);
-        } else if self.used > (self.max as u64).saturating_add(MAX_COUNTED) {
-            return Err(Full);
+        if self.has_room(text.len())? {
+            self.text.extend_from_slice(text.as_bytes());
         }
         Ok(())
+    }
+
+    /// Counts so many bytes, and says whether they are below the limit.
+    #[inline]
+    fn has_room(&mut self, bytes: usize) -> Result<bool, Full> {
+        self.used += bytes as u64;
+        if self.used <= self.max as u64 {
+            return Ok(true);
+        }
+        if self.used > (self.max as u64).saturating_add(MAX_COUNTED) { Err(Full) } else { Ok(false) }
     }
 
     pub(super) fn integer(&mut self, value: i32) -> Result<(), Full> {
@@ -55,24 +63,36 @@ impl Sink {
 
     /// Writes a string of JSON.
     pub(super) fn quote(&mut self, string: &JsString) -> Result<(), Full> {
-        self.put("\"")?;
         match string.variant() {
-            JsStrVariant::Latin1(bytes) => self.latin1(bytes)?,
-            JsStrVariant::Utf16(units) => self.utf16(units)?,
+            JsStrVariant::Latin1(bytes) => self.latin1(bytes),
+            JsStrVariant::Utf16(units) => {
+                self.put("\"")?;
+                self.utf16(units)?;
+                self.put("\"")
+            }
         }
-        self.put("\"")
     }
 
     fn latin1(&mut self, bytes: &[u8]) -> Result<(), Full> {
-        let mut rest = bytes;
-        loop {
-            let (run, others) = rest.split_at(plain_run(rest));
-            // ASCII, as every plain byte.
-            self.put(std::str::from_utf8(run).unwrap_or_default())?;
-            let Some((&byte, others)) = others.split_first() else { return Ok(()) };
+        let (run, mut rest) = bytes.split_at(plain_run(bytes));
+        let is_whole = rest.is_empty();
+        if self.has_room(run.len() + 1 + usize::from(is_whole))? {
+            self.text.reserve(run.len() + 2);
+            self.text.push(b'"');
+            self.text.extend_from_slice(run);
+            if is_whole {
+                self.text.push(b'"');
+            }
+        }
+        while let Some((&byte, others)) = rest.split_first() {
             self.character(char::from(byte))?;
+            let (run, others) = others.split_at(plain_run(others));
+            if self.has_room(run.len())? {
+                self.text.extend_from_slice(run);
+            }
             rest = others;
         }
+        if is_whole { Ok(()) } else { self.put("\"") }
     }
 
     fn utf16(&mut self, units: &[u16]) -> Result<(), Full> {
@@ -107,7 +127,10 @@ impl Sink {
 
     /// The text, or how long it would have been.
     pub(super) fn finish(self) -> Result<String, u64> {
-        if self.used <= self.max as u64 { Ok(self.text) } else { Err(self.used) }
+        if self.used > self.max as u64 {
+            return Err(self.used);
+        }
+        Ok(String::from_utf8(self.text).expect("nothing but whole characters was put"))
     }
 }
 

@@ -121,29 +121,30 @@ impl<'context> Walk<'context> {
                 Resolved::LeftOut => continue,
                 resolved => resolved,
             };
-            if frame.written > 0 {
-                self.sink.put(",")?;
-            }
+            self.head(frame, is_element)?;
             frame.written += 1;
-            self.new_line(self.open.len() + 1)?;
-            if !is_element {
-                self.key(frame)?;
-            }
             if let Some(nested) = self.begin(resolved, Some(frame))? {
                 return Ok(Some(nested));
             }
         }
     }
 
-    fn key(&mut self, frame: &Frame) -> Result<(), Full> {
-        match frame.quoted() {
-            Some(quoted) => self.sink.put(quoted)?,
-            None => {
-                self.sink.quote(&frame.key())?;
-                self.sink.put(":")?;
-            }
+    /// Writes what goes before the value of a member: a comma, a new line, its key.
+    fn head(&mut self, frame: &Frame, is_element: bool) -> Result<(), Full> {
+        if self.rules.gap.is_empty()
+            && let Some(head) = frame.head()
+        {
+            return self.sink.put(head);
         }
-        if self.rules.gap.is_empty() { Ok(()) } else { self.sink.put(" ") }
+        if frame.written > 0 {
+            self.sink.put(",")?;
+        }
+        self.new_line(self.open.len() + 1)?;
+        if is_element {
+            return Ok(());
+        }
+        self.sink.quote(&frame.key())?;
+        self.sink.put(if self.rules.gap.is_empty() { ":" } else { ": " })
     }
 
     fn close(&mut self, frame: &Frame) -> Result<(), Stop> {

@@ -1,0 +1,80 @@
+//! What stands where in a JSON text, as a reviver learns it: the source of each value that is no array and no object.
+
+use std::collections::HashMap;
+
+use boa_engine::{JsString, JsValue, property::PropertyKey};
+
+use super::{Fault, plain, reader::Reader};
+
+/// A part of a text, and the value that it became.
+pub(crate) struct Record {
+    value: JsValue,
+    part: Part,
+}
+
+enum Part {
+    Primitive(JsString),
+    Array(Vec<Record>),
+    Object(HashMap<PropertyKey, Record>),
+}
+
+impl Record {
+    /// Whether the text still says what `value` is.
+    pub(crate) fn is_of(&self, value: &JsValue) -> bool {
+        JsValue::same_value(&self.value, value)
+    }
+
+    pub(crate) fn source(&self) -> Option<&JsString> {
+        match &self.part {
+            Part::Primitive(source) => Some(source),
+            Part::Array(_) | Part::Object(_) => None,
+        }
+    }
+
+    pub(crate) fn element(&self, index: u64) -> Option<&Self> {
+        match &self.part {
+            Part::Array(elements) => elements.get(usize::try_from(index).ok()?),
+            Part::Primitive(_) | Part::Object(_) => None,
+        }
+    }
+
+    pub(crate) fn member(&self, key: &PropertyKey) -> Option<&Self> {
+        match &self.part {
+            Part::Object(members) => members.get(key),
+            Part::Primitive(_) | Part::Array(_) => None,
+        }
+    }
+}
+
+/// The record of a text that became `value`. It calls itself: whoever asks has looked how deep the text is.
+pub(super) fn record(reader: &mut Reader<'_>, value: JsValue) -> Result<Record, Fault> {
+    let part = match (reader.next(), value.as_object()) {
+        (Some(b'['), Some(array)) => {
+            reader.skip();
+            let mut elements = Vec::new();
+            while !reader.skip_if(b']') {
+                let element = plain::element(&array, elements.len() as u64).unwrap_or_default();
+                elements.push(record(reader, element)?);
+                reader.skip_if(b',');
+            }
+            Part::Array(elements)
+        }
+        (Some(b'{'), Some(object)) => {
+            reader.skip();
+            let mut members = HashMap::new();
+            while !reader.skip_if(b'}') {
+                reader.skip_if(b'"');
+                let key = PropertyKey::from(reader.string()?.make());
+                reader.skip_if(b':');
+                let member = plain::member(&object, &key).unwrap_or_default();
+                // Of members of one name, the last is the one that counts.
+                let member = record(reader, member)?;
+                members.insert(key, member);
+                reader.skip_if(b',');
+            }
+            Part::Object(members)
+        }
+        _ => Part::Primitive(reader.literal()?),
+    };
+    Ok(Record { value, part })
+}
