@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use belljar_measures::{many_tools, two_tools};
 use belljar_model::{ByteSize, Limits};
-use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, Tools};
+use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet, Tools};
 use criterion::{Criterion, criterion_group, criterion_main};
 use tokio::runtime::{Builder, Runtime};
 
@@ -36,7 +36,7 @@ fn runs(criterion: &mut Criterion) {
             bencher.to_async(&bench.runtime).iter(|| bench.run(source, tools.clone()));
         });
     };
-    case("instantiate + 1+1 + drop", "1+1", Arc::new(belljar_sandbox::ToolSet::new()));
+    case("instantiate + 1+1 + drop", "1+1", Arc::new(ToolSet::new()));
     case("1 tool bound, 1 called", "await box0.tool0({ a: 1 })", many_tools(1));
     case("1,000 tools bound, 1 called", "await box0.tool0({ a: 1 })", many_tools(1_000));
     case("1,000 sequential calls", "for (let i = 0; i < 1000; i++) await box.echo({ i })", two_tools());
@@ -45,6 +45,16 @@ fn runs(criterion: &mut Criterion) {
         "(await Promise.all(Array.from({ length: 1000 }, () => box.wait({})))).length",
         two_tools(),
     );
+
+    // The same as the first, as a task of a runtime with a thread for each core.
+    let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+    let bench = Arc::new(bench);
+    criterion.bench_function("instantiate + 1+1 + drop, many threads", |bencher| {
+        bencher.to_async(&runtime).iter(|| {
+            let bench = bench.clone();
+            async move { tokio::spawn(async move { bench.run("1+1", Arc::new(ToolSet::new())).await }).await.unwrap() }
+        });
+    });
 }
 
 criterion_group! {
