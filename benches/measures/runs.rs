@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench that cannot go on has failed")]
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use belljar_measures::{many_tools, two_tools};
 use belljar_model::{ByteSize, Limits};
@@ -46,13 +49,21 @@ fn runs(criterion: &mut Criterion) {
         two_tools(),
     );
 
-    // The same as the first, as a task of a runtime with a thread for each core.
+    // The same as the first, all rounds in one task of a runtime with a thread for each core. A task for each round would measure how long
+    // it takes to wake a thread.
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
     let bench = Arc::new(bench);
     criterion.bench_function("instantiate + 1+1 + drop, many threads", |bencher| {
-        bencher.to_async(&runtime).iter(|| {
+        bencher.to_async(&runtime).iter_custom(|rounds| {
             let bench = bench.clone();
-            async move { tokio::spawn(async move { bench.run("1+1", Arc::new(ToolSet::new())).await }).await.unwrap() }
+            let work = async move {
+                let begun = Instant::now();
+                for _ in 0..rounds {
+                    bench.run("1+1", Arc::new(ToolSet::new())).await;
+                }
+                begun.elapsed()
+            };
+            async move { tokio::spawn(work).await.unwrap() }
         });
     });
 }
