@@ -503,6 +503,18 @@ async fn what_cannot_be_looped_over_or_taken_apart_is_named_at_its_place() {
             17,
             "TypeError: cannot destructure await o.p: it is undefined or null",
         ),
+        (
+            "const item = { id: 1 };\nconst { meta: { by } } = item;",
+            2,
+            15,
+            "TypeError: cannot destructure meta: it is undefined or null",
+        ),
+        (
+            "[{ id: 1 }].map(({ meta: { by }, ...rest }) => [by, rest])",
+            1,
+            26,
+            "TypeError: cannot destructure meta: it is undefined or null",
+        ),
     ] {
         let error = error_of(ErrorKind::Exception, source).await;
         assert_eq!((error.line, error.column), (Some(line), Some(column)), "{source}\n{error:#?}");

@@ -13,9 +13,9 @@ use oxc::{
     ast::{
         ast::{
             Argument, ArrowFunctionExpression, AssignmentOperator, AssignmentTarget, AwaitExpression, BinaryExpression,
-            BindingPattern, CallExpression, Class, Expression, ExpressionStatement, ForOfStatement, Function,
-            FunctionBody, IdentifierReference, IfStatement, LogicalOperator, NewExpression, Program, ReturnStatement,
-            Statement, StaticBlock, StaticMemberExpression, SwitchStatement, TaggedTemplateExpression,
+            BindingPattern, BindingProperty, CallExpression, Class, Expression, ExpressionStatement, ForOfStatement,
+            Function, FunctionBody, IdentifierReference, IfStatement, LogicalOperator, NewExpression, Program,
+            ReturnStatement, Statement, StaticBlock, StaticMemberExpression, SwitchStatement, TaggedTemplateExpression,
             VariableDeclarationKind, VariableDeclarator, YieldExpression,
         },
         builder::AstBuilder,
@@ -149,6 +149,21 @@ impl<'a> VisitMut<'a> for Marker<'a, '_> {
     fn visit_expression_statement(&mut self, statement: &mut ExpressionStatement<'a>) {
         walk_mut::walk_expression_statement(self, statement);
         self.mark(&mut statement.expression);
+    }
+
+    /// `{ key: { … } }` becomes `{ key: { … } = __nothing__("key") }`: a pattern in a pattern has no place at all.
+    fn visit_binding_property(&mut self, property: &mut BindingProperty<'a>) {
+        walk_mut::walk_binding_property(self, property);
+        if property.computed || !matches!(property.value, BindingPattern::ObjectPattern(_)) {
+            return;
+        }
+        let (builder, span) = (&self.builder, property.value.span());
+        let text = quoted(self.source, property.key.span()).unwrap_or_default();
+        let text = Argument::from(Expression::new_string_literal(SPAN, self.allocator.alloc_str(&text), None, builder));
+        let missing = self.call_of_guard(NOTHING, span, [text]);
+        let empty = BindingPattern::new_object_pattern(span, ArenaVec::new_in(builder), None, builder);
+        let pattern = std::mem::replace(&mut property.value, empty);
+        property.value = BindingPattern::new_assignment_pattern(span, pattern, missing, builder);
     }
 
     fn visit_variable_declarator(&mut self, declarator: &mut VariableDeclarator<'a>) {
