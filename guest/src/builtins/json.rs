@@ -282,6 +282,7 @@ mod tests {
             "const seen = []; JSON.parse('{\"a\": 1.50, \"b\": [true, \"\\u0041é\", {\"a\": null}], \"b2\": {}, \"a\": -0}', function (k, v, c) { seen.push([k, Object.keys(c), c.source]); if (k === 'b') this.b2 = 7; return v }); JSON.stringify(seen)",
             "let whole; JSON.parse(' 12.50 ', (k, v, { source }) => { whole = source; return v }) + whole",
             "JSON.parse('0', () => { throw 1 })",
+            "const twice = []; JSON.parse('{\"a\":[1,{\"b\":2}],\"a\":3,\"c\":{\"d\":1},\"c\":\"x\",\"e\":5,\"e\":[6]}', (k, v, { source }) => { twice.push(k, source); return v }); String(twice)",
             "const large = []; JSON.parse('[12345678901234567890, \"€\", 1]', function (k, v, { source }) { large.push(source); if (k === '0') this[2] = 2; return v }); String(large)",
             "JSON.stringify({ a: 1n })",
             "const o = {}; o.o = o; JSON.stringify(o)",

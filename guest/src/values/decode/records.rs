@@ -48,27 +48,28 @@ impl Record {
 
 /// The record of a text that became `value`. It calls itself: whoever asks has looked how deep the text is.
 pub(super) fn record(reader: &mut Reader<'_>, value: JsValue) -> Result<Record, Fault> {
-    let part = match (reader.next(), value.as_object()) {
-        (Some(b'['), Some(array)) => {
+    // Of members of one name, the value is that of the last: so what the text has here need not be what the value is.
+    let object = value.as_object();
+    let part = match reader.next() {
+        Some(b'[') => {
             reader.skip();
             let mut elements = Vec::new();
             while !reader.skip_if(b']') {
-                let element = plain::element(&array, elements.len() as u64).unwrap_or_default();
-                elements.push(record(reader, element)?);
+                let element = object.as_ref().and_then(|array| plain::element(array, elements.len() as u64));
+                elements.push(record(reader, element.unwrap_or_default())?);
                 reader.skip_if(b',');
             }
             Part::Array(elements)
         }
-        (Some(b'{'), Some(object)) => {
+        Some(b'{') => {
             reader.skip();
             let mut members = HashMap::new();
             while !reader.skip_if(b'}') {
                 reader.skip_if(b'"');
                 let key = PropertyKey::from(reader.string()?.make());
                 reader.skip_if(b':');
-                let member = plain::member(&object, &key).unwrap_or_default();
-                // Of members of one name, the last is the one that counts.
-                let member = record(reader, member)?;
+                let member = object.as_ref().and_then(|object| plain::member(object, &key));
+                let member = record(reader, member.unwrap_or_default())?;
                 members.insert(key, member);
                 reader.skip_if(b',');
             }
