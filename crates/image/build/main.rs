@@ -11,10 +11,12 @@ mod guest;
 mod snapshot;
 
 use std::{
-    env, fs,
-    hash::{DefaultHasher, Hash, Hasher},
+    env, fmt, fs,
+    hash::{Hash as _, Hasher},
     path::{Path, PathBuf},
 };
+
+use sha2::{Digest as _, Sha256};
 
 fn main() {
     println!("cargo::rerun-if-changed=build");
@@ -32,17 +34,18 @@ fn main() {
 
     let target = env::var("TARGET").expect("cargo sets TARGET");
     let ahead_of_time = engine::ahead_of_time(&target).expect("the engine's settings are valid");
-    let mut hasher = DefaultHasher::new();
-    raw.hash(&mut hasher);
-    ahead_of_time.precompile_compatibility_hash().hash(&mut hasher);
-    include_str!("snapshot.rs").hash(&mut hasher);
-    let key = hasher.finish();
+    // The files are named by the SHA-256 of all that they are made of, so that one made of anything else is never taken.
+    let mut inputs = Inputs(Sha256::new());
+    raw.hash(&mut inputs);
+    ahead_of_time.precompile_compatibility_hash().hash(&mut inputs);
+    include_str!("snapshot.rs").hash(&mut inputs);
+    let key = Hex(inputs.0.finalize().into());
 
-    let snapshot = store.join(format!("{key:016x}.wasm"));
+    let snapshot = store.join(format!("{key}.wasm"));
     if !snapshot.exists() {
         write(&snapshot, &snapshot::pre_initialise(&raw));
     }
-    let compiled = store.join(format!("{key:016x}.cwasm"));
+    let compiled = store.join(format!("{key}.cwasm"));
     if !compiled.exists() {
         let snapshot = fs::read(&snapshot).expect("the snapshot has just been written");
         let code = ahead_of_time
@@ -53,8 +56,38 @@ fn main() {
     }
     println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT={}", snapshot.display());
     println!("cargo::rustc-env=BELLJAR_IMAGE_CODE={}", compiled.display());
+    // What is embedded has a name that users can compare: the digest of its bytes.
+    println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT_SHA256={}", digest_of(&snapshot));
+    println!("cargo::rustc-env=BELLJAR_IMAGE_CODE_SHA256={}", digest_of(&compiled));
     println!("cargo::rerun-if-changed={}", snapshot.display());
     println!("cargo::rerun-if-changed={}", compiled.display());
+}
+
+/// What the image is made of, as SHA-256 reads it. The hash that wasmtime gives of its settings is a [`std::hash::Hash`] alone.
+struct Inputs(Sha256);
+
+impl Hasher for Inputs {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        unreachable!("the digest is taken whole")
+    }
+}
+
+/// A SHA-256, as it is written.
+struct Hex([u8; 32]);
+
+impl fmt::Display for Hex {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+fn digest_of(path: &Path) -> Hex {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    Hex(Sha256::digest(bytes).into())
 }
 
 /// Writes a whole file or none, so that an interrupted build leaves nothing half done behind.

@@ -24,6 +24,20 @@ pub struct Image {
     code: Option<&'static [u8]>,
 }
 
+/// The SHA-256 of what is embedded, in hexadecimal: which interpreter a program holds can be told and compared.
+#[cfg(feature = "embedded")]
+pub struct EmbeddedDigests {
+    /// Of the component, after `init` has run.
+    pub component: &'static str,
+    /// Of its machine code.
+    pub code: &'static str,
+}
+
+/// What the interpreter is called that was built with this crate.
+#[cfg(feature = "embedded")]
+pub const EMBEDDED_DIGESTS: EmbeddedDigests =
+    EmbeddedDigests { component: env!("BELLJAR_IMAGE_COMPONENT_SHA256"), code: env!("BELLJAR_IMAGE_CODE_SHA256") };
+
 /// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does not need.
 pub fn config() -> Config {
     #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), expect(unused_mut, reason = "see `text`"))]
@@ -117,7 +131,24 @@ unsafe fn deserialize(engine: &Engine, code: &'static [u8]) -> wasmtime::Result<
 
 #[cfg(all(test, feature = "embedded"))]
 mod tests {
+    use std::fmt::Write as _;
+
+    use sha2::{Digest as _, Sha256};
+
     use super::*;
+
+    #[test]
+    fn the_embedded_interpreter_goes_by_the_sha256_of_its_bytes() {
+        let digest = |bytes: &[u8]| {
+            Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+                write!(hex, "{byte:02x}").expect("a string takes what is written to it");
+                hex
+            })
+        };
+        let image = Image::embedded();
+        assert_eq!(digest(image.component()), EMBEDDED_DIGESTS.component);
+        assert_eq!(digest(image.code.expect("there is machine code")), EMBEDDED_DIGESTS.code);
+    }
 
     #[test]
     fn embedded_code_is_loaded_and_not_compiled() {

@@ -51,6 +51,8 @@ mod tools;
 mod toolset;
 
 pub use belljar_image::{CodeOrigin, Image};
+#[cfg(feature = "embedded")]
+pub use belljar_image::{EMBEDDED_DIGESTS, EmbeddedDigests};
 pub use belljar_model::{ByteSize, Effect, Limits, Outcome, RunError, ToolPath};
 pub use pool::SandboxOptions;
 pub use program::Program;

@@ -4,6 +4,7 @@ use std::{path::Path, process::ExitCode, time::Duration};
 
 use belljar_daemon::{Client, Status};
 use belljar_model::LimitsPatch;
+use belljar_sandbox::EMBEDDED_DIGESTS;
 use belljar_upstream::ServerStatus;
 use futures::future::join_all;
 use serde::Serialize;
@@ -109,7 +110,8 @@ async fn image(setup: &Setup) -> Check {
     let value = outcome.result.as_ref().map(|value| value.as_str().to_owned());
     match value {
         Ok(value) if value == "2" => {
-            Check::good("image", format!("belljar {}, runs scripts", env!("CARGO_PKG_VERSION")))
+            let (version, digest) = (env!("CARGO_PKG_VERSION"), EMBEDDED_DIGESTS.component);
+            Check::good("image", format!("belljar {version}, runs scripts; interpreter sha256:{digest}"))
         }
         Ok(value) => Check::new("image", State::Bad, format!("1 + 1 is {value}"), Some("install belljar anew".into())),
         Err(error) => Check::new("image", State::Bad, error.message.clone(), error.hint.clone()),
