@@ -8,6 +8,7 @@ use std::{
 };
 
 use belljar_config::Variables;
+use belljar_worker::WorkerProgram;
 use tracing_subscriber::EnvFilter;
 
 use crate::output::Log;
@@ -115,6 +116,11 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
 /// This program's file.
 pub(crate) fn own_program() -> Option<PathBuf> {
     env::current_exe().ok()
+}
+
+/// This program again, in the role that its first argument selects.
+pub(crate) fn own_worker(role: &str) -> Option<WorkerProgram> {
+    own_program().map(|program| WorkerProgram { program, arguments: vec![role.into()] })
 }
 
 /// A configuration in the current folder. It could start programs, so it is offered and never loaded unasked.

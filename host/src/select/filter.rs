@@ -1,27 +1,18 @@
 //! A filter, from the command that wants it.
 
-use std::process::Stdio;
-
 use belljar_model::{ErrorKind, RunError};
+use belljar_worker::{AskError, Worker};
 use serde_json::Value;
-use tokio::{
-    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
-    process::{Child, ChildStdout, Command},
-    time::timeout,
-};
 
 use super::{OUTPUT_BYTES, Said, TIME, WORKER};
-use crate::failure::Failure;
+use crate::{environment, failure::Failure};
 
-/// The most bytes of the other process's complaints that are looked at.
-const STDERR_BYTES: u64 = 4096;
-/// The most bytes of a line of it: outputs are texts inside JSON, where a byte takes six at most.
-const LINE_BYTES: u64 = 6 * OUTPUT_BYTES as u64 + 1024 * 1024;
+/// The most bytes of an answer: outputs are texts inside JSON, where a byte takes six at most.
+const ANSWER_BYTES: usize = 6 * OUTPUT_BYTES + 1024 * 1024;
 
 /// A filter that is right, and waits for its value. Dropping it ends it.
 pub(crate) struct Filter {
-    process: Child,
-    answers: BufReader<ChildStdout>,
+    worker: Worker,
 }
 
 /// What a filter gave.
@@ -47,20 +38,11 @@ impl Selected {
 impl Filter {
     /// Reads the filter, so that a wrong one is refused before the call that it is for.
     pub(crate) async fn new(expression: &str) -> Result<Self, Failure> {
-        let program = std::env::current_exe()
-            .map_err(|error| Failure::internal(format!("belljar's own program cannot be found: {error}")))?;
-        let mut process = Command::new(program)
-            .args([WORKER, expression])
-            .env_clear()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| Failure::internal(format!("the filter's process cannot be started: {error}")))?;
-        let stdout = process.stdout.take().ok_or_else(|| Failure::internal("the filter's process has no stdout"))?;
-        let mut filter = Self { process, answers: BufReader::new(stdout) };
-        match filter.said().await? {
+        let program = environment::own_worker(WORKER)
+            .ok_or_else(|| Failure::internal("belljar's own program cannot be found"))?;
+        let worker = Worker::start(&program, ANSWER_BYTES).await;
+        let mut filter = Self { worker: worker.map_err(|error| Failure::internal(format!("--select: {error}")))? };
+        match filter.ask(expression.as_bytes()).await? {
             Said::Ready => Ok(filter),
             Said::Refused { message, hint } => Err(refused(message, hint)),
             Said::Outputs(_) => Err(Failure::internal("the filter answered before it was asked")),
@@ -70,18 +52,7 @@ impl Filter {
     /// What the filter makes of `value`.
     pub(crate) async fn apply(mut self, value: &Value) -> Result<Selected, Failure> {
         let text = value.to_string();
-        let stdin = self.process.stdin.take();
-        let hand_over = async {
-            if let Some(mut stdin) = stdin {
-                // Why it does not read all of it shows in its answer.
-                let _ = stdin.write_all(text.as_bytes()).await;
-            }
-            std::future::pending().await
-        };
-        let said = tokio::select! {
-            said = self.said() => said?,
-            said = hand_over => said,
-        };
+        let said = self.ask(text.as_bytes()).await?;
         let outputs = match said {
             Said::Outputs(outputs) => outputs,
             Said::Refused { message, hint } => return Err(refused(message, hint)),
@@ -102,39 +73,34 @@ impl Filter {
         Ok(Selected { outputs, tokens_spared: text.len().saturating_sub(bytes) / 4 })
     }
 
-    /// The next line of the process, which has [`TIME`] for it.
-    async fn said(&mut self) -> Result<Said, Failure> {
-        let mut line = Vec::new();
-        let mut answers = (&mut self.answers).take(LINE_BYTES);
-        match timeout(TIME, answers.read_until(b'\n', &mut line)).await {
-            Ok(Ok(_)) if line.ends_with(b"\n") => serde_json::from_slice(&line)
+    /// What the process says to a request. It has [`TIME`] for it.
+    async fn ask(&mut self, request: &[u8]) -> Result<Said, Failure> {
+        match self.worker.ask(request, TIME).await {
+            Ok(answer) => serde_json::from_slice(&answer)
                 .map_err(|error| Failure::internal(format!("the filter's answer cannot be understood: {error}"))),
-            Ok(_) => Err(self.ended().await),
-            Err(_) => Err(refused(
-                format!("the filter had not ended after {} s", TIME.as_secs()),
+            Err(AskError::TimedOut { limit }) => Err(refused(
+                format!("the filter had not ended after {} s", limit.as_secs()),
                 Some("first(…) and limit(10; …) end a filter early".to_owned()),
             )),
+            Err(AskError::Ended { stderr, .. }) => Err(ended(&stderr)),
+            Err(error @ (AskError::Frame(_) | AskError::OutOfStep)) => {
+                Err(Failure::internal(format!("--select: {error}")))
+            }
         }
     }
+}
 
-    /// Why there is no answer: what filled the stack or the memory has ended the process.
-    async fn ended(&mut self) -> Failure {
-        let mut complaint = Vec::new();
-        if let Some(stderr) = self.process.stderr.take() {
-            // What cannot be read is not told.
-            let _ = timeout(TIME, stderr.take(STDERR_BYTES).read_to_end(&mut complaint)).await;
-        }
-        let complaint = String::from_utf8_lossy(&complaint);
-        let message = if complaint.contains("overflowed its stack") {
-            "the filter recursed too deep"
-        } else if complaint.contains("memory allocation") || complaint.contains("capacity overflow") {
-            "the filter needs more memory than 2 GiB"
-        } else {
-            "the filter ended without an answer"
-        };
-        let hint = "limit(10; …), first(…) and a smaller selection need less";
-        refused(message.to_owned(), Some(hint.to_owned()))
-    }
+/// Why there is no answer: what filled the stack or the memory has ended the process.
+fn ended(complaint: &str) -> Failure {
+    let message = if complaint.contains("overflowed its stack") {
+        "the filter recursed too deep"
+    } else if complaint.contains("memory allocation") || complaint.contains("capacity overflow") {
+        "the filter needs more memory than 2 GiB"
+    } else {
+        "the filter ended without an answer"
+    };
+    let hint = "limit(10; …), first(…) and a smaller selection need less";
+    refused(message.to_owned(), Some(hint.to_owned()))
 }
 
 fn refused(message: String, hint: Option<String>) -> Failure {

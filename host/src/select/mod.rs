@@ -30,7 +30,7 @@ const OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 /// The longest filter, in bytes.
 const EXPRESSION_BYTES: usize = 64 * 1024;
 
-/// A line of the process that filters.
+/// An answer of the process that filters: first to the filter, then to the value.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Said {

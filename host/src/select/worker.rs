@@ -1,10 +1,8 @@
-//! The process that filters: its one argument is the filter, its stdin the value.
+//! The process that filters: its first request is the filter, its second one the value.
 
-use std::{
-    ffi::OsString,
-    io::{self, Read as _, Write as _},
-    process::ExitCode,
-};
+use std::{ffi::OsString, process::ExitCode};
+
+use belljar_worker::{Bounds, FrameError, Role};
 
 use jaq_core::{
     Compiler, Ctx, Vars, compile, data,
@@ -13,54 +11,45 @@ use jaq_core::{
 };
 use jaq_json::Val;
 
-use super::{EXPRESSION_BYTES, MEMORY, OUTPUT_BYTES, OUTPUTS, STACK, Said};
+use super::{EXPRESSION_BYTES, MEMORY, OUTPUT_BYTES, OUTPUTS, STACK, Said, TIME};
 
 /// Of an error, what is shown.
 const ERROR_CHARACTERS: usize = 300;
+/// Open files: stdin, stdout, stderr, and a few that the system's libraries may want.
+const DESCRIPTORS: u64 = 16;
+/// The largest value that is read. Where memory ends first, the process does.
+const VALUE_BYTES: usize = 1024 * 1024 * 1024;
 
 type Data = data::JustLut<Val>;
 
 /// Reads the filter, says that it is ready, reads the value, and says what the filter gives.
-pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    bound();
-    let Some(expression) = arguments.next().and_then(|argument| argument.into_string().ok()) else {
-        return ExitCode::from(2);
-    };
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let bounds = Bounds { memory: Some(MEMORY), descriptors: Some(DESCRIPTORS), processor_time: Some(TIME) };
+    let Ok(role) = Role::begin(arguments, bounds, VALUE_BYTES) else { return ExitCode::from(2) };
     // The stack of a main thread is the system's choice; this one is ours.
-    let work = std::thread::Builder::new().stack_size(STACK).spawn(move || work(&expression));
+    let work = std::thread::Builder::new().stack_size(STACK).spawn(move || work(role));
     match work.map(std::thread::JoinHandle::join) {
         Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
         _ => ExitCode::from(3),
     }
 }
 
-/// Lets the system bound what this process takes. Where it cannot, only the time is bounded.
-#[cfg(unix)]
-fn bound() {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-    let at_most = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };
-    // A lower bound that is there already is as good.
-    let _ = setrlimit(Resource::As, at_most(MEMORY));
-    let _ = setrlimit(Resource::Core, at_most(0));
-}
-
-#[cfg(not(unix))]
-fn bound() {
-    let _ = MEMORY;
-}
-
-fn work(expression: &str) -> io::Result<()> {
-    let filter = match compiled(expression) {
+fn work(mut role: Role) -> Result<(), FrameError> {
+    let Some(expression) = role.receive()? else { return Ok(()) };
+    let filter = match std::str::from_utf8(&expression).map_err(|_| unknown()).and_then(compiled) {
         Ok(filter) => filter,
-        Err(refusal) => return say(&refusal),
+        Err(refusal) => return say(&mut role, &refusal),
     };
-    say(&Said::Ready)?;
-    let mut value = Vec::new();
-    io::stdin().read_to_end(&mut value)?;
-    let value = match jaq_json::read::parse_single(&value) {
-        Ok(value) => value,
-        Err(error) => return say(&refused(format!("the value is no JSON: {error}"), None)),
-    };
+    say(&mut role, &Said::Ready)?;
+    let Some(value) = role.receive()? else { return Ok(()) };
+    let said = filtered(&filter, &value).unwrap_or_else(|refusal| refusal);
+    say(&mut role, &said)
+}
+
+/// What a filter gives of a value, or why it gives nothing.
+fn filtered(filter: &jaq_core::Filter<Data>, value: &[u8]) -> Result<Said, Said> {
+    let value =
+        jaq_json::read::parse_single(value).map_err(|error| refused(format!("the value is no JSON: {error}"), None))?;
     let context = Ctx::<Data>::new(&filter.lut, Vars::new([]));
     let (mut outputs, mut bytes) = (Vec::new(), 0);
     for output in filter.id.run((context, value)).map(unwrap_valr) {
@@ -74,7 +63,7 @@ fn work(expression: &str) -> io::Result<()> {
                     error.truncate(end);
                     error.push('…');
                 }
-                return say(&refused(format!("the filter failed: {error}"), Some(hint.to_owned())));
+                return Err(refused(format!("the filter failed: {error}"), Some(hint.to_owned())));
             }
         };
         bytes += output.len();
@@ -85,11 +74,11 @@ fn work(expression: &str) -> io::Result<()> {
                 format!("more than {OUTPUTS} values")
             };
             let hint = "first(…) and limit(10; …) end a filter early";
-            return say(&refused(format!("the filter gives {what}"), Some(hint.to_owned())));
+            return Err(refused(format!("the filter gives {what}"), Some(hint.to_owned())));
         }
         outputs.push(output);
     }
-    say(&Said::Outputs(outputs))
+    Ok(Said::Outputs(outputs))
 }
 
 fn compiled(expression: &str) -> Result<jaq_core::Filter<Data>, Said> {
@@ -171,10 +160,6 @@ fn unknown() -> Said {
     refused("the filter is wrong", None)
 }
 
-fn say(said: &Said) -> io::Result<()> {
-    let mut line = serde_json::to_vec(said)?;
-    line.push(b'\n');
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(&line)?;
-    stdout.flush()
+fn say(role: &mut Role, said: &Said) -> Result<(), FrameError> {
+    role.send(&serde_json::to_vec(said).map_err(std::io::Error::from)?)
 }

@@ -10,6 +10,8 @@ mod modern;
 mod probe;
 mod protocol;
 mod stubborn;
+#[cfg(unix)]
+mod worker;
 
 use std::{
     io::{self, Read, Write},
@@ -47,6 +49,8 @@ runaway F       as stubborn, and its helper has made a session of its own
 daemon F        that helper
 host F          belljar's part: keeps a runaway child until it is killed itself
 supervise       belljar's other part: stands between it and a child
+worker          a worker process, which does what its requests say
+keep-worker     keeps a worker process until it is killed itself
 stubborn F      healthy; ignores the end of its input and SIGTERM, as does its helper; both pids are written to the file F
 ";
 
@@ -92,6 +96,10 @@ fn main() -> ExitCode {
         ["runaway", file] => stubborn::runaway(file),
         ["daemon", file] => stubborn::daemon(file),
         ["host", file] => host::host(file),
+        #[cfg(unix)]
+        ["worker", parent] => worker::worker(parent),
+        #[cfg(unix)]
+        ["keep-worker"] => worker::keep(),
         _ => {
             let _ = write!(io::stderr(), "{USAGE}");
             return ExitCode::from(2);

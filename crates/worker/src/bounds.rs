@@ -1,0 +1,110 @@
+//! What a worker process may take, and what it gives up.
+
+use std::{io, time::Duration};
+
+use crate::BeginError;
+
+/// What a role needs. All else is given up: privileges of programs that it might start, core dumps, inherited files, and a life
+/// longer than its parent's. The system bounds it on Unix; elsewhere the parent's limits alone count.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Bytes of address space: the program, its stacks and its heap.
+    pub memory: Option<u64>,
+    /// Open descriptors; stdin, stdout and stderr are three.
+    pub descriptors: Option<u64>,
+    /// Processor time for each request, rounded up to whole seconds. A process that takes more is ended by the system, also when its
+    /// parent is too busy to do so.
+    pub processor_time: Option<Duration>,
+}
+
+#[cfg(unix)]
+impl Bounds {
+    /// Bounds this process, which `parent` has started.
+    pub(crate) fn apply(&self, parent: u32) -> Result<(), BeginError> {
+        use nix::sys::resource::Resource;
+        follow(parent)?;
+        close_inherited()?;
+        lower(Resource::RLIMIT_CORE, 0)?;
+        #[cfg(not(any(target_os = "macos", target_os = "openbsd")))]
+        if let Some(memory) = self.memory {
+            lower(Resource::RLIMIT_AS, memory)?;
+        }
+        if let Some(descriptors) = self.descriptors {
+            lower(Resource::RLIMIT_NOFILE, descriptors)?;
+        }
+        self.grant_processor_time()?;
+        #[cfg(target_os = "linux")]
+        {
+            nix::sys::prctl::set_no_new_privs().map_err(io::Error::from)?;
+            nix::sys::prctl::set_dumpable(false).map_err(io::Error::from)?;
+        }
+        Ok(())
+    }
+
+    /// Grants processor time for one more request, beyond what was used so far.
+    pub(crate) fn grant_processor_time(&self) -> io::Result<()> {
+        use nix::sys::{
+            resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit},
+            time::TimeValLike as _,
+        };
+        let Some(granted) = self.processor_time else { return Ok(()) };
+        let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+        let used = u64::try_from((usage.user_time() + usage.system_time()).num_milliseconds()).unwrap_or(0);
+        let soft = Duration::from_millis(used).saturating_add(granted).as_secs().saturating_add(1);
+        let (_, hard) = getrlimit(Resource::RLIMIT_CPU)?;
+        Ok(setrlimit(Resource::RLIMIT_CPU, soft.min(hard), hard)?)
+    }
+}
+
+#[cfg(not(unix))]
+impl Bounds {
+    pub(crate) fn apply(&self, _parent: u32) -> Result<(), BeginError> {
+        Ok(())
+    }
+
+    pub(crate) fn grant_processor_time(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Ends with the parent.
+#[cfg(unix)]
+fn follow(parent: u32) -> Result<(), BeginError> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL).map_err(io::Error::from)?;
+    // It may have ended before it was followed.
+    let is_there = u32::try_from(nix::unistd::getppid().as_raw()).is_ok_and(|pid| pid == parent);
+    if is_there { Ok(()) } else { Err(BeginError::Orphaned) }
+}
+
+/// Lowers a limit for good. One that is lower already stays.
+#[cfg(unix)]
+fn lower(resource: nix::sys::resource::Resource, limit: u64) -> io::Result<()> {
+    let (_, hard) = nix::sys::resource::getrlimit(resource)?;
+    let limit = limit.min(hard);
+    Ok(nix::sys::resource::setrlimit(resource, limit, limit)?)
+}
+
+/// Closes every descriptor but stdin, stdout and stderr: a parent may have been careless with its own.
+#[cfg(unix)]
+fn close_inherited() -> io::Result<()> {
+    // Collected first: the folder itself has a descriptor, which is closed by the end of the list.
+    let listed: io::Result<Vec<_>> = std::fs::read_dir("/dev/fd").and_then(Iterator::collect);
+    let numbers: Vec<i32> = match listed {
+        Ok(entries) => entries.iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect(),
+        Err(_) => {
+            // Without a list, all that there can be.
+            let (soft, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
+            (0..i32::try_from(soft).unwrap_or(i32::MAX).min(UNLISTED_DESCRIPTORS)).collect()
+        }
+    };
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        // The list's own is closed already.
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
+}
+
+/// How many descriptors are closed one by one where the system does not list them.
+#[cfg(unix)]
+const UNLISTED_DESCRIPTORS: i32 = 65_536;

@@ -1,0 +1,173 @@
+//! The parent's side of a worker process.
+
+use std::{process::ExitStatus, time::Duration};
+
+use tokio::{
+    io::AsyncReadExt as _,
+    process::{Child, ChildStderr, ChildStdin, ChildStdout},
+    time::timeout,
+};
+
+use crate::{FrameError, FrameReader, FrameWriter, StartError, WorkerProgram, start::start};
+
+/// The most bytes of a worker's stderr that are looked at, when it has ended.
+const STDERR_BYTES: u64 = 4096;
+/// How long a worker that has closed its pipes may take to end.
+const END: Duration = Duration::from_secs(1);
+
+/// A worker process. Dropping it kills the process.
+#[derive(Debug)]
+pub struct Worker {
+    process: WorkerProcess,
+    requests: FrameWriter<ChildStdin>,
+    answers: FrameReader<ChildStdout>,
+    /// Whether each request has had its answer. Otherwise nobody knows what the next frame belongs to.
+    is_in_step: bool,
+}
+
+/// The process itself, apart from its pipes. Dropping it kills the process.
+#[derive(Debug)]
+pub struct WorkerProcess {
+    child: Child,
+    stderr: Option<ChildStderr>,
+}
+
+/// Why a worker gave no answer. It cannot be asked again.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// An answer was still missing when the time was over.
+    #[error("the worker process had not answered after {limit:?}")]
+    TimedOut {
+        /// The time that it had.
+        limit: Duration,
+    },
+    /// The process has ended: a limit, a signal, a fault of its own.
+    #[error("the worker process has ended without an answer{}", .status.map(|status| format!(" ({status})")).unwrap_or_default())]
+    Ended {
+        /// How it ended, where the system says so.
+        status: Option<ExitStatus>,
+        /// The first bytes of its stderr.
+        stderr: String,
+    },
+    /// The request or the answer is longer than a frame may be.
+    #[error(transparent)]
+    Frame(FrameError),
+    /// An earlier request was given up or failed.
+    #[error("the worker process has not answered an earlier request")]
+    OutOfStep,
+}
+
+impl Worker {
+    /// Starts a worker whose answers have at most `max_answer` bytes.
+    ///
+    /// # Errors
+    /// The system refuses to start the program. What the program finds wrong by itself shows in the first answer.
+    ///
+    /// # Cancellation
+    /// The process is killed.
+    pub async fn start(program: &WorkerProgram, max_answer: usize) -> Result<Self, StartError> {
+        let mut child = start(program).await?;
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let (Some(stdin), Some(stdout)) = pipes else {
+            let source = std::io::Error::other("it has no pipes");
+            return Err(StartError::CannotExecute { program: program.program.clone(), source });
+        };
+        let stderr = child.stderr.take();
+        Ok(Self {
+            process: WorkerProcess { child, stderr },
+            requests: FrameWriter::new(stdin),
+            answers: FrameReader::new(stdout, max_answer),
+            is_in_step: true,
+        })
+    }
+
+    /// Sends a request and waits for its answer.
+    ///
+    /// # Errors
+    /// There is no answer: the worker must be dropped.
+    ///
+    /// # Cancellation
+    /// The worker cannot be asked again, and must be dropped.
+    pub async fn ask(&mut self, request: &[u8], limit: Duration) -> Result<Vec<u8>, AskError> {
+        if !std::mem::replace(&mut self.is_in_step, false) {
+            return Err(AskError::OutOfStep);
+        }
+        let answered = timeout(limit, exchange(&mut self.requests, &mut self.answers, request)).await;
+        match answered {
+            Ok(Ok(Exchange { answer: Some(answer), all_written })) => {
+                self.is_in_step = all_written;
+                Ok(answer)
+            }
+            Ok(Err(error @ FrameError::TooLong { .. })) => Err(AskError::Frame(error)),
+            Ok(Ok(Exchange { answer: None, .. }) | Err(FrameError::Io(_))) => {
+                let (status, stderr) = self.process.ended().await;
+                Err(AskError::Ended { status, stderr })
+            }
+            Err(_) => Err(AskError::TimedOut { limit }),
+        }
+    }
+
+    /// Whether it can be asked.
+    pub fn is_in_step(&self) -> bool {
+        self.is_in_step
+    }
+
+    /// The number of the process, while it lives.
+    pub fn id(&self) -> Option<u32> {
+        self.process.id()
+    }
+
+    /// The process and its two pipes, for whoever exchanges more than one answer for each request.
+    pub fn into_parts(self) -> (WorkerProcess, FrameWriter<ChildStdin>, FrameReader<ChildStdout>) {
+        (self.process, self.requests, self.answers)
+    }
+}
+
+impl WorkerProcess {
+    /// The number of the process, while it lives.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// How a process that has closed its pipes ended, and the first bytes of its stderr. It is killed if it goes on.
+    pub async fn ended(&mut self) -> (Option<ExitStatus>, String) {
+        let mut complaint = Vec::new();
+        if let Some(stderr) = self.stderr.take() {
+            // What was read by then is told.
+            let _ = timeout(END, stderr.take(STDERR_BYTES).read_to_end(&mut complaint)).await;
+        }
+        let status = match timeout(END, self.child.wait()).await {
+            Ok(status) => status.ok(),
+            Err(_) => {
+                // One that has just ended by itself needs no signal.
+                let _ = self.child.start_kill();
+                self.child.wait().await.ok()
+            }
+        };
+        (status, String::from_utf8_lossy(&complaint).into_owned())
+    }
+}
+
+struct Exchange {
+    answer: Option<Vec<u8>>,
+    all_written: bool,
+}
+
+/// Writes the request while the answer is awaited: one that refuses early does not read all of it.
+async fn exchange(
+    requests: &mut FrameWriter<ChildStdin>,
+    answers: &mut FrameReader<ChildStdout>,
+    request: &[u8],
+) -> Result<Exchange, FrameError> {
+    let mut answer = std::pin::pin!(answers.receive());
+    let written = tokio::select! {
+        written = requests.send(request) => written,
+        answer = &mut answer => return Ok(Exchange { answer: answer?, all_written: false }),
+    };
+    match written {
+        Err(error @ FrameError::TooLong { .. }) => Err(error),
+        // Why it does not read all of it shows in its answer.
+        Err(FrameError::Io(_)) => Ok(Exchange { answer: answer.await?, all_written: false }),
+        Ok(()) => Ok(Exchange { answer: answer.await?, all_written: true }),
+    }
+}
