@@ -70,7 +70,8 @@ The answer is {ok: true, request, result: {artifact_type, data, affected_files?,
 isolation_used}}, or {ok: false, request, error: {type, message, recoverable, suggestion}} with one of the types TIMEOUT, MCP_ERROR, \
 VALIDATION, PERMISSION, UNKNOWN.
 
-The effect is a ceiling: a tool that does more, or does not say what it does, is refused. Only what is READ_ONLY is tried again. \
+The effect is a ceiling: a tool that may do more is refused. What a tool does is what the owner of belljar says under 'effects', or what its \
+server says where the owner trusts it (trust_hints); else EXTERNAL_EXEC. Only what is READ_ONLY is tried again. \
 isolation agent uses the daemon's warm server; subprocess starts one for this request and ends it.
 
 Examples:

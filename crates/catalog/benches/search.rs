@@ -2,10 +2,10 @@
 
 #![allow(missing_docs, reason = "a bench")]
 
-use std::{collections::BTreeMap, hint::black_box, sync::Arc, time::Duration};
+use std::{hint::black_box, sync::Arc, time::Duration};
 
 use belljar_catalog::{Catalog, Query, ServerCatalog, namespaces};
-use belljar_model::ToolDefinition;
+use belljar_model::{EffectRules, ToolDefinition};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::json;
 
@@ -40,7 +40,7 @@ fn catalog(definitions: Vec<Vec<ToolDefinition>>) -> Catalog {
     let names: Vec<String> = (0..definitions.len()).map(|server| format!("server{server}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let servers = namespaces(&names).into_iter().zip(definitions);
-    let servers = servers.map(|(names, tools)| Arc::new(ServerCatalog::ready(names, tools, &BTreeMap::new())));
+    let servers = servers.map(|(names, tools)| Arc::new(ServerCatalog::ready(names, tools, &EffectRules::default())));
     Catalog::new(servers.collect())
 }
 

@@ -5,10 +5,10 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
-use std::{collections::BTreeMap, error::Error, fs, path::PathBuf, sync::Arc};
+use std::{error::Error, fs, path::PathBuf, sync::Arc};
 
 use belljar_catalog::{Catalog, Detail, Query, ServerCatalog, namespaces};
-use belljar_model::ToolDefinition;
+use belljar_model::{EffectRules, ToolDefinition};
 use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let answer: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
         let tools = answer.get("tools").and_then(Value::as_array).ok_or("no list of tools")?;
         let definitions = tools.iter().cloned().map(ToolDefinition::from_json).collect::<Result<_, _>>()?;
-        ready.push(Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new())));
+        ready.push(Arc::new(ServerCatalog::ready(names, definitions, &EffectRules::default())));
     }
     let catalog = Catalog::new(ready);
     if options.iter().any(|option| option == "--brief") {

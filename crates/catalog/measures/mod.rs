@@ -8,10 +8,10 @@ pub mod odd;
 pub mod retrieval;
 pub mod tokens;
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
 use belljar_catalog::{Catalog, ServerCatalog, namespaces};
-use belljar_model::ToolDefinition;
+use belljar_model::{EffectRules, ToolDefinition};
 use serde_json::Value;
 
 /// A server's name and the entries of its `tools/list`.
@@ -42,7 +42,7 @@ pub fn catalog(lists: &[List]) -> Catalog {
     let names: Vec<&str> = lists.iter().map(|(name, _)| name.as_str()).collect();
     let servers = namespaces(&names).into_iter().zip(lists).map(|(names, (_, tools))| {
         let definitions = tools.iter().map(|tool| ToolDefinition::from_json(tool.clone()).expect("a tool")).collect();
-        Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new()))
+        Arc::new(ServerCatalog::ready(names, definitions, &EffectRules::default()))
     });
     Catalog::new(servers.collect())
 }

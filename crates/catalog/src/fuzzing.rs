@@ -1,11 +1,8 @@
 //! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests replay what was found.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
-use belljar_model::ToolDefinition;
+use belljar_model::{EffectRules, ToolDefinition};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -34,7 +31,7 @@ pub fn declared(data: &[u8]) -> String {
     let names = namespaces(&given);
     bound_once(names.iter().flat_map(|names| names.bound()));
     let server = names.into_iter().next().expect("as many as were given");
-    let server = Arc::new(ServerCatalog::ready(server, definitions, &BTreeMap::new()));
+    let server = Arc::new(ServerCatalog::ready(server, definitions, &EffectRules::default()));
     bound_once(server.tools().iter().flat_map(|tool| tool.names().bound()));
     let observed = observed(&result);
     let declared = server.tools().iter().enumerate().map(|(at, tool)| {

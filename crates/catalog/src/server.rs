@@ -1,8 +1,8 @@
 //! One server's part of the catalogue, made once when its tool list is known, and shared from then on.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use belljar_model::{Effect, ToolDefinition};
+use belljar_model::{EffectRules, ToolDefinition};
 
 use crate::{
     bounds::{REASON_CHARS, TOOLS_PER_SERVER},
@@ -61,8 +61,8 @@ pub struct ServerCatalog {
 }
 
 impl ServerCatalog {
-    /// A server whose tools are known. `effects` is the owner's word, by exact tool name, over the tools' annotations.
-    pub fn ready(names: Names, definitions: Vec<ToolDefinition>, effects: &BTreeMap<String, Effect>) -> Self {
+    /// A server whose tools are known. `effects` is the owner's word on them.
+    pub fn ready(names: Names, definitions: Vec<ToolDefinition>, effects: &EffectRules) -> Self {
         let mut server = Self::empty(names, ServerState::Ready);
         let used = definitions.len();
         let (mut seen, mut told) = (HashSet::new(), HashSet::new());
@@ -81,12 +81,11 @@ impl ServerCatalog {
         let exact: Vec<&str> = kept.iter().map(|definition| definition.name.as_str()).collect();
         let properties = properties(&exact);
         for (names, definition) in properties.into_iter().zip(kept) {
-            let stated = Effect::from_annotations(&definition.annotations);
-            let effect = effects.get(&definition.name).copied().unwrap_or(stated);
+            let (shown, trusted) = (effects.shown(&definition), effects.trusted(&definition));
             let at = server.tools.len();
             server.by_exact_name.insert(names.exact().to_owned(), at);
             server.by_property.extend(names.bound().map(|name| (name.to_owned(), at)));
-            server.tools.push(Tool::new(&server.names, names, definition, effect));
+            server.tools.push(Tool::new(&server.names, names, definition, shown, trusted));
         }
         server.index = Index::new(server.names.exact(), &server.tools);
         server
@@ -157,6 +156,7 @@ impl ServerCatalog {
 
 #[cfg(test)]
 mod tests {
+    use belljar_model::Effect;
     use serde_json::json;
 
     use super::*;
@@ -164,7 +164,8 @@ mod tests {
 
     fn server(tools: &[serde_json::Value], effects: &[(&str, Effect)]) -> ServerCatalog {
         let definitions = tools.iter().map(|tool| ToolDefinition::from_json(tool.clone()).expect("a tool")).collect();
-        let effects = effects.iter().map(|(name, effect)| ((*name).to_owned(), *effect)).collect();
+        let declared = effects.iter().map(|(name, effect)| ((*name).to_owned(), *effect)).collect();
+        let effects = EffectRules { declared, ..EffectRules::default() };
         ServerCatalog::ready(namespaces(&["my-fs"]).remove(0), definitions, &effects)
     }
 
@@ -200,6 +201,7 @@ mod tests {
         let server = server(&tools, &[("a", Effect::External), ("absent", Effect::ReadOnly)]);
         assert_eq!(server.tools()[0].effect(), Effect::External);
         assert_eq!(server.tools()[1].effect(), Effect::External);
+        assert_eq!(server.tools()[0].trusted_effect().effect(), Effect::External);
     }
 
     #[test]

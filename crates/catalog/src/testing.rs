@@ -1,8 +1,8 @@
 //! Catalogues for the tests of this crate.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use belljar_model::ToolDefinition;
+use belljar_model::{EffectRules, ToolDefinition};
 use serde_json::Value;
 
 use crate::{Catalog, ServerCatalog, namespaces};
@@ -33,7 +33,7 @@ pub(crate) fn catalog(servers: &[(&str, &str)]) -> Catalog {
         let answer: Value = serde_json::from_str(tools).expect("JSON");
         let list = answer.get("tools").unwrap_or(&answer).as_array().expect("a list");
         let definitions = list.iter().map(|tool| ToolDefinition::from_json(tool.clone()).expect("a tool")).collect();
-        Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new()))
+        Arc::new(ServerCatalog::ready(names, definitions, &EffectRules::default()))
     });
     Catalog::new(servers.collect())
 }

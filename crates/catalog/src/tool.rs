@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use belljar_model::{Effect, ToolDefinition, ToolPath};
+use belljar_model::{Effect, ToolDefinition, ToolPath, TrustedEffect};
 
 use crate::{
     bounds::SUMMARY_CHARS,
@@ -20,6 +20,7 @@ pub struct Tool {
     names: Names,
     definition: ToolDefinition,
     effect: Effect,
+    trusted_effect: TrustedEffect,
     expression: String,
     summary: String,
     signature: OnceLock<String>,
@@ -27,7 +28,13 @@ pub struct Tool {
 }
 
 impl Tool {
-    pub(crate) fn new(namespace: &Names, names: Names, definition: ToolDefinition, effect: Effect) -> Self {
+    pub(crate) fn new(
+        namespace: &Names,
+        names: Names,
+        definition: ToolDefinition,
+        effect: Effect,
+        trusted_effect: TrustedEffect,
+    ) -> Self {
         let said = definition.description.as_deref().or(definition.title.as_deref()).unwrap_or_default();
         Self {
             path: ToolPath::new(namespace.exact(), names.exact()),
@@ -37,6 +44,7 @@ impl Tool {
             names,
             definition,
             effect,
+            trusted_effect,
             signature: OnceLock::new(),
             declaration: OnceLock::new(),
         }
@@ -57,9 +65,14 @@ impl Tool {
         &self.definition
     }
 
-    /// What it may change: the owner's word, or else what its annotations state.
+    /// What it may change, as it is shown: the owner's word, or else what its annotations state.
     pub fn effect(&self) -> Effect {
         self.effect
+    }
+
+    /// What it may change, as decisions take it: what the owner says or trusts the server to say.
+    pub fn trusted_effect(&self) -> TrustedEffect {
+        self.trusted_effect
     }
 
     /// How a script calls it: `fs.read_file`, `notion.notion_search`.

@@ -193,7 +193,7 @@ impl Server<'_> {
         Ok(Some(rules))
     }
 
-    fn texts(&self, node: &Node, key: &str) -> Result<Vec<String>, Located> {
+    pub(crate) fn texts(&self, node: &Node, key: &str) -> Result<Vec<String>, Located> {
         let Value::List(list) = &node.value else { return Err(self.expected(node, key, "an array of strings")) };
         let text = |(index, node): (usize, &Node)| self.expanded(node, format_args!("{key}[{index}]"));
         list.iter().enumerate().map(text).collect()

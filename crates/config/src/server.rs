@@ -1,8 +1,13 @@
 //! One entry of the servers: from keys to a [`ServerSpec`]. How it is reached is read in [`crate::transport`].
 
-use std::{collections::BTreeMap, fmt::Display, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+    path::Path,
+    time::Duration,
+};
 
-use belljar_model::{Effect, Era, ServerSpec};
+use belljar_model::{Effect, EffectRules, Era, ServerSpec, Transport};
 
 use crate::{
     Format,
@@ -26,6 +31,8 @@ pub(crate) const KEYS: &[&str] = &[
     "era",
     "start_timeout",
     "effects",
+    "idempotent",
+    "trust_hints",
     "disabled",
     // Those of `life`.
     "warm",
@@ -67,11 +74,12 @@ impl Reader<'_> {
         if server.is_disabled()? {
             return Ok(None);
         }
+        let transport = server.transport()?;
         Ok(Some(ServerSpec {
             name: entry.key.clone(),
-            transport: server.transport()?,
             start_timeout: server.start_timeout()?,
-            effects: server.effects()?,
+            effects: server.effect_rules(&transport)?,
+            transport,
             era: server.era()?,
             life: server.life()?,
         }))
@@ -136,6 +144,16 @@ impl<'r> Server<'r> {
             _ => None,
         }
         .ok_or_else(|| self.misshapen(node, "start_timeout", expected))
+    }
+
+    fn effect_rules(&self, transport: &Transport) -> Result<EffectRules, Located> {
+        let is_ours = matches!(transport, Transport::BuiltIn(_));
+        let idempotent = match self.get("idempotent") {
+            Some(entry) => self.texts(&entry.node, "idempotent")?.into_iter().collect(),
+            None => BTreeSet::new(),
+        };
+        let trust_hints = self.boolean("trust_hints")?.unwrap_or(is_ours);
+        Ok(EffectRules { declared: self.effects()?, idempotent, trust_hints })
     }
 
     fn effects(&self) -> Result<BTreeMap<String, Effect>, Located> {
@@ -228,13 +246,23 @@ mod tests {
         ));
         assert_eq!(server.start_timeout, Duration::from_secs(90));
         assert_eq!(
-            server.effects,
+            server.effects.declared,
             BTreeMap::from([("look".to_owned(), Effect::ReadOnly), ("write.file".to_owned(), Effect::Mutating)])
         );
         let plain = only(toml("[servers.fs]\ncommand = 'x'\n"));
         assert_eq!(plain.era, Era::Auto);
         assert_eq!(only(toml("[servers.fs]\ncommand = 'x'\nera = 'discover'\n")).era, Era::Discover);
-        assert_eq!((plain.start_timeout, plain.effects), (ServerSpec::START_TIMEOUT, BTreeMap::new()));
+        assert_eq!((plain.start_timeout, plain.effects), (ServerSpec::START_TIMEOUT, EffectRules::default()));
+    }
+
+    #[test]
+    fn only_a_server_inside_belljar_is_trusted_unasked() {
+        let rules = |lines: &str| only(toml(&format!("[servers.s]\n{lines}\n"))).effects;
+        assert!(!rules("command = 'x'").trust_hints && !rules("url = 'https://x'").trust_hints);
+        assert!(rules("builtin = 'demo'").trust_hints && !rules("builtin = 'demo'\ntrust_hints = false").trust_hints);
+        let said = rules("command = 'x'\ntrust_hints = true\nidempotent = ['put', 'put.all']");
+        assert!(said.trust_hints);
+        assert_eq!(said.idempotent, BTreeSet::from(["put".to_owned(), "put.all".to_owned()]));
     }
 
     #[test]
@@ -242,7 +270,7 @@ mod tests {
         let text = r#"{"mcpServers": {"fs": {"command": "x", "start_timeout": "5s", "effects": {"w": "external"}}}}"#;
         let server = only(json(text));
         assert_eq!(server.start_timeout, Duration::from_secs(5));
-        assert_eq!(server.effects, BTreeMap::from([("w".to_owned(), Effect::External)]));
+        assert_eq!(server.effects.declared, BTreeMap::from([("w".to_owned(), Effect::External)]));
     }
 
     #[test]
@@ -280,7 +308,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, url, headers, oauth, builtin, type, era, start_timeout, effects, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, url, headers, oauth, builtin, type, era, start_timeout, effects, idempotent, trust_hints, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);
@@ -326,6 +354,14 @@ mod tests {
             (
                 "builtin = 'x'\neffects = ['a']",
                 "line 3, column 11: 'effects' of server 'fs' must be a table of effects, not an array",
+            ),
+            (
+                "builtin = 'x'\ntrust_hints = 'yes'",
+                "line 3, column 15: 'trust_hints' of server 'fs' must be true or false, not a string",
+            ),
+            (
+                "builtin = 'x'\nidempotent = 'put'",
+                "line 3, column 14: 'idempotent' of server 'fs' must be an array of strings, not a string",
             ),
             (
                 "builtin = 'x'\neffects.t = true",

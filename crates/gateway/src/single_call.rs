@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use belljar_model::{Effect, ErrorKind, RunError, ToolPath};
+use belljar_model::{ErrorKind, RunError, ToolPath, TrustedEffect};
 use belljar_upstream::CallFault;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -35,18 +35,9 @@ impl Toolbox {
     /// Dropping the future tells the child to give up.
     pub async fn call(&self, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
-        let mut catalog = self.catalog(Some(path.server())).await;
-        if catalog.lookup(&path.to_string()).is_none()
-            && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))
-            // What is known may be of an earlier process: the server itself knows better.
-            && self.upstream().start(server.name()).await.is_ok()
-        {
-            catalog = self.catalog(Some(path.server())).await;
-        }
-        // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
-        let answer = match catalog.lookup(&path.to_string()) {
-            Some(tool) => self.call_known(tool.path(), arguments, limit).await,
-            None => Err(self.unknown(path, &catalog).await),
+        let answer = match self.find(path).await {
+            Ok((path, _)) => self.call_known(&path, arguments, limit).await,
+            Err(error) => Err(error),
         };
         let ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         match answer {
@@ -60,9 +51,29 @@ impl Toolbox {
         }
     }
 
-    /// What a call of this tool may change, once its server is started; `None` where there is no such tool.
-    pub async fn effect_of(&self, path: &ToolPath) -> Option<Effect> {
-        self.catalog(Some(path.server())).await.lookup(&path.to_string()).map(|tool| tool.effect())
+    /// What a call of this tool may change, as far as the owner says so or trusts its server to say so.
+    ///
+    /// # Errors
+    /// What a call would answer, where there is no such tool.
+    pub async fn trusted_effect(&self, path: &ToolPath) -> Result<TrustedEffect, RunError> {
+        self.find(path).await.map(|(_, effect)| effect)
+    }
+
+    /// The tool of this path, by its exact name, and its effect; its server is started where it is not known.
+    async fn find(&self, path: &ToolPath) -> Result<(ToolPath, TrustedEffect), RunError> {
+        let mut catalog = self.catalog(Some(path.server())).await;
+        if catalog.lookup(&path.to_string()).is_none()
+            && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))
+            // What is known may be of an earlier process: the server itself knows better.
+            && self.upstream().start(server.name()).await.is_ok()
+        {
+            catalog = self.catalog(Some(path.server())).await;
+        }
+        // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
+        match catalog.lookup(&path.to_string()) {
+            Some(tool) => Ok((tool.path().clone(), tool.trusted_effect())),
+            None => Err(self.unknown(path, &catalog).await),
+        }
     }
 
     async fn call_known(

@@ -6,7 +6,7 @@ use std::{
 };
 
 use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, namespaces};
-use belljar_model::{Effect, JsonText, ServerSpec, ToolDefinition, ToolPath};
+use belljar_model::{EffectRules, JsonText, ServerSpec, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use cap_std::fs::Dir;
 use futures::future::join_all;
@@ -35,7 +35,7 @@ struct Joined {
 
 struct Server {
     names: Names,
-    effects: BTreeMap<String, Effect>,
+    effects: EffectRules,
     known: Mutex<Option<Known>>,
 }
 

@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 mod effect;
+mod effect_rules;
 mod error;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
@@ -25,6 +26,7 @@ mod tool;
 
 pub use bytesize::ByteSize;
 pub use effect::{Effect, UnknownEffect};
+pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
 pub use life::{Activation, Affinity, Breaker, Framing, Life, PathRules, Repeat};

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 use bytesize::ByteSize;
 use serde_json::{Map, Value};
 
-use crate::Effect;
+use crate::{Effect, TrustedEffect};
 
 /// What the configuration says of one child's life. Each field has a default that suits an ordinary server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -105,12 +105,12 @@ impl Repeat {
     pub const ALL: [(&str, Self); 3] =
         [("never", Self::Never), ("read_only", Self::ReadOnly), ("idempotent", Self::Idempotent)];
 
-    /// Whether a call of a tool with this effect, and this hint of idempotence, may be repeated.
-    pub fn allows(self, effect: Effect, is_idempotent: bool) -> bool {
+    /// Whether a call of a tool may be repeated. What a server that nobody trusts says of it does not count.
+    pub fn allows(self, tool: TrustedEffect) -> bool {
         match self {
             Self::Never => false,
-            Self::ReadOnly => effect == Effect::ReadOnly,
-            Self::Idempotent => effect == Effect::ReadOnly || is_idempotent,
+            Self::ReadOnly => tool.effect() == Effect::ReadOnly,
+            Self::Idempotent => tool.effect() == Effect::ReadOnly || tool.is_idempotent(),
         }
     }
 }
@@ -179,6 +179,7 @@ pub struct PathRules {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{EffectRules, ToolDefinition};
 
     #[test]
     fn a_template_names_its_arguments() {
@@ -193,10 +194,16 @@ mod tests {
 
     #[test]
     fn what_may_be_repeated_is_what_the_owner_allows() {
-        assert!(!Repeat::Never.allows(Effect::ReadOnly, true));
-        assert!(Repeat::ReadOnly.allows(Effect::ReadOnly, false));
-        assert!(!Repeat::ReadOnly.allows(Effect::Mutating, true));
-        assert!(Repeat::Idempotent.allows(Effect::External, true));
-        assert!(!Repeat::Idempotent.allows(Effect::Mutating, false));
+        let tool = ToolDefinition::from_json(serde_json::json!({"name": "t"})).expect("a tool");
+        let trusted = |effect, is_idempotent: bool| {
+            let declared = [("t".to_owned(), effect)].into();
+            let idempotent = is_idempotent.then(|| "t".to_owned()).into_iter().collect();
+            EffectRules { declared, idempotent, trust_hints: false }.trusted(&tool)
+        };
+        assert!(!Repeat::Never.allows(trusted(Effect::ReadOnly, true)));
+        assert!(Repeat::ReadOnly.allows(trusted(Effect::ReadOnly, false)));
+        assert!(!Repeat::ReadOnly.allows(trusted(Effect::Mutating, true)));
+        assert!(Repeat::Idempotent.allows(trusted(Effect::External, true)));
+        assert!(!Repeat::Idempotent.allows(trusted(Effect::Mutating, false)));
     }
 }

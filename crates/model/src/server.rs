@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use crate::{Effect, Life};
+use crate::{EffectRules, Life};
 
 /// One configured child server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -13,8 +13,8 @@ pub struct ServerSpec {
     pub transport: Transport,
     /// How long starting it may take, from `exec` to the tool list. Twenty seconds by default: `npx` may have to unpack.
     pub start_timeout: Duration,
-    /// The owner's word on what tools may change, by exact tool name, over the tools' own annotations.
-    pub effects: BTreeMap<String, Effect>,
+    /// The owner's word on what its tools may change, and on whether its own word counts.
+    pub effects: EffectRules,
     /// The revisions of MCP that are tried.
     pub era: Era,
     /// How it is kept.
@@ -27,13 +27,14 @@ impl ServerSpec {
     /// The default of [`ServerSpec::start_timeout`].
     pub const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-    /// A server with the default start limit and no overrides.
+    /// A server with the default start limit and no overrides. The annotations of one inside this process are trusted.
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
+        let trust_hints = matches!(transport, Transport::BuiltIn(_));
         Self {
             name: name.into(),
             transport,
             start_timeout: Self::START_TIMEOUT,
-            effects: BTreeMap::new(),
+            effects: EffectRules { trust_hints, ..EffectRules::default() },
             era: Era::Auto,
             life: Life::default(),
         }

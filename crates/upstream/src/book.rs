@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use belljar_model::{Effect, ServerSpec, ToolDefinition};
+use belljar_model::{ServerSpec, ToolDefinition};
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
@@ -82,9 +82,7 @@ impl Book {
     /// Whether the owner allows a call of the tool to be made again after the child died with it.
     pub(crate) fn may_repeat(&self, tool: &str) -> bool {
         let Some(definition) = self.definition(tool) else { return false };
-        let annotated = Effect::from_annotations(&definition.annotations);
-        let effect = self.spec.effects.get(tool).copied().unwrap_or(annotated);
-        self.spec.life.repeat.allows(effect, definition.annotations.idempotent == Some(true))
+        self.spec.life.repeat.allows(self.spec.effects.trusted(&definition))
     }
 
     fn definition(&self, tool: &str) -> Option<ToolDefinition> {

@@ -7,7 +7,7 @@ use std::{
 
 use belljar_daemon::{Client, RequestFault, codes};
 use belljar_model::{Effect, ErrorKind, LimitsPatch, ToolPath};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{
     Value, json,
     value::{RawValue, to_raw_value},
@@ -157,18 +157,11 @@ impl Worker {
         action: &Action,
         begun: Instant,
     ) -> Result<(Value, Option<Effect>), Refusal> {
-        let effect = match action {
-            Action::Tool(path) => self.effect(path).await?,
-            Action::Script(..) => None,
-        };
-        if let Some(effect) = effect.filter(|effect| *effect > asked.ceiling()) {
-            return Err(Refusal::permission(&asked.action, effect, asked.ceiling()));
-        }
         let mut retries = asked.retries();
         loop {
             let left = asked.timeout().saturating_sub(begun.elapsed());
             match self.once(asked, action, left).await? {
-                Ok(value) => return Ok((value, effect)),
+                Ok(done) => return Ok(done),
                 // What is wrong with a request stays wrong.
                 Err(error) if retries > 0 && matches!(error.kind, ErrorKind::Tool | ErrorKind::Busy) => retries -= 1,
                 Err(error) => return Err(Refusal::of_kind(error.kind, error.message, error.hint)),
@@ -176,28 +169,47 @@ impl Worker {
         }
     }
 
-    /// What a call of the tool may change; `None` where there is no such tool, which the call then says better.
-    async fn effect(&mut self, path: &ToolPath) -> Result<Option<Effect>, Refusal> {
+    /// What a call of the tool may change, as decisions take it; or why there is no such tool.
+    async fn effect(&mut self, path: &ToolPath) -> Result<Result<Effect, SeenError>, Refusal> {
         #[derive(Deserialize)]
         struct Known {
             effect: Option<Effect>,
+            error: Option<SeenError>,
         }
-        match self {
-            Self::Here(setup) => Ok(setup.toolbox.effect_of(path).await),
+        let known: Known = match self {
+            Self::Here(setup) => match setup.toolbox.trusted_effect(path).await {
+                Ok(trusted) => return Ok(Ok(trusted.effect())),
+                Err(error) => parsed(&raw(&json!({ "effect": null, "error": error }))?)?,
+            },
             Self::Daemon(client) => {
                 let params = json!({ "tool": path.to_string() });
-                let known: Known = client.request_as("effect", &params).await.map_err(refused)?;
-                Ok(known.effect)
+                client.request_as("effect", &params).await.map_err(refused)?
             }
-        }
+        };
+        Ok(match known {
+            Known { error: Some(error), .. } => Err(error),
+            // Nobody has said anything of the tool.
+            Known { effect, error: None } => Ok(effect.unwrap_or(Effect::External)),
+        })
     }
 
+    /// Does it once, if the request allows what it may change.
     async fn once(
         &mut self,
         asked: &Request,
         action: &Action,
         left: Duration,
-    ) -> Result<Result<Value, SeenError>, Refusal> {
+    ) -> Result<Result<(Value, Option<Effect>), SeenError>, Refusal> {
+        let effect = match action {
+            Action::Script(..) => None,
+            Action::Tool(path) => match self.effect(path).await? {
+                Ok(effect) => Some(effect),
+                Err(error) => return Ok(Err(error)),
+            },
+        };
+        if let Some(effect) = effect.filter(|effect| *effect > asked.ceiling()) {
+            return Err(Refusal::permission(&asked.action, effect, asked.ceiling()));
+        }
         let answer = match (self, action) {
             (Self::Daemon(client), Action::Tool(path)) => {
                 let milliseconds = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
@@ -216,10 +228,9 @@ impl Worker {
                 raw(&setup.gateway(limits)?.execute(code.clone(), &LimitsPatch::default()).await)?
             }
         };
-        let seen: Seen = serde_json::from_str(answer.get())
-            .map_err(|error| Refusal::of_kind(ErrorKind::Internal, format!("the answer is none: {error}"), None))?;
+        let seen: Seen = parsed(&answer)?;
         Ok(match seen.error {
-            None => Ok(seen.value),
+            None => Ok((seen.value, effect)),
             Some(error) => Err(error),
         })
     }
@@ -234,6 +245,12 @@ struct Seen {
 fn raw(answer: &impl serde::Serialize) -> Result<Box<RawValue>, Refusal> {
     to_raw_value(answer)
         .map_err(|error| Refusal::of_kind(ErrorKind::Internal, format!("the answer is no JSON: {error}"), None))
+}
+
+fn parsed<T: DeserializeOwned>(answer: &RawValue) -> Result<T, Refusal> {
+    serde_json::from_str(answer.get()).map_err(|error| {
+        Refusal::of_kind(ErrorKind::Internal, format!("the answer cannot be understood: {error}"), None)
+    })
 }
 
 /// A daemon that has cancelled did so because it was told to end.

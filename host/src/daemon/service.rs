@@ -126,11 +126,13 @@ async fn call(gateway: Gateway, limit: Duration, params: Box<RawValue>, cancelle
     }
 }
 
-/// What a call of a tool may change; null where there is no such tool.
+/// What a call of a tool may change, as decisions take it; or why there is no such tool.
 async fn effect(gateway: Gateway, params: Box<RawValue>) -> Answer {
     let EffectParams { tool } = parsed(&params)?;
-    let effect = gateway.toolbox().effect_of(&path(&tool)?).await;
-    json(&serde_json::json!({ "effect": effect }))
+    json(&match gateway.toolbox().trusted_effect(&path(&tool)?).await {
+        Ok(trusted) => serde_json::json!({ "effect": trusted.effect(), "error": null }),
+        Err(error) => serde_json::json!({ "effect": null, "error": error }),
+    })
 }
 
 fn path(tool: &str) -> Result<ToolPath, Fault> {

@@ -145,8 +145,8 @@ impl Refusal {
     pub(crate) fn permission(action: &str, effect: Effect, ceiling: Effect) -> Self {
         let (effect, ceiling) = (declared(effect), declared(ceiling));
         let suggestion = format!(
-            "declare \"effect\": \"{effect}\" if that is wanted; if the tool does less than its server says, the owner of belljar can \
-             say so under 'effects' in belljar.toml"
+            "declare \"effect\": \"{effect}\" if that is wanted; if the tool does less, the owner of belljar can say so under 'effects' \
+             in belljar.toml, or believe what its server says with trust_hints = true"
         );
         Self {
             kind: ErrorType::Permission,

@@ -8,7 +8,7 @@ use crate::{
     namespaces, numbers, tool_calls, values as json, web,
 };
 
-use super::{baseline, calls, children, component, cpu, escape, isolation, logs, memory, names, stack, values};
+use super::{baseline, calls, children, component, cpu, escape, isolation, logs, memory, names, stack, trust, values};
 
 /// A test of this binary.
 pub(crate) struct Test {
@@ -148,4 +148,5 @@ catalogue! {
     107 "an instance that has trapped" => "never entered again": isolation::a_run_after_a_trap_has_an_instance_of_its_own;
     108 "each growth of memory denied once" => "`memory`, or success": isolation::whichever_growth_of_memory_is_denied_the_run_ends_as_memory;
     109 "each amount of fuel" => "`fuel`, or success": isolation::with_whatever_fuel_a_run_succeeds_or_ends_as_fuel, determinism::a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load;
+    118 "`readOnlyHint` on a tool that drops tables, and a query that is retried" => "refused, and never called twice": trust::a_tool_that_only_calls_itself_harmless_is_neither_queried_nor_tried_again, trust::retries_are_for_tools_that_the_owner_vouches_for;
 }

@@ -15,4 +15,5 @@ mod memory;
 mod names;
 mod stack;
 mod table;
+mod trust;
 mod values;

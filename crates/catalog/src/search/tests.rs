@@ -1,6 +1,6 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use belljar_model::ToolDefinition;
+use belljar_model::{EffectRules, ToolDefinition};
 use serde_json::json;
 
 use super::*;
@@ -21,7 +21,7 @@ fn synthetic(servers: usize, tools: usize) -> Catalog {
         let definition =
             |tool| ToolDefinition::from_json(json!({"name": format!("tool_{tool}"), "description": "Does it."}));
         let definitions = (0..tools).map(definition).collect::<Result<_, _>>().expect("tools");
-        Arc::new(ServerCatalog::ready(names, definitions, &BTreeMap::new()))
+        Arc::new(ServerCatalog::ready(names, definitions, &EffectRules::default()))
     });
     Catalog::new(servers.collect())
 }
@@ -160,7 +160,7 @@ fn a_catalogue_is_fair_to_small_servers() {
             .collect()
     };
     let [big, small] = [(&names[0], 1_000), (&names[1], 3)]
-        .map(|(names, tools)| Arc::new(ServerCatalog::ready(names.clone(), list(tools), &BTreeMap::new())));
+        .map(|(names, tools)| Arc::new(ServerCatalog::ready(names.clone(), list(tools), &EffectRules::default())));
     let catalog = Catalog::new(vec![big, small]);
     let answer = catalog.search(&Query { budget: Some(150), ..Query::default() });
     let text = answer.to_text();
@@ -207,7 +207,7 @@ fn unavailable_servers_are_told_of() {
     let mut names = namespaces(&["ready", "broken", "sleeping"]);
     let sleeping = ServerCatalog::not_started(names.remove(2));
     let broken = ServerCatalog::unavailable(names.remove(1), "it exited with 1\u{1b}[31m", "check its command");
-    let ready = ServerCatalog::ready(names.remove(0), Vec::new(), &BTreeMap::new());
+    let ready = ServerCatalog::ready(names.remove(0), Vec::new(), &EffectRules::default());
     let catalog = Catalog::new([ready, broken, sleeping].map(Arc::new).to_vec());
     let answer = catalog.search(&Query::default());
     assert_eq!(

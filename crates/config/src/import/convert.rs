@@ -69,7 +69,7 @@ impl Conversion<'_> {
                 let args = list.iter().map(|node| self.text(node, key)).collect::<Result<Array, _>>()?;
                 self.set(key, args);
             }
-            ("env" | "headers" | "effects", Value::Table(entries)) => {
+            ("env" | "headers", Value::Table(entries)) => {
                 let mut table = InlineTable::new();
                 for Entry { key: name, node, .. } in entries {
                     if !matches!(node.value, Value::Null) {

@@ -1,9 +1,7 @@
 //! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
 
-use std::collections::BTreeMap;
-
 use belljar_catalog::{ServerCatalog, namespaces};
-use belljar_model::{JsonBounds, JsonText, ToolDefinition};
+use belljar_model::{EffectRules, JsonBounds, JsonText, ToolDefinition};
 use serde_json::{Value, json};
 
 use super::{Check, MAX_VISITS_IN_PLACE};
@@ -24,7 +22,7 @@ pub fn arguments(data: &[u8]) {
     let (Some(schema @ Value::Object(_)), Some(arguments @ Value::Object(_))) = (part(), part()) else { return };
     let tool = ToolDefinition::from_json(json!({ "name": "tool", "inputSchema": schema })).expect("it has a name");
     let names = namespaces(&["server"]).remove(0);
-    let catalog = ServerCatalog::ready(names, vec![tool], &BTreeMap::new());
+    let catalog = ServerCatalog::ready(names, vec![tool], &EffectRules::default());
     let tool = catalog.tool("tool").expect("it was listed");
     let Ok(check) = Check::try_compile(tool) else { return };
     if check.cost.of(&arguments) > MAX_VISITS {

@@ -1,7 +1,5 @@
-use std::collections::BTreeMap;
-
 use belljar_catalog::namespaces;
-use belljar_model::ToolDefinition;
+use belljar_model::{EffectRules, ToolDefinition};
 use serde_json::json;
 
 use super::*;
@@ -9,7 +7,7 @@ use super::*;
 fn checks(schema: &Value) -> Checks {
     let definition = ToolDefinition::from_json(json!({ "name": "t", "inputSchema": schema })).expect("a tool");
     let names = namespaces(&["s"]).remove(0);
-    Checks::new(Arc::new(ServerCatalog::ready(names, vec![definition], &BTreeMap::new())))
+    Checks::new(Arc::new(ServerCatalog::ready(names, vec![definition], &EffectRules::default())))
 }
 
 /// What is said of arguments: nothing, if they are admitted.

@@ -1,7 +1,6 @@
 //! What it takes to find a tool among the user's own, or among made-up ones where none are known.
 
 use std::{
-    collections::BTreeMap,
     hint::black_box,
     sync::Arc,
     time::{Duration, Instant},
@@ -61,7 +60,8 @@ fn definitions(server: &Listed) -> Definitions {
 fn catalog_of(listed: &[Listed], definitions: Vec<Definitions>) -> Catalog {
     let names: Vec<&str> = listed.iter().map(|server| server.name.as_str()).collect();
     let servers = namespaces(&names).into_iter().zip(definitions);
-    let servers = servers.map(|(names, tools)| Arc::new(ServerCatalog::ready(names, tools, &BTreeMap::new())));
+    let servers = servers
+        .map(|(names, tools)| Arc::new(ServerCatalog::ready(names, tools, &belljar_model::EffectRules::default())));
     Catalog::new(servers.collect())
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Activation, Framing, Repeat};
+use belljar_model::{Activation, Effect, EffectRules, Framing, Repeat};
 use belljar_upstream::{Caller, Exit, StartFault};
 use cap_std::{ambient_authority, fs::Dir};
 use serde_json::json;
@@ -111,15 +111,19 @@ async fn futures_poll<T>(mut future: std::pin::Pin<&mut impl Future<Output = T>>
 
 #[tokio::test]
 async fn a_call_is_repeated_once_and_only_where_its_owner_and_its_tool_allow_it() {
-    for (tool, repeat, is_repeated) in [
-        ("echo", Repeat::Never, false),
-        ("echo", Repeat::ReadOnly, true),
-        ("fail", Repeat::ReadOnly, false),
-        ("fail", Repeat::Idempotent, true),
-        ("slow", Repeat::Idempotent, false),
+    for (tool, repeat, is_trusted, is_repeated) in [
+        ("echo", Repeat::Never, true, false),
+        ("echo", Repeat::ReadOnly, true, true),
+        ("echo", Repeat::ReadOnly, false, false),
+        ("fail", Repeat::ReadOnly, true, false),
+        ("fail", Repeat::Idempotent, true, true),
+        ("fail", Repeat::Idempotent, false, false),
+        ("slow", Repeat::Idempotent, true, false),
     ] {
         let file = scratch_file();
-        let upstream = upstream(spec_with(&["crash-once", &file.to_string_lossy()], |life| life.repeat = repeat));
+        let mut spec = spec_with(&["crash-once", &file.to_string_lossy()], |life| life.repeat = repeat);
+        spec.effects.trust_hints = is_trusted;
+        let upstream = upstream(spec);
         let answer = call(&upstream, tool, json!({"ms": 0})).await;
         match answer {
             Ok(_) => assert!(is_repeated, "{tool} {repeat:?}"),
@@ -131,7 +135,9 @@ async fn a_call_is_repeated_once_and_only_where_its_owner_and_its_tool_allow_it(
         std::fs::remove_file(&file).expect("the child has died once");
     }
     // Once, and not again.
-    let upstream = upstream(spec_with(&["stateful"], |life| life.repeat = Repeat::Idempotent));
+    let mut spec = spec_with(&["stateful"], |life| life.repeat = Repeat::Idempotent);
+    spec.effects = EffectRules::trusting();
+    let upstream = upstream(spec);
     for tool in ["look", "set"] {
         let before = status(&upstream).calls;
         let fault = call(&upstream, tool, json!({})).await.expect_err("it dies each time");
@@ -145,8 +151,15 @@ async fn a_call_is_repeated_once_and_only_where_its_owner_and_its_tool_allow_it(
 async fn an_owners_word_on_a_tool_counts_for_repeats() {
     let file = scratch_file();
     let mut spec = spec_with(&["crash-once", &file.to_string_lossy()], |life| life.repeat = Repeat::ReadOnly);
-    spec.effects.insert("slow".to_owned(), belljar_model::Effect::ReadOnly);
+    spec.effects.declared.insert("slow".to_owned(), Effect::ReadOnly);
     let upstream = upstream(spec);
+    assert!(call(&upstream, "slow", json!({"ms": 0})).await.is_ok());
+    upstream.shutdown().await;
+    std::fs::remove_file(&file).expect("the child has died once");
+
+    let mut spec = spec_with(&["crash-once", &file.to_string_lossy()], |life| life.repeat = Repeat::Idempotent);
+    spec.effects.idempotent.insert("slow".to_owned());
+    let upstream = self::upstream(spec);
     assert!(call(&upstream, "slow", json!({"ms": 0})).await.is_ok());
     upstream.shutdown().await;
     std::fs::remove_file(&file).expect("the child has died once");

@@ -31,6 +31,7 @@ echo            healthy, with the tools echo, fail and slow
 lengths         healthy, with a Content-Length header before each message
 stateful        healthy, with tools that count, crash, repeat, and show how they were started
 crash-once F    crashes at its first call ever, of which it leaves the mark F, and is healthy from then on
+liar F          fails at each call of a tool that it says changes nothing, and leaves a line in F for each
 deaf F          healthy until it is told to say nothing any more; the mark F tells that it was
 twice           answers each call twice, with noise in the ids
 late            answers each call after the deadline, and then the next one
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         ["lengths"] => life::lengths(),
         ["stateful", start @ ..] => life::stateful(start),
         ["crash-once", file] => life::crash_once(file),
+        ["liar", file] => flawed::liar(file),
         ["deaf", file] => life::deaf(file),
         ["twice"] => flawed::twice(),
         ["late"] => flawed::late(),

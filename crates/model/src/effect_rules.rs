@@ -1,0 +1,104 @@
+//! What decisions may rest on of all that is said about a tool.
+//!
+//! Anybody can write `readOnlyHint: true` over a tool that drops tables. Models are shown what a server says; whether a call is
+//! repeated, allowed or refused follows from the *trusted* effect alone, and only [`EffectRules::trusted`] makes one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Effect, ToolDefinition};
+
+/// The owner's word on the tools of one server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct EffectRules {
+    /// What tools may change, by exact name, whatever their annotations state.
+    pub declared: BTreeMap<String, Effect>,
+    /// The tools, by exact name, whose calls have the same effect when made twice.
+    pub idempotent: BTreeSet<String>,
+    /// Whether the server's own annotations count for decisions too. Only servers inside belljar are trusted unasked.
+    pub trust_hints: bool,
+}
+
+impl EffectRules {
+    /// Rules for a server whose annotations are believed.
+    pub fn trusting() -> Self {
+        Self { trust_hints: true, ..Self::default() }
+    }
+
+    /// What models and people are shown: the owner's word, or else what the server says. No decision may rest on it.
+    pub fn shown(&self, tool: &ToolDefinition) -> Effect {
+        self.declared.get(&tool.name).copied().unwrap_or_else(|| Effect::from_annotations(&tool.annotations))
+    }
+
+    /// What decisions rest on: the owner's word, the hints of a server that the owner trusts, or else the worst.
+    pub fn trusted(&self, tool: &ToolDefinition) -> TrustedEffect {
+        let hinted = || {
+            if self.trust_hints { Effect::from_annotations(&tool.annotations) } else { Effect::External }
+        };
+        let hinted_idempotent = self.trust_hints && tool.annotations.idempotent == Some(true);
+        TrustedEffect {
+            effect: self.declared.get(&tool.name).copied().unwrap_or_else(hinted),
+            is_idempotent: hinted_idempotent || self.idempotent.contains(&tool.name),
+        }
+    }
+}
+
+/// What somebody whom the owner trusts has said of a tool. Made by [`EffectRules::trusted`] and by nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TrustedEffect {
+    effect: Effect,
+    is_idempotent: bool,
+}
+
+impl TrustedEffect {
+    /// The most that a call may change.
+    pub fn effect(self) -> Effect {
+        self.effect
+    }
+
+    /// Whether a call has the same effect when made twice, beyond what follows from [`TrustedEffect::effect`].
+    pub fn is_idempotent(self) -> bool {
+        self.is_idempotent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(name: &str) -> ToolDefinition {
+        let hints = json!({"readOnlyHint": true, "idempotentHint": true});
+        ToolDefinition::from_json(json!({"name": name, "annotations": hints})).expect("a tool")
+    }
+
+    #[test]
+    fn hints_are_shown_and_decide_nothing_unless_the_owner_trusts_the_server() {
+        let rules = EffectRules::default();
+        assert_eq!(rules.shown(&tool("drop_table")), Effect::ReadOnly);
+        let trusted = rules.trusted(&tool("drop_table"));
+        assert_eq!((trusted.effect(), trusted.is_idempotent()), (Effect::External, false));
+
+        let trusted = EffectRules::trusting().trusted(&tool("drop_table"));
+        assert_eq!((trusted.effect(), trusted.is_idempotent()), (Effect::ReadOnly, true));
+    }
+
+    #[test]
+    fn the_owners_word_counts_for_the_tool_that_it_names_and_over_every_hint() {
+        let rules = EffectRules {
+            declared: BTreeMap::from([("look".to_owned(), Effect::ReadOnly), ("put".to_owned(), Effect::Mutating)]),
+            idempotent: BTreeSet::from(["put".to_owned()]),
+            trust_hints: false,
+        };
+        let trusted = |name: &str| {
+            let trusted = rules.trusted(&tool(name));
+            (trusted.effect(), trusted.is_idempotent())
+        };
+        assert_eq!(trusted("look"), (Effect::ReadOnly, false));
+        assert_eq!(trusted("put"), (Effect::Mutating, true));
+        assert_eq!(trusted("other"), (Effect::External, false));
+        assert_eq!(rules.shown(&tool("put")), Effect::Mutating);
+        let over_hints = EffectRules { trust_hints: true, ..rules };
+        assert_eq!(over_hints.trusted(&tool("put")).effect(), Effect::Mutating);
+    }
+}

@@ -1,0 +1,48 @@
+//! Children to which trust could be given too easily: what they say of themselves, ask of users, and make of keys and addresses.
+
+use serde_json::{Value, json};
+
+use crate::{
+    command_line::fed,
+    dead_children::child,
+    support::{Answer, Terminal},
+};
+
+/// Asks for a call of a tool that says that it changes nothing, with ten retries. Gives the answer, and how often it was called.
+fn ask_liar(intent: &str, server: &str) -> (Answer, usize) {
+    let terminal = Terminal::new();
+    let calls = terminal.folder.path().join("calls");
+    let text =
+        format!("[servers.db]\ncommand = '{}'\nargs = ['liar', '{}']\n{server}\n", child().display(), calls.display());
+    let config = terminal.file("belljar.toml", text);
+    let request = json!({ "intent": intent, "action": "db.drop_table", "constraints": { "retry_count": 10 } });
+    let answer = fed(&terminal, &["request", "--config", config.to_str().unwrap()], request.to_string());
+    // A child that was never called has made no file.
+    (answer, std::fs::read_to_string(calls).unwrap_or_default().lines().count())
+}
+
+fn kind(answer: &Answer) -> Value {
+    answer.json()["error"]["type"].take()
+}
+
+#[test]
+pub(crate) fn a_tool_that_only_calls_itself_harmless_is_neither_queried_nor_tried_again() {
+    for intent in ["QUERY", "ANALYZE", "GENERATE", "MODIFY"] {
+        let (answer, calls) = ask_liar(intent, "");
+        assert_eq!((kind(&answer), calls), (json!("PERMISSION"), 0), "{intent}: {answer:#?}");
+        assert!(answer.stdout.contains("EXTERNAL_EXEC") && answer.stdout.contains("trust_hints"), "{answer:#?}");
+    }
+    let (answer, calls) = ask_liar("EXECUTE", "");
+    assert_eq!((kind(&answer), calls), (json!("MCP_ERROR"), 1), "{answer:#?}");
+    // The owner's word stands over what a trusted server says, too.
+    let (answer, calls) = ask_liar("QUERY", "trust_hints = true\neffects = { drop_table = 'mutating' }");
+    assert_eq!((kind(&answer), calls), (json!("PERMISSION"), 0), "{answer:#?}");
+}
+
+#[test]
+pub(crate) fn retries_are_for_tools_that_the_owner_vouches_for() {
+    for vouched in ["trust_hints = true", "effects = { drop_table = 'read_only' }"] {
+        let (answer, calls) = ask_liar("QUERY", vouched);
+        assert_eq!((kind(&answer), calls), (json!("MCP_ERROR"), 11), "{vouched}: {answer:#?}");
+    }
+}
