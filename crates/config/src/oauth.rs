@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The keys of `oauth` in belljar.toml.
-pub(crate) const KEYS: [&str; 4] = ["client_id", "client_secret", "scopes", "port"];
+pub(crate) const KEYS: [&str; 5] = ["client_id", "client_secret", "scopes", "port", "allow_private"];
 
 impl Server<'_> {
     /// The registered client, if the entry has one. A client's file may say more there, which is the client's.
@@ -26,6 +26,12 @@ impl Server<'_> {
                 }
                 ("scopes", _) => client.scopes = self.scopes(node)?,
                 ("port", _) | ("callbackPort", Format::Json) => client.port = Some(self.port(node, &path)?),
+                ("allow_private", _) => {
+                    let Value::Boolean(boolean) = node.value else {
+                        return Err(self.expected(node, &path, "true or false"));
+                    };
+                    client.allow_private = boolean;
+                }
                 (_, Format::Json) => {}
                 (_, Format::Toml) => {
                     let place = format!("'oauth' of server '{}'", shown(self.name));
@@ -80,10 +86,11 @@ mod tests {
             secret: Some("sesame".to_owned()),
             scopes: vec!["a:b".to_owned(), "c".to_owned()],
             port: Some(8123),
+            allow_private: true,
         };
-        let toml_text = "[servers.s]\nurl = 'https://x'\noauth = { client_id = 'me', client_secret = '${TOKEN}', scopes = ['a:b', 'c'], port = 8123 }\n";
+        let toml_text = "[servers.s]\nurl = 'https://x'\noauth = { client_id = 'me', client_secret = '${TOKEN}', scopes = ['a:b', 'c'], port = 8123, allow_private = true }\n";
         let json_text = r#"{"mcpServers": {"s": {"url": "https://x", "oauth": {"clientId": "me", "clientSecret": "${TOKEN}",
-            "scopes": ["a:b", "c"], "callbackPort": 8123, "authServerMetadataUrl": null, "other": 1}}}}"#;
+            "scopes": ["a:b", "c"], "callbackPort": 8123, "allow_private": true, "authServerMetadataUrl": null, "other": 1}}}}"#;
         for server in [only(toml(toml_text)), only(json(json_text))] {
             assert!(!format!("{server:?}").contains("sesame"));
             let Transport::Http(endpoint) = server.transport else { panic!("no url") };
@@ -97,7 +104,7 @@ mod tests {
             ("'x'", "line 3, column 9: 'oauth' of server 's' must be a table, not a string"),
             (
                 "{ zebra = 'x' }",
-                "line 3, column 11: unknown key 'zebra' in 'oauth' of server 's': it is one of client_id, client_secret, scopes, port",
+                "line 3, column 11: unknown key 'zebra' in 'oauth' of server 's': it is one of client_id, client_secret, scopes, port, allow_private",
             ),
             (
                 "{ client_id = '' }",
@@ -106,6 +113,10 @@ mod tests {
             (
                 "{ scopes = ['a b'] }",
                 "line 3, column 21: 'oauth.scopes[0]' of server 's' must be the name of one scope, not another string",
+            ),
+            (
+                "{ allow_private = 1 }",
+                "line 3, column 27: 'oauth.allow_private' of server 's' must be true or false, not a number",
             ),
             (
                 "{ port = 70000 }",

@@ -165,13 +165,16 @@ pub struct OAuthClient {
     pub scopes: Vec<String>,
     /// The port of the loopback address to which the browser comes back, where the registration fixes one.
     pub port: Option<u16>,
+    /// Whether the server may lead its login to places in a private network.
+    pub allow_private: bool,
 }
 
 impl fmt::Debug for OAuthClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, secret: _, scopes, port } = self;
+        let Self { id, secret: _, scopes, port, allow_private } = self;
         let mut shown = formatter.debug_struct("OAuthClient");
-        shown.field("id", id).field("scopes", scopes).field("port", port).finish_non_exhaustive()
+        shown.field("id", id).field("scopes", scopes).field("port", port);
+        shown.field("allow_private", allow_private).finish_non_exhaustive()
     }
 }
 

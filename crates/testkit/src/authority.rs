@@ -30,6 +30,10 @@ pub enum Flaw {
     NoRegistration,
     /// The page to log in on is elsewhere, in the open.
     InsecurePage,
+    /// Programs are to be registered at an address of a private network.
+    RegistrationInside,
+    /// Tokens are given at the address where clouds keep the credentials of their machines.
+    TokensInside,
 }
 
 /// What it knows.
@@ -141,6 +145,11 @@ fn metadata(known: &Known) -> Value {
         "token_endpoint_auth_methods_supported": ["none"],
         "authorization_response_iss_parameter_supported": true,
     });
+    match known.flaw {
+        Flaw::RegistrationInside => metadata["registration_endpoint"] = "https://10.255.255.1/register".into(),
+        Flaw::TokensInside => metadata["token_endpoint"] = "https://169.254.169.254/token".into(),
+        _ => {}
+    }
     if known.flaw == Flaw::NoRegistration
         && let Some(metadata) = metadata.as_object_mut()
     {

@@ -1,6 +1,8 @@
 //! Children to which trust could be given too easily: what they say of themselves, ask of users, and make of keys and addresses.
 
+use belljar_testkit::authority::{Authority, Flaw};
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
 use crate::{
     command_line::fed,
@@ -45,4 +47,35 @@ pub(crate) fn retries_are_for_tools_that_the_owner_vouches_for() {
         let (answer, calls) = ask_liar("QUERY", vouched);
         assert_eq!((kind(&answer), calls), (json!("MCP_ERROR"), 11), "{vouched}: {answer:#?}");
     }
+}
+
+#[test]
+pub(crate) fn a_secret_in_any_part_of_an_open_url_is_not_sent() {
+    let terminal = Terminal::new();
+    for (url, more) in [
+        ("http://192.0.2.1/mcp?key=sesame", ""),
+        ("http://me:sesame@192.0.2.1/mcp", ""),
+        ("http://192.0.2.1/mcp", "headers = { Authorization = 'Bearer sesame' }"),
+        ("http://localhost.example.com/mcp", "headers = { Authorization = 'Bearer sesame' }"),
+    ] {
+        let config = terminal.file("belljar.toml", format!("[servers.there]\nurl = '{url}'\n{more}\n"));
+        let answer = terminal.belljar(&["call", "there.echo", "--json", "--config", config.to_str().unwrap()]);
+        let said = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(said.contains("would travel unencrypted") && !said.contains("sesame"), "{url}: {answer:#?}");
+    }
+}
+
+#[test]
+pub(crate) fn a_login_is_not_led_into_the_private_network() {
+    // It serves on threads of its own while the program runs.
+    let runtime = Runtime::new().unwrap();
+    let authority = runtime.block_on(Authority::serve(Flaw::RegistrationInside, 3_600)).unwrap();
+    let terminal = Terminal::new();
+    let config = terminal.file("belljar.toml", format!("[servers.there]\nurl = '{}'\n", authority.url()));
+    let answer = terminal.belljar(&["login", "there", "--config", config.to_str().unwrap()]);
+    assert!(
+        answer.stderr.contains("leads its login to 10.255.255.1") && answer.stderr.contains("allow_private"),
+        "{answer:#?}"
+    );
+    assert!(authority.requests().iter().all(|request| request.path != "/register"));
 }

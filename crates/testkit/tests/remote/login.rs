@@ -168,6 +168,23 @@ async fn a_login_that_is_not_what_it_says_is_refused() {
 }
 
 #[tokio::test]
+async fn a_login_is_not_led_into_the_owners_network() {
+    for (flaw, allow_private, place) in [
+        (Flaw::RegistrationInside, false, "10.255.255.1"),
+        (Flaw::TokensInside, false, "169.254.169.254"),
+        // Nobody's login is there, whatever the owner allows.
+        (Flaw::TokensInside, true, "169.254.169.254"),
+    ] {
+        let (authority, folder) = (authority(flaw, 3_600).await, self::place());
+        let fault = log_in(&authority, &folder, |endpoint| endpoint.oauth.allow_private = allow_private).await;
+        let fault = fault.expect_err("it is refused");
+        assert!(matches!(&fault, LoginFault::Private { place: found, .. } if found == place), "{flaw:?}: {fault:?}");
+        assert!(fault.hint().is_some_and(|hint| hint.contains("allow_private")), "{fault}");
+        assert_eq!(std::fs::read_dir(folder.folder.path()).expect("the folder").count(), 0, "{flaw:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_registered_client_is_not_registered_again() {
     let (authority, place) = (authority(Flaw::NoRegistration, 3_600).await, place());
     log_in(&authority, &place, |endpoint| {

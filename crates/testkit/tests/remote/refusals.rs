@@ -60,8 +60,11 @@ async fn secrets_are_not_sent_in_the_open() {
     let fault = start_fault(&upstream).await;
     assert!(matches!(remote(&fault), RemoteFault::Insecure { .. }), "{fault}");
     assert!(fault.hint().is_some_and(|hint| hint.contains("https://")));
-    let upstream = upstream_at(HttpEndpoint::new(format!("http://me:{SECRET}@192.0.2.1/mcp")));
-    assert!(matches!(remote(&start_fault(&upstream).await), RemoteFault::Insecure { .. }));
+    for url in [format!("http://me:{SECRET}@192.0.2.1/mcp"), format!("http://192.0.2.1/mcp?key={SECRET}")] {
+        let upstream = upstream_at(HttpEndpoint::new(url));
+        let fault = start_fault(&upstream).await;
+        assert!(matches!(remote(&fault), RemoteFault::Insecure { .. }), "{fault}");
+    }
 }
 
 #[tokio::test]

@@ -1,23 +1,51 @@
-//! The requests of a login, as rmcp wants them made: over https or to this machine, without redirects, and with answers that are
-//! bounded.
+//! The requests of a login, as rmcp wants them made: over https or to this machine, to no address that the server has no business
+//! with, without redirects, and with answers that are bounded.
+//!
+//! Where to log in is what the server says. Left alone, it could have belljar ask the machines of its owner's network.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use reqwest::redirect::Policy;
+use reqwest::{dns::Resolve, redirect::Policy};
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
+use url::Url;
 
-use crate::remote::{builder, host_of, is_private_way};
+use crate::remote::{Reach, RemoteFault, SystemLookup, builder, host_of, is_private_way};
 
 /// Documents and tokens have a few KB.
 const ANSWER_BYTES: usize = 1024 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(super) struct Http(reqwest::Client);
+pub(super) struct Http {
+    /// Over https, to wherever the login may lead.
+    encrypted: reqwest::Client,
+    /// Over http, to this machine alone.
+    open: reqwest::Client,
+    reach: Reach,
+}
 
 impl Http {
-    pub(super) fn new(agent: &str) -> Result<Self, reqwest::Error> {
-        // rmcp itself follows the redirects that it allows.
-        builder(agent).redirect(Policy::none()).timeout(TIMEOUT).build().map(Self)
+    /// For a login at `server`, which the owner named.
+    pub(super) fn new(agent: &str, server: &Url, allow_private: bool) -> Result<Self, reqwest::Error> {
+        Self::with_lookup(agent, server, allow_private, Arc::new(SystemLookup))
+    }
+
+    fn with_lookup(
+        agent: &str,
+        server: &Url,
+        allow_private: bool,
+        lookup: Arc<dyn Resolve>,
+    ) -> Result<Self, reqwest::Error> {
+        let reach = Reach::of_login(server, allow_private, lookup.clone());
+        let client = |reach: Reach| {
+            // rmcp itself follows the redirects that it allows.
+            builder(agent).redirect(Policy::none()).timeout(TIMEOUT).dns_resolver(Arc::new(reach)).build()
+        };
+        Ok(Self { encrypted: client(reach.clone())?, open: client(Reach::loopback(lookup))?, reach })
+    }
+
+    /// The place to which the login may not lead and was led, if there was one.
+    pub(super) fn refused(&self) -> Option<String> {
+        self.reach.refused()
     }
 }
 
@@ -25,6 +53,8 @@ impl Http {
 enum HttpFault {
     #[error("{host} is neither reached by https nor on this machine")]
     Insecure { host: String },
+    #[error("{host} is at an address to which this server may not lead")]
+    NotAllowed { host: String },
     #[error("{host} answered with more than {ANSWER_BYTES} bytes")]
     TooLong { host: String },
 }
@@ -37,13 +67,21 @@ impl OAuthHttpClient for Http {
             if !is_private_way(request.url()) {
                 return Err(HttpFault::Insecure { host }.into());
             }
-            let mut response = self.0.execute(request).await.map_err(reqwest::Error::without_url)?;
+            if !self.reach.allows(request.url()) {
+                return Err(HttpFault::NotAllowed { host }.into());
+            }
+            let client = if request.url().scheme() == "https" { &self.encrypted } else { &self.open };
+            let failed = |error: reqwest::Error| match RemoteFault::of(error, &host) {
+                RemoteFault::Insecure { host } => HttpFault::NotAllowed { host }.into(),
+                fault => Box::<dyn std::error::Error + Send + Sync>::from(fault),
+            };
+            let mut response = client.execute(request).await.map_err(failed)?;
             let mut answer = ::http::Response::builder().status(response.status());
             for (name, value) in response.headers() {
                 answer = answer.header(name, value);
             }
             let mut body = Vec::new();
-            while let Some(piece) = response.chunk().await.map_err(reqwest::Error::without_url)? {
+            while let Some(piece) = response.chunk().await.map_err(failed)? {
                 if body.len() + piece.len() > ANSWER_BYTES {
                     return Err(HttpFault::TooLong { host }.into());
                 }

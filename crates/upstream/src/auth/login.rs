@@ -30,6 +30,9 @@ pub enum LoginFault {
     /// The server says nothing of logins.
     #[error("{host} does not say where to log in")]
     NoLogin { host: String },
+    /// The server leads its login to a place that is none of its business.
+    #[error("{host} leads its login to {place}, which is on this machine or in a private network")]
+    Private { host: String, place: String },
     /// Something between the server and its authorization server is not as it must be.
     #[error("the login at {host} is not possible: {reason}")]
     Failed { host: String, reason: String },
@@ -48,6 +51,11 @@ impl LoginFault {
             Self::Server { fault } => fault.hint(),
             Self::Loopback { .. } => "choose another 'port' in the server's 'oauth', or none".to_owned(),
             Self::NoLogin { .. } => "give its token in 'headers': Authorization = \"Bearer ${TOKEN}\"".to_owned(),
+            Self::Private { .. } => {
+                "if that place is your own, and the server is to lead there, give the server oauth = { allow_private = true }; \
+                 addresses of this machine and link-local ones stay closed to it"
+                    .to_owned()
+            }
             Self::Failed { .. } => {
                 "if the server wants programs to be registered by hand, give the 'client_id' in its 'oauth'".to_owned()
             }
@@ -63,6 +71,7 @@ pub struct Pending {
     host: String,
     url: String,
     state: String,
+    http: Arc<Http>,
 }
 
 /// Finds out where to log in at `endpoint`, and makes belljar known there. The tokens will be in `folder`.
@@ -76,14 +85,20 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     if !is_private_way(&url) {
         return Err(LoginFault::Server { fault: RemoteFault::Insecure { host } });
     }
-    let failed = |error: AuthError| LoginFault::Failed { host: host.clone(), reason: said(&error, &endpoint.url) };
-    let http = Http::new(agent).map_err(|error| LoginFault::Server { fault: RemoteFault::of(error, &host) })?;
-    let manager = AuthorizationManager::new_with_oauth_http_client(resource(&endpoint.url), Arc::new(http)).await;
+    let http = Http::new(agent, &url, endpoint.oauth.allow_private)
+        .map_err(|error| LoginFault::Server { fault: RemoteFault::of(error, &host) })?;
+    let http = Arc::new(http);
+    let failed = |error: AuthError| fault_of(&http, &host, said(&error, &endpoint.url));
+    let manager = AuthorizationManager::new_with_oauth_http_client(resource(&endpoint.url), http.clone()).await;
     let mut manager = manager.map_err(&failed)?;
     manager.set_credential_store(Store::of(folder, &endpoint.url));
     let resolution = manager.resolve_metadata().await.map_err(&failed)?;
     if !resolution.source.is_discovered() {
-        return Err(LoginFault::NoLogin { host });
+        // What may not be asked looks to rmcp like what is not there.
+        return Err(match http.refused() {
+            Some(place) => LoginFault::Private { host, place },
+            None => LoginFault::NoLogin { host },
+        });
     }
     manager.set_metadata(resolution.metadata);
 
@@ -108,7 +123,7 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
         host: host.clone(),
         reason: "the page to log in on is neither reached by https nor on this machine".to_owned(),
     })?;
-    Ok(Pending { session, listener, host, url: endpoint.url.clone(), state })
+    Ok(Pending { session, listener, host, url: endpoint.url.clone(), state, http })
 }
 
 impl Pending {
@@ -133,9 +148,18 @@ impl Pending {
             Err(_) => Err(LoginFault::TimedOut),
             Ok(Ok(())) => Ok(()),
             Ok(Err(callback::Fault::Refused(reason))) => Err(LoginFault::Refused { reason }),
-            Ok(Err(callback::Fault::Exchange(reason))) => Err(LoginFault::Failed { host: self.host, reason }),
+            Ok(Err(callback::Fault::Exchange(reason))) => Err(fault_of(&self.http, &self.host, reason)),
             Ok(Err(callback::Fault::Io(error))) => Err(LoginFault::Loopback { error }),
         }
+    }
+}
+
+/// What a failure means: the place that was refused, if there is one, says more than what rmcp makes of it.
+fn fault_of(http: &Http, host: &str, reason: String) -> LoginFault {
+    let host = host.to_owned();
+    match http.refused() {
+        Some(place) => LoginFault::Private { host, place },
+        None => LoginFault::Failed { host, reason },
     }
 }
 

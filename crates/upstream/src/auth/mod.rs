@@ -40,7 +40,9 @@ pub(crate) struct Login {
 impl Login {
     /// The login whose tokens are in `folder`, if there are any.
     pub(crate) fn new(folder: Arc<Dir>, endpoint: &HttpEndpoint, agent: &str) -> Result<Self, RemoteFault> {
-        let http = Http::new(agent).map_err(|error| RemoteFault::of(error, "this machine"))?;
+        let server = Url::parse(&endpoint.url).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
+        let http = Http::new(agent, &server, endpoint.oauth.allow_private);
+        let http = http.map_err(|error| RemoteFault::of(error, "this machine"))?;
         let (store, url) = (Store::of(folder, &endpoint.url), endpoint.url.clone());
         Ok(Self { store, url, client: endpoint.oauth.clone(), http: Arc::new(http) })
     }
@@ -72,8 +74,12 @@ impl Login {
         if stored.token != old && stored.is_fresh() {
             return Ok(stored.token);
         }
-        let manager = self.manager().await.map_err(|error| said(&error, &self.url))?;
-        manager.refresh_token().await.map_err(|error| said(&error, &self.url))?;
+        let failed = |error: AuthError| match self.http.refused() {
+            Some(place) => format!("it leads to {place}, at an address where this server may not lead"),
+            None => said(&error, &self.url),
+        };
+        let manager = self.manager().await.map_err(failed)?;
+        manager.refresh_token().await.map_err(failed)?;
         Ok(self.stored().await?.ok_or("its token is gone")?.token)
     }
 

@@ -1,10 +1,11 @@
 //! HTTP requests to one remote server: with its headers and login, to its own origin alone, and with answers that are bounded.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use belljar_model::HttpEndpoint;
 use reqwest::{
     Method, Response, StatusCode,
+    dns::Resolve,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION},
     redirect::Policy,
 };
@@ -13,7 +14,10 @@ use url::Url;
 use crate::{
     auth::Login,
     limits,
-    remote::fault::{RemoteFault, host_of, is_private_way},
+    remote::{
+        fault::{RemoteFault, host_of, is_private_way},
+        reach::{Reach, SystemLookup},
+    },
     text::one_line,
 };
 
@@ -39,6 +43,16 @@ impl Client {
         agent: &str,
         login: Option<Login>,
     ) -> Result<Self, RemoteFault> {
+        Self::with_lookup(server, endpoint, agent, login, Arc::new(SystemLookup))
+    }
+
+    fn with_lookup(
+        server: &str,
+        endpoint: &HttpEndpoint,
+        agent: &str,
+        login: Option<Login>,
+        lookup: Arc<dyn Resolve>,
+    ) -> Result<Self, RemoteFault> {
         let url = Url::parse(&endpoint.url).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(RemoteFault::Url { reason: "it is none of http or https".to_owned() });
@@ -46,11 +60,18 @@ impl Client {
         let host = host_of(&url);
         let headers = header_map(&endpoint.headers)?;
         let login = login.filter(|_| !headers.contains_key(AUTHORIZATION));
-        let has_secrets = !headers.is_empty() || !url.username().is_empty() || url.password().is_some();
-        if (has_secrets || login.is_some()) && !is_private_way(&url) {
-            return Err(RemoteFault::Insecure { host });
+        let url_has_secrets = !url.username().is_empty() || url.password().is_some() || url.query().is_some();
+        let mut builder = builder(agent);
+        if url_has_secrets || !headers.is_empty() || login.is_some() {
+            if !is_private_way(&url) {
+                return Err(RemoteFault::Insecure { host });
+            }
+            // Only a certificate says who is at a name. Without one, the connection itself has to stay on this machine.
+            if url.scheme() == "http" {
+                builder = builder.dns_resolver(Arc::new(Reach::loopback(lookup)));
+            }
         }
-        let http = builder(agent).build().map_err(|error| RemoteFault::of(error, &host))?;
+        let http = builder.build().map_err(|error| RemoteFault::of(error, &host))?;
         Ok(Self { http, url, host, server: server.to_owned(), headers, login })
     }
 
@@ -219,4 +240,70 @@ fn header_map(headers: &BTreeMap<String, String>) -> Result<HeaderMap, RemoteFau
         map.insert(name, value);
     }
     Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpListener,
+    };
+
+    use super::*;
+    use crate::remote::reach::testing::Fixed;
+
+    /// Answers one request, and gives what it was.
+    async fn served(listener: TcpListener) -> io::Result<String> {
+        let (mut stream, _) = listener.accept().await?;
+        let (mut seen, mut piece) = (Vec::new(), [0; 1024]);
+        while !seen.windows(4).any(|end| end == b"\r\n\r\n") {
+            let read = stream.read(&mut piece).await?;
+            seen.extend_from_slice(piece.get(..read).unwrap_or_default());
+        }
+        stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").await?;
+        Ok(String::from_utf8_lossy(&seen).to_lowercase())
+    }
+
+    fn client(endpoint: &HttpEndpoint, addresses: &[&str]) -> Result<Client, RemoteFault> {
+        Client::with_lookup("there", endpoint, "tests/0", None, Fixed::at(addresses))
+    }
+
+    async fn sent(client: &Client) -> Result<Response, RemoteFault> {
+        client.send(Method::GET, client.url(), HeaderMap::new(), None).await
+    }
+
+    #[tokio::test]
+    async fn a_secret_goes_to_a_name_of_this_machine_only_where_the_connection_stays_on_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let mut endpoint = HttpEndpoint::new(format!("http://intern.localhost:{port}/mcp"));
+        endpoint.headers.insert("Authorization".to_owned(), "Bearer sesame".to_owned());
+        // Elsewhere: nothing is connected to, so nothing can be sent.
+        for elsewhere in [["192.0.2.7"], ["10.0.0.9"], ["169.254.169.254"]] {
+            let fault = sent(&client(&endpoint, &elsewhere).expect("a client")).await.expect_err("it is elsewhere");
+            assert_eq!(fault, RemoteFault::Insecure { host: format!("intern.localhost:{port}") });
+        }
+        let here = client(&endpoint, &["192.0.2.7", "127.0.0.1"]).expect("a client");
+        let (answer, seen) = tokio::join!(sent(&here), served(listener));
+        assert_eq!(answer.expect("an answer").status(), StatusCode::NO_CONTENT);
+        assert!(seen.expect("a request").contains("authorization: bearer sesame"));
+    }
+
+    #[tokio::test]
+    async fn what_has_no_secret_goes_in_the_open_to_wherever_its_owner_says() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let endpoint = HttpEndpoint::new(format!("http://127.0.0.1:{port}/mcp"));
+        let there = client(&endpoint, &[]).expect("a client");
+        let (answer, seen) = tokio::join!(sent(&there), served(listener));
+        assert!(answer.is_ok() && seen.is_ok());
+        assert!(client(&HttpEndpoint::new("http://example.com/mcp"), &[]).is_ok());
+        // Whatever is in a query may be a secret.
+        for url in ["http://example.com/mcp?key=sesame", "http://sesame@example.com/mcp", "http://10.0.0.9/?sesame"] {
+            let fault = client(&HttpEndpoint::new(url), &[]).err();
+            assert!(matches!(fault, Some(RemoteFault::Insecure { .. })), "{url}: {fault:?}");
+        }
+    }
 }

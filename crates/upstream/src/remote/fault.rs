@@ -4,7 +4,10 @@
 
 use url::{Host, Url};
 
-use crate::text::one_line;
+use crate::{
+    remote::reach::{NotAllowed, is_localhost},
+    text::one_line,
+};
 
 /// Why a remote server cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,7 +18,7 @@ pub enum RemoteFault {
     #[error("the URL cannot be used: {reason}")]
     Url { reason: String },
     /// What must stay secret would travel in the open.
-    #[error("headers or a login would travel unencrypted to {host}")]
+    #[error("headers, a login or the URL's own secrets would travel unencrypted to {host}")]
     Insecure { host: String },
     /// No connection came about.
     #[error("{host} cannot be reached: {reason}")]
@@ -79,9 +82,12 @@ impl RemoteFault {
         let (host, is_connect) = (host.to_owned(), error.is_connect());
         // The error's own text has the URL in it. What its innermost cause says is what a person needs.
         let error = error.without_url();
-        let mut innermost: &dyn std::error::Error = &error;
+        let mut innermost: &(dyn std::error::Error + 'static) = &error;
         while let Some(source) = innermost.source() {
             innermost = source;
+        }
+        if innermost.is::<NotAllowed>() {
+            return Self::Insecure { host };
         }
         let reason = one_line(&innermost.to_string(), 200);
         if is_connect { Self::Unreachable { host, reason } } else { Self::Broken { host, reason } }
@@ -101,10 +107,11 @@ pub(crate) fn host_of(url: &Url) -> String {
     }
 }
 
-/// Whether what is sent to `url` can be read by nobody on the way.
+/// Whether what is sent to `url` can be read by nobody on the way, as far as the URL says. That a name of this machine leads to this
+/// machine is seen to when the connection is made: see [`Reach`](crate::remote::reach::Reach).
 pub(crate) fn is_private_way(url: &Url) -> bool {
     let is_loopback = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Domain(name)) => is_localhost(name),
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,

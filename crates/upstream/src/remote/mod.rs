@@ -8,6 +8,7 @@ mod client;
 mod events;
 mod fault;
 mod message;
+mod reach;
 mod session;
 mod sse;
 
@@ -20,6 +21,7 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 pub(crate) use client::builder;
 pub use fault::RemoteFault;
 pub(crate) use fault::{host_of, is_private_way};
+pub(crate) use reach::{Reach, SystemLookup};
 
 use crate::{
     auth::Login,
