@@ -29,7 +29,7 @@ pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
-pub use life::{Activation, Affinity, Breaker, Framing, Life, PathRules, Repeat};
+pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat};
 pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};

@@ -159,8 +159,41 @@ impl Affinity {
 
     /// The arguments that the template names, in order.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
-        self.template.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
+        self.pieces().into_iter().filter_map(|piece| match piece {
+            KeyPiece::Argument(name) => Some(name),
+            KeyPiece::Text(_) => None,
+        })
     }
+
+    /// What the template is made of, in order. A brace that belongs to no name is a text.
+    pub fn pieces(&self) -> Vec<KeyPiece<'_>> {
+        let (mut pieces, mut rest) = (Vec::new(), self.template.as_str());
+        while let Some((text, behind)) = rest.split_once('{') {
+            pieces.push(KeyPiece::Text(text));
+            rest = match behind.split_once('}') {
+                Some((name, behind)) if !name.contains('{') => {
+                    pieces.push(KeyPiece::Argument(name));
+                    behind
+                }
+                _ => {
+                    pieces.push(KeyPiece::Text("{"));
+                    behind
+                }
+            };
+        }
+        pieces.push(KeyPiece::Text(rest));
+        pieces.retain(|piece| *piece != KeyPiece::Text(""));
+        pieces
+    }
+}
+
+/// A piece of the template of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyPiece<'a> {
+    /// The owner's own words.
+    Text(&'a str),
+    /// The value of this argument.
+    Argument(&'a str),
 }
 
 /// Which arguments are paths, and where these may lead.
@@ -190,6 +223,16 @@ mod tests {
         assert_eq!(arguments("{project}"), ["project"]);
         assert_eq!(arguments("{owner}/{name}"), ["owner", "name"]);
         assert!(arguments("no braces").is_empty() && arguments("{open").is_empty());
+        assert_eq!(arguments("{a{b}"), ["b"]);
+        let affinity = Affinity { template: "/srv/{a}{b}-{".to_owned(), instances: Affinity::INSTANCES };
+        let expected = [
+            KeyPiece::Text("/srv/"),
+            KeyPiece::Argument("a"),
+            KeyPiece::Argument("b"),
+            KeyPiece::Text("-"),
+            KeyPiece::Text("{"),
+        ];
+        assert_eq!(affinity.pieces(), expected);
     }
 
     #[test]

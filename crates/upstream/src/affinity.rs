@@ -2,35 +2,106 @@
 //!
 //! The key is made of arguments of the call. Those that the tool itself does not declare are belljar's own: they are added to
 //! what callers see of the tool, asked for, and taken out again before the call is sent.
+//!
+//! A key ends up in the command line, the environment and the folder of a process. So a script's part in it is a name: it cannot be
+//! read as an option, and leads to no other folder. Only what the owner calls a path may be one, and is judged as such.
 
-use belljar_model::{Activation, Affinity, ServerSpec, ToolDefinition, Transport};
+use std::path::{Component, Path};
+
+use belljar_model::{Activation, Affinity, KeyPiece, PathRules, ServerSpec, ToolDefinition, Transport};
 use serde_json::{Map, Value, json};
 
-use crate::fault::CallFault;
+use crate::{fault::CallFault, paths};
 
-/// The key that `arguments` give.
-pub(crate) fn key(server: &str, affinity: &Affinity, arguments: &Map<String, Value>) -> Result<String, CallFault> {
-    let mut key = affinity.template.clone();
-    for name in affinity.arguments() {
-        let fault = |problem| CallFault::Key { server: server.to_owned(), argument: name.to_owned(), problem };
+/// The longest name that a script may put into a key, in bytes: what file systems take.
+const PART_BYTES: usize = 255;
+
+/// The key that `arguments` give. Those that `rules` name have been resolved already. A key that is a path is resolved as a whole: a
+/// part of it may be a link.
+pub(crate) async fn key(
+    spec: &ServerSpec,
+    affinity: &Affinity,
+    base: Option<&Path>,
+    arguments: &Map<String, Value>,
+) -> Result<String, CallFault> {
+    let rules = spec.life.paths.as_ref();
+    let key = composed(&spec.name, affinity, rules, arguments)?;
+    if !is_path(affinity, rules) {
+        return Ok(key);
+    }
+    paths::resolve(&rules.cloned().unwrap_or_default(), base, &affinity.template, key).await
+}
+
+/// Puts the values into the template. Each is checked for itself, and what they make together once more.
+fn composed(
+    server: &str,
+    affinity: &Affinity,
+    rules: Option<&PathRules>,
+    arguments: &Map<String, Value>,
+) -> Result<String, CallFault> {
+    let fault = |name: &str, problem| CallFault::Key { server: server.to_owned(), argument: name.to_owned(), problem };
+    let mut key = String::new();
+    for piece in affinity.pieces() {
+        let name = match piece {
+            KeyPiece::Text(text) => {
+                key.push_str(text);
+                continue;
+            }
+            KeyPiece::Argument(name) => name,
+        };
         let value = match arguments.get(name) {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
-            None | Some(Value::Null) => return Err(fault("it is missing")),
-            Some(_) => return Err(fault("it must be a text")),
+            None | Some(Value::Null) => return Err(fault(name, "it is missing")),
+            Some(_) => return Err(fault(name, "it must be a text")),
         };
-        if value.is_empty() {
-            return Err(fault("it is empty"));
+        let longest = if is_declared_path(rules, name) { Affinity::KEY_BYTES } else { PART_BYTES };
+        let problem = problem_of_any(&value, longest)
+            .or_else(|| if is_declared_path(rules, name) { None } else { problem_of_part(&value) });
+        if let Some(problem) = problem {
+            return Err(fault(name, problem));
         }
-        if value.chars().any(char::is_control) {
-            return Err(fault("it has a control character"));
-        }
-        if key.len() + value.len() > Affinity::KEY_BYTES {
-            return Err(fault("it is too long"));
-        }
-        key = key.replacen(&format!("{{{name}}}"), &value, 1);
+        key.push_str(&value);
     }
-    Ok(key)
+    match problem_of_any(&key, Affinity::KEY_BYTES) {
+        Some(problem) => Err(fault(&affinity.template, problem)),
+        None => Ok(key),
+    }
+}
+
+/// What is wrong with a value wherever it stands.
+fn problem_of_any(value: &str, longest: usize) -> Option<&'static str> {
+    match value {
+        "" => Some("it is empty"),
+        _ if value.chars().any(char::is_control) => Some("it has a control character"),
+        _ if value.starts_with('-') => Some("it begins with '-', as options do"),
+        _ if value.len() > longest => Some("it is too long"),
+        _ => None,
+    }
+}
+
+/// What is wrong with a value as a name.
+fn problem_of_part(value: &str) -> Option<&'static str> {
+    let mut components = Path::new(value).components();
+    let is_name = match (components.next(), components.next()) {
+        // What is not the whole of it is a separator at its end.
+        (Some(Component::Normal(name)), None) => name == value,
+        _ => false,
+    };
+    (!is_name || value.contains('\\')).then_some("it must be a name, without '/', '\\' or '..'")
+}
+
+/// Whether the key as a whole is a path by the owner's word: it begins at the root, or with an argument that is a path.
+fn is_path(affinity: &Affinity, rules: Option<&PathRules>) -> bool {
+    match affinity.pieces().first() {
+        Some(KeyPiece::Text(text)) => Path::new(text).has_root(),
+        Some(KeyPiece::Argument(name)) => is_declared_path(rules, name),
+        None => false,
+    }
+}
+
+fn is_declared_path(rules: Option<&PathRules>, argument: &str) -> bool {
+    rules.is_some_and(|rules| rules.arguments.iter().any(|name| name == argument))
 }
 
 /// The tools as callers see them.
@@ -113,10 +184,20 @@ mod tests {
         value.as_object().cloned().expect("an object")
     }
 
-    #[test]
-    fn a_key_is_made_of_arguments_and_each_is_asked_for() {
-        let two = affinity("{owner}/{name}");
-        assert_eq!(key("s", &two, &object(json!({"owner": "ada", "name": 7}))).expect("a key"), "ada/7");
+    /// The key of a server with this template and these rules.
+    async fn key_of(template: &str, rules: Option<PathRules>, arguments: Value) -> Result<String, CallFault> {
+        let mut spec = ServerSpec::new("s", Transport::BuiltIn("s".to_owned()));
+        spec.life.paths = rules;
+        key(&spec, &affinity(template), None, &object(arguments)).await
+    }
+
+    #[tokio::test]
+    async fn a_key_is_made_of_arguments_and_each_is_asked_for() {
+        let two = "{owner}/{name}";
+        assert_eq!(key_of(two, None, json!({"owner": "ada", "name": 7})).await.expect("a key"), "ada/7");
+        // What looks like a piece of the template is not taken for one.
+        let braces = json!({"owner": "{name}", "name": "{owner}"});
+        assert_eq!(key_of(two, None, braces).await.expect("a key"), "{name}/{owner}");
         for (arguments, expected) in [
             (json!({"owner": "ada"}), "it is missing"),
             (json!({"owner": "ada", "name": null}), "it is missing"),
@@ -125,9 +206,70 @@ mod tests {
             (json!({"owner": "ada", "name": "a\nb"}), "it has a control character"),
             (json!({"owner": "ada", "name": "x".repeat(5_000)}), "it is too long"),
         ] {
-            let fault = key("s", &two, &object(arguments)).expect_err(expected);
+            let fault = key_of(two, None, arguments).await.expect_err(expected);
             assert!(matches!(fault, CallFault::Key { problem, .. } if problem == expected), "{fault}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_part_of_a_key_is_a_name_and_neither_a_path_nor_an_option() {
+        for name in [
+            "../../../../etc",
+            "..",
+            ".",
+            "a/b",
+            "a/",
+            "/etc",
+            "/",
+            "a\\b",
+            "\\\\host\\share",
+            "-x",
+            "--eval=1",
+            "a\u{0}b",
+            "a\nb",
+            "",
+        ] {
+            for template in ["{name}", "{owner}/{name}", "/srv/{name}", "repo:{name}"] {
+                let refused = key_of(template, None, json!({"owner": "ada", "name": name})).await;
+                assert!(matches!(refused, Err(CallFault::Key { .. })), "{template} {name:?}: {refused:?}");
+            }
+        }
+        assert!(key_of("{n}", None, json!({"n": -5})).await.is_err());
+        for name in ["a", "a b", "a.b", "...", "ünï", "a-b", "a:b"] {
+            assert_eq!(key_of("{name}", None, json!({"name": name})).await.expect("a key"), name);
+        }
+        assert!(key_of("-{a}", None, json!({"a": "x"})).await.is_err(), "the template itself makes an option of it");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_key_that_is_a_path_stays_where_paths_may_lead() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("it is there");
+        std::fs::create_dir_all(root.join("in/project")).expect("a folder");
+        std::fs::create_dir_all(root.join("out")).expect("a folder");
+        symlink(root.join("out"), root.join("in/escape")).expect("a link");
+        let inside = root.join("in").to_string_lossy().into_owned();
+        let rules = |arguments: &[&str]| {
+            let arguments = arguments.iter().map(|name| (*name).to_owned()).collect();
+            Some(PathRules { arguments, roots: vec![root.join("in")], ..PathRules::default() })
+        };
+        let named = |name: &str| json!({"root": inside, "name": name});
+        let at = async |template: &str, name: &str| key_of(template, rules(&["root"]), named(name)).await;
+        let template = format!("{inside}/{{name}}");
+        assert_eq!(at("{root}/{name}", "project").await.expect("a key"), format!("{inside}/project"));
+        assert_eq!(at(&template, "project").await.expect("a key"), format!("{inside}/project"));
+        for (template, name) in [("{root}/{name}", "escape"), (template.as_str(), "escape"), ("{root}{name}", "side")] {
+            let refused = at(template, name).await;
+            assert!(matches!(refused, Err(CallFault::Path { .. })), "{template} {name}: {refused:?}");
+        }
+        assert!(matches!(at("{root}/{name}", "../../etc").await, Err(CallFault::Key { .. })));
+        assert!(matches!(at("{root}/.{name}", ".").await, Err(CallFault::Key { .. })));
+        // Without roots every folder will do, as the folder that it is.
+        let resolved = key_of(&template, None, json!({"name": "escape"})).await.expect("a key");
+        assert_eq!(resolved, root.join("out").to_string_lossy());
     }
 
     #[test]

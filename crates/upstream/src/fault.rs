@@ -294,8 +294,10 @@ pub enum CallFault {
         /// What the owner has to say to that.
         guidance: Option<String>,
     },
-    /// The call does not say which instance of the server it is for. It was not sent.
-    #[error("server '{server}' has an instance for each '{argument}', and the call does not say which: {problem}")]
+    /// The call does not say which instance of the server it is for, or says what none can be for. It was not sent.
+    #[error(
+        "server '{server}' has an instance for each '{argument}', and the call does not say a usable one: {problem}"
+    )]
     Key {
         /// The server's name.
         server: String,
@@ -358,7 +360,11 @@ impl CallFault {
                 "it is started afresh; do again what it must hold (log in, open, activate), and then repeat the call"
                     .to_owned()
             }
-            Self::Key { argument, .. } => format!("pass '{argument}' with every call"),
+            Self::Key { argument, .. } => {
+                format!(
+                    "pass '{argument}' with every call; one that is a path has to be named in the server's 'paths.arguments' by belljar's owner"
+                )
+            }
             Self::NoInstance { .. } => "use one of the instances that there are, or raise 'instances'".to_owned(),
             Self::InputRequired { .. } => "use another tool, or give it all it needs in its arguments".to_owned(),
             Self::Malformed(_) | Self::Protocol { .. } | Self::Path { .. } | Self::Cancelled { .. } => return None,

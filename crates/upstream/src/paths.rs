@@ -35,6 +35,20 @@ pub(crate) async fn admit(
     Ok(())
 }
 
+/// The one path `text`, which `name` says what it is, as the file system has it, if it is one that is allowed.
+pub(crate) async fn resolve(
+    rules: &PathRules,
+    base: Option<&Path>,
+    name: &str,
+    text: String,
+) -> Result<String, CallFault> {
+    let (rules, base, guidance) = (rules.clone(), base.map(Path::to_owned), rules.guidance.clone());
+    let judged = tokio::task::spawn_blocking(move || resolved(&rules, base.as_deref(), &text)).await;
+    judged
+        .unwrap_or_else(|_| Err("it could not be resolved".to_owned()))
+        .map_err(|problem| refusal(name, problem, guidance))
+}
+
 fn judge(
     rules: &PathRules,
     base: Option<&Path>,

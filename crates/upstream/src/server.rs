@@ -133,7 +133,7 @@ impl Server {
         let used = match &life.affinity {
             None => None,
             Some(affinity) => {
-                let key = affinity::key(&self.spec.name, affinity, &arguments)?;
+                let key = affinity::key(&self.spec, affinity, self.directory().as_deref(), &arguments).await?;
                 Some(self.of_key(affinity, key, limit).await?)
             }
         };

@@ -150,4 +150,5 @@ catalogue! {
     109 "each amount of fuel" => "`fuel`, or success": isolation::with_whatever_fuel_a_run_succeeds_or_ends_as_fuel, determinism::a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load;
     118 "`readOnlyHint` on a tool that drops tables, and a query that is retried" => "refused, and never called twice": trust::a_tool_that_only_calls_itself_harmless_is_neither_queried_nor_tried_again, trust::retries_are_for_tools_that_the_owner_vouches_for;
     119 "a token sent in the open to a name or an address elsewhere; a login that leads into the private network" => "refused before anything is sent": trust::a_secret_in_any_part_of_an_open_url_is_not_sent, trust::a_login_is_not_led_into_the_private_network;
+    120 "a key of `../../../../etc` or `--eval`, whole or in parts" => "an error that can be caught, and no process": trust::a_key_leads_neither_out_of_its_folder_nor_into_the_options;
 }

@@ -79,3 +79,36 @@ pub(crate) fn a_login_is_not_led_into_the_private_network() {
     );
     assert!(authority.requests().iter().all(|request| request.path != "/register"));
 }
+
+#[test]
+pub(crate) fn a_key_leads_neither_out_of_its_folder_nor_into_the_options() {
+    let terminal = Terminal::new();
+    let root = terminal.folder.path().canonicalize().unwrap();
+    std::fs::create_dir(root.join("project")).unwrap();
+    let roots = root.display();
+    for (key, paths, arguments) in [
+        ("{name}", String::new(), "{key}"),
+        ("{root}/{name}", format!("paths = {{ arguments = ['root'], roots = ['{roots}'] }}"), "{key}"),
+        (&format!("{roots}/{{name}}"), String::new(), "--project={key}"),
+    ] {
+        let command = child().display();
+        let text = format!(
+            "[servers.kid]\ncommand = '{command}'\nargs = ['stateful', '{arguments}']\nkey = '{key}'\n{paths}\n"
+        );
+        let config = terminal.file("belljar.toml", text);
+        let script = format!(
+            "const of = (name) => kid.started({{ root: '{roots}', name }}).then((seen) => seen.arguments, (error) => error.message);
+             const bad = ['../../../../etc', '..', '/etc', '--eval=1', '-e', 'a/../../b', 'a\\\\b', 'a\\u0000b', ''];
+             return {{ good: await of('project'), bad: await Promise.all(bad.map(of)) }};"
+        );
+        let answer = terminal.belljar(&["run", "--json", "--config", config.to_str().unwrap(), "--code", &script]);
+        let value = answer.json()["value"].take();
+        let good = value["good"][0].as_str().unwrap_or_default();
+        assert!(good.ends_with("project"), "{key}: {answer:#?}");
+        let bad = value["bad"].as_array().unwrap();
+        assert_eq!(bad.len(), 9);
+        for said in bad {
+            assert!(said.as_str().is_some_and(|said| said.contains("has an instance for each")), "{key}: {said}");
+        }
+    }
+}
