@@ -469,7 +469,7 @@ fn a_client_of_serve_can_share_the_daemon_and_raises_no_limit() {
 
 #[test]
 fn what_a_child_asks_is_asked_of_the_client_of_serve_and_its_answer_goes_back() {
-    let shell = Shell::new(&json!({ "kid": { "command": child(), "args": ["probe"] } }));
+    let shell = Shell::new(&json!({ "kid": { "command": child(), "args": ["probe"], "asks": ["sampling"] } }));
     let mut server = shell.begin_fed(&["serve"]);
     server.ask(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": { "sampling": {} }, "clientInfo": { "name": "test", "version": "1" }
@@ -494,17 +494,17 @@ fn what_a_child_asks_is_asked_of_the_client_of_serve_and_its_answer_goes_back() 
 }
 
 /// A command that is talked to line by line. It ends with its stdin.
-struct Talk {
+pub(crate) struct Talk {
     process: Child,
     answers: std::io::BufReader<std::process::ChildStdout>,
 }
 
 impl Talk {
-    fn tell(&mut self, message: &Value) {
+    pub(crate) fn tell(&mut self, message: &Value) {
         writeln!(self.process.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn ask(&mut self, request: &Value) -> Value {
+    pub(crate) fn ask(&mut self, request: &Value) -> Value {
         self.tell(request);
         self.hear()
     }
@@ -524,7 +524,7 @@ impl Drop for Talk {
 }
 
 impl Shell {
-    fn begin_fed(&self, arguments: &[&str]) -> Talk {
+    pub(crate) fn begin_fed(&self, arguments: &[&str]) -> Talk {
         let mut command = self.command(arguments);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let answers = std::io::BufReader::new(process.stdout.take().unwrap());

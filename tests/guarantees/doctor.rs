@@ -25,7 +25,7 @@ fn where_all_is_well_everything_is_good() {
 fn a_server_that_does_not_start_is_bad_and_the_others_are_looked_at_all_the_same() {
     let terminal = Terminal::new();
     let text = format!(
-        "[limits]\nmax_calls = 7\n[servers.gone]\ncommand = \"there-is-no-such-program\"\n[servers.kid]\ncommand = {:?}\nargs = [\"echo\"]\n",
+        "[limits]\nmax_calls = 7\n[servers.gone]\ncommand = \"there-is-no-such-program\"\n[servers.kid]\ncommand = {:?}\nargs = [\"echo\"]\nasks = [\"sampling\"]\ntrust_hints = true\n",
         child().to_str().unwrap()
     );
     let config = terminal.file("belljar.toml", text);
@@ -39,6 +39,9 @@ fn a_server_that_does_not_start_is_bad_and_the_others_are_looked_at_all_the_same
         "{gone:#}"
     );
     assert_eq!(check(&found, "server kid")["state"], "good", "{found:#}");
+    // What the owner lets it do beyond what every server may.
+    let trusted = "3 tools; may use the client's model; its hints are trusted";
+    assert_eq!(check(&found, "server kid")["found"], trusted, "{found:#}");
     assert_eq!(check(&found, "limits")["found"], "max_calls = 7");
     let told = terminal.belljar(&["doctor", "--config", config.to_str().unwrap()]);
     assert_eq!(told.code, 1, "{told:#?}");

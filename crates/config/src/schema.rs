@@ -70,7 +70,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[servers.\"a b/é\"]\ncommand = 'x'\nargs = ['-y', '']\nenv = { A = '' }\ncwd = 'c'\ntype = 'stdio'\nera = 'discover'\n".to_owned(),
         "[servers.r]\nurl = 'HTTPS://x:8/y'\nheaders = { A-b = 'c' }\noauth = { client_id = 'i', client_secret = 's', scopes = ['a:b'], port = 1, allow_private = true }\ntype = 'sse'\n".to_owned(),
         "[servers.r]\nurl = '${NONE:-http://x}'\n".to_owned(),
-        "[servers.d]\nbuiltin = 'demo'\neffects = { t = 'read_only' }\nidempotent = ['t']\ntrust_hints = false\n".to_owned(),
+        "[servers.d]\nbuiltin = 'demo'\neffects = { t = 'read_only' }\nidempotent = ['t']\ntrust_hints = false\nasks = ['sampling', 'elicitation', 'roots']\n".to_owned(),
         "[servers.d]\ndisabled = true\n".to_owned(),
         "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
          call_timeout = '5s'\ncall_total = '1m'\nframing = 'lines'\nrepeat = 'read_only'\nbreaker = { failures = 2, rest = '9s' }\n\
@@ -132,6 +132,8 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[servers.s]\nbuiltin = 'x'\neffects = { t = 'reads' }\n",
         "[servers.s]\nbuiltin = 'x'\nidempotent = 't'\n",
         "[servers.s]\nbuiltin = 'x'\ntrust_hints = 'yes'\n",
+        "[servers.s]\nbuiltin = 'x'\nasks = ['everything']\n",
+        "[servers.s]\nbuiltin = 'x'\nasks = 'sampling'\n",
         "[servers.s]\nbuiltin = 'x'\ndisabled = 'yes'\n",
         "[servers.s]\nbuiltin = 'x'\nwarm = 1\n",
         "[servers.s]\nbuiltin = 'x'\nidle = 'soon'\n",

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Effect, EffectRules, Era, ServerSpec, Transport};
+use belljar_model::{Asks, Effect, EffectRules, Era, ServerSpec, Transport};
 
 use crate::{
     Format,
@@ -33,6 +33,7 @@ pub(crate) const KEYS: &[&str] = &[
     "effects",
     "idempotent",
     "trust_hints",
+    "asks",
     "disabled",
     // Those of `life`.
     "warm",
@@ -81,6 +82,7 @@ impl Reader<'_> {
             effects: server.effect_rules(&transport)?,
             transport,
             era: server.era()?,
+            asks: server.asks()?,
             life: server.life()?,
         }))
     }
@@ -134,6 +136,17 @@ impl<'r> Server<'r> {
             .into_iter()
             .find(|era| era.as_str() == name)
             .ok_or_else(|| Fault::UnknownEra { field: self.field("era"), name: shown(&name) }.at(node.offset))
+    }
+
+    fn asks(&self) -> Result<Asks, Located> {
+        let Some(Entry { node, .. }) = self.get("asks") else { return Ok(Asks::default()) };
+        let expected = "an array of \"elicitation\", \"sampling\" and \"roots\"";
+        let Value::List(list) = &node.value else { return Err(self.misshapen(node, "asks", expected)) };
+        let add = |asks: Asks, node: &Node| match &node.value {
+            Value::String(name) => asks.with(name).ok_or_else(|| self.misshapen(node, "asks", expected)),
+            _ => Err(self.expected(node, "asks", expected)),
+        };
+        list.iter().try_fold(Asks::NOTHING, add)
     }
 
     fn start_timeout(&self) -> Result<Duration, Located> {
@@ -266,6 +279,15 @@ mod tests {
     }
 
     #[test]
+    fn a_server_may_ask_what_its_owner_lists_and_otherwise_the_user_alone() {
+        let asks = |lines: &str| only(toml(&format!("[servers.s]\ncommand = 'x'\n{lines}\n"))).asks;
+        assert_eq!(asks(""), Asks { elicitation: true, sampling: false, roots: false });
+        assert_eq!(asks("asks = []"), Asks::NOTHING);
+        assert_eq!(asks("asks = ['sampling', 'roots']"), Asks { elicitation: false, sampling: true, roots: true });
+        assert!(only(json(r#"{"servers": {"s": {"command": "x", "asks": ["sampling"]}}}"#)).asks.sampling);
+    }
+
+    #[test]
     fn our_own_keys_mean_the_same_in_a_clients_file() {
         let text = r#"{"mcpServers": {"fs": {"command": "x", "start_timeout": "5s", "effects": {"w": "external"}}}}"#;
         let server = only(json(text));
@@ -308,7 +330,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, url, headers, oauth, builtin, type, era, start_timeout, effects, idempotent, trust_hints, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, url, headers, oauth, builtin, type, era, start_timeout, effects, idempotent, trust_hints, asks, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);
@@ -354,6 +376,14 @@ mod tests {
             (
                 "builtin = 'x'\neffects = ['a']",
                 "line 3, column 11: 'effects' of server 'fs' must be a table of effects, not an array",
+            ),
+            (
+                "builtin = 'x'\nasks = 'all'",
+                "line 3, column 8: 'asks' of server 'fs' must be an array of \"elicitation\", \"sampling\" and \"roots\", not another string",
+            ),
+            (
+                "builtin = 'x'\nasks = ['all']",
+                "line 3, column 9: 'asks' of server 'fs' must be an array of \"elicitation\", \"sampling\" and \"roots\", not another string",
             ),
             (
                 "builtin = 'x'\ntrust_hints = 'yes'",

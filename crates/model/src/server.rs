@@ -17,6 +17,8 @@ pub struct ServerSpec {
     pub effects: EffectRules,
     /// The revisions of MCP that are tried.
     pub era: Era,
+    /// What it may ask of the client whose run calls it.
+    pub asks: Asks,
     /// How it is kept.
     pub life: Life,
 }
@@ -36,8 +38,44 @@ impl ServerSpec {
             start_timeout: Self::START_TIMEOUT,
             effects: EffectRules { trust_hints, ..EffectRules::default() },
             era: Era::Auto,
+            asks: Asks::default(),
             life: Life::default(),
         }
+    }
+}
+
+/// What a server may ask of the client whose run calls it, where the client can do it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Asks {
+    /// A question to the user, who sees which server asks. The only one that is allowed unless the owner says otherwise.
+    pub elicitation: bool,
+    /// A question to the client's model: at the user's cost, and with the server's words for a prompt.
+    pub sampling: bool,
+    /// Which folders the client works in.
+    pub roots: bool,
+}
+
+impl Asks {
+    /// The names used in configuration.
+    pub const ALL: [&str; 3] = ["elicitation", "sampling", "roots"];
+
+    /// Nothing.
+    pub const NOTHING: Self = Self { elicitation: false, sampling: false, roots: false };
+
+    /// The same with what a configuration calls `name`; `None` for what has no such name.
+    pub fn with(self, name: &str) -> Option<Self> {
+        Some(match name {
+            "elicitation" => Self { elicitation: true, ..self },
+            "sampling" => Self { sampling: true, ..self },
+            "roots" => Self { roots: true, ..self },
+            _ => return None,
+        })
+    }
+}
+
+impl Default for Asks {
+    fn default() -> Self {
+        Self { elicitation: true, ..Self::NOTHING }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a child may ask of the client whose run calls it, and who that is.
 //!
 //! A child does not say for which of its calls it asks. So a request is passed on only when all its calls in flight are of one
-//! run; else nobody could say whose model would answer, or whose screen would show a question.
+//! run; else nobody could say whose model would answer, or whose screen would show a question. The owner says which questions
+//! a server may ask at all, and a run is asked so many and no more.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and children of the initialize era ask for them")]
 
@@ -10,18 +11,24 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+use belljar_model::Asks;
 use futures::future::BoxFuture;
 use rmcp::{
     ErrorData,
     model::{CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult, ListRootsResult},
 };
 
+use crate::limits;
+
 /// The client behind a run, as far as it answers what children ask.
 pub trait AskClient: Send + Sync + 'static {
+    /// What the client has declared. Nothing else is asked of it.
+    fn abilities(&self) -> ClientAbilities;
+
     /// `sampling/createMessage`.
     fn create_message(
         &self,
@@ -40,10 +47,38 @@ pub trait AskClient: Send + Sync + 'static {
 pub struct ClientAbilities {
     /// It has a model that children may use.
     pub sampling: bool,
-    /// It can put a question to its user.
+    /// That model may be given tools.
+    pub sampling_tools: bool,
+    /// It can show its user a form.
     pub elicitation: bool,
+    /// It can send its user to a page.
+    pub elicitation_url: bool,
     /// It has folders that it works in.
     pub roots: bool,
+}
+
+impl ClientAbilities {
+    /// What remains of it for a server of which its owner says this.
+    pub(crate) fn allowed(self, asks: Asks) -> Self {
+        Self {
+            sampling: self.sampling && asks.sampling,
+            sampling_tools: self.sampling_tools && asks.sampling,
+            elicitation: self.elicitation && asks.elicitation,
+            elicitation_url: self.elicitation_url && asks.elicitation,
+            roots: self.roots && asks.roots,
+        }
+    }
+
+    /// What both have.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            sampling: self.sampling && other.sampling,
+            sampling_tools: self.sampling_tools && other.sampling_tools,
+            elicitation: self.elicitation && other.elicitation,
+            elicitation_url: self.elicitation_url && other.elicitation_url,
+            roots: self.roots && other.roots,
+        }
+    }
 }
 
 /// Whoever makes calls: one run, or a single call.
@@ -51,13 +86,25 @@ pub struct ClientAbilities {
 pub struct Caller {
     id: u64,
     client: Option<Arc<dyn AskClient>>,
+    /// How many questions it was asked.
+    questions: Arc<AtomicUsize>,
 }
 
 impl Caller {
     /// A caller whose client, if there is one, answers what children ask.
     pub fn new(client: Option<Arc<dyn AskClient>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), client }
+        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), client, questions: Arc::default() }
+    }
+
+    /// The client, if there is one.
+    pub(crate) fn client(&self) -> Option<&Arc<dyn AskClient>> {
+        self.client.as_ref()
+    }
+
+    /// Counts a question, and says whether it may be asked.
+    pub(crate) fn takes_a_question(&self) -> bool {
+        self.questions.fetch_add(1, Ordering::Relaxed) < limits::QUESTIONS_PER_RUN
     }
 }
 
@@ -86,12 +133,12 @@ impl Callers {
         Calling { callers: self.clone(), id: caller.id }
     }
 
-    /// The client of the only caller, if there is but one, and it has one.
-    pub(crate) fn only_client(&self) -> Option<Arc<dyn AskClient>> {
+    /// The only caller, if there is but one.
+    pub(crate) fn only(&self) -> Option<Caller> {
         let callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut callers = callers.values();
         match (callers.next(), callers.next()) {
-            (Some((_, caller)), None) => caller.client.clone(),
+            (Some((_, caller)), None) => Some(caller.clone()),
             _ => None,
         }
     }

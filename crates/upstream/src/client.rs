@@ -11,33 +11,91 @@ use rmcp::{
     ClientHandler, ErrorData, RoleClient,
     model::{
         ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-        ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, Implementation, ListRootsResult,
-        ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities, SamplingCapability,
+        ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, FormElicitationCapability, Implementation,
+        ListRootsResult, ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities,
+        SamplingCapability, UrlElicitationCapability,
     },
     service::{NotificationContext, RequestContext},
 };
 use tokio::sync::Notify;
 
-use crate::asking::{Callers, ClientAbilities};
+use crate::{
+    asking::{AskClient, Callers, ClientAbilities},
+    limits, question,
+};
 
 /// Answers a child's pings, passes on what else it asks to the client whose run is the only one that calls it, and hears its news of
 /// progress and of changed tools.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
+    /// The child's configured name.
+    pub(crate) server: String,
+    /// How belljar names itself.
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) progress: Progress,
     pub(crate) tools_changed: Arc<Notify>,
+    /// What the child may ask, and was told so when it started.
     pub(crate) abilities: ClientAbilities,
     pub(crate) callers: Callers,
+}
+
+/// Why nobody is asked.
+enum NobodyAsked {
+    /// The client cannot be asked this, or its owner does not want it to be.
+    NotAllowed,
+    /// It is not plain who is to be asked.
+    SeveralRuns,
+    /// The run was asked enough.
+    Enough,
+}
+
+impl Client {
+    /// The client that may be asked what `is_allowed` names, with what it can do for this child.
+    fn asked(
+        &self,
+        is_allowed: impl Fn(ClientAbilities) -> bool,
+    ) -> Result<(Arc<dyn AskClient>, ClientAbilities), NobodyAsked> {
+        if !is_allowed(self.abilities) {
+            return Err(NobodyAsked::NotAllowed);
+        }
+        let caller = self.callers.only().ok_or(NobodyAsked::SeveralRuns)?;
+        let client = caller.client().ok_or(NobodyAsked::NotAllowed)?;
+        let abilities = self.abilities.and(client.abilities());
+        if !is_allowed(abilities) {
+            return Err(NobodyAsked::NotAllowed);
+        }
+        if !caller.takes_a_question() {
+            tracing::warn!(
+                server = self.server,
+                "it asks more than {} questions in one run",
+                limits::QUESTIONS_PER_RUN
+            );
+            return Err(NobodyAsked::Enough);
+        }
+        Ok((client.clone(), abilities))
+    }
 }
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let client = Implementation::new(self.name.clone(), self.version.clone());
         let mut capabilities = ClientCapabilities::default();
-        capabilities.sampling = self.abilities.sampling.then(SamplingCapability::default);
-        capabilities.elicitation = self.abilities.elicitation.then(ElicitationCapability::default);
+        capabilities.sampling = self.abilities.sampling.then(|| {
+            let mut sampling = SamplingCapability::default();
+            sampling.tools = self.abilities.sampling_tools.then(Default::default);
+            sampling
+        });
+        capabilities.elicitation = match (self.abilities.elicitation, self.abilities.elicitation_url) {
+            (false, false) => None,
+            // As clients said it before there were pages, and older servers expect.
+            (true, false) => Some(ElicitationCapability::new()),
+            (has_forms, true) => {
+                let mut pages = ElicitationCapability::new().with_url(UrlElicitationCapability::new());
+                pages.form = has_forms.then(FormElicitationCapability::new);
+                Some(pages)
+            }
+        };
         capabilities.roots = self.abilities.roots.then(RootsCapabilities::default);
         ClientConfig::new(capabilities, client).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
@@ -47,10 +105,9 @@ impl ClientHandler for Client {
         request: CreateMessageRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        match self.callers.only_client().filter(|_| self.abilities.sampling) {
-            Some(client) => client.create_message(request).await,
-            None => Err(declined("sampling/createMessage", self.abilities.sampling)),
-        }
+        let (client, abilities) =
+            self.asked(|abilities| abilities.sampling).map_err(|why| declined("sampling/createMessage", &why))?;
+        client.create_message(question::sampling(&self.server, request, abilities)?).await
     }
 
     async fn create_elicitation(
@@ -58,17 +115,15 @@ impl ClientHandler for Client {
         request: ElicitRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        match self.callers.only_client().filter(|_| self.abilities.elicitation) {
-            Some(client) => client.elicit(request).await,
-            None => Ok(ElicitResult::new(ElicitationAction::Decline)),
+        match self.asked(|abilities| abilities.elicitation || abilities.elicitation_url) {
+            Ok((client, abilities)) => client.elicit(question::elicitation(&self.server, request, abilities)?).await,
+            Err(_) => Ok(ElicitResult::new(ElicitationAction::Decline)),
         }
     }
 
     async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        match self.callers.only_client().filter(|_| self.abilities.roots) {
-            Some(client) => client.list_roots().await,
-            None => Err(declined("roots/list", self.abilities.roots)),
-        }
+        let (client, _) = self.asked(|abilities| abilities.roots).map_err(|why| declined("roots/list", &why))?;
+        client.list_roots().await
     }
 
     async fn on_progress(&self, news: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
@@ -80,13 +135,18 @@ impl ClientHandler for Client {
     }
 }
 
-/// What has no answer: the method is unknown where the client is known not to have it; else it is refused this time.
-fn declined(method: &'static str, is_known: bool) -> ErrorData {
-    if is_known {
-        let message = "the calls in flight are of several runs, so nobody can say who is asked";
-        ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
-    } else {
-        ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+/// What has no answer: the method is unknown where nobody may be asked; else it is refused this time.
+fn declined(method: &'static str, why: &NobodyAsked) -> ErrorData {
+    match why {
+        NobodyAsked::NotAllowed => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
+        NobodyAsked::SeveralRuns => {
+            let message = "the calls in flight are of several runs, so nobody can say who is asked";
+            ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
+        }
+        NobodyAsked::Enough => {
+            let message = format!("the run was asked {} questions, and is asked no more", limits::QUESTIONS_PER_RUN);
+            ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
+        }
     }
 }
 

@@ -36,6 +36,7 @@ mod messages;
 mod options;
 mod paths;
 mod process;
+mod question;
 mod remote;
 mod scan;
 mod server;

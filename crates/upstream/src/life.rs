@@ -170,12 +170,14 @@ async fn connect(
     deadline: Instant,
 ) -> Result<Connected, StartFault> {
     let (tools_changed, heard) = (Arc::<Notify>::default(), wire.heard());
+    let abilities = *core.shared.abilities.lock().unwrap_or_else(PoisonError::into_inner);
     let client = Client {
+        server: core.spec.name.clone(),
         name: core.shared.options.client_name.clone(),
         version: core.shared.options.client_version.clone(),
         progress: Default::default(),
         tools_changed: tools_changed.clone(),
-        abilities: *core.shared.abilities.lock().unwrap_or_else(PoisonError::into_inner),
+        abilities: abilities.allowed(core.spec.asks),
         callers: Default::default(),
     };
     let (progress, callers) = (client.progress.clone(), client.callers.clone());

@@ -60,6 +60,21 @@ pub(crate) const HELPER_GRACE: Duration = Duration::from_millis(300);
 /// All of the above for one child, with room to spare. Children are stopped in parallel.
 pub(crate) const STOP_LIMIT: Duration = Duration::from_millis(4_500);
 
+/// Questions of all children to the client of one run. More than a person sits through.
+pub(crate) const QUESTIONS_PER_RUN: usize = 20;
+/// The text of one question, and all texts of its form together. Some pages.
+pub(crate) const QUESTION_BYTES: usize = 8 * 1024;
+/// The fields of a form.
+pub(crate) const QUESTION_FIELDS: usize = 50;
+/// The URL of a page that a user is asked to open.
+pub(crate) const QUESTION_URL_BYTES: usize = 2 * 1024;
+/// What a child calls its question.
+pub(crate) const QUESTION_ID_BYTES: usize = 256;
+/// Messages of one question to the client's model. Their size is that of a request: [`CHILD_REQUEST_BYTES`].
+pub(crate) const QUESTION_MESSAGES: usize = 100;
+/// The longest answer of the client's model that a child may ask for. Somebody pays for it.
+pub(crate) const QUESTION_TOKENS: u32 = 8 * 1024;
+
 /// State changes kept for a subscriber that is slow to read them.
 pub(crate) const EVENTS: usize = 256;
 

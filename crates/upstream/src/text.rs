@@ -27,12 +27,32 @@ pub(crate) fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
+/// `text` without the same characters, with its line breaks and tabs.
+pub(crate) fn several_lines(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => skip_escape(&mut characters),
+            '\n' | '\t' => lines.push(character),
+            character if is_fit(character) => lines.push(character),
+            _ => {}
+        }
+    }
+    lines
+}
+
 /// Skips the rest of a terminal's control sequence, such as the `[31m` of a colour.
 fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     if characters.next_if_eq(&'[').is_some() {
         while characters.next_if(|character| matches!(character, '\u{20}'..='\u{3f}')).is_some() {}
         characters.next_if(|character| matches!(character, '\u{40}'..='\u{7e}'));
     }
+}
+
+/// Whether a character can be shown on a line as itself.
+pub(crate) fn is_fit(character: char) -> bool {
+    !is_unfit(character)
 }
 
 fn is_unfit(character: char) -> bool {

@@ -3,7 +3,7 @@
 use std::{path::Path, process::ExitCode, time::Duration};
 
 use belljar_daemon::{Client, Status};
-use belljar_model::LimitsPatch;
+use belljar_model::{LimitsPatch, ServerSpec, Transport};
 use belljar_sandbox::EMBEDDED_DIGESTS;
 use belljar_upstream::ServerStatus;
 use futures::future::join_all;
@@ -83,9 +83,10 @@ async fn all(loaded: Loaded, arguments: &ServersArguments) -> Result<Vec<Check>,
     let mut checks = vec![Check::good("configuration", found), limits(&loaded.config.limits)];
     checks.extend(folders());
     checks.push(daemon(&loaded, arguments).await);
+    let specs = loaded.config.servers.clone();
     let setup = Setup::of(loaded);
     checks.push(image(&setup).await);
-    checks.extend(servers(&setup).await);
+    checks.extend(servers(&setup, &specs).await);
     Ok(checks)
 }
 
@@ -177,7 +178,7 @@ async fn daemon(loaded: &Loaded, arguments: &ServersArguments) -> Check {
 }
 
 /// Starts each server in this process and lists its tools.
-async fn servers(setup: &Setup) -> Vec<Check> {
+async fn servers(setup: &Setup, specs: &[ServerSpec]) -> Vec<Check> {
     let upstream = setup.toolbox.upstream();
     let progress = render::progress::show(upstream);
     let names: Vec<&str> = upstream.names().collect();
@@ -185,14 +186,26 @@ async fn servers(setup: &Setup) -> Vec<Check> {
     progress.end().await;
     let status = setup.toolbox.status();
     setup.toolbox.shutdown().await;
-    status.into_iter().map(server).collect()
+    let trust_of = |name: &str| specs.iter().find(|spec| spec.name == name).map(trust).unwrap_or_default();
+    status.into_iter().map(|status| server(&trust_of(&status.name), status)).collect()
 }
 
-fn server(status: ServerStatus) -> Check {
+/// What the owner lets a server do beyond what every server may.
+fn trust(spec: &ServerSpec) -> String {
+    let is_ours = matches!(spec.transport, Transport::BuiltIn(_));
+    let trusted = [
+        (spec.asks.sampling, "may use the client's model"),
+        (spec.asks.roots, "may see the client's folders"),
+        (spec.effects.trust_hints && !is_ours, "its hints are trusted"),
+    ];
+    trusted.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| format!("; {what}")).collect()
+}
+
+fn server(trust: &str, status: ServerStatus) -> Check {
     let what = format!("server {}", status.name);
     match (status.tools, status.last_error) {
         (Some(0), None) => Check::new(what, State::Warning, "starts, and has no tools", status.hint),
-        (Some(tools), None) => Check::good(what, format!("{tools} tools")),
+        (Some(tools), None) => Check::good(what, format!("{tools} tools{trust}")),
         (Some(tools), Some(error)) if status.state.as_str() == "ready" => {
             Check::new(what, State::Warning, format!("{tools} tools; {error}"), status.hint)
         }

@@ -21,14 +21,22 @@ pub(crate) struct Client(pub(crate) Peer<RoleServer>);
 /// What the client said that it can do.
 pub(crate) fn abilities(peer: &Peer<RoleServer>) -> ClientAbilities {
     let Some(info) = peer.peer_info() else { return ClientAbilities::default() };
+    let (sampling, elicitation) = (info.capabilities.sampling.as_ref(), info.capabilities.elicitation.as_ref());
     ClientAbilities {
-        sampling: info.capabilities.sampling.is_some(),
-        elicitation: info.capabilities.elicitation.is_some(),
+        sampling: sampling.is_some(),
+        sampling_tools: sampling.is_some_and(|sampling| sampling.tools.is_some()),
+        // One that names neither is of before there were pages.
+        elicitation: elicitation.is_some_and(|asked| asked.form.is_some() || asked.url.is_none()),
+        elicitation_url: elicitation.is_some_and(|asked| asked.url.is_some()),
         roots: info.capabilities.roots.is_some(),
     }
 }
 
 impl AskClient for Client {
+    fn abilities(&self) -> ClientAbilities {
+        abilities(&self.0)
+    }
+
     fn create_message(
         &self,
         request: CreateMessageRequestParams,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Activation, Effect, EffectRules, Framing, Repeat};
+use belljar_model::{Activation, Asks, Effect, EffectRules, Framing, Repeat};
 use belljar_upstream::{Caller, Exit, StartFault};
 use cap_std::{ambient_authority, fs::Dir};
 use serde_json::json;
@@ -425,8 +425,10 @@ async fn a_list_that_changes_is_written_anew_and_garbage_is_as_good_as_nothing()
 
 #[tokio::test]
 async fn what_a_child_asks_goes_to_the_client_of_the_only_run_and_to_nobody_else() {
-    let upstream = child(&["probe"]);
-    upstream.set_client_abilities(belljar_upstream::ClientAbilities { sampling: true, elicitation: true, roots: true });
+    let mut spec = spec(&["probe"]);
+    spec.asks = Asks { elicitation: true, sampling: true, roots: true };
+    let upstream = upstream(spec);
+    upstream.set_client_abilities(asked::EVERYTHING);
     let caller = Caller::new(Some(Arc::new(asked::Somebody)));
     let path = ToolPath::new("child", "ask");
     let ask = async |method: &str, params: Value| {
@@ -454,13 +456,45 @@ async fn what_a_child_asks_goes_to_the_client_of_the_only_run_and_to_nobody_else
     upstream.shutdown().await;
 }
 
+#[tokio::test]
+async fn a_child_asks_what_its_owner_allows_and_a_run_is_asked_only_so_often() {
+    let sampling = json!({"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}], "maxTokens": 5});
+    let elicitation = json!({"message": "who?", "requestedSchema": {"type": "object", "properties": {}}});
+    for (asks, is_allowed) in [(Asks::default(), true), (Asks::NOTHING, false)] {
+        let mut spec = spec(&["probe"]);
+        spec.asks = asks;
+        let upstream = upstream(spec);
+        upstream.set_client_abilities(asked::EVERYTHING);
+        let path = ToolPath::new("child", "ask");
+        let ask = async |caller: &Caller, method: &str, params: &Value| {
+            let asked = arguments(json!({"method": method, "params": params}));
+            let answer = upstream.call_text(&path, asked, AMPLE, caller).await.expect("an answer");
+            answer.to_value().expect("an object")["structuredContent"].clone()
+        };
+        let caller = Caller::new(Some(Arc::new(asked::Somebody)));
+        assert_eq!(ask(&caller, "sampling/createMessage", &sampling).await["error"]["code"], -32601);
+        assert_eq!(ask(&caller, "roots/list", &json!({})).await["error"]["code"], -32601);
+        let mut answered = 0;
+        for _ in 0..30 {
+            let answer = ask(&caller, "elicitation/create", &elicitation).await;
+            answered += usize::from(answer["result"]["action"] == "cancel");
+        }
+        assert_eq!(answered, if is_allowed { 20 } else { 0 });
+        // Another run is asked as often again.
+        let caller = Caller::new(Some(Arc::new(asked::Somebody)));
+        let action = if is_allowed { "cancel" } else { "decline" };
+        assert_eq!(ask(&caller, "elicitation/create", &elicitation).await["result"]["action"], action);
+        upstream.shutdown().await;
+    }
+}
+
 mod asked {
     #![expect(
         deprecated,
         reason = "sampling and roots are deprecated, and children of the initialize era ask for them"
     )]
 
-    use belljar_upstream::AskClient;
+    use belljar_upstream::{AskClient, ClientAbilities};
     use rmcp::{
         ErrorData,
         model::{
@@ -472,10 +506,18 @@ mod asked {
 
     type Answer<T> = std::pin::Pin<Box<dyn Future<Output = Result<T, ErrorData>> + Send>>;
 
+    /// All that a client can declare.
+    pub(super) const EVERYTHING: ClientAbilities =
+        ClientAbilities { sampling: true, sampling_tools: true, elicitation: true, elicitation_url: true, roots: true };
+
     /// A client that answers everything.
     pub(super) struct Somebody;
 
     impl AskClient for Somebody {
+        fn abilities(&self) -> ClientAbilities {
+            EVERYTHING
+        }
+
         fn create_message(&self, request: CreateMessageRequestParams) -> Answer<CreateMessageResult> {
             assert_eq!(request.max_tokens, 5);
             let answer = json!({"role": "assistant", "model": "somebody's", "content": {"type": "text", "text": "ho"}});
