@@ -8,7 +8,7 @@ use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 use crate::{
     arguments::ServeArguments,
     failure::Failure,
-    serve::{Server, ThroughDaemon, Worker},
+    serve::{Server, ThroughDaemon, Wire, Worker},
     setup::{self, Setup},
     signals,
 };
@@ -25,7 +25,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
         (Worker::Here(gateway), Some(setup))
     };
     let served = async {
-        let service = Server::new(worker).serve(stdio_pipes()).await;
+        let (input, output) = stdio_pipes();
+        let service = Server::new(worker).serve(Wire::new(input, output)).await;
         match service {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // A client that goes away before it has said anything is no failure.

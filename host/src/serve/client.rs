@@ -4,6 +4,8 @@
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and children of the initialize era ask for them")]
 
+use std::sync::Arc;
+
 use belljar_upstream::{AskClient, ClientAbilities};
 use futures::{FutureExt as _, future::BoxFuture};
 use rmcp::{
@@ -14,12 +16,52 @@ use rmcp::{
     },
     service::{Peer, ServiceError},
 };
+use tokio::sync::Semaphore;
+
+/// Questions of children that the client has not answered. A user sees one at a time.
+const MAX_QUESTIONS: usize = 64;
 
 /// Passes on what a child asks.
-pub(crate) struct Client(pub(crate) Peer<RoleServer>);
+pub(super) struct Client {
+    peer: Peer<RoleServer>,
+    questions: Questions,
+}
+
+/// The open questions of all children, bounded: a child may ask without end, and a client need not answer.
+#[derive(Clone)]
+pub(super) struct Questions(Arc<Semaphore>);
+
+impl Default for Questions {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_QUESTIONS)))
+    }
+}
+
+impl Client {
+    pub(super) fn new(peer: Peer<RoleServer>, questions: &Questions) -> Self {
+        Self { peer, questions: questions.clone() }
+    }
+
+    /// Asks the client, if it has not too much to answer already.
+    fn ask<T, F: Future<Output = Result<T, ErrorData>> + Send + 'static>(
+        &self,
+        question: impl FnOnce(Peer<RoleServer>) -> F + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, ErrorData>> {
+        let peer = self.peer.clone();
+        let place = self.questions.0.clone().try_acquire_owned();
+        async move {
+            let Ok(_place) = place else {
+                let message = format!("{MAX_QUESTIONS} questions wait for the client's answers, the limit; ask later");
+                return Err(ErrorData::new(ErrorCode(belljar_daemon::codes::BUSY), message, None));
+            };
+            question(peer).await
+        }
+        .boxed()
+    }
+}
 
 /// What the client said that it can do.
-pub(crate) fn abilities(peer: &Peer<RoleServer>) -> ClientAbilities {
+pub(super) fn abilities(peer: &Peer<RoleServer>) -> ClientAbilities {
     let Some(info) = peer.peer_info() else { return ClientAbilities::default() };
     let (sampling, elicitation) = (info.capabilities.sampling.as_ref(), info.capabilities.elicitation.as_ref());
     ClientAbilities {
@@ -34,32 +76,28 @@ pub(crate) fn abilities(peer: &Peer<RoleServer>) -> ClientAbilities {
 
 impl AskClient for Client {
     fn abilities(&self) -> ClientAbilities {
-        abilities(&self.0)
+        abilities(&self.peer)
     }
 
     fn create_message(
         &self,
         request: CreateMessageRequestParams,
     ) -> BoxFuture<'static, Result<CreateMessageResult, ErrorData>> {
-        let peer = self.0.clone();
-        async move { peer.create_message(request).await.map_err(refused) }.boxed()
+        self.ask(|peer| async move { peer.create_message(request).await.map_err(refused) })
     }
 
     fn elicit(&self, request: ElicitRequestParams) -> BoxFuture<'static, Result<ElicitResult, ErrorData>> {
-        let peer = self.0.clone();
-        async move {
+        self.ask(|peer| async move {
             match peer.send_request(ServerRequest::ElicitRequest(ElicitRequest::new(request))).await {
                 Ok(ClientResult::ElicitResult(answer)) => Ok(answer),
                 Ok(_) => Err(refused(ServiceError::UnexpectedResponse)),
                 Err(error) => Err(refused(error)),
             }
-        }
-        .boxed()
+        })
     }
 
     fn list_roots(&self) -> BoxFuture<'static, Result<ListRootsResult, ErrorData>> {
-        let peer = self.0.clone();
-        async move { peer.list_roots().await.map_err(refused) }.boxed()
+        self.ask(|peer| async move { peer.list_roots().await.map_err(refused) })
     }
 }
 

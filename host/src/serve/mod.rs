@@ -1,15 +1,20 @@
 //! belljar as an MCP server: two tools, whatever the number of children.
+//!
+//! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
+//! tools, `client` passes on what children ask, `through_daemon` has the daemon do the work.
 
 mod client;
 pub(crate) mod definitions;
 mod through_daemon;
+mod wire;
 
-use std::sync::Arc;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use belljar_catalog::{Detail, Query};
 use belljar_gateway::{Gateway, report};
 use belljar_model::{ErrorKind, LimitsPatch, Outcome, RunError};
 use belljar_upstream::Caller;
+use futures::FutureExt as _;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -21,15 +26,17 @@ use rmcp::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use client::Client;
+use client::{Client, Questions};
 use definitions::{EXECUTE, INSTRUCTIONS, SEARCH};
 
 pub(crate) use through_daemon::ThroughDaemon;
+pub(crate) use wire::Wire;
 
 /// The server. One per client.
 pub(crate) struct Server {
     worker: Worker,
     tools: Vec<Tool>,
+    questions: Questions,
 }
 
 /// Who does the work.
@@ -40,7 +47,7 @@ pub(crate) enum Worker {
 
 impl Server {
     pub(crate) fn new(worker: Worker) -> Self {
-        Self { worker, tools: definitions::tools() }
+        Self { worker, tools: definitions::tools(), questions: Questions::default() }
     }
 }
 
@@ -101,15 +108,21 @@ impl ServerHandler for Server {
             // No child is started before somebody needs it, so children hear of what this client can do.
             gateway.toolbox().upstream().set_client_abilities(client::abilities(&context.peer));
         }
-        let result = match request.name.as_ref() {
-            SEARCH => self.search(arguments, &context).await,
-            EXECUTE => self.execute(arguments, &context).await,
-            other => {
-                let message = format!("there is no tool '{other}': there are {SEARCH} and {EXECUTE}");
-                return Err(ErrorData::invalid_params(message, None));
+        let result = async {
+            match request.name.as_ref() {
+                SEARCH => Ok(self.search(arguments, &context).await),
+                EXECUTE => Ok(self.execute(arguments, &context).await),
+                other => {
+                    let message = format!("there is no tool '{other}': there are {SEARCH} and {EXECUTE}");
+                    Err(ErrorData::invalid_params(message, None))
+                }
             }
         };
-        Ok(result.into())
+        // A panic ends its request and nothing else. Without an answer, the request would count as in flight for ever.
+        match AssertUnwindSafe(result).catch_unwind().await {
+            Ok(result) => result.map(Into::into),
+            Err(_) => Err(ErrorData::internal_error("the request failed inside belljar; its log says more", None)),
+        }
     }
 }
 
@@ -145,7 +158,7 @@ impl Server {
         let outcome = match serde_json::from_value::<ExecuteRequest>(arguments) {
             Ok(request) => match &self.worker {
                 Worker::Here(gateway) => {
-                    let caller = Caller::new(Some(Arc::new(Client(context.peer.clone()))));
+                    let caller = Caller::new(Some(Arc::new(Client::new(context.peer.clone(), &self.questions))));
                     gateway.execute_for(caller, request.code, &request.limits, context.ct.cancelled()).await
                 }
                 Worker::Daemon(daemon) => return daemon.execute(&request, context.ct.cancelled()).await,
@@ -155,12 +168,16 @@ impl Server {
                     .with_hint("it takes {code: string, limits?: {timeout?: \"30s\", …}}"),
             ),
         };
-        let content = vec![ContentBlock::text(report(&outcome))];
-        let mut result =
-            if outcome.is_ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
-        result.structured_content = serde_json::to_value(&outcome).ok();
-        result
+        told(&outcome)
     }
+}
+
+/// An outcome as a result: what a model reads, and the whole of it.
+fn told(outcome: &Outcome) -> CallToolResult {
+    let content = vec![ContentBlock::text(report(outcome))];
+    let mut result = if outcome.is_ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    result.structured_content = serde_json::to_value(outcome).ok();
+    result
 }
 
 /// A failure that the model is to read and mend.

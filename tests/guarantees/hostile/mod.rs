@@ -6,6 +6,7 @@ mod baseline;
 mod calls;
 mod catalogue;
 mod children;
+mod clients;
 mod component;
 mod cpu;
 mod escape;

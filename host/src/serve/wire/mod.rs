@@ -1,0 +1,209 @@
+//! The two pipes to the client of `belljar serve`, with bounds on what the client can make belljar hold.
+//!
+//! rmcp starts a task for each message and keeps each answer until the client takes it. So the bounds are here, before rmcp:
+//! a client has so many requests in flight, counted until their answers are written, and hears `busy` above that. While it
+//! does not take its answers, nothing more is read from it. Reading goes on at the bound, so a client can always cancel.
+//!
+//! `lines` reads, `in_flight` counts requests, `refusal` is what is said in place of an answer, `outbox` writes.
+
+mod in_flight;
+mod lines;
+mod outbox;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+use belljar_model::{JsonBounds, JsonFault, JsonText};
+use rmcp::{
+    RoleServer,
+    model::{ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId},
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use serde::{Deserialize, de::IgnoredAny};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use in_flight::InFlight;
+use lines::{Line, Lines};
+use outbox::Outbox;
+use refusal::Refusal;
+
+/// The longest line of a client: a script of the largest size, escaped, or an answer to a child's question. The daemon's
+/// clients have the same.
+const MAX_LINE_BYTES: usize = 16 << 20;
+/// The values in one line, since a short text can make a large tree. A request has a dozen, a long form of an elicitation some
+/// hundreds.
+const MAX_VALUES: usize = 100_000;
+/// The longest text that a client may use as an id: it is said back, and kept until then.
+const MAX_ID_BYTES: usize = 128;
+
+/// The connection to the client.
+pub(crate) struct Wire<R> {
+    lines: Lines<R>,
+    gate: Gate,
+    outbox: Outbox,
+}
+
+impl<R: AsyncRead + Unpin + Send> Wire<R> {
+    /// Reads from `input`; a task writes to `output`, and ends with the wire.
+    pub(crate) fn new(input: R, output: impl AsyncWrite + Unpin + Send + 'static) -> Self {
+        Self {
+            lines: Lines::new(input, MAX_LINE_BYTES),
+            gate: Gate { in_flight: InFlight::default(), is_initialized: false },
+            outbox: Outbox::new(output),
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Wire<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        let slot = answered.and_then(|id| self.gate.in_flight.leave(id));
+        self.outbox.send(&message, slot)
+    }
+
+    /// # Cancellation
+    /// rmcp drops this future whenever something else is ready: what was read of a line stays in the reader, and nothing is
+    /// awaited between a line and what becomes of it.
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            // Whoever does not take answers is not read from: every line may have one.
+            let room = self.outbox.room().await?;
+            let read = tokio::select! {
+                biased;
+                // An answer that nobody takes is not worth a question.
+                () = self.outbox.broken() => return None,
+                read = self.lines.next() => read,
+            };
+            let taken = match read {
+                Ok(Some(Line::Text(line))) => self.gate.take(line),
+                Ok(Some(Line::TooLong)) => Taken::Refused(None, Refusal::LongLine),
+                Ok(Some(Line::NoText)) => {
+                    tracing::debug!("a line of the client is not UTF-8, and was ignored");
+                    Taken::Ignored
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::debug!("the client cannot be read from any more: {error}");
+                    return None;
+                }
+            };
+            match taken {
+                Taken::Accepted(message) => return Some(*message),
+                Taken::Refused(request, refusal) => room.put(&refusal.answer(request)),
+                Taken::Ignored => {}
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.outbox.close().await;
+        Ok(())
+    }
+}
+
+/// What decides about each line of the client.
+struct Gate {
+    in_flight: InFlight,
+    is_initialized: bool,
+}
+
+/// What becomes of a line.
+enum Taken {
+    Accepted(Box<RxJsonRpcMessage<RoleServer>>),
+    Refused(Option<refusal::Refused>, Refusal),
+    Ignored,
+}
+
+impl Gate {
+    fn take(&mut self, line: String) -> Taken {
+        let bytes = line.len();
+        let line = match line.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => line,
+        };
+        if line.trim().is_empty() {
+            return Taken::Ignored;
+        }
+        let bounds = JsonBounds { values: MAX_VALUES, ..JsonBounds::with_bytes(MAX_LINE_BYTES) };
+        let text = match JsonText::parse(line, &bounds) {
+            Ok(text) => text,
+            Err(JsonFault::Syntax(error)) => {
+                // Nobody can say whether it was a request. An answer could make two that echo go on for ever.
+                tracing::debug!(bytes, "a line of the client is not JSON, and was ignored: {:?}", error.classify());
+                return Taken::Ignored;
+            }
+            Err(fault) => return Taken::Refused(None, Refusal::Shape(fault)),
+        };
+        match serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(text.as_str()) {
+            Ok(message) => self.admit(message, bytes),
+            Err(error) => misunderstood(&text, &error),
+        }
+    }
+
+    fn admit(&mut self, mut message: RxJsonRpcMessage<RoleServer>, bytes: usize) -> Taken {
+        match &mut message {
+            JsonRpcMessage::Request(request) => {
+                if is_long(&request.id) {
+                    return Taken::Refused(None, Refusal::LongId);
+                }
+                match self.in_flight.enter(&request.id, bytes) {
+                    // rmcp hands this to the handler of the request, and drops it with it.
+                    Ok(slot) => drop(request.request.extensions_mut().insert(slot)),
+                    Err(refusal) => return Taken::Refused(Some(refusal::Refused::of(request)), refusal),
+                }
+            }
+            JsonRpcMessage::Notification(notification) => {
+                // rmcp starts a task for each, and none of the others means anything to this server.
+                let is_heard = match &notification.notification {
+                    ClientNotification::CancelledNotification(cancelled) => {
+                        let id = cancelled.params.request_id.as_ref();
+                        id.is_some_and(|id| self.in_flight.cancel(id))
+                    }
+                    ClientNotification::InitializedNotification(_) => {
+                        !std::mem::replace(&mut self.is_initialized, true)
+                    }
+                    _ => false,
+                };
+                if !is_heard {
+                    return Taken::Ignored;
+                }
+            }
+            // Answers to what was asked of the client; rmcp drops those that nobody waits for.
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
+        Taken::Accepted(Box::new(message))
+    }
+}
+
+/// What is JSON and no message of the protocol. Only a request is answered.
+fn misunderstood(text: &JsonText, error: &serde_json::Error) -> Taken {
+    #[derive(Deserialize)]
+    struct Envelope {
+        id: Option<RequestId>,
+        method: Option<IgnoredAny>,
+    }
+    tracing::debug!("a line of the client is no message of the protocol: {:?}", error.classify());
+    match serde_json::from_str::<Envelope>(text.as_str()) {
+        Ok(Envelope { id: None, method: Some(_) }) => Taken::Ignored,
+        Ok(Envelope { id: Some(id), .. }) if !is_long(&id) => {
+            Taken::Refused(Some(refusal::Refused::unknown(id)), Refusal::NoMessage)
+        }
+        _ => Taken::Refused(None, Refusal::NoMessage),
+    }
+}
+
+fn is_long(id: &RequestId) -> bool {
+    matches!(id, RequestId::String(id) if id.len() > MAX_ID_BYTES)
+}
