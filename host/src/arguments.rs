@@ -484,7 +484,7 @@ fn variable(text: &str) -> Result<(String, String), String> {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text).map_err(|_| "write it like 30s, 500ms or 2m".to_owned())
+    belljar_model::parse_duration(text).map_err(|fault| fault.to_string())
 }
 
 #[cfg(test)]

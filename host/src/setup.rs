@@ -9,8 +9,8 @@ use std::{
 
 use belljar_config::Config;
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
-use belljar_sandbox::{Image, Sandbox, SandboxOptions};
+use belljar_model::{ErrorKind, Limits, LimitsPatch, RunError, RunsPatch, ServerSpec, Transport};
+use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options, Supervisor};
 use cap_std::{ambient_authority, fs::Dir};
 
@@ -157,8 +157,13 @@ impl Setup {
 
     /// Adds the sandbox. `limits` are the owner's own, and may be higher than the configured ones.
     pub(crate) fn gateway(&self, limits: &LimitsPatch) -> Result<Gateway, Failure> {
-        let sandbox = Sandbox::new(&Image::embedded(), options(&self.runs))
-            .map_err(|error| Failure::internal(error.to_string()))?;
+        let sandbox = Sandbox::new(&Image::embedded(), options(&self.runs)).map_err(|error| match error {
+            SandboxError::Engine { .. } if self.runs.max_live.is_some() => {
+                let hint = "set a lower 'max_live' in [runs]: each run reserves some GiB of addresses";
+                RunError::new(ErrorKind::Config, error.to_string()).with_hint(hint).into()
+            }
+            error => Failure::internal(error.to_string()),
+        })?;
         Ok(Gateway::new(self.toolbox.clone(), Arc::new(sandbox), limits.over(&self.limits)))
     }
 }

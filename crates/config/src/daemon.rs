@@ -3,7 +3,7 @@
 use crate::{
     DaemonSettings, Format,
     error::{Fault, Field, Located},
-    life::duration,
+    life::{duration, expected_duration},
     tree::{Node, Value, check_unique},
 };
 
@@ -28,7 +28,8 @@ pub(crate) fn read(node: &Node) -> Result<DaemonSettings, Located> {
                         Value::String(_) => "another string",
                         _ => entry.node.kind(Format::Toml),
                     };
-                    let (field, expected) = (Field::of_file("daemon.idle"), "a duration such as \"30m\", or \"never\"");
+                    let expected = expected_duration(&entry.node, "a duration such as \"30m\", or \"never\"");
+                    let field = Field::of_file("daemon.idle");
                     return Err(Fault::Expected { field, expected, found }.at(entry.node.offset));
                 }
             },

@@ -2,7 +2,9 @@
 
 use std::{fmt::Display, num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use belljar_model::{Activation, Affinity, Breaker, ByteSize, Framing, Life, PathRules, Repeat};
+use belljar_model::{
+    Activation, Affinity, Breaker, ByteSize, DurationFault, Framing, Life, PathRules, Repeat, parse_duration,
+};
 
 use crate::{
     error::{Fault, Located, shown},
@@ -19,9 +21,10 @@ impl Server<'_> {
         Ok(Life {
             warm: self.boolean("warm")?.unwrap_or(default.warm),
             stateful: self.boolean("stateful")?.unwrap_or(default.stateful),
-            idle: self
-                .unless_never("idle", "a duration such as \"5m\", or \"never\"", duration)?
-                .unwrap_or(default.idle),
+            idle: match self.get("idle") {
+                Some(Entry { node, .. }) if is_never(node) => None,
+                _ => self.duration("idle", "a duration such as \"5m\", or \"never\"")?.or(default.idle),
+            },
             max_calls: self
                 .unless_never("max_calls", "a whole number, at least 1, or \"never\"", count)?
                 .unwrap_or(default.max_calls),
@@ -29,8 +32,8 @@ impl Server<'_> {
             max_response: self
                 .of("max_response", "a size such as \"5MB\", or a number of bytes", size)?
                 .unwrap_or(default.max_response),
-            call_timeout: self.of("call_timeout", A_DURATION, duration)?,
-            call_total: self.of("call_total", A_DURATION, duration)?,
+            call_timeout: self.duration("call_timeout", A_DURATION)?,
+            call_total: self.duration("call_total", A_DURATION)?,
             framing: self
                 .of("framing", "one of lines, content_length", |node| named(node, &Framing::ALL))?
                 .unwrap_or_default(),
@@ -79,10 +82,12 @@ impl Server<'_> {
         expected: &'static str,
         read: impl FnOnce(&Node) -> Option<T>,
     ) -> Result<Option<Option<T>>, Located> {
-        self.of(key, expected, |node| match &node.value {
-            Value::String(text) if text == "never" => Some(None),
-            _ => read(node).map(Some),
-        })
+        self.of(key, expected, |node| if is_never(node) { Some(None) } else { read(node).map(Some) })
+    }
+
+    pub(crate) fn duration(&self, key: &str, expected: &'static str) -> Result<Option<Duration>, Located> {
+        let Some(Entry { node, .. }) = self.get(key) else { return Ok(None) };
+        duration(node).map(Some).ok_or_else(|| self.misshapen(node, key, expected_duration(node, expected)))
     }
 
     fn breaker(&self) -> Result<Breaker, Located> {
@@ -96,8 +101,8 @@ impl Server<'_> {
                     breaker.failures = count(&entry.node).ok_or_else(|| self.expected(&entry.node, &key, A_COUNT))?;
                 }
                 "rest" => {
-                    breaker.rest =
-                        duration(&entry.node).ok_or_else(|| self.misshapen(&entry.node, &key, A_DURATION))?;
+                    breaker.rest = duration(&entry.node)
+                        .ok_or_else(|| self.misshapen(&entry.node, &key, expected_duration(&entry.node, A_DURATION)))?;
                 }
                 _ => return Err(self.unknown("breaker", entry, &["failures", "rest"])),
             }
@@ -212,7 +217,21 @@ impl Server<'_> {
 
 pub(crate) fn duration(node: &Node) -> Option<Duration> {
     let Value::String(text) = &node.value else { return None };
-    humantime::parse_duration(text).ok().filter(|duration| !duration.is_zero())
+    parse_duration(text).ok().filter(|duration| !duration.is_zero())
+}
+
+/// What is said of a duration that is not accepted: what it must be, or that it is too long.
+pub(crate) fn expected_duration(node: &Node, expected: &'static str) -> &'static str {
+    match &node.value {
+        Value::String(text) if matches!(parse_duration(text), Err(DurationFault::TooLong { .. })) => {
+            "a duration of at most 30 days"
+        }
+        _ => expected,
+    }
+}
+
+fn is_never(node: &Node) -> bool {
+    matches!(&node.value, Value::String(text) if text == "never")
 }
 
 fn count(node: &Node) -> Option<NonZeroUsize> {

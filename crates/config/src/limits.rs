@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::{
     Format,
     error::{Fault, Field, Located},
+    life::expected_duration,
     tree::{Entry, Node, Value},
 };
 
@@ -59,7 +60,7 @@ fn no_limit() -> serde_json::Value {
 fn unexpected(table: &str, entry: &Entry) -> Located {
     let (expected, takes_strings, takes_numbers) = match entry.key.as_str() {
         "timeout" | "compute" | "wait" | "call" | "queue_timeout" => {
-            ("a duration such as \"30s\", \"500ms\" or \"2m\"", true, false)
+            (expected_duration(&entry.node, "a duration such as \"30s\", \"500ms\" or \"2m\""), true, false)
         }
         "fuel" | "max_calls" | "max_concurrent_calls" | "max_log_lines" | "max_queued" => {
             ("a whole number", false, true)
@@ -134,6 +135,10 @@ mod tests {
             (
                 "timeout = 'soon'",
                 "line 2, column 11: 'limits.timeout' must be a duration such as \"30s\", \"500ms\" or \"2m\", not another string",
+            ),
+            (
+                "timeout = '18446744073709551615s'",
+                "line 2, column 11: 'limits.timeout' must be a duration of at most 30 days, not another string",
             ),
             (
                 "timeout = 30",

@@ -150,13 +150,8 @@ impl<'r> Server<'r> {
     }
 
     fn start_timeout(&self) -> Result<Duration, Located> {
-        let Some(Entry { node, .. }) = self.get("start_timeout") else { return Ok(ServerSpec::START_TIMEOUT) };
         let expected = "a duration longer than zero such as \"20s\"";
-        match &node.value {
-            Value::String(text) => humantime::parse_duration(text).ok().filter(|duration| !duration.is_zero()),
-            _ => None,
-        }
-        .ok_or_else(|| self.misshapen(node, "start_timeout", expected))
+        Ok(self.duration("start_timeout", expected)?.unwrap_or(ServerSpec::START_TIMEOUT))
     }
 
     fn effect_rules(&self, transport: &Transport) -> Result<EffectRules, Located> {

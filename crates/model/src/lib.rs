@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod duration;
 mod effect;
 mod effect_rules;
 mod error;
@@ -25,6 +26,7 @@ mod server;
 mod tool;
 
 pub use bytesize::ByteSize;
+pub use duration::{DurationFault, MAX_DURATION, parse_duration};
 pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, LimitHit, RunError};

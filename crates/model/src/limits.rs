@@ -9,6 +9,8 @@ use bytesize::ByteSize;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
+use crate::parse_duration;
+
 /// The budgets of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -251,9 +253,7 @@ impl Serialize for LimitsPatch {
 
 pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    humantime::parse_duration(&text)
-        .map(Some)
-        .map_err(|_| de::Error::custom(format!("'{text}' is no duration: write it like \"30s\", \"500ms\" or \"2m\"")))
+    parse_duration(&text).map(Some).map_err(de::Error::custom)
 }
 
 #[cfg(test)]

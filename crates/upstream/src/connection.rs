@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_model::{ByteSize, JsonBounds, JsonFault, JsonText, ToolPath};
+use belljar_model::{ByteSize, JsonBounds, JsonFault, JsonText, MAX_DURATION, ToolPath};
 use rmcp::{
     RoleClient,
     model::{
@@ -136,7 +136,7 @@ impl Connection {
     /// # Cancellation
     /// Dropping the future tells the child that nobody waits any more.
     pub(crate) async fn request(&self, request: ClientRequest, limit: CallLimit) -> Result<String, RequestFault> {
-        let end = Instant::now() + limit.total;
+        let end = Instant::now() + limit.total.min(MAX_DURATION);
         let out_of_time = |_| RequestFault::Timeout { limit: limit.total };
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
         let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(fault_of)?;
@@ -145,7 +145,7 @@ impl Connection {
         let mut answer = handle.rx;
         let mut death = self.death.clone();
         loop {
-            let quiet = Instant::now() + limit.quiet;
+            let quiet = Instant::now() + limit.quiet.min(MAX_DURATION);
             tokio::select! {
                 biased;
                 answer = &mut answer => {

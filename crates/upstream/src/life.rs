@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Activation, ByteSize, ServerSpec, ToolPath, Transport};
+use belljar_model::{Activation, ByteSize, MAX_DURATION, ServerSpec, ToolPath, Transport};
 use rmcp::{
     RoleClient,
     service::{ClientCacheConfig, ClientInitializeError, RunningService, serve_client_with_lifecycle},
@@ -116,7 +116,7 @@ struct Running {
 }
 
 async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
-    let deadline = Instant::now() + core.spec.start_timeout;
+    let deadline = Instant::now() + core.spec.start_timeout.min(MAX_DURATION);
     let first = core.opening.chosen();
     match start_with(core.clone(), first, deadline).await {
         // One more try, in the other era, before the fault is believed.

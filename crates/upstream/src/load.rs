@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use belljar_model::MAX_DURATION;
 use tokio::{sync::Notify, time::Instant};
 
 /// The load of one connection.
@@ -70,6 +71,7 @@ impl Load {
     /// Waits until there was no call for so long, and takes none from then on. Never, for `None`.
     pub(crate) async fn idle(&self, limit: Option<Duration>) {
         let Some(limit) = limit else { return std::future::pending().await };
+        let limit = limit.min(MAX_DURATION);
         loop {
             let due = {
                 let mut state = self.lock();

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use belljar_model::{Affinity, ByteSize, JsonText, ServerSpec, ToolPath, Transport};
+use belljar_model::{Affinity, ByteSize, JsonText, MAX_DURATION, ServerSpec, ToolPath, Transport};
 use futures::future::join_all;
 use serde_json::{Map, Value};
 use tokio::{
@@ -182,7 +182,7 @@ impl Server {
 
     /// The instance of `key`: the one there is, or a new one, in the place of the one whose use is longest ago if there are too many.
     async fn of_key(&self, affinity: &Affinity, key: String, limit: CallLimit) -> Result<InUse, CallFault> {
-        let deadline = Instant::now() + limit.total;
+        let deadline = Instant::now() + limit.total.min(MAX_DURATION);
         loop {
             let freed = self.freed.notified();
             {

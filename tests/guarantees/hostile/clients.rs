@@ -27,7 +27,7 @@ use crate::{
 const ROOM: u64 = 192 << 20;
 
 /// A client of `belljar serve`, greeted, and one script later: what belljar needs anyway it has by then.
-struct Client {
+pub(super) struct Client {
     /// None while another thread writes.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -46,7 +46,7 @@ impl Drop for Server {
 }
 
 impl Client {
-    fn connected(mut command: Command) -> Self {
+    pub(super) fn connected(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut server = command.spawn().unwrap();
         let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
@@ -90,6 +90,21 @@ impl Client {
         self.say(&execute("honest", "6 * 7"));
         let answer = self.answer_to("honest");
         assert_eq!(answer["result"]["structuredContent"]["value"], 42, "{answer:#}");
+    }
+
+    /// The outcome of a script.
+    pub(super) fn outcome(&mut self, code: &str, limits: &Value) -> Value {
+        let mut request = execute("script", code);
+        request["params"]["arguments"]["limits"] = limits.clone();
+        self.say(&request);
+        self.answer_to("script")["result"]["structuredContent"].take()
+    }
+
+    /// The value of a script that must succeed.
+    pub(super) fn value(&mut self, code: &str) -> Value {
+        let mut outcome = self.outcome(code, &json!({}));
+        assert_eq!(outcome["ok"], true, "{outcome:#}");
+        outcome["value"].take()
     }
 
     fn has_cost_little(&self) {

@@ -10,6 +10,7 @@ mod clients;
 mod component;
 mod cpu;
 mod escape;
+mod extremes;
 mod isolation;
 mod logs;
 mod memory;

@@ -1,0 +1,67 @@
+//! Durations, as people write them: the one way in for all of them.
+
+use std::time::Duration;
+
+/// The longest duration that can be asked for, wherever: thirty days. No run, call or pause is meant to take longer; what is to last
+/// without end has a word for it (`never`). Clocks can be moved on by so much without an overflow.
+pub const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Why a text is not accepted as a duration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DurationFault {
+    /// It cannot be read as one.
+    #[error("'{text}' is not a duration: write it like \"30s\", \"500ms\" or \"2m\"")]
+    Syntax {
+        /// The text, shortened.
+        text: String,
+    },
+    /// It is longer than [`MAX_DURATION`].
+    #[error("'{text}' is longer than 30 days, the limit for a duration")]
+    TooLong {
+        /// The text, shortened.
+        text: String,
+    },
+}
+
+/// Reads a duration such as `30s`, `500ms` or `1h 30m`.
+///
+/// # Errors
+/// [`DurationFault`], when it is not one, or is longer than [`MAX_DURATION`].
+pub fn parse_duration(text: &str) -> Result<Duration, DurationFault> {
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration <= MAX_DURATION => Ok(duration),
+        Ok(_) | Err(humantime::DurationError::NumberOverflow) => Err(DurationFault::TooLong { text: shortened(text) }),
+        Err(_) => Err(DurationFault::Syntax { text: shortened(text) }),
+    }
+}
+
+/// A stranger's text, for a message.
+fn shortened(text: &str) -> String {
+    const MAX: usize = 60;
+    match text.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_duration_is_at_most_so_long_that_every_clock_can_be_moved_on_by_it() {
+        assert_eq!(parse_duration("1h 30m"), Ok(Duration::from_secs(5_400)));
+        assert_eq!(parse_duration("30days"), Ok(MAX_DURATION));
+        assert!(Instant::now().checked_add(MAX_DURATION * 1_000).is_some());
+        for text in ["30days 1ns", "18446744073709551615s", "99999999999999999999999s", "18446744073709551615years"] {
+            let fault = parse_duration(text).expect_err(text);
+            assert!(matches!(fault, DurationFault::TooLong { .. }), "{fault}");
+        }
+        for text in ["", "5", "-5s", "soon", "NaN", "1e9s", &"x".repeat(1 << 20)] {
+            let fault = parse_duration(text).expect_err("no duration");
+            assert!(matches!(fault, DurationFault::Syntax { .. }) && fault.to_string().len() < 300, "{fault}");
+        }
+    }
+}
