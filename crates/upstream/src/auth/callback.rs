@@ -1,11 +1,15 @@
 //! The address of this machine to which the browser comes back: one request that brings the right state is read, and others
 //! are told that they are wrong here.
+//!
+//! Every program of this machine, and every page in the browser, can connect here. So connections are read side by side, and
+//! one that says nothing delays nobody.
 
-use std::{io, time::Duration};
+use std::{collections::VecDeque, io, net::SocketAddr, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
+    task::{AbortHandle, JoinSet},
     time::timeout,
 };
 use url::Url;
@@ -18,6 +22,9 @@ pub(super) const PATH: &str = "/callback";
 /// A request of a browser; all but its first line is passed over.
 const REQUEST_BYTES: usize = 16 * 1024;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// Connections that are read at once. A browser opens a handful; above the limit the oldest, which has said the least for its
+/// time, is closed.
+const MAX_CONNECTIONS: usize = 32;
 
 /// Why nobody came back with a code that is good.
 pub(super) enum Fault {
@@ -32,28 +39,55 @@ pub(super) async fn wait(
     state: &str,
     exchange: impl AsyncFnOnce(String) -> Result<(), String>,
 ) -> Result<(), Fault> {
+    let (mut stream, url) = returned(listener, state).await.map_err(Fault::Io)?;
+    if let Some(error) = parameter(&url, "error") {
+        let description = parameter(&url, "error_description").unwrap_or_default();
+        answer(&mut stream, "200 OK", "The login was refused. You can close this page.").await;
+        return Err(Fault::Refused(one_line(format!("{error} {description}").trim(), 300)));
+    }
+    let exchanged = exchange(url.into()).await;
+    let said = match &exchanged {
+        Ok(()) => "belljar is logged in. You can close this page.",
+        Err(_) => "The login failed; the terminal says why. You can close this page.",
+    };
+    answer(&mut stream, "200 OK", said).await;
+    exchanged.map_err(Fault::Exchange)
+}
+
+/// Waits for the connection whose request brings `state`.
+async fn returned(listener: &TcpListener, state: &str) -> io::Result<(TcpStream, Url)> {
+    let address = listener.local_addr()?;
+    let (mut connections, mut oldest_first) = (JoinSet::new(), VecDeque::<AbortHandle>::new());
     loop {
-        let (mut stream, _) = listener.accept().await.map_err(Fault::Io)?;
-        let address = listener.local_addr().map_err(Fault::Io)?;
-        let request = timeout(REQUEST_TIMEOUT, target(&mut stream)).await.ok().flatten();
-        let url = request.and_then(|target| Url::parse(&format!("http://{address}")).ok()?.join(&target).ok());
-        let Some(url) = url.filter(|url| url.path() == PATH && parameter(url, "state").as_deref() == Some(state))
-        else {
-            answer(&mut stream, "404 Not Found", "Nothing is here.").await;
-            continue;
-        };
-        if let Some(error) = parameter(&url, "error") {
-            let description = parameter(&url, "error_description").unwrap_or_default();
-            answer(&mut stream, "200 OK", "The login was refused. You can close this page.").await;
-            return Err(Fault::Refused(one_line(format!("{error} {description}").trim(), 300)));
+        tokio::select! {
+            accepted = listener.accept() => {
+                let (stream, _) = accepted?;
+                oldest_first.retain(|connection| !connection.is_finished());
+                if oldest_first.len() >= MAX_CONNECTIONS && let Some(oldest) = oldest_first.pop_front() {
+                    oldest.abort();
+                }
+                let reading = timeout(REQUEST_TIMEOUT, read(stream, address, state.to_owned()));
+                oldest_first.push_back(connections.spawn(async move { reading.await.ok().flatten() }));
+            }
+            Some(read) = connections.join_next() => {
+                // Nothing came, or it was aborted.
+                let Ok(Some(returned)) = read else { continue };
+                return Ok(returned);
+            }
         }
-        let exchanged = exchange(url.into()).await;
-        let said = match &exchanged {
-            Ok(()) => "belljar is logged in. You can close this page.",
-            Err(_) => "The login failed; the terminal says why. You can close this page.",
-        };
-        answer(&mut stream, "200 OK", said).await;
-        return exchanged.map_err(Fault::Exchange);
+    }
+}
+
+/// Reads a request, and gives it back if it brings `state`; tells others that they are wrong here.
+async fn read(mut stream: TcpStream, address: SocketAddr, state: String) -> Option<(TcpStream, Url)> {
+    let target = target(&mut stream).await;
+    let url = target.and_then(|target| Url::parse(&format!("http://{address}")).ok()?.join(&target).ok());
+    match url.filter(|url| url.path() == PATH && parameter(url, "state").as_deref() == Some(&state)) {
+        Some(url) => Some((stream, url)),
+        None => {
+            answer(&mut stream, "404 Not Found", "Nothing is here.").await;
+            None
+        }
     }
 }
 
@@ -85,4 +119,50 @@ async fn answer(stream: &mut TcpStream, status: &str, said: &str) {
     // A browser that has gone does not want to know.
     let _ = stream.write_all(answer.as_bytes()).await;
     let _ = stream.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn connected(address: SocketAddr) -> TcpStream {
+        TcpStream::connect(address).await.expect("a connection")
+    }
+
+    async fn heard(mut stream: TcpStream) -> String {
+        let mut answer = Vec::new();
+        // A connection that was closed with something unread in it is reset.
+        let _ = stream.read_to_end(&mut answer).await;
+        String::from_utf8(answer).expect("text")
+    }
+
+    #[tokio::test]
+    async fn connections_that_say_nothing_delay_no_login_however_many_they_are() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("its address");
+        let waiting =
+            tokio::spawn(async move { wait(&listener, "right", async |url| Err(format!("came with {url}"))).await });
+        // More than are read at once, some of which have begun to speak.
+        let mut idle = Vec::new();
+        for number in 0..3 * MAX_CONNECTIONS {
+            let mut stream = connected(address).await;
+            if number % 2 == 0 {
+                stream.write_all(b"GET /callback").await.expect("a piece");
+            }
+            idle.push(stream);
+        }
+        let mut wrong = connected(address).await;
+        wrong.write_all(b"GET /callback?state=wrong HTTP/1.1\r\n\r\n").await.expect("a request");
+        assert!(heard(wrong).await.starts_with("HTTP/1.1 404"));
+        let mut right = connected(address).await;
+        right.write_all(b"GET /callback?state=right&code=1 HTTP/1.1\r\n\r\n").await.expect("a request");
+        assert!(heard(right).await.contains("The login failed"));
+
+        let Err(Fault::Exchange(said)) = waiting.await.expect("no panic") else { panic!("it was exchanged") };
+        assert!(said.ends_with("/callback?state=right&code=1"), "{said}");
+        // Those that were given up for their silence are told so.
+        for stream in idle {
+            assert_eq!(heard(stream).await, "", "the login waited until a silent connection was given up");
+        }
+    }
 }
