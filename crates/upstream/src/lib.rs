@@ -34,6 +34,7 @@ mod listing;
 mod load;
 mod messages;
 mod options;
+mod pace;
 mod paths;
 mod process;
 mod question;

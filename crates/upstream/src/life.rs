@@ -34,6 +34,7 @@ use crate::{
     link::Link,
     listing::{self, Listing},
     load::Load,
+    pace::RelistPace,
     state::Demand,
     text::one_line,
     wire::Heard,
@@ -364,11 +365,13 @@ async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: C
     }
 }
 
-/// Lists the tools anew when the child says that they have changed, and not before it has stopped saying so.
+/// Lists the tools anew when the child says that they have changed: soon, so that several changes are one, and ever less soon to one
+/// that never stops saying so.
 async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc<Notify>) {
+    let mut pace = RelistPace::default();
     loop {
         tools_changed.notified().await;
-        sleep(limits::RELIST_QUIET).await;
+        sleep(pace.rest(Instant::now())).await;
         match listing::list(&connection, limits::RELIST_TIMEOUT).await {
             Ok(listing) => core.relisted(listing),
             // The child has ended, of which others tell.

@@ -33,7 +33,17 @@ pub(crate) const LIST_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) const RELIST_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a `list_changed` is left to be followed by others before the list is asked for.
 pub(crate) const RELIST_QUIET: Duration = Duration::from_millis(250);
+/// So often in a row a list is asked for that soon: tools are switched on one after the other. After that the wait doubles each time.
+pub(crate) const RELIST_PROMPT: u32 = 8;
+/// The longest such wait. A list can be large, and is indexed anew each time.
+pub(crate) const RELIST_REST: Duration = Duration::from_secs(30);
+/// Without news for so long, a child is asked promptly again.
+pub(crate) const RELIST_CALM: Duration = Duration::from_secs(60);
 
+/// Lines of a child's stderr that are logged at once, such as the trace of an error. Others are counted.
+pub(crate) const LOGGED_AT_ONCE: u32 = 200;
+/// Lines that are logged each second after these: enough to follow what a child does, and not so many that the log holds nothing else.
+pub(crate) const LOGGED_PER_SECOND: u32 = 10;
 /// One line of a child's stderr; the rest of a longer one is dropped.
 pub(crate) const STDERR_LINE_BYTES: usize = 2 * 1024;
 /// The last lines of stderr that are kept for error messages.

@@ -8,9 +8,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    time::Instant,
+};
 
-use crate::{limits, text::one_line};
+use crate::{limits, pace::LinePace, text::one_line};
 
 /// The last lines that a child wrote to stderr.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +39,7 @@ impl Tail {
 pub(crate) async fn drain(server: Arc<str>, mut stderr: impl AsyncRead + Unpin, tail: Tail) {
     let mut buffer = vec![0; 8 * 1024];
     let mut line = Vec::new();
+    let mut pace = LinePace::new(Instant::now());
     loop {
         let read = match stderr.read(&mut buffer).await {
             Ok(0) | Err(_) => break,
@@ -45,19 +49,29 @@ pub(crate) async fn drain(server: Arc<str>, mut stderr: impl AsyncRead + Unpin, 
             let room = limits::STDERR_LINE_BYTES.saturating_sub(line.len());
             line.extend(piece.iter().take(room));
             if piece.ends_with(b"\n") {
-                pass_on(&server, &line, &tail);
+                pass_on(&server, &line, &tail, &mut pace);
                 line.clear();
             }
         }
     }
-    pass_on(&server, &line, &tail);
+    pass_on(&server, &line, &tail, &mut pace);
+    tell_left_out(&server, pace.left_out());
 }
 
-fn pass_on(server: &str, line: &[u8], tail: &Tail) {
+fn pass_on(server: &str, line: &[u8], tail: &Tail, pace: &mut LinePace) {
     let line = one_line(&String::from_utf8_lossy(line), limits::STDERR_LINE_BYTES);
     if !line.is_empty() {
-        tracing::info!(target: "belljar::child", server, "{line}");
+        if let Some(left_out) = pace.admit(Instant::now()) {
+            tell_left_out(server, left_out);
+            tracing::info!(target: "belljar::child", server, "{line}");
+        }
         tail.push(line);
+    }
+}
+
+fn tell_left_out(server: &str, lines: u64) {
+    if lines > 0 {
+        tracing::info!(target: "belljar::child", server, "{lines} lines left out: it writes too many to stderr");
     }
 }
 

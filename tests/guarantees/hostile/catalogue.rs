@@ -9,8 +9,8 @@ use crate::{
 };
 
 use super::{
-    baseline, calls, children, clients, component, cpu, escape, extremes, isolation, logs, memory, names, stack, trust,
-    values,
+    baseline, calls, children, clients, component, cpu, escape, extremes, floods, isolation, logs, memory, names,
+    stack, trust, values,
 };
 
 /// A test of this binary.
@@ -156,5 +156,5 @@ catalogue! {
     118 "`readOnlyHint` on a tool that drops tables, and a query that is retried" => "refused, and never called twice": trust::a_tool_that_only_calls_itself_harmless_is_neither_queried_nor_tried_again, trust::retries_are_for_tools_that_the_owner_vouches_for;
     119 "a token sent in the open to a name or an address elsewhere; a login that leads into the private network" => "refused before anything is sent": trust::a_secret_in_any_part_of_an_open_url_is_not_sent, trust::a_login_is_not_led_into_the_private_network;
     120 "a key of `../../../../etc` or `--eval`, whole or in parts" => "an error that can be caught, and no process": trust::a_key_leads_neither_out_of_its_folder_nor_into_the_options;
-    123 "limits of 2⁶⁴−1 or of nothing" => "a limit, or refused": extremes::extreme_limits_on_the_command_line_are_limits_or_refused, extremes::extreme_limits_in_belljar_toml_are_limits_or_refused, extremes::extreme_limits_of_a_client_are_limits_or_refused;
+    123 "limits of 2⁶⁴−1 or of nothing; tool lists that change and stderr that goes on without end" => "refused; asked for seldom, logged in part": extremes::extreme_limits_on_the_command_line_are_limits_or_refused, extremes::extreme_limits_in_belljar_toml_are_limits_or_refused, extremes::extreme_limits_of_a_client_are_limits_or_refused, floods::a_child_whose_tools_change_without_end_is_asked_for_them_seldom_and_costs_no_memory, floods::a_child_that_floods_stderr_is_logged_in_part_and_what_was_left_out_is_said, floods::the_last_words_of_a_child_that_flooded_stderr_are_still_known;
 }

@@ -92,6 +92,11 @@ impl Client {
         assert_eq!(answer["result"]["structuredContent"]["value"], 42, "{answer:#}");
     }
 
+    /// What it has cost until now was its due.
+    pub(super) fn begins_to_be_measured(&mut self) {
+        self.peak = peak_memory(&self.server.0);
+    }
+
     /// The outcome of a script.
     pub(super) fn outcome(&mut self, code: &str, limits: &Value) -> Value {
         let mut request = execute("script", code);
@@ -107,7 +112,7 @@ impl Client {
         outcome["value"].take()
     }
 
-    fn has_cost_little(&self) {
+    pub(super) fn has_cost_little(&self) {
         let cost = peak_memory(&self.server.0).saturating_sub(self.peak);
         assert!(cost < ROOM, "belljar's memory rose by {} MiB", cost >> 20);
     }

@@ -11,6 +11,7 @@ mod component;
 mod cpu;
 mod escape;
 mod extremes;
+mod floods;
 mod isolation;
 mod logs;
 mod memory;
