@@ -15,6 +15,11 @@ use crate::{
 
 /// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result, twice.
 const HOSTCALL_FACTOR: u64 = 2;
+/// Handles that the guest may hold at once, of tools and of all that it can make itself: streams, futures, sets of waits, calls under
+/// way. A tool has one handle, whatever the number of its calls.
+pub(crate) const MAX_HANDLES: usize = 100_000;
+/// What wasmtime keeps for a handle, at most: a stream is two handles, and three entries.
+const ENTRIES_PER_HANDLE: usize = 2;
 
 /// What all runs of a sandbox share.
 pub(crate) struct Host<'sandbox> {
@@ -128,6 +133,11 @@ pub(crate) fn open_store(
     store.set_fuel(limits.fuel)?;
     let largest = limits.max_result.as_u64().max(limits.max_source.as_u64()).max(limits.max_arguments.as_u64());
     store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
+    // Each costs some hundred bytes of the host that no memory limit counts, and making one costs a few units of fuel.
+    store.set_max_component_handles(MAX_HANDLES);
+    if let Some(table) = store.concurrent_resource_table() {
+        table.set_max_capacity(ENTRIES_PER_HANDLE * MAX_HANDLES);
+    }
     store.set_epoch_deadline(1);
     let (meter, journal) = (shared.meter.clone(), shared.journal.clone());
     store.epoch_deadline_callback(move |_| match meter.tick() {

@@ -21,9 +21,11 @@ const FOREIGN: [&str; 4] = [
     "package wasi:filesystem@0.2.6; interface preopens { get-directories: func() -> list<u32>; }",
     "package wasi:sockets@0.2.6; interface network { open: func() -> u32; }",
     "package wasi:random@0.2.6; interface random { get-random-bytes: func(len: u64) -> list<u8>; }",
-    "package wasi:io@0.2.6; interface error { resource error; } interface streams { use error.{error};
+    "package wasi:io@0.2.6; interface error { resource error; } interface poll { resource pollable; } interface streams { use error.{error}; use poll.{pollable};
         variant stream-error { last-operation-failed(error), closed }
-        resource output-stream { blocking-write-and-flush: func(contents: list<u8>) -> result<_, stream-error>; } }",
+        resource output-stream {
+            blocking-write-and-flush: func(contents: list<u8>) -> result<_, stream-error>;
+            subscribe: func() -> pollable; } }",
 ];
 const STDERR: &str = "package wasi:cli@0.2.6; interface stderr { use wasi:io/streams@0.2.6.{output-stream}; get-stderr: func() -> output-stream; }";
 
@@ -224,6 +226,55 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
         let error = error_of(&parts, &run).await;
         assert_eq!(error.kind, kind, "{what}: {error:#?}");
         assert_eq!(error.limit.map(|limit| limit.name), Some(limit), "{what}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn what_a_component_makes_without_end_on_the_host_is_bounded() {
+    const NEW_STREAM: &str = r#"(import "[export]$root" "[stream-new-0]extra" (func $new (result i64)))"#;
+    const NEW_FUTURE: &str = r#"(import "[export]$root" "[future-new-1]extra" (func $new (result i64)))"#;
+    const NEW_SET: &str = r#"(import "$root" "[waitable-set-new]" (func $new (result i32)))"#;
+    const DROP_READER: &str = r#"(import "[export]$root" "[stream-drop-readable-0]extra" (func $drop (param i32)))"#;
+    const STREAMS: &str = r#"(import "wasi:cli/stderr@0.2.6" "get-stderr" (func $new (result i32)))"#;
+    const SUBSCRIBE: &str = r#"(import "wasi:io/streams@0.2.6" "[method]output-stream.subscribe" (func $subscribe (param i32) (result i32)))"#;
+    // Types of streams and futures are those of functions: this export is never called.
+    const EXTRA: &str = "export extra: func(bytes: stream<u8>, one: future<u8>);";
+    const EXTRA_EXPORT: &str = r#"(func (export "extra") (param i32 i32))"#;
+    const POLLABLES: &str = "import wasi:cli/stderr@0.2.6; import wasi:io/streams@0.2.6;";
+    let both = |one: &str, other: &str| [one, other].join("\n");
+    for (what, world, imports, run) in [
+        (
+            "tools",
+            "",
+            both(OPEN, DIRECTORY),
+            format!(
+                "(call $directory (i32.const 0) (i32.const 2048)) {}",
+                forever("(call $open (i32.const 0) (i32.const 0) (i32.const 2048))")
+            ),
+        ),
+        ("streams", EXTRA, NEW_STREAM.to_owned(), forever("(drop (call $new))")),
+        ("halves of streams", EXTRA, both(NEW_STREAM, DROP_READER), forever("(call $drop (i32.wrap_i64 (call $new)))")),
+        ("futures", EXTRA, NEW_FUTURE.to_owned(), forever("(drop (call $new))")),
+        ("sets of waits", "", NEW_SET.to_owned(), forever("(drop (call $new))")),
+        ("outputs", "import wasi:cli/stderr@0.2.6;", STREAMS.to_owned(), forever("(drop (call $new))")),
+        (
+            "subscriptions",
+            POLLABLES,
+            both(STREAMS, SUBSCRIBE),
+            format!(
+                "(local $output i32) (local.set $output (call $new)) {}",
+                forever("(drop (call $subscribe (local.get $output)))")
+            ),
+        ),
+    ] {
+        let parts = if world == EXTRA { both(&imports, EXTRA_EXPORT) } else { imports };
+        // Enough for ten times as many as there may be.
+        let limits = Limits { fuel: 50_000_000, memory: ByteSize::mib(64), ..small() };
+        let outcome = outcome_of(component(world, &module(&parts, &run)), &limits).await;
+        let error = outcome.result.expect_err(what);
+        assert_eq!(error.kind, ErrorKind::Internal, "{what}: {error:#?}");
+        let fuel = outcome.usage.fuel.unwrap();
+        assert!(fuel < limits.fuel / 5, "{what}: it went on for {fuel} of {} units of fuel", limits.fuel);
     }
 }
 

@@ -46,8 +46,6 @@ pub(crate) mod glass {
     });
 }
 
-/// Handles that a run may hold at once: a tool has one, whatever the number of its calls.
-const MAX_HANDLES: usize = 100_000;
 /// Timers and calls that may be under way at once.
 const MAX_UNDER_WAY: usize = 20_000;
 
@@ -87,7 +85,7 @@ impl RunState {
         shared: &Shared,
     ) -> Self {
         let mut handles = ResourceTable::new();
-        handles.set_max_capacity(MAX_HANDLES);
+        handles.set_max_capacity(crate::run::MAX_HANDLES);
         Self {
             limiter: MemoryLimiter::new(limits.memory.as_u64()),
             tools,
