@@ -9,8 +9,8 @@
 use rmcp::{
     ErrorData,
     model::{
-        ContextInclusion, CreateMessageRequestParams, ElicitRequestParams, ElicitationSchema, SamplingContent,
-        SamplingMessageContentBlock,
+        ContentBlock, ContextInclusion, CreateMessageRequestParams, ElicitRequestParams, ElicitationSchema,
+        SamplingContent, SamplingMessageContentBlock,
     },
 };
 use serde_json::{Value, json};
@@ -99,8 +99,16 @@ pub(crate) fn sampling(
 }
 
 fn clean(block: &mut SamplingMessageContentBlock) {
-    if let SamplingMessageContentBlock::Text(text) = block {
-        text.text = several_lines(&text.text);
+    match block {
+        SamplingMessageContentBlock::Text(text) => text.text = several_lines(&text.text),
+        SamplingMessageContentBlock::ToolResult(result) => {
+            for block in &mut result.content {
+                if let ContentBlock::Text(text) = block {
+                    text.text = several_lines(&text.text);
+                }
+            }
+        }
+        _ => {}
     }
 }
 
@@ -270,6 +278,12 @@ mod tests {
         assert!(prompt.starts_with("This request comes from the MCP server 'github'"), "{prompt}");
         assert!(prompt.ends_with("\n\nYou are belljar"), "{prompt}");
         assert_eq!(passed["messages"][0]["content"]["text"], "a\tb\nc");
+        let result =
+            json!([{ "type": "tool_result", "toolUseId": "1", "content": [{ "type": "text", "text": "x\u{202e}y" }] }]);
+        let with_result = json!({ "messages": [{ "role": "user", "content": result }], "maxTokens": 1 });
+        let with_result = sampling("github", serde_json::from_value(with_result).expect("a question"), ALL);
+        let with_result = serde_json::to_value(with_result.expect("it is passed on")).expect("JSON");
+        assert_eq!(with_result["messages"][0]["content"][0]["content"][0]["text"], "xy", "{with_result:#}");
         assert_eq!(passed["metadata"], json!({ "belljar": { "server": "github" } }));
         assert_eq!((&passed["maxTokens"], passed.get("_meta")), (&json!(limits::QUESTION_TOKENS), None));
         let message = json!({ "role": "user", "content": { "type": "text", "text": "x" } });
