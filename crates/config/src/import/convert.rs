@@ -263,6 +263,16 @@ mod tests {
     }
 
     #[test]
+    fn what_a_clients_file_grants_its_servers_is_left_to_the_owner() {
+        let json = r#"{"url": "https://x", "effects": {"drop": "read_only"}, "idempotent": ["drop"], "trust_hints": true,
+            "asks": ["sampling"], "repeat": "idempotent", "oauth": {"allow_private": true}}"#;
+        let (table, _, notes) = converting(json).expect("a table");
+        assert_eq!(table, "url = \"https://x\"\n");
+        let left_out = "left out: 'effects', 'idempotent', 'trust_hints', 'asks', 'repeat', 'oauth.allow_private'";
+        assert_eq!(notes, [left_out]);
+    }
+
+    #[test]
     fn what_cannot_or_should_not_be_taken_has_a_reason() {
         for (json, reason) in [
             (r#"{"command": "x", "disabled": true}"#, "it is disabled there"),
