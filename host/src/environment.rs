@@ -94,11 +94,6 @@ pub(crate) fn settings_folder() -> Option<PathBuf> {
     }
 }
 
-/// The folders in which MCP clients keep their configurations: the home, that of settings, and the current one.
-pub(crate) fn client_folders() -> (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) {
-    (env::home_dir(), settings_folder(), env::current_dir().ok())
-}
-
 /// Where belljar keeps what it has learned, whether it is there or not.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);

@@ -135,8 +135,8 @@ The server goes with the comment right above it. All else in the file stays as i
 Exit code: 0 removed; 2 wrong usage or configuration, also where there is no such server; 3 belljar itself failed.";
 
 pub(crate) const INSTALL: &str = "\
-Shows what would change in the client's own file and asks; without a terminal, nothing is written without --yes. Comments and \
-order stay, a copy of the file is kept beside it (FILE.before-belljar-1), and one that cannot be read is not touched.
+Shows how its own entry in the client's file would change, without secrets, and asks; without a terminal, nothing is written \
+without --yes. All else in the file stays, comments and order too, a copy of the file is kept beside it (FILE.before-belljar-1), and one that cannot be read is not touched.
 
 Examples:
   belljar install claude-code
@@ -157,12 +157,16 @@ Examples:
   belljar man ~/.local/share/man/man1";
 
 pub(crate) const IMPORT: &str = "\
-Shows what would be taken, and what would be left out and why. Nothing is written without --write, and then into --config FILE, \
-else $BELLJAR_CONFIG, else ~/.config/belljar/belljar.toml, which only its owner can read. What is in that file stays, and a copy \
-of it is made first.
+Shows what would be taken, with the whole command and without its secrets, and what would be left out and why. Nothing is written \
+without --write, and then into --config FILE, else $BELLJAR_CONFIG, else ~/.config/belljar/belljar.toml, which only its owner can \
+read. What is in that file stays, and a copy of it is made first.
+
+The files in your home are taken. A file of the current folder (.mcp.json, .cursor/mcp.json, .vscode/mcp.json) was written by whoever \
+made that folder, and its commands would run as you: it is shown, and taken only if --from names it, or if you say yes to it at a \
+terminal.
 
 Examples:
-  belljar import                          what all clients have
+  belljar import                          what all clients have, and what this folder offers
   belljar import --from cursor --write
   belljar import --from .mcp.json --write --config belljar.toml
 

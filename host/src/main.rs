@@ -7,6 +7,7 @@
 
 mod arguments;
 mod commands;
+mod consent;
 mod daemon;
 mod envelope;
 mod environment;

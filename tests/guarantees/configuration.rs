@@ -330,7 +330,8 @@ fn import_shows_what_it_would_take_and_writes_only_when_told_to() {
     for part in [
         "Cursor: ",
         "take  kid: ",
-        "variables TOKEN OTHER",
+        " probe\n",
+        "env: TOKEN=••• OTHER='${MY_KEY}'",
         "left out: 'alwaysAllow'",
         "set the variable MY_KEY",
         "leave unused: it is disabled there",

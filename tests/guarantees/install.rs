@@ -43,9 +43,36 @@ fn the_change_is_shown_and_not_made_without_consent() {
     write(&terminal, ".cursor/mcp.json", text);
     let answer = terminal.belljar(&["install", "cursor"]);
     assert_eq!(answer.code, 1, "{answer:#?}");
-    assert!(answer.stdout.contains("+     \"belljar\": {"), "{answer:#?}");
+    assert!(answer.stdout.contains("+ mcpServers.belljar: {\"command\":"), "{answer:#?}");
     assert!(answer.stderr.contains("--yes"), "{answer:#?}");
     assert_eq!(read(&terminal, ".cursor/mcp.json"), text);
+}
+
+#[test]
+pub(crate) fn only_belljars_own_entry_is_shown_and_its_secrets_are_masked() {
+    const SECRET: &str = "sesame-of-the-owner";
+    let terminal = Terminal::new();
+    // All on one line, as a client that minifies its file writes it.
+    let text = json!({
+        "oauthAccount": { "token": SECRET },
+        "mcpServers": {
+            "fs": { "command": "x", "env": { "KEY": SECRET } },
+            "belljar": { "command": "old", "args": ["serve", "--token", SECRET], "env": { "A": SECRET } }
+        }
+    });
+    write(&terminal, ".claude.json", &text.to_string());
+    for arguments in [&["install", "claude-code"][..], &["install", "claude-code", "--undo"]] {
+        for json in [&[][..], &["--json"]] {
+            let answer = terminal.belljar(&[arguments, json].concat());
+            assert_eq!(answer.code, 1, "{answer:#?}");
+            assert!(answer.stdout.contains("mcpServers.belljar"), "{answer:#?}");
+            assert!(answer.stdout.contains(r#"["serve","--token","•••"],"env":{"A":"•••"}"#), "{answer:#?}");
+            for private in [SECRET, "oauthAccount", "\"fs\""] {
+                assert!(!answer.stdout.contains(private) && !answer.stderr.contains(private), "{answer:#?}");
+            }
+        }
+    }
+    assert_eq!(read(&terminal, ".claude.json"), text.to_string());
 }
 
 #[test]
@@ -99,7 +126,8 @@ fn programs_read_what_would_change_and_whether_it_was_written() {
     let told = asked.json();
     assert_eq!((asked.code, &told["written"]), (1, &json!(false)), "{asked:#?}");
     assert!(told["file"].as_str().unwrap().ends_with(".cursor/mcp.json"), "{told:#}");
-    assert!(told["changes"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("\"belljar\"")));
+    let entry = json!({ "command": belljar(), "args": ["serve"] });
+    assert_eq!(told["changes"], json!([{ "entry": "mcpServers.belljar", "from": null, "to": entry }]), "{told:#}");
     let written = terminal.belljar(&["install", "cursor", "--json", "--yes"]);
     assert_eq!((written.code, &written.json()["written"]), (0, &json!(true)), "{written:#?}");
     let again = terminal.belljar(&["install", "cursor", "--json", "--yes"]);

@@ -77,6 +77,7 @@ mod file;
 pub mod import;
 mod life;
 mod limits;
+pub mod masked;
 mod oauth;
 mod replace;
 #[cfg(test)]

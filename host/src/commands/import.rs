@@ -1,16 +1,20 @@
 //! `belljar import`.
+//!
+//! The user's own files are taken as they are. A file of the current folder was written by whoever made that folder, and its
+//! commands run as the user: it is taken only by its name, or by a yes of somebody who has seen what is in it.
 
 use std::{path::PathBuf, process::ExitCode};
 
 use belljar_config::{
     ConfigError, Fault, Format,
-    import::{Client, Folders, Item, Plan, Source, write},
+    import::{Client, Folders, Found, Item, Plan, Source, write},
+    masked::Author,
 };
 use belljar_model::{ErrorKind, RunError};
 
 use crate::{
     arguments::{ImportArguments, ImportFrom},
-    environment,
+    consent, environment,
     failure::Failure,
     output, render,
 };
@@ -29,23 +33,12 @@ pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
             "name a file that ends in .toml with --config FILE",
         ));
     }
-    let is_named = matches!(arguments.from, Some(ImportFrom::File(_)));
-    let (plan, _) = environment::with_variables(|variables| {
-        let existing = match belljar_config::server_names(&target) {
-            Ok(names) => names,
-            Err(error) if matches!(*error.fault, Fault::NotFound) => Vec::new(),
-            Err(error) => return Err(Failure::from(error)),
-        };
-        Ok(Plan::of(sources(arguments.from), &existing, variables))
-    });
-    let plan = plan?;
-    // A file that was asked for by name has to be one that can be read; one that is merely there may be anything.
-    if is_named && let Some((_, Err(error))) = plan.found.first() {
-        return Err(Failure::from(RunError::new(ErrorKind::Config, error.to_string())));
-    }
-    if !arguments.json {
-        render::import::show(&plan);
-    }
+    let existing = match belljar_config::server_names(&target) {
+        Ok(names) => names,
+        Err(error) if matches!(*error.fault, Fault::NotFound) => Vec::new(),
+        Err(error) => return Err(Failure::from(error)),
+    };
+    let plan = plan(&arguments, &existing)?;
     let written = if arguments.write && !plan.is_empty() {
         let (written, _) = environment::with_variables(|variables| write(&target, &plan, variables));
         Some(written.map_err(|fault| Failure::from(RunError::new(ErrorKind::Config, fault.to_string())))?)
@@ -60,21 +53,67 @@ pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The files to look into: the one that was named, or those of the clients that are there.
-fn sources(from: Option<ImportFrom>) -> Vec<Source> {
-    let clients = match from {
-        Some(ImportFrom::File(path)) => return vec![Source { title: path.display().to_string(), path }],
-        Some(ImportFrom::Client(client)) => vec![client],
-        None => Client::ALL.to_vec(),
+/// Looks into the files, shows what is in each, and takes what is the user's own, was asked for by name, or is agreed to.
+fn plan(arguments: &ImportArguments, existing: &[String]) -> Result<Plan, Failure> {
+    let mut plan = Plan::beside(existing);
+    let look = |plan: &Plan, source| environment::with_variables(|variables| plan.look(source, variables)).0;
+    let (sources, of_project) = match &arguments.from {
+        Some(ImportFrom::File(path)) => {
+            let source = Source { title: path.display().to_string(), path: path.clone(), author: Author::Stranger };
+            (vec![source], Vec::new())
+        }
+        Some(ImportFrom::Client(client)) => sources(&[*client]),
+        None => sources(&Client::ALL),
     };
-    let (home, settings, workspace) = environment::client_folders();
-    let folders = Folders { home: home.as_deref(), settings: settings.as_deref(), workspace: workspace.as_deref() };
-    let mut sources = Vec::new();
-    for client in clients {
-        let there = client.files(&folders).into_iter().filter(|path: &PathBuf| path.exists());
-        sources.extend(there.map(|path| Source { title: client.title().to_owned(), path }));
+    let is_named = matches!(arguments.from, Some(ImportFrom::File(_)));
+    for source in sources {
+        let found = look(&plan, source);
+        // A file that was asked for by name has to be one that can be read; one that is merely there may be anything.
+        if is_named && let Err(error) = &found.items {
+            return Err(Failure::from(RunError::new(ErrorKind::Config, error.to_string())));
+        }
+        if !arguments.json {
+            render::import::show(&found);
+        }
+        plan.take(found);
     }
-    sources
+    for source in of_project {
+        let found = look(&plan, source);
+        if !arguments.json {
+            render::import::show_offered(&found);
+        }
+        if arguments.write && !arguments.json && is_agreed_to(&found) {
+            plan.take(found);
+        } else {
+            plan.leave(found);
+        }
+    }
+    Ok(plan)
+}
+
+fn is_agreed_to(found: &Found) -> bool {
+    !found.is_empty() && consent::agreed(render::import::question(found))
+}
+
+/// The files that are there: the user's own, and those of the project in the current folder.
+fn sources(clients: &[Client]) -> (Vec<Source>, Vec<Source>) {
+    let (home, settings) = (environment::home(), environment::settings_folder());
+    let folders = Folders { home: home.as_deref(), settings: settings.as_deref() };
+    let title = |client: Client| client.title().to_owned();
+    let own = clients.iter().flat_map(|&client| {
+        let files = client.files(&folders).into_iter().filter(|path| path.exists());
+        files.map(move |path| Source { title: title(client), path, author: Author::User })
+    });
+    let own: Vec<Source> = own.collect();
+    // In the home, or through a link, a project's file may be the user's own.
+    let real: Vec<PathBuf> = own.iter().filter_map(|source| source.path.canonicalize().ok()).collect();
+    let of_project = clients.iter().filter_map(|&client| {
+        let path = PathBuf::from(client.project_file()?);
+        let is_own = path.canonicalize().is_ok_and(|path| real.contains(&path));
+        (path.exists() && !is_own).then(|| Source { title: title(client), path, author: Author::Stranger })
+    });
+    let of_project = of_project.collect();
+    (own, of_project)
 }
 
 /// Whether a file was merely looked into, and has no servers.

@@ -3,22 +3,22 @@
 //! The file is the client's. What is in it, comments included, stays as it is; one that cannot be read is not touched.
 
 use std::{
-    io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use belljar_config::masked::{self, Author};
 use belljar_model::{ErrorKind, RunError};
 use clap::ValueEnum;
 use jsonc_parser::{
     ParseOptions,
-    cst::{CstInputValue, CstObject, CstRootNode},
+    cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     arguments::InstallArguments,
-    environment,
+    consent, environment,
     failure::Failure,
     output::{self, GOOD, visible_line},
 };
@@ -72,16 +72,19 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
         let message = format!("{} is left as it is: {problem}", path.display());
         Failure::from(RunError::new(ErrorKind::Config, message).with_hint("mend the file, or change it by hand"))
     })?;
-    let before_text = before.as_deref().unwrap_or_default();
-    let lines = difference(before_text, &changed);
+    let name = format!("{key}.{NAME}");
     if !arguments.json {
-        show(&path, &lines);
+        show(&path, &name, changed.as_ref());
     }
-    let is_wanted = lines.is_empty() || arguments.yes || (!arguments.json && agreed());
-    let is_written = is_wanted && !lines.is_empty();
-    let copy = if is_written { replace(&path, before.as_deref(), &changed)? } else { None };
+    let is_wanted = changed.is_none() || arguments.yes || (!arguments.json && consent::agreed("write it?"));
+    let is_written = is_wanted && changed.is_some();
+    let copy = match &changed {
+        Some(change) if is_wanted => replace(&path, before.as_deref(), &change.text)?,
+        _ => None,
+    };
     if arguments.json {
-        output::print_json(&json!({ "file": path, "changes": lines, "written": is_written, "copy": copy }));
+        let changes: Vec<Value> = changed.iter().map(|change| change.as_json(&name)).collect();
+        output::print_json(&json!({ "file": path, "changes": changes, "written": is_written, "copy": copy }));
     } else if is_written {
         output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts anew"));
         if let Some(copy) = copy {
@@ -121,32 +124,64 @@ fn entry(arguments: &InstallArguments) -> Result<CstInputValue, Failure> {
     Ok(CstInputValue::Object(entry))
 }
 
-/// The text with the entry in it.
-fn with(text: &str, key: &str, entry: &CstInputValue) -> Result<String, String> {
+/// The client's file with another entry. Nothing of the file but the entry is ever shown: the rest is not ours, and has secrets in it.
+struct Change {
+    text: String,
+    /// The entry before and after, its secrets masked.
+    from: Option<Value>,
+    to: Option<Value>,
+}
+
+impl Change {
+    fn as_json(&self, name: &str) -> Value {
+        json!({ "entry": name, "from": self.from, "to": self.to })
+    }
+}
+
+/// The file with the entry in it; `None` where it is there already.
+fn with(text: &str, key: &str, entry: &CstInputValue) -> Result<Option<Change>, String> {
     let (root, top) = parsed(if text.trim().is_empty() { "{}\n" } else { text })?;
     let servers = match top.get(key) {
         Some(servers) => servers.object_value().ok_or_else(|| format!("its '{key}' is no object"))?,
         None => top.object_value_or_create(key).ok_or_else(|| format!("'{key}' cannot be added to it"))?,
     };
-    match servers.get(NAME) {
-        Some(there) => there.set_value(entry.clone()),
-        None => {
-            servers.append(NAME, entry.clone());
+    let (from, property) = match servers.get(NAME) {
+        Some(there) => {
+            let from = value_of(&there);
+            there.set_value(entry.clone());
+            (from, there)
         }
+        None => (None, servers.append(NAME, entry.clone())),
+    };
+    let to = value_of(&property);
+    if from.is_some() && from == to {
+        return Ok(None);
     }
-    Ok(root.to_string())
+    Ok(Some(Change { text: root.to_string(), from: from.map(masked_entry), to: to.map(masked_entry) }))
 }
 
-/// The text without the entry.
-fn without(text: &str, key: &str) -> Result<String, String> {
+/// The file without the entry; `None` where there is none.
+fn without(text: &str, key: &str) -> Result<Option<Change>, String> {
     if text.trim().is_empty() {
-        return Ok(text.to_owned());
+        return Ok(None);
     }
     let (root, top) = parsed(text)?;
-    if let Some(entry) = top.object_value(key).and_then(|servers| servers.get(NAME)) {
-        entry.remove();
+    let Some(entry) = top.object_value(key).and_then(|servers| servers.get(NAME)) else { return Ok(None) };
+    let from = value_of(&entry);
+    entry.remove();
+    Ok(Some(Change { text: root.to_string(), from: from.map(masked_entry), to: None }))
+}
+
+fn value_of(property: &CstObjectProp) -> Option<Value> {
+    property.value().and_then(|value| value.to_serde_value())
+}
+
+fn masked_entry(entry: Value) -> Value {
+    match entry {
+        Value::Object(entry) => Value::Object(masked::entry(&entry, Author::User)),
+        // Somebody put something else under belljar's name: that it is there is all that matters.
+        _ => Value::from(masked::MASK),
     }
-    Ok(root.to_string())
 }
 
 fn parsed(text: &str) -> Result<(CstRootNode, CstObject), String> {
@@ -174,44 +209,19 @@ fn depth(text: &str) -> usize {
     most
 }
 
-/// The lines that go (`- …`) and that come (`+ …`).
-fn difference(before: &str, after: &str) -> Vec<String> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    let same = |(one, other): &(&&str, &&str)| one == other;
-    let head = old.iter().zip(&new).take_while(same).count();
-    let tail = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
-    let tail = tail.min(old.len().min(new.len()) - head);
-    let changed = |sign, lines: &[&str]| {
-        let lines = lines.iter().take(lines.len() - tail).skip(head);
-        lines.map(|line| format!("{sign} {line}")).collect::<Vec<_>>()
-    };
-    [changed('-', &old), changed('+', &new)].concat()
-}
-
-fn show(path: &Path, lines: &[String]) {
+fn show(path: &Path, name: &str, change: Option<&Change>) {
     let path = visible_line(&path.display().to_string()).into_owned();
-    if lines.is_empty() {
+    let Some(Change { from, to, .. }) = change else {
         output::print(format_args!("{path}: nothing to change"));
         return;
-    }
+    };
     output::print(format_args!("{path}:"));
-    for line in lines {
-        output::print(format_args!("  {}", visible_line(line)));
+    for (sign, entry) in [('-', from), ('+', to)] {
+        if let Some(entry) = entry {
+            output::print(format_args!("  {sign} {name}: {}", visible_line(&entry.to_string())));
+        }
     }
-}
-
-/// Whether a person at the terminal says yes.
-fn agreed() -> bool {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return false;
-    }
-    let mut stderr = anstream::stderr();
-    // Whoever cannot be asked has not agreed.
-    let asked = write!(stderr, "write it? [y/N] ").and_then(|()| stderr.flush());
-    let mut answer = String::new();
-    asked.is_ok()
-        && io::stdin().read_line(&mut answer).is_ok()
-        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    output::print("  all else in the file stays as it is");
 }
 
 #[cfg(test)]
@@ -225,11 +235,25 @@ mod tests {
     #[test]
     fn what_is_in_the_file_stays_and_can_be_had_back() {
         let text = "{\n  // mine\n  \"theme\": \"dark\",\n  \"mcpServers\": {\n    \"fs\": { \"command\": \"x\" }, // odd\n  },\n}\n";
-        let longer = with(text, "mcpServers", &some()).expect("a text");
+        let longer = with(text, "mcpServers", &some()).expect("a text").expect("a change");
+        assert_eq!((&longer.from, &longer.to), (&None, &Some(json!({ "command": "b" }))));
+        let longer = longer.text;
         assert!(longer.contains("// mine") && longer.contains("// odd") && longer.contains("\"belljar\""), "{longer}");
-        assert_eq!(with(&longer, "mcpServers", &some()).expect("a text"), longer);
-        let back = without(&longer, "mcpServers").expect("a text");
+        assert!(with(&longer, "mcpServers", &some()).expect("a text").is_none());
+        let back = without(&longer, "mcpServers").expect("a text").expect("a change").text;
         assert!(back.contains("\"fs\": { \"command\": \"x\" }") && !back.contains("belljar"), "{back}");
+        assert!(without(&back, "mcpServers").expect("a text").is_none());
+    }
+
+    #[test]
+    fn an_entry_that_was_there_is_shown_without_its_secrets() {
+        let text =
+            r#"{"mcpServers": {"belljar": {"command": "b", "env": {"A": "sesame"}, "args": ["--token", "sesame"]}}}"#;
+        let change = with(text, "mcpServers", &some()).expect("a text").expect("a change");
+        let from = json!({ "command": "b", "env": { "A": "•••" }, "args": ["--token", "•••"] });
+        assert_eq!((change.from, change.to), (Some(from), Some(json!({ "command": "b" }))));
+        let odd = with(r#"{"mcpServers": {"belljar": "sesame"}}"#, "mcpServers", &some());
+        assert_eq!(odd.expect("a text").expect("a change").from, Some(json!("•••")));
     }
 
     #[test]

@@ -2,37 +2,80 @@
 
 use std::path::Path;
 
-use belljar_config::import::{Decision, Item, Plan, Written};
+use belljar_config::import::{Decision, Found, Item, Plan, Written};
 use serde_json::{Value, json};
 
 use crate::{
     commands::import::is_without_servers,
-    output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible},
+    output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible_line},
 };
 
-pub(crate) fn show(plan: &Plan) {
-    if plan.found.is_empty() {
-        output::say("no configuration of an MCP client was found; --from FILE names one");
-        return;
-    }
-    for (source, items) in &plan.found {
-        let path = source.path.display().to_string();
-        let title = if source.title == path {
-            visible(&path).into_owned()
-        } else {
-            format!("{}: {}", source.title, visible(&path))
-        };
-        if is_without_servers(items) {
-            output::print(format_args!("{STRONG}{title}{STRONG:#}  {DIM}no servers in it{DIM:#}"));
-            continue;
+/// Whether a file's servers are taken unless somebody says otherwise.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Taken,
+    Offered,
+}
+
+/// Shows a file whose servers are taken.
+pub(crate) fn show(found: &Found) {
+    show_file(found, Standing::Taken);
+}
+
+/// Shows a file of the current folder, whose servers are taken only if somebody asks for them.
+pub(crate) fn show_offered(found: &Found) {
+    show_file(found, Standing::Offered);
+}
+
+/// What somebody who has seen a file of the current folder is asked.
+pub(crate) fn question(found: &Found) -> String {
+    let path = found.source.path.display().to_string();
+    format!("{} was written by whoever made this folder; take {} from it?", visible_line(&path), servers(found.len()))
+}
+
+fn show_file(found: &Found, standing: Standing) {
+    let Found { source, items, .. } = found;
+    let path = source.path.display().to_string();
+    let title = if source.title == path {
+        visible_line(&path).into_owned()
+    } else {
+        format!("{}: {}", source.title, visible_line(&path))
+    };
+    let of_this_folder = if standing == Standing::Offered { "  of the current folder" } else { "" };
+    let note = if is_without_servers(items) { "  no servers in it" } else { of_this_folder };
+    output::print(format_args!("{STRONG}{title}{STRONG:#}{DIM}{note}{DIM:#}"));
+    match items {
+        _ if is_without_servers(items) => {}
+        Err(error) => output::print(format_args!("  {ERROR}{}{ERROR:#}", visible_line(&error.fault.to_string()))),
+        Ok(items) => {
+            for item in items {
+                show_item(&item.name, &item.decision, standing);
+            }
         }
-        output::print(format_args!("{STRONG}{title}{STRONG:#}"));
-        match items {
-            Err(error) => output::print(format_args!("  {ERROR}{}{ERROR:#}", visible(&error.fault.to_string()))),
-            Ok(items) => {
-                for item in items {
-                    show_item(&item.name, &item.decision);
-                }
+    }
+}
+
+fn show_item(from: &str, decision: &Decision, standing: Standing) {
+    match decision {
+        Decision::Leave { reason } => {
+            output::print(format_args!("  {DIM}leave{DIM:#} {}: {}", visible_line(from), visible_line(reason)));
+        }
+        Decision::Take { name, shown, notes, unset } => {
+            let renamed = if name == from { String::new() } else { format!(" as {}", visible_line(name)) };
+            let (style, verb) = match standing {
+                Standing::Taken => (GOOD, "take "),
+                Standing::Offered => (WARNING, "offer"),
+            };
+            let what = visible_line(&shown.what);
+            output::print(format_args!("  {style}{verb}{style:#} {}{renamed}: {what}", visible_line(from)));
+            for detail in &shown.details {
+                output::print(format_args!("        {}", visible_line(detail)));
+            }
+            for note in notes {
+                output::print(format_args!("        {DIM}{}{DIM:#}", visible_line(note)));
+            }
+            for variable in unset {
+                output::print(format_args!("        {WARNING}set the variable {}{WARNING:#}", visible_line(variable)));
             }
         }
     }
@@ -40,63 +83,77 @@ pub(crate) fn show(plan: &Plan) {
 
 /// Says what was written, or how to have it written.
 pub(crate) fn show_written(plan: &Plan, target: &Path, written: Option<&Written>) {
+    if plan.found.is_empty() && plan.left.is_empty() {
+        output::say("no configuration of an MCP client was found; --from FILE names one");
+    }
+    for left in plan.left.iter().filter(|left| !left.is_empty()) {
+        output::note(format_args!(
+            "nothing was taken from {}, because whoever made this folder wrote it; to take {}: {}",
+            visible_line(&left.source.path.display().to_string()),
+            servers(left.len()),
+            command_for(left),
+        ));
+    }
     let target = target.display().to_string();
     match written {
         None if plan.is_empty() => {}
         None => {
             let count = servers(plan.len());
-            output::say(format_args!("nothing was written: --write puts {count} into {}", visible(&target)));
+            output::say(format_args!("nothing was written: --write puts {count} into {}", visible_line(&target)));
         }
         Some(written) => {
-            output::say(format_args!("added {} to {}", servers(written.servers), visible(&target)));
+            output::say(format_args!("added {} to {}", servers(written.servers), visible_line(&target)));
             if let Some(copy) = &written.copy {
-                output::say(format_args!("what was there before is in {}", visible(&copy.display().to_string())));
+                output::say(format_args!("what was there before is in {}", visible_line(&copy.display().to_string())));
             }
         }
     }
 }
 
+/// The command that takes a file of the current folder.
+fn command_for(found: &Found) -> String {
+    format!("belljar import --from {} --write", found.source.path.display())
+}
+
 /// The same for programs.
 pub(crate) fn as_json(plan: &Plan, target: &Path, written: Option<&Written>) -> Value {
-    let of_item = |item: &Item| match &item.decision {
-        Decision::Leave { reason } => json!({ "from": item.name, "take": false, "reason": reason }),
-        Decision::Take { name, summary, notes, unset } => json!({
-            "from": item.name, "take": true, "name": name, "summary": summary, "notes": notes, "unset": unset
-        }),
-    };
-    let found = plan.found.iter().map(|(source, items)| match items {
-        Ok(items) => {
-            json!({ "client": source.title, "file": source.path, "servers": items.iter().map(of_item).collect::<Vec<_>>() })
-        }
-        Err(error) => json!({ "client": source.title, "file": source.path, "error": error.fault.to_string() }),
-    });
+    let taken = plan.found.iter().map(|found| of_file(found, Standing::Taken));
+    let left = plan.left.iter().map(|found| of_file(found, Standing::Offered));
     json!({
-        "found": found.collect::<Vec<_>>(),
+        "found": taken.chain(left).collect::<Vec<_>>(),
         "file": target,
         "written": written.map_or(0, |written| written.servers),
         "copy": written.and_then(|written| written.copy.as_deref()),
     })
 }
 
+fn of_file(found: &Found, standing: Standing) -> Value {
+    let is_offered = standing == Standing::Offered;
+    let of_item = |item: &Item| match &item.decision {
+        Decision::Leave { reason } => json!({ "from": item.name, "take": false, "reason": reason }),
+        Decision::Take { name, shown, notes, unset } => {
+            let mut value = json!({
+                "from": item.name, "take": !is_offered, "name": name, "summary": shown.what, "details": shown.details,
+                "notes": notes, "unset": unset
+            });
+            if is_offered {
+                value["reason"] = json!("the file is of the current folder, and is taken only by its name");
+            }
+            value
+        }
+    };
+    let mut value = json!({ "client": found.source.title, "file": found.source.path });
+    match &found.items {
+        Ok(items) => value["servers"] = items.iter().map(of_item).collect(),
+        Err(error) => value["error"] = json!(error.fault.to_string()),
+    }
+    if is_offered && !found.is_empty() {
+        value["take_with"] = json!(command_for(found));
+    }
+    value
+}
+
 /// A number of servers, in words.
 fn servers(count: usize) -> String {
     if count == 1 { "1 server".to_owned() } else { format!("{count} servers") }
-}
-
-fn show_item(from: &str, decision: &Decision) {
-    match decision {
-        Decision::Leave { reason } => {
-            output::print(format_args!("  {DIM}leave{DIM:#} {}: {}", visible(from), visible(reason)));
-        }
-        Decision::Take { name, summary, notes, unset } => {
-            let renamed = if name == from { String::new() } else { format!(" as {}", visible(name)) };
-            output::print(format_args!("  {GOOD}take{GOOD:#}  {}{renamed}: {}", visible(from), visible(summary)));
-            for note in notes {
-                output::print(format_args!("        {DIM}{}{DIM:#}", visible(note)));
-            }
-            for variable in unset {
-                output::print(format_args!("        {WARNING}set the variable {}{WARNING:#}", visible(variable)));
-            }
-        }
-    }
 }

@@ -20,3 +20,4 @@ mod stack;
 mod table;
 mod trust;
 mod values;
+mod workspace;

@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, path::Path};
 
+use serde_json::{Map, Value as Json};
 use toml_edit::{Array, InlineTable, Item, Table, Value as Toml};
 
 use crate::{
@@ -12,8 +13,6 @@ use crate::{
 /// A server as belljar.toml has it.
 pub(super) struct Converted {
     pub(super) table: Table,
-    /// What it is, without any value that may be a secret.
-    pub(super) summary: String,
     /// What was changed or left out on the way.
     pub(super) notes: Vec<String>,
 }
@@ -36,13 +35,12 @@ pub(super) fn convert(entries: &[Entry], directory: &Path) -> Result<Converted, 
     for entry in entries {
         conversion.add(entry)?;
     }
-    let summary = summary(&conversion.table);
     let mut notes = conversion.notes;
     if !conversion.left_out.is_empty() {
         notes.push(format!("left out: {}", conversion.left_out.join(", ")));
     }
     notes.dedup();
-    Ok(Converted { table: conversion.table, summary, notes })
+    Ok(Converted { table: conversion.table, notes })
 }
 
 struct Conversion<'a> {
@@ -181,70 +179,55 @@ fn is_short_name(name: &str) -> bool {
     (1..=LONGEST).contains(&name.len()) && name.bytes().all(allowed)
 }
 
-/// What a server is, in one line: names, and of a URL its origin and path alone.
-fn summary(table: &Table) -> String {
-    let text = |key: &str| table.get(key).and_then(Item::as_str);
-    let names = |key: &str| -> Vec<String> {
-        let table = table.get(key).and_then(Item::as_inline_table);
-        table.map(|table| table.iter().map(|(name, _)| shown(name)).collect()).unwrap_or_default()
-    };
-    let mut summary = match (text("command"), text("url")) {
-        (Some(command), _) => {
-            let arguments = table.get("args").and_then(Item::as_array).map_or(0, Array::len);
-            match arguments {
-                0 => shown(command),
-                1 => format!("{} with 1 argument", shown(command)),
-                count => format!("{} with {count} arguments", shown(command)),
-            }
-        }
-        (None, Some(url)) => shown(&origin_and_path(url)),
-        (None, None) => String::new(),
-    };
-    for (key, title) in [("env", "variables"), ("headers", "headers")] {
-        let names = names(key);
-        if !names.is_empty() {
-            let _ = write!(summary, ", {title} {}", names.join(" "));
-        }
-    }
-    summary
+/// A converted server, with its secrets.
+pub(super) fn as_json(table: &Table) -> Map<String, Json> {
+    let of_pairs = |(key, value): (&str, &Toml)| (key.to_owned(), value_as_json(value));
+    table.iter().filter_map(|(key, item)| Some((key, item.as_value()?))).map(of_pairs).collect()
 }
 
-/// A URL without what may be a secret in it: a name and password before the host, and all after the path.
-fn origin_and_path(url: &str) -> String {
-    let end = url.find(['?', '#']).unwrap_or(url.len());
-    let url = url.get(..end).unwrap_or_default();
-    let Some((scheme, rest)) = url.split_once("://") else { return String::new() };
-    let (authority, path) = rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    match path {
-        Some(path) => format!("{scheme}://{host}/{path}"),
-        None => format!("{scheme}://{host}"),
+fn value_as_json(value: &Toml) -> Json {
+    match value {
+        Toml::String(text) => Json::from(text.value().as_str()),
+        Toml::Integer(number) => Json::from(*number.value()),
+        Toml::Float(number) => Json::from(*number.value()),
+        Toml::Boolean(is_so) => Json::from(*is_so.value()),
+        Toml::Datetime(time) => Json::from(time.to_string()),
+        Toml::Array(values) => values.iter().map(value_as_json).collect(),
+        Toml::InlineTable(table) => table.iter().map(|(key, value)| (key.to_owned(), value_as_json(value))).collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, tree};
+    use crate::{
+        Format,
+        masked::{Author, Shown},
+        tree,
+    };
 
-    fn converting(json: &str) -> Result<(String, String, Vec<String>), String> {
+    fn converting(json: &str) -> Result<(String, Shown, Vec<String>), String> {
         let Ok(root) = tree::parse(json, Format::Json) else { panic!("no JSON: {json}") };
         let Value::Table(entries) = &root.value else { panic!("no object: {json}") };
         convert(entries, Path::new("/project"))
-            .map(|Converted { table, summary, notes }| (table.to_string(), summary, notes))
+            .map(|Converted { table, notes }| (table.to_string(), Shown::of(&as_json(&table), Author::User), notes))
     }
 
     #[test]
     fn a_program_is_taken_with_its_references() {
         let json = r#"{"type": "stdio", "command": "npx", "args": ["-y", "x ${workspaceFolder}"], "cwd": "sub", "envFile": "${userHome}/.env",
             "env": {"A": "${env:A}", "B": "${input:api-key}", "C": 3, "D": null, "E": "$${env:A}"}, "autoApprove": ["x"], "timeout": 5}"#;
-        let (table, summary, notes) = converting(json).expect("a table");
+        let (table, shown, notes) = converting(json).expect("a table");
         assert_eq!(
             table,
             "command = \"npx\"\nargs = [\"-y\", \"x ${workspaceFolder}\"]\ncwd = \"/project/sub\"\nenv_file = \"${userHome}/.env\"\n\
              env = { A = \"${A}\", B = \"${API_KEY}\", C = \"3\", E = \"$${env:A}\" }\n"
         );
-        assert_eq!(summary, "npx with 2 arguments, variables A B C E");
+        assert_eq!(shown.what, "npx -y 'x ${workspaceFolder}'");
+        assert_eq!(
+            shown.details,
+            ["cwd: /project/sub", "env_file: '${userHome}/.env'", "env: A='${A}' B='${API_KEY}' C=••• E=•••"]
+        );
         assert_eq!(notes, ["asks for 'api-key' there: written as ${API_KEY}", "left out: 'autoApprove', 'timeout'"]);
     }
 
@@ -252,13 +235,17 @@ mod tests {
     fn a_remote_server_is_taken_and_its_secrets_are_not_said() {
         let json = r#"{"type": "sse", "url": "https://me:sesame@example.com:8/mcp?key=sesame#sesame",
             "headers": {"Authorization": "Bearer sesame"}, "auth": {"CLIENT_ID": "id", "CLIENT_SECRET": "sesame", "scopes": ["r"], "x": 1}}"#;
-        let (table, summary, notes) = converting(json).expect("a table");
+        let (table, shown, notes) = converting(json).expect("a table");
         assert_eq!(
             table,
             "type = \"sse\"\nurl = \"https://me:sesame@example.com:8/mcp?key=sesame#sesame\"\nheaders = { Authorization = \"Bearer sesame\" }\n\
              oauth = { client_id = \"id\", client_secret = \"sesame\", scopes = [\"r\"] }\n"
         );
-        assert_eq!(summary, "https://example.com:8/mcp, headers Authorization");
+        assert_eq!(shown.what, "https://•••@example.com:8/mcp?key=•••#•••");
+        assert_eq!(
+            shown.details,
+            ["type: sse", "headers: Authorization=•••", "oauth: client_id=id client_secret=••• scopes=r"]
+        );
         assert_eq!(notes, ["left out: 'oauth.x'"]);
     }
 

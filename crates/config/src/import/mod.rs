@@ -2,7 +2,8 @@
 //! would leave out and why, and the writing of belljar.toml.
 //!
 //! What is taken is written as it stands: a reference to a variable stays a reference, and a secret that a client's file
-//! holds goes into the written file and nowhere else. What is said of a server has its names and none of its values.
+//! holds goes into the written file and nowhere else. What is said of a server is its whole entry, its secrets masked: see
+//! [`crate::masked`]. A project's file is a stranger's: it is looked into, and taken only by whoever asked for it.
 
 mod convert;
 mod places;
@@ -12,7 +13,7 @@ mod tests;
 mod write;
 
 pub use places::{Client, Folders};
-pub use plan::{Decision, Item, Plan, Source};
+pub use plan::{Decision, Found, Item, Plan, Source};
 pub use write::{WriteFault, Written, write};
 
 /// The JSON Schema of belljar.toml, for editors. It is written beside an imported configuration, which refers to it.

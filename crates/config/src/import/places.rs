@@ -13,15 +13,13 @@ pub enum Client {
     VsCode,
 }
 
-/// The folders below which the clients keep their files.
+/// The folders below which the clients keep the user's own files.
 #[derive(Debug, Clone, Copy)]
 pub struct Folders<'a> {
     /// The user's home directory.
     pub home: Option<&'a Path>,
     /// The folder of programs' settings: `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
     pub settings: Option<&'a Path>,
-    /// The folder that the user works in.
-    pub workspace: Option<&'a Path>,
 }
 
 impl Client {
@@ -48,22 +46,26 @@ impl Client {
         }
     }
 
-    /// The files in which the client looks for servers, whether they are there or not: the user's own before the project's.
+    /// The user's own files in which the client looks for servers, whether they are there or not.
     pub fn files(self, folders: &Folders<'_>) -> Vec<PathBuf> {
-        let Folders { home, settings, workspace } = *folders;
+        let Folders { home, settings } = *folders;
         let below = |folder: Option<&Path>, path: &str| folder.map(|folder| folder.join(path));
         let files = match self {
             Self::ClaudeDesktop => vec![below(settings, "Claude/claude_desktop_config.json")],
-            Self::ClaudeCode => vec![below(home, ".claude.json"), below(workspace, ".mcp.json")],
-            Self::Cursor => vec![below(home, ".cursor/mcp.json"), below(workspace, ".cursor/mcp.json")],
-            Self::VsCode => vec![
-                below(settings, "Code/User/mcp.json"),
-                below(settings, "Code/User/settings.json"),
-                below(workspace, ".vscode/mcp.json"),
-            ],
+            Self::ClaudeCode => vec![below(home, ".claude.json")],
+            Self::Cursor => vec![below(home, ".cursor/mcp.json")],
+            Self::VsCode => vec![below(settings, "Code/User/mcp.json"), below(settings, "Code/User/settings.json")],
         };
-        let mut files: Vec<PathBuf> = files.into_iter().flatten().collect();
-        files.dedup();
-        files
+        files.into_iter().flatten().collect()
+    }
+
+    /// The file of a project in which the client looks for servers, below the project's folder. Whoever made the project wrote it.
+    pub fn project_file(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeDesktop => None,
+            Self::ClaudeCode => Some(".mcp.json"),
+            Self::Cursor => Some(".cursor/mcp.json"),
+            Self::VsCode => Some(".vscode/mcp.json"),
+        }
     }
 }

@@ -13,7 +13,8 @@ use crate::{
     ConfigError, Format, MAX_SERVERS, Variables, document,
     error::{Fault, Located, shown},
     file,
-    import::convert::{Converted, convert},
+    import::convert::{Converted, as_json, convert},
+    masked::{Author, Shown},
     parse,
     tree::{self, Entry, Value, check_unique},
 };
@@ -28,15 +29,41 @@ pub struct Source {
     pub title: String,
     /// Where it is.
     pub path: PathBuf,
+    /// Who wrote it.
+    pub author: Author,
 }
 
-/// What would be taken of some files, and what would not.
+/// What a file has, and what of it would be taken.
+pub struct Found {
+    /// The file.
+    pub source: Source,
+    /// Its servers.
+    pub items: Result<Vec<Item>, ConfigError>,
+    /// Those that would be taken, as belljar.toml has them: what is shown is what is written, whatever becomes of the file.
+    tables: Vec<(String, Table)>,
+}
+
+impl Found {
+    /// How many of its servers would be taken.
+    pub fn len(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Whether none of them would.
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty()
+    }
+}
+
+/// What is taken of some files, and what is not.
 #[derive(Default)]
 pub struct Plan {
-    /// What was found, by file.
-    pub found: Vec<(Source, Result<Vec<Item>, ConfigError>)>,
-    /// What will be written, by name.
-    pub(super) tables: Vec<(String, Table)>,
+    /// What is taken, by file.
+    pub found: Vec<Found>,
+    /// What was looked at and is left, because nobody asked for it.
+    pub left: Vec<Found>,
+    /// Names that a server has already, and where.
+    taken: BTreeMap<String, String>,
 }
 
 /// One server of a file.
@@ -56,7 +83,7 @@ pub enum Decision {
         /// The name that it gets.
         name: String,
         /// What it is, without its secrets.
-        summary: String,
+        shown: Shown,
         /// What is different from how it stands there.
         notes: Vec<String>,
         /// Variables that it needs and that are not set.
@@ -70,33 +97,53 @@ pub enum Decision {
 }
 
 impl Plan {
-    /// Looks into `sources`, and leaves out what `existing`, a belljar.toml, has already.
-    pub fn of(sources: Vec<Source>, existing: &[String], variables: &Variables<'_>) -> Self {
-        let mut plan = Self::default();
+    /// Takes nothing yet, and will take nothing of the name of one of `existing`, the servers of a belljar.toml.
+    pub fn beside(existing: &[String]) -> Self {
         let taken = existing.iter().map(|name| (name.clone(), "belljar.toml".to_owned()));
-        let mut taken: BTreeMap<String, String> = taken.collect();
-        for source in sources {
-            let items = plan.read(&source, &mut taken, variables);
-            let items = items.map_err(|error| ConfigError { path: Some(source.path.clone()), ..error });
-            plan.found.push((source, items));
+        Self { taken: taken.collect(), ..Self::default() }
+    }
+
+    /// Looks into a file. It is read this once: [`Plan::take`] takes what was seen here.
+    pub fn look(&self, source: Source, variables: &Variables<'_>) -> Found {
+        let mut tables = Vec::new();
+        let items = self.read(&source, &mut tables, variables);
+        let items = items.map_err(|error| ConfigError { path: Some(source.path.clone()), ..error });
+        if items.is_err() {
+            tables.clear();
         }
-        plan
+        Found { source, items, tables }
+    }
+
+    /// Takes the servers of a file that was looked into.
+    pub fn take(&mut self, found: Found) {
+        self.taken.extend(found.tables.iter().map(|(name, _)| (name.clone(), found.source.title.clone())));
+        self.found.push(found);
+    }
+
+    /// Takes nothing of a file that was looked into.
+    pub fn leave(&mut self, found: Found) {
+        self.left.push(found);
     }
 
     /// How many servers will be written.
     pub fn len(&self) -> usize {
-        self.tables.len()
+        self.found.iter().map(Found::len).sum()
     }
 
     /// Whether nothing will be written.
     pub fn is_empty(&self) -> bool {
-        self.tables.is_empty()
+        self.len() == 0
+    }
+
+    /// What will be written, by name.
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&str, &Table)> {
+        self.found.iter().flat_map(|found| &found.tables).map(|(name, table)| (name.as_str(), table))
     }
 
     fn read(
-        &mut self,
+        &self,
         source: &Source,
-        taken: &mut BTreeMap<String, String>,
+        tables: &mut Vec<(String, Table)>,
         variables: &Variables<'_>,
     ) -> Result<Vec<Item>, ConfigError> {
         let text = file::read_within(&source.path, CLIENT_FILE_BYTES)?;
@@ -116,7 +163,7 @@ impl Plan {
             }
             for entry in entries {
                 let decision = self
-                    .decide(entry, &directory, &source.title, taken, variables)
+                    .decide(entry, &directory, source, tables, variables)
                     .unwrap_or_else(|reason| Decision::Leave { reason });
                 items.push(Item { name: shown(&entry.key), decision });
             }
@@ -125,32 +172,34 @@ impl Plan {
     }
 
     fn decide(
-        &mut self,
+        &self,
         entry: &Entry,
         directory: &Path,
-        title: &str,
-        taken: &mut BTreeMap<String, String>,
+        source: &Source,
+        tables: &mut Vec<(String, Table)>,
         variables: &Variables<'_>,
     ) -> Result<Decision, String> {
         let Value::Table(entries) = &entry.node.value else { return Err("it is no object".to_owned()) };
-        let Converted { table, summary, mut notes } = convert(entries, directory)?;
+        let Converted { table, mut notes } = convert(entries, directory)?;
         let name = name_of(&entry.key);
         if name != entry.key {
             notes.push("a name has 1 to 64 bytes, and no dot or control character".to_owned());
         }
-        if let Some(holder) = taken.get(&name) {
+        let is_here = |other: &str| tables.iter().any(|(there, _)| there == other);
+        let holder = self.taken.get(&name).or_else(|| is_here(&name).then_some(&source.title));
+        if let Some(holder) = holder {
+            let here = tables.iter().map(|(name, table)| (name.as_str(), table));
             let same =
-                self.tables.iter().any(|(other, there)| *other == name && there.to_string() == table.to_string());
+                self.tables().chain(here).any(|(other, there)| other == name && there.to_string() == table.to_string());
             let what = if same { "it is the same as" } else { "the name is that of another server" };
             return Err(format!("{what} in {holder}"));
         }
         let unset = check(&name, &table, variables)?;
-        taken.insert(name.clone(), title.to_owned());
-        self.tables.push((name.clone(), table));
-        Ok(Decision::Take { name, summary, notes, unset })
+        let shown = Shown::of(&as_json(&table), source.author);
+        tables.push((name.clone(), table));
+        Ok(Decision::Take { name, shown, notes, unset })
     }
 }
-
 /// A name that a server can have.
 fn name_of(name: &str) -> String {
     let allowed = |character: char| if character == '.' || character.is_control() { '-' } else { character };

@@ -113,7 +113,7 @@ pub(super) fn document_of<'t>(servers: impl IntoIterator<Item = (&'t str, &'t Ta
 fn joined(existing: &str, plan: &Plan) -> Result<String, String> {
     let existing = existing.strip_prefix('\u{feff}').unwrap_or(existing);
     let mut document: DocumentMut = existing.parse().map_err(|_| "it is not valid TOML".to_owned())?;
-    insert(&mut document, plan.tables.iter().map(|(name, table)| (name.as_str(), table)))?;
+    insert(&mut document, plan.tables())?;
     let text = document.to_string();
     let refers_to_schema = text.lines().any(|line| line.starts_with("#:schema "));
     Ok(if refers_to_schema { text } else { format!("#:schema ./{SCHEMA_FILE}\n{text}") })
