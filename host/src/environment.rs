@@ -58,12 +58,17 @@ pub(crate) fn home() -> Option<PathBuf> {
     env::home_dir()
 }
 
-/// Where daemons listen: a folder that is the user's alone.
-pub(crate) fn runtime_folder() -> PathBuf {
-    match env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute()) {
-        Some(folder) => folder.join("belljar"),
-        None => env::temp_dir().join(format!("belljar-{}", belljar_daemon::user())),
-    }
+/// Where daemons may listen, the best place first. Each has to be a folder that is the user's alone, and anybody can make the one in the
+/// temporary folder first; the one below the user's own state nobody else can.
+pub(crate) fn runtime_folders() -> Vec<PathBuf> {
+    let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    let temporary = env::temp_dir().join(format!("belljar-{}", belljar_daemon::user()));
+    let state = state_folder().map(|folder| folder.join("run"));
+    let folders = match runtime {
+        Some(folder) => [Some(folder.join("belljar")), state, Some(temporary)],
+        None => [Some(temporary), state, None],
+    };
+    folders.into_iter().flatten().collect()
 }
 
 /// Whether the environment asks for commands that do all in their own process.

@@ -12,7 +12,7 @@ use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{ErrorKind, Limits, LimitsPatch, RunError, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options, Supervisor};
-use cap_std::{ambient_authority, fs::Dir};
+use cap_std::fs::Dir;
 
 use crate::{arguments::ConfigArguments, environment, failure::Failure, output};
 
@@ -77,24 +77,15 @@ pub(crate) fn state_folder() -> Option<Dir> {
 
 /// The folder for the tokens of logins, which is the user's alone.
 pub(crate) fn credentials() -> Option<Dir> {
-    let path = environment::state_folder()?.join("logins");
-    let opened = folder(Some(path.clone()));
-    #[cfg(unix)]
-    if opened.is_some() {
-        use std::os::unix::fs::PermissionsExt as _;
-        // The files in it are private by themselves.
-        if let Err(error) = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)) {
-            tracing::info!("{} could not be made private: {error}", path.display());
-        }
-    }
-    opened
+    folder(Some(environment::state_folder()?.join("logins")))
 }
 
-/// A folder of belljar's own, made if need be.
+/// A folder of belljar's own, made if need be, and the user's alone. One that is somebody else's is not used.
 fn folder(path: Option<PathBuf>) -> Option<Dir> {
     let path = path?;
-    let opened = std::fs::create_dir_all(&path).and_then(|()| Dir::open_ambient_dir(&path, ambient_authority()));
-    opened.inspect_err(|error| tracing::info!("{} cannot be used: {error}", path.display())).ok()
+    belljar_files::own_folder(&path)
+        .inspect_err(|error| tracing::info!("{} cannot be used: {error}", path.display()))
+        .ok()
 }
 
 /// The configuration to load: named on the command line, in the environment, or the user's own.

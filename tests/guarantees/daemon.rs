@@ -330,10 +330,16 @@ fn a_place_where_no_socket_can_be_is_said_with_what_to_do() {
         (&open, "may be entered by others (mode 0755)", "chmod 700"),
         (&taken, "", "--no-daemon"),
     ] {
-        let output = shell.command(&["daemon", "status"]).env("XDG_RUNTIME_DIR", folder).output().unwrap();
-        let answer = Answer::of(output);
+        // Neither the user's own state nor the temporary folder is a place for a socket, so that none is left.
+        let mut command = shell.command(&["daemon", "status"]);
+        command.env("XDG_RUNTIME_DIR", folder).env("XDG_STATE_HOME", &long).env("TMPDIR", &long);
+        let answer = Answer::of(command.output().unwrap());
         assert_eq!(answer.code, 2, "{answer:#?}");
         assert!(answer.stderr.contains(message) && answer.stderr.contains(hint), "{answer:#?}");
+        // Where there is another place, that is taken, and the reason said.
+        let answer = Answer::of(shell.command(&["daemon", "status"]).env("XDG_RUNTIME_DIR", folder).output().unwrap());
+        assert_eq!(answer.code, 1, "{answer:#?}");
+        assert!(answer.stderr.contains(message) && answer.stderr.contains("/state/belljar/run instead"), "{answer:#?}");
     }
 }
 

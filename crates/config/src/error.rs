@@ -5,6 +5,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
+use belljar_files::Distrust;
 use belljar_model::{Effect, ServerSpec};
 
 use crate::Format;
@@ -92,6 +93,9 @@ pub enum Fault {
     /// The file is there and cannot be read.
     #[error("the file cannot be read: {error}")]
     Unreadable { error: io::Error },
+    /// Somebody else can have written the file.
+    #[error(transparent)]
+    Distrusted(#[from] Distrust),
     /// The file is too large to be a configuration.
     #[error("the file is larger than {limit} bytes: is it the right one?")]
     TooLarge { limit: u64 },

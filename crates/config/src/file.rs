@@ -1,6 +1,13 @@
-//! Reading the one file that the user named, within a bound, and only if it is a regular file.
+//! Reading the one file that the user named, within a bound, only if it is a regular file, and only if nobody but the user and root can
+//! have written it: what it says is started as the user.
 
-use std::{io, io::Read as _, path::Path};
+use std::{
+    io,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use belljar_files::{check_file, check_folder};
 
 use cap_std::{ambient_authority, fs::Dir};
 
@@ -8,6 +15,9 @@ use crate::error::Fault;
 
 /// The largest configuration file. A long one has a few KB; a client's own settings around it may have some more.
 pub const FILE_BYTES: u64 = 1024 * 1024;
+
+/// The most links that lead to a file, as many as Linux follows.
+const LINKS: usize = 40;
 
 /// The text of the file at `path`.
 ///
@@ -20,18 +30,37 @@ pub(crate) fn read(path: &Path) -> Result<String, Fault> {
 /// The same, with another bound.
 pub(crate) fn read_within(path: &Path, limit: u64) -> Result<String, Fault> {
     let real = path.canonicalize().map_err(unreadable)?;
-    let (Some(directory), Some(name)) = (real.parent(), real.file_name()) else { return Err(Fault::NotAFile) };
-    let directory = Dir::open_ambient_dir(directory, ambient_authority()).map_err(unreadable)?;
+    let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return Err(Fault::NotAFile) };
+    let directory = Dir::open_ambient_dir(parent, ambient_authority()).map_err(unreadable)?;
     if !directory.metadata(name).map_err(unreadable)?.is_file() {
         return Err(Fault::NotAFile);
     }
     let file = directory.open(name).map_err(unreadable)?;
+    check_file(&file, &real)?;
+    check_folder(&directory, parent)?;
+    check_links(path)?;
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > limit {
         return Err(Fault::TooLarge { limit });
     }
     String::from_utf8(bytes).map_err(|error| Fault::NotUtf8 { byte: error.utf8_error().valid_up_to() })
+}
+
+/// Whoever may exchange a link says which file is read. The folders further up are not looked at: a file and a folder that belong to the
+/// user cannot be made by anybody else.
+fn check_links(path: &Path) -> Result<(), Fault> {
+    let mut link = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(target) = link.read_link() else { break };
+        let folder = match link.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        check_folder(&Dir::open_ambient_dir(&folder, ambient_authority()).map_err(unreadable)?, &folder)?;
+        link = folder.join(target);
+    }
+    Ok(())
 }
 
 fn unreadable(error: io::Error) -> Fault {
@@ -88,5 +117,53 @@ mod tests {
         let socket = folder.path().join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
         assert!(matches!(read(&socket), Err(Fault::NotAFile)));
+    }
+
+    #[cfg(unix)]
+    fn mode(path: &Path, mode: u32) {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("changed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_may_write_or_replace_is_refused_with_the_command_that_mends_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().canonicalize().expect("a path").join("belljar.toml");
+        let folder = path.parent().expect("the folder");
+        std::fs::write(&path, "# mine").expect("written");
+        for (of_file, of_folder, fix) in [
+            (0o600, 0o700, None),
+            (0o644, 0o755, None),
+            (0o666, 0o700, Some(format!("chmod o-w {}", path.display()))),
+            (0o602, 0o700, Some(format!("chmod o-w {}", path.display()))),
+            (0o600, 0o777, Some(format!("chmod o-w {}", folder.display()))),
+            (0o600, 0o1777, None),
+        ] {
+            mode(&path, of_file);
+            mode(folder, of_folder);
+            match (read(&path), fix) {
+                (Ok(text), None) => assert_eq!(text, "# mine"),
+                (Err(Fault::Distrusted(distrust)), Some(fix)) => {
+                    assert!(distrust.to_string().ends_with(&fix), "{distrust}");
+                }
+                (read, fix) => panic!("{of_file:o} in {of_folder:o}: {read:?}, expected {fix:?}"),
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_others_may_exchange_is_refused_however_safe_the_file_is() {
+        let (folder, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let real = folder.path().join("real.toml");
+        std::fs::write(&real, "# mine").expect("written");
+        let (first, second) = (folder.path().join("first.toml"), other.path().join("second.toml"));
+        std::os::unix::fs::symlink(&real, &second).expect("a link");
+        std::os::unix::fs::symlink(&second, &first).expect("a link");
+        assert_eq!(read(&first).expect("a text"), "# mine");
+        mode(other.path(), 0o777);
+        assert!(matches!(read(&first), Err(Fault::Distrusted(_))));
+        assert!(matches!(read(&second), Err(Fault::Distrusted(_))));
     }
 }

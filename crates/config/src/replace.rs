@@ -24,7 +24,7 @@ pub fn replace(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> i
     let (Some(folder), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
         return Err(io::ErrorKind::InvalidFilename.into());
     };
-    std::fs::create_dir_all(folder)?;
+    belljar_files::make_folder(folder)?;
     let directory = Dir::open_ambient_dir(folder, ambient_authority())?;
     let Some(before) = before else {
         create(&directory, name, text)?;
@@ -67,21 +67,9 @@ fn copied(directory: &Dir, name: &str, text: &str, suffix: &str) -> io::Result<S
     Ok(copy)
 }
 
+/// The configuration may hold secrets.
 fn create(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    private(&mut options);
-    let mut file = directory.open_with(name, &options)?;
+    let mut file = belljar_files::open(directory, name, OpenOptions::new().write(true).create_new(true))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
-
-/// A configuration may hold secrets.
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) {
-    use cap_std::fs::OpenOptionsExt as _;
-    options.mode(0o600);
-}
-
-#[cfg(not(unix))]
-fn private(_options: &mut OpenOptions) {}

@@ -2,10 +2,12 @@
 
 use std::{
     fs, io,
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
+
+use belljar_files::make_folder;
 
 use crate::{Lock, LockFault};
 
@@ -13,7 +15,6 @@ use crate::{Lock, LockFault};
 const MAX_SOCKET_PATH: usize = 103;
 /// Rights of everybody but the owner.
 const OF_OTHERS: u32 = 0o077;
-const PRIVATE_FOLDER: u32 = 0o700;
 
 /// The place of one daemon: a folder that is the user's alone, and a name in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +139,8 @@ pub fn user() -> u32 {
 
 fn private_folder(path: &Path) -> Result<(), AddressFault> {
     let fault = |source| AddressFault::Folder { path: path.to_owned(), source };
-    match fs::DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(path) {
+    // What stands there instead of a folder is looked at below.
+    match make_folder(path) {
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(fault(source)),
         _ => {}
     }
@@ -204,7 +206,7 @@ mod tests {
     fn a_link_or_a_file_in_the_place_of_the_folder_is_refused() {
         let root = tempfile::tempdir().unwrap();
         let (real, link, file) = (root.path().join("real"), root.path().join("link"), root.path().join("file"));
-        fs::DirBuilder::new().mode(PRIVATE_FOLDER).create(&real).unwrap();
+        make_folder(&real).unwrap();
         symlink(&real, &link).unwrap();
         fs::write(&file, "").unwrap();
         for path in [&link, &file] {

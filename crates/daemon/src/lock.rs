@@ -1,9 +1,9 @@
 //! Locks on files: who starts a daemon, and whether one lives. The system gives them back when their holder dies, however it does.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions, Permissions, TryLockError},
     io,
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -67,7 +67,10 @@ impl Lock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)?;
+    // The umask may have taken rights from the owner, too.
+    file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
+    Ok(file)
 }
 
 #[cfg(test)]

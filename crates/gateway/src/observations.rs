@@ -11,7 +11,7 @@ use std::{
 
 use belljar_catalog::Observed;
 use belljar_model::ToolPath;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, OpenOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -141,7 +141,7 @@ fn write(folder: &Dir, shapes: HashMap<ToolPath, Arc<Observed>>) -> io::Result<(
     tools.truncate(TOOLS);
     let text = serde_json::to_vec(&File { version: VERSION, tools })?;
     let beside = format!("{FILE}.{}", std::process::id());
-    let mut file = folder.create(&beside)?;
+    let mut file = belljar_files::open(folder, &beside, OpenOptions::new().write(true).create(true).truncate(true))?;
     file.write_all(&text)?;
     drop(file);
     folder.rename(&beside, folder, FILE)
@@ -178,6 +178,11 @@ mod tests {
         }
         let files: Vec<_> = open().entries().expect("entries").map(|file| file.expect("a file").file_name()).collect();
         assert_eq!(files, [FILE], "nothing is left beside it");
+        #[cfg(unix)]
+        {
+            use cap_std::fs::PermissionsExt as _;
+            assert_eq!(open().metadata(FILE).expect("it is there").permissions().mode() & 0o777, 0o600);
+        }
     }
 
     #[test]

@@ -117,9 +117,7 @@ impl Cache {
     fn write_file(&self, name: &str, text: &[u8]) -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        self.folder.open_with(name, &options)?.write_all(text)
+        belljar_files::open(&self.folder, name, &mut options)?.write_all(text)
     }
 
     /// Removes the oldest lists, if there are too many.

@@ -94,7 +94,8 @@ impl Opening {
             First::Discover => {
                 let mut options = OpenOptions::new();
                 options.write(true).create(true).truncate(true);
-                folder.open_with(name, &options).and_then(|mut file| std::io::Write::write_all(&mut file, DISCOVER))
+                belljar_files::open(folder, name, &mut options)
+                    .and_then(|mut file| std::io::Write::write_all(&mut file, DISCOVER))
             }
             First::Initialize => folder.remove_file(name),
         };

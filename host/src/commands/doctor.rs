@@ -139,7 +139,7 @@ fn folders() -> Vec<Check> {
 }
 
 fn writable(path: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(path)?;
+    belljar_files::own_folder(path)?;
     let probe = path.join(format!(".probe-{}", std::process::id()));
     std::fs::write(&probe, "")?;
     std::fs::remove_file(probe)

@@ -6,14 +6,13 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, File, OpenOptions};
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::{environment, output};
 
 /// The file is put aside when it has so many bytes; there are two of them at most.
 const MAX_BYTES: u64 = 4 << 20;
-const PRIVATE_FILE: u32 = 0o600;
 
 /// Sends the log of this process to `NAME.log` in the state folder: where that is, if it can be written.
 pub(crate) fn to_file(name: &str, folder: Option<Dir>, verbose: u8) -> Option<PathBuf> {
@@ -97,7 +96,7 @@ impl Rotating {
 }
 
 fn open(folder: &Dir, name: &str) -> io::Result<File> {
-    folder.open_with(name, OpenOptions::new().append(true).create(true).mode(PRIVATE_FILE))
+    belljar_files::open(folder, name, OpenOptions::new().append(true).create(true))
 }
 
 #[cfg(test)]

@@ -3,13 +3,19 @@
 use std::{
     hash::{Hash as _, Hasher},
     path::{Path, PathBuf},
+    sync::Once,
 };
 
 use belljar_daemon::{Address, AddressFault};
 use belljar_model::{ErrorKind, RunError};
 use sha2::{Digest as _, Sha256};
 
-use crate::{environment, failure::Failure, setup::Loaded};
+use crate::{
+    environment,
+    failure::Failure,
+    output::{self, visible_line},
+    setup::Loaded,
+};
 
 /// Variables of a terminal, which differ from one to the next and which no server's work depends on.
 const OF_THE_TERMINAL: [&str; 1] = ["TERM"];
@@ -25,10 +31,34 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn of(loaded: &Loaded) -> Result<Self, Failure> {
-        let folder = environment::runtime_folder();
-        let address = Address::new(&folder, &name(loaded)).map_err(unusable)?;
-        Ok(Self { address, fingerprint: fingerprint(loaded) })
+        Ok(Self { address: address(&name(loaded))?, fingerprint: fingerprint(loaded) })
     }
+}
+
+/// The first place that can be used. The daemon and its clients find the same one, since they see the same folders.
+fn address(name: &str) -> Result<Address, Failure> {
+    static SAID: Once = Once::new();
+    let mut refused: Option<AddressFault> = None;
+    for folder in environment::runtime_folders() {
+        match (Address::new(&folder, name), &refused) {
+            (Ok(address), None) => return Ok(address),
+            (Ok(address), Some(fault)) => {
+                SAID.call_once(|| {
+                    let (fault, folder) = (fault.to_string(), folder.display().to_string());
+                    output::note(format_args!(
+                        "{}: the daemon's socket is in {} instead",
+                        visible_line(&fault),
+                        visible_line(&folder)
+                    ));
+                });
+                return Ok(address);
+            }
+            (Err(fault), None) => refused = Some(fault),
+            (Err(_), Some(_)) => {}
+        }
+    }
+    // There is a temporary folder in any case.
+    Err(refused.map_or_else(|| Failure::internal("there is no folder for the daemon's socket"), unusable))
 }
 
 /// The name of the configuration in this environment.

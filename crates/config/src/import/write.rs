@@ -82,7 +82,7 @@ pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Writ
         return Err(failed(io::ErrorKind::InvalidFilename.into()));
     };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    std::fs::create_dir_all(parent).map_err(failed)?;
+    belljar_files::make_folder(parent).map_err(failed)?;
     let directory = Dir::open_ambient_dir(parent, ambient_authority()).map_err(failed)?;
     let copy = match &existing {
         None => None,
@@ -151,11 +151,9 @@ fn copied(directory: &Dir, name: &str, text: &str) -> io::Result<Option<String>>
     Ok(None)
 }
 
+/// The configuration may hold secrets.
 fn create(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    private(&mut options);
-    let mut file = directory.open_with(name, &options)?;
+    let mut file = belljar_files::open(directory, name, OpenOptions::new().write(true).create_new(true))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
@@ -169,13 +167,3 @@ fn replace(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
         let _ = directory.remove_file(&temporary);
     })
 }
-
-/// The configuration may hold secrets.
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) {
-    use cap_std::fs::OpenOptionsExt as _;
-    options.mode(0o600);
-}
-
-#[cfg(not(unix))]
-fn private(_options: &mut OpenOptions) {}

@@ -116,9 +116,7 @@ impl Store {
 
     /// Opens a file that only its owner can read.
     fn open(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
-        #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::mode(options, 0o600);
-        self.folder.open_with(name, options)
+        belljar_files::open(&self.folder, name, options)
     }
 }
 
