@@ -13,6 +13,7 @@
 
 mod address;
 mod client;
+mod lines;
 mod lock;
 mod protocol;
 mod server;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use address::{Address, AddressFault, user};
 pub use client::{Client, ConnectFault, RequestFault};
+pub use lines::{Line, Lines};
 pub use lock::{Lock, LockFault};
 pub use protocol::{Fault, Hello, MAX_LINE_BYTES, PROTOCOL, Status, codes};
 pub use server::{Options, ServeFault, Server};

@@ -9,16 +9,16 @@ use std::{
     },
 };
 
-use futures::{FutureExt as _, SinkExt as _, StreamExt as _};
+use futures::{FutureExt as _, SinkExt as _};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::{net::UnixStream, task::JoinSet};
 use tokio_util::{
-    codec::{FramedRead, FramedWrite, LinesCodec, LinesCodecError},
+    codec::{FramedWrite, LinesCodec},
     sync::CancellationToken,
 };
 
 use crate::{
-    Answer, Fault,
+    Answer, Fault, Line, Lines,
     protocol::{CancelParams, HelloParams, Id, MAX_IN_FLIGHT, MAX_LINE_BYTES, PROTOCOL, Request, codes, line},
     server::Shared,
 };
@@ -36,7 +36,7 @@ struct Session {
 /// Serves `stream` until the client hangs up, or until the daemon stops and all that the client asked for is answered.
 pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
     let (reading, writing) = stream.into_split();
-    let mut lines = FramedRead::new(reading, LinesCodec::new_with_max_length(MAX_LINE_BYTES));
+    let mut lines = Lines::new(reading, MAX_LINE_BYTES);
     let mut answers = FramedWrite::new(writing, LinesCodec::new());
     static SESSIONS: AtomicU64 = AtomicU64::new(0);
     let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
@@ -48,21 +48,18 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
             biased;
             Some(ended) = session.running.join_next() => session.ended(ended),
             read = lines.next() => match read {
-                Some(Ok(text)) => session.take(&text),
-                Some(Err(LinesCodecError::MaxLineLengthExceeded)) => {
-                    // After an error the reader says once that it is at its end; then it passes over the rest of the line.
-                    let _ = lines.next().await;
+                Ok(Some(Line::Text(text))) => session.take(&text),
+                Ok(Some(Line::TooLong)) => {
                     let message = format!("a line has more than {MAX_LINE_BYTES} bytes, the limit; it was not read");
                     Some(line(None, &Err(Fault::new(codes::TOO_LONG, message).with_hint("pass data through tools instead"))))
                 }
-                // No UTF-8, or a connection that broke: nothing more can be made of it.
-                Some(Err(LinesCodecError::Io(error))) if error.kind() == std::io::ErrorKind::InvalidData => {
+                Ok(Some(Line::NoText)) => {
                     let fault = Fault::new(codes::PARSE, "a line is not UTF-8");
                     // The client may be gone already.
                     let _ = answers.send(line(None, &Err(fault))).await;
                     return;
                 }
-                Some(Err(LinesCodecError::Io(_))) | None => return,
+                Ok(None) | Err(_) => return,
             },
             () = shared.stopping.cancelled(), if session.running.is_empty() => return,
         };

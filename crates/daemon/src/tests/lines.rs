@@ -76,6 +76,17 @@ async fn a_request_of_a_hundred_megabytes_is_refused_without_being_kept_and_the_
 }
 
 #[tokio::test]
+async fn a_request_right_behind_a_line_that_is_too_long_is_answered() {
+    let daemon = daemon(options()).await;
+    let mut raw = Raw::greeted(&daemon.address.socket()).await;
+    // The line is too long only in the piece that brings the request too.
+    raw.writing.write_all(&vec![b'x'; MAX_LINE_BYTES - 8]).await.unwrap();
+    raw.writing.write_all(b"xxxxxxxxxxxxxxxx\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\"}\n").await.unwrap();
+    assert_eq!(raw.hear().await["error"]["code"], codes::TOO_LONG);
+    assert_eq!(raw.hear().await["result"], json!({}));
+}
+
+#[tokio::test]
 async fn half_a_line_and_a_hang_up_leave_nothing_behind() {
     let daemon = daemon(options()).await;
     for half in ["", "{", r#"{"jsonrpc":"2.0","id":1,"method":"hang""#, "\u{0}\u{0}"] {

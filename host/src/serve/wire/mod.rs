@@ -4,10 +4,9 @@
 //! a client has so many requests in flight, counted until their answers are written, and hears `busy` above that. While it
 //! does not take its answers, nothing more is read from it. Reading goes on at the bound, so a client can always cancel.
 //!
-//! `lines` reads, `in_flight` counts requests, `refusal` is what is said in place of an answer, `outbox` writes.
+//! `in_flight` counts requests, `refusal` is what is said in place of an answer, `outbox` writes.
 
 mod in_flight;
-mod lines;
 mod outbox;
 mod refusal;
 #[cfg(test)]
@@ -15,6 +14,7 @@ mod tests;
 
 use std::io;
 
+use belljar_daemon::{Line, Lines};
 use belljar_model::{JsonBounds, JsonFault, JsonText};
 use rmcp::{
     RoleServer,
@@ -26,7 +26,6 @@ use serde::{Deserialize, de::IgnoredAny};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use in_flight::InFlight;
-use lines::{Line, Lines};
 use outbox::Outbox;
 use refusal::Refusal;
 

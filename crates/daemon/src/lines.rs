@@ -1,6 +1,7 @@
-//! The client's lines, none of which is kept beyond the longest that is allowed.
+//! A client's lines, none of which is kept beyond the longest that is allowed.
 //!
-//! tokio's own codec would do, but that it leaves what it has read behind a line that it refuses until more is sent.
+//! tokio's codec for lines would do, but after a line that it refuses it leaves what it has read behind that line until more is sent:
+//! a request in the same piece would have no answer.
 
 use std::io;
 
@@ -9,8 +10,9 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 /// What is read at once: as much as a pipe holds.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Reads lines.
-pub(super) struct Lines<R> {
+/// Reads lines that are bounded before they are kept.
+#[derive(Debug)]
+pub struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     longest: usize,
@@ -20,7 +22,7 @@ pub(super) struct Lines<R> {
 
 /// What stood on a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub enum Line {
     /// Its text, without the line break.
     Text(String),
     /// It is longer than allowed. This is known, and said, before it ends.
@@ -30,16 +32,20 @@ pub(super) enum Line {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(input: R, longest: usize) -> Self {
+    /// Reads lines of at most `longest` bytes.
+    pub fn new(input: R, longest: usize) -> Self {
         let input = BufReader::with_capacity(PIECE_BYTES, input);
         Self { input, line: Vec::new(), longest, is_passing_over: false }
     }
 
     /// The next line; `None` at the end.
     ///
+    /// # Errors
+    /// What the system says of `input`.
+    ///
     /// # Cancellation
     /// Nothing is lost: what was read of a line is kept here.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let piece = self.input.fill_buf().await?;
             if piece.is_empty() {
