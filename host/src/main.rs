@@ -12,6 +12,7 @@ mod daemon;
 mod envelope;
 mod environment;
 mod failure;
+mod hardening;
 mod help;
 mod output;
 mod render;
@@ -24,14 +25,18 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use failure::Failure;
+use hardening::Role;
 
 fn main() -> ExitCode {
-    #[cfg(unix)]
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == setup::SUPERVISE) {
-        return belljar_upstream::supervise(std::env::args_os().skip(2));
+    let role = Role::of_this_process();
+    if let Err(error) = hardening::harden(role) {
+        return Failure::internal(format!("the process cannot be hidden from others: {error}")).report(false);
     }
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == select::WORKER) {
-        return select::worker(std::env::args_os().skip(2));
+    match role {
+        #[cfg(unix)]
+        Role::Supervisor => return belljar_upstream::supervise(std::env::args_os().skip(2)),
+        Role::Filter => return select::worker(std::env::args_os().skip(2)),
+        _ => {}
     }
     let arguments = match arguments::parse() {
         Ok(arguments) => arguments,

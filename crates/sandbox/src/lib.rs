@@ -54,7 +54,7 @@ pub use belljar_image::{CodeOrigin, Image};
 #[cfg(feature = "embedded")]
 pub use belljar_image::{EMBEDDED_DIGESTS, EmbeddedDigests};
 pub use belljar_model::{ByteSize, Effect, Limits, Outcome, RunError, ToolPath};
-pub use pool::SandboxOptions;
+pub use pool::{SandboxOptions, open_page_map};
 pub use program::Program;
 pub use sandbox::{Sandbox, SandboxError};
 pub use tools::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};

@@ -48,10 +48,28 @@ const INSTANCE_BYTES: usize = 1 << 20;
 /// The guest is one module and a few shims.
 const CORE_INSTANCES: u32 = 20;
 
+/// Opens what the pool resets its slots by, if that has not been done: once per process, and kept open.
+///
+/// An engine does it by itself. A process that makes itself unreadable for others (`PR_SET_DUMPABLE`) calls this before: afterwards
+/// only root can open it, and each run costs a copy of some megabytes more.
+pub fn open_page_map() {
+    // Asking is what opens it.
+    PoolingAllocationConfig::is_pagemap_scan_available();
+}
+
 /// An engine with a pool for `max_live` runs.
 pub(crate) fn engine(max_live: u32) -> wasmtime::Result<Engine> {
     // `PAGEMAP_SCAN` (Linux 6.7) lets the pool reset only the pages that a run has touched. Older kernels reset them all.
-    Engine::new(&config(max_live, Enabled::Yes)).or_else(|_| Engine::new(&config(max_live, Enabled::No)))
+    match Engine::new(&config(max_live, Enabled::Yes)) {
+        Ok(engine) => {
+            tracing::debug!("slots are reset by the page map");
+            Ok(engine)
+        }
+        Err(error) => {
+            tracing::debug!("slots are reset whole: {error:#}");
+            Engine::new(&config(max_live, Enabled::No))
+        }
+    }
 }
 
 fn config(max_live: u32, pagemap_scan: Enabled) -> Config {

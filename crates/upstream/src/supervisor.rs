@@ -22,6 +22,7 @@ use std::{
     time::Duration,
 };
 
+use belljar_worker::close_inherited;
 use nix::{
     sys::{
         signal::{Signal, kill},
@@ -66,8 +67,13 @@ pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(mut arguments: impl Iterator<Item = OsString>) -> io::Result<ExitStatus> {
-    let control = inherited(arguments.next(), |path| File::open(path))?;
-    let mut report = inherited(arguments.next(), |path| File::options().write(true).open(path))?;
+    // The environment is the child's own, with its secrets; the memory and the pipes are not for it.
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_dumpable(false)?;
+    let (control, report) = (number(arguments.next())?, number(arguments.next())?);
+    close_inherited(&[control, report])?;
+    let control = reopened(control, |path| File::open(path))?;
+    let mut report = reopened(report, |path| File::options().write(true).open(path))?;
     let program = arguments.next().ok_or_else(usage)?;
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_child_subreaper(true)?;
@@ -95,10 +101,13 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> io::Result<ExitStatus> 
     })
 }
 
+/// The number of a descriptor that is handed to this process.
+fn number(argument: Option<OsString>) -> io::Result<i32> {
+    argument.and_then(|number| number.to_str()?.parse().ok()).filter(|number| *number > 2).ok_or_else(usage)
+}
+
 /// Opens anew what was inherited under a number, and closes what was inherited, so that the child inherits neither.
-fn inherited(number: Option<OsString>, open: impl Fn(&str) -> io::Result<File>) -> io::Result<File> {
-    let number: i32 =
-        number.and_then(|number| number.to_str()?.parse().ok()).filter(|number| *number > 2).ok_or_else(usage)?;
+fn reopened(number: i32, open: impl Fn(&str) -> io::Result<File>) -> io::Result<File> {
     let file = open(&format!("/dev/fd/{number}"))?;
     nix::unistd::close(number)?;
     Ok(file)

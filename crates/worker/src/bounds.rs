@@ -3,6 +3,8 @@
 use std::{io, time::Duration};
 
 use crate::BeginError;
+#[cfg(unix)]
+use crate::close_inherited;
 
 /// What a role needs. All else is given up: privileges of programs that it might start, core dumps, inherited files, and a life
 /// longer than its parent's. The system bounds it on Unix; elsewhere the parent's limits alone count.
@@ -23,7 +25,7 @@ impl Bounds {
     pub(crate) fn apply(&self, parent: u32) -> Result<(), BeginError> {
         use nix::sys::resource::Resource;
         follow(parent)?;
-        close_inherited()?;
+        close_inherited(&[])?;
         lower(Resource::RLIMIT_CORE, 0)?;
         #[cfg(not(any(target_os = "macos", target_os = "openbsd")))]
         if let Some(memory) = self.memory {
@@ -84,27 +86,3 @@ fn lower(resource: nix::sys::resource::Resource, limit: u64) -> io::Result<()> {
     let limit = limit.min(hard);
     Ok(nix::sys::resource::setrlimit(resource, limit, limit)?)
 }
-
-/// Closes every descriptor but stdin, stdout and stderr: a parent may have been careless with its own.
-#[cfg(unix)]
-fn close_inherited() -> io::Result<()> {
-    // Collected first: the folder itself has a descriptor, which is closed by the end of the list.
-    let listed: io::Result<Vec<_>> = std::fs::read_dir("/dev/fd").and_then(Iterator::collect);
-    let numbers: Vec<i32> = match listed {
-        Ok(entries) => entries.iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect(),
-        Err(_) => {
-            // Without a list, all that there can be.
-            let (soft, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
-            (0..i32::try_from(soft).unwrap_or(i32::MAX).min(UNLISTED_DESCRIPTORS)).collect()
-        }
-    };
-    for number in numbers.into_iter().filter(|number| *number > 2) {
-        // The list's own is closed already.
-        let _ = nix::unistd::close(number);
-    }
-    Ok(())
-}
-
-/// How many descriptors are closed one by one where the system does not list them.
-#[cfg(unix)]
-const UNLISTED_DESCRIPTORS: i32 = 65_536;

@@ -11,12 +11,16 @@
 #![warn(missing_docs)]
 
 mod bounds;
+#[cfg(unix)]
+mod descriptors;
 mod frames;
 mod role;
 mod start;
 mod worker;
 
 pub use bounds::Bounds;
+#[cfg(unix)]
+pub use descriptors::close_inherited;
 pub use frames::{FrameError, FrameReader, FrameWriter};
 pub use role::{BeginError, Role};
 pub use start::{StartError, WorkerProgram};

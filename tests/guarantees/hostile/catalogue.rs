@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     baseline, calls, children, clients, component, cpu, escape, extremes, floods, isolation, logs, memory, names,
-    stack, trust, values, workspace,
+    processes, stack, trust, values, workspace,
 };
 
 /// A test of this binary.
@@ -153,6 +153,7 @@ catalogue! {
     109 "each amount of fuel" => "`fuel`, or success": isolation::with_whatever_fuel_a_run_succeeds_or_ends_as_fuel, determinism::a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load;
     113 "a client of `serve` that writes and never reads; lines and notifications without end" => "`busy`, and not read from": clients::a_client_that_writes_and_never_reads_is_not_read_from_and_costs_no_memory, clients::the_bounds_of_a_client_hold_when_the_daemon_does_the_work, clients::a_client_with_all_its_requests_in_flight_can_still_cancel_them, clients::a_line_of_any_length_is_refused_and_not_kept, clients::a_million_notifications_cost_nothing_and_delay_nobody_for_long;
     114 "a cloned repository with files of MCP clients" => "named, and not taken": workspace::import_takes_nothing_of_the_current_folder_unasked, workspace::import_shows_each_command_whole_and_no_secret, workspace::a_person_is_asked_of_each_file_of_the_current_folder_and_only_yes_takes_it;
+    115 "a child reads belljar's environment and memory, or holds what belljar inherited" => "refused; closed": processes::a_child_cannot_read_the_environment_or_memory_of_belljar_or_its_supervisor, processes::neither_a_child_nor_the_daemon_holds_what_belljar_inherited, processes::a_child_is_started_as_any_program_is, processes::slots_are_reset_as_fast_in_a_hidden_process_of_an_ordinary_user;
     116 "a secret beside what is shown of a configuration" => "masked": install::only_belljars_own_entry_is_shown_and_its_secrets_are_masked, workspace::import_shows_each_command_whole_and_no_secret;
     117 "a child asks in belljar's name, for the user's password, the model or all servers' context" => "its own name in front, or declined": trust::what_a_child_asks_is_asked_in_its_own_name_and_only_as_its_owner_allows;
     118 "`readOnlyHint` on a tool that drops tables, and a query that is retried" => "refused, and never called twice": trust::a_tool_that_only_calls_itself_harmless_is_neither_queried_nor_tried_again, trust::retries_are_for_tools_that_the_owner_vouches_for;

@@ -16,6 +16,7 @@ mod isolation;
 mod logs;
 mod memory;
 mod names;
+mod processes;
 mod stack;
 mod table;
 mod trust;

@@ -9,6 +9,8 @@ mod life;
 mod modern;
 mod probe;
 mod protocol;
+#[cfg(target_os = "linux")]
+mod spy;
 mod stubborn;
 #[cfg(unix)]
 mod worker;
@@ -39,6 +41,7 @@ exit-unknown    healthy, and exits on a method that it does not know
 ignore-unknown  healthy, and ignores methods that it does not know
 modern          healthy, of the revision without a handshake, and knows no other
 flood           healthy, and floods its client with notifications before each answer
+spy             healthy, with tools that look at the processes above it, and show what it was started with
 probe           healthy, with tools that show what its client does
 noise           healthy, with noise on stdout before and between its answers
 stderr-flood    healthy, with 300 KB on stderr before each answer
@@ -76,6 +79,8 @@ fn main() -> ExitCode {
         ["noise"] => echo::noise(),
         ["stderr-flood"] => echo::stderr_flood(),
         ["probe"] => probe::probe(),
+        #[cfg(target_os = "linux")]
+        ["spy"] => spy::spy(),
         ["lengths"] => life::lengths(),
         ["stateful", start @ ..] => life::stateful(start),
         ["crash-once", file] => life::crash_once(file),

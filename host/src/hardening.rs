@@ -1,0 +1,71 @@
+//! What this process does to itself before it reads anything that others may want.
+//!
+//! Child servers run as the same user, and the system would let them read belljar's environment and memory through `/proc`, or trace
+//! it. This must come first in `main`: what is read later is then out of their reach.
+
+use std::{env, ffi::OsStr, io};
+
+use crate::{select, setup};
+
+/// The variable that leaves the process open to debuggers and profilers of the same user.
+const DEBUGGABLE: &str = "BELLJAR_DEBUGGABLE";
+
+/// What a process of this program is for, as far as it matters here. It is told by the first arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Stands between belljar and a child server, and hardens itself.
+    Supervisor,
+    /// Applies a filter to a value, and hardens itself.
+    Filter,
+    /// Serves commands, and was most often started by one.
+    Daemon,
+    /// What a person or a client has started.
+    Command,
+}
+
+impl Role {
+    pub(crate) fn of_this_process() -> Self {
+        let mut arguments = env::args_os().skip(1);
+        let (first, second) = (arguments.next(), arguments.next());
+        let is = |argument: &Option<_>, name: &str| argument.as_deref() == Some(OsStr::new(name));
+        if cfg!(unix) && is(&first, setup::SUPERVISE) {
+            Self::Supervisor
+        } else if is(&first, select::WORKER) {
+            Self::Filter
+        } else if is(&first, "daemon") && is(&second, "run") {
+            Self::Daemon
+        } else {
+            Self::Command
+        }
+    }
+}
+
+/// Hides a daemon or a command from others of the same user. A daemon also drops what it inherited by accident.
+///
+/// # Errors
+/// What the system says. The process must then not go on.
+pub(crate) fn harden(role: Role) -> io::Result<()> {
+    if matches!(role, Role::Supervisor | Role::Filter) {
+        return Ok(());
+    }
+    // A daemon outlives its starter. Whoever started a command may want it to hold what it passed on: a lock, or the pipe behind
+    // `--config <(…)`.
+    #[cfg(unix)]
+    if role == Role::Daemon {
+        belljar_worker::close_inherited(&[])?;
+    }
+    #[cfg(target_os = "linux")]
+    hide()?;
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn hide() -> io::Result<()> {
+    // The engine resets its slots by the page map, which a hidden process can only open as root. Opening it reads nothing.
+    belljar_sandbox::open_page_map();
+    if env::var_os(DEBUGGABLE).is_none_or(|value| value.is_empty() || value == "0") {
+        // It also keeps memory out of core dumps.
+        nix::sys::prctl::set_dumpable(false)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Child servers that look at belljar and at their supervisor: line 115 of the catalogue.
+//!
+//! Root may read every process, so belljar runs as an ordinary user here.
+
+use std::{
+    fs::{self, File},
+    os::unix::{
+        fs::{MetadataExt as _, chown},
+        process::CommandExt as _,
+    },
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    cancellation::written,
+    dead_children::child,
+    support::{Answer, Terminal, belljar},
+};
+
+/// Whom root becomes: nobody.
+const ORDINARY: u32 = 65_534;
+
+/// A terminal of an ordinary user, with the child server `spy`.
+struct Ordinary {
+    terminal: Terminal,
+    program: PathBuf,
+    spy: PathBuf,
+}
+
+impl Ordinary {
+    fn new(terminal: Terminal) -> Self {
+        let folder = terminal.folder.path();
+        // Where the programs were built, others may have no way in.
+        let programs = folder.join("programs");
+        fs::create_dir(&programs).unwrap();
+        let copy = |from: &Path| {
+            let to = programs.join(from.file_name().unwrap());
+            fs::hard_link(from, &to).or_else(|_| fs::copy(from, &to).map(drop)).unwrap();
+            to
+        };
+        let (program, spy) = (copy(belljar()), copy(child()));
+        if fs::metadata(folder).unwrap().uid() == 0 {
+            chown(folder, Some(ORDINARY), Some(ORDINARY)).unwrap();
+        }
+        let user = Self { terminal, program, spy };
+        user.configure(&json!({ "command": user.spy, "args": ["spy"] }));
+        user
+    }
+
+    /// Writes how the spy is started.
+    fn configure(&self, spy: &Value) {
+        let file = self.terminal.file("mcp.json", json!({ "mcpServers": { "spy": spy } }).to_string());
+        let folder = fs::metadata(self.terminal.folder.path()).unwrap();
+        chown(file, Some(folder.uid()), Some(folder.gid())).unwrap();
+    }
+
+    /// Of the user that owns the folder.
+    fn as_the_user(&self, mut command: Command, like: &Command) -> Command {
+        for (name, value) in like.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let folder = fs::metadata(self.terminal.folder.path()).unwrap();
+        // To become who one is already is allowed to everybody.
+        command.uid(folder.uid()).gid(folder.gid()).current_dir(self.terminal.folder.path());
+        command
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).args(["--config", "mcp.json"]);
+        self.as_the_user(command, &self.terminal.command(&[]))
+    }
+
+    /// What a script returns.
+    fn value(&self, command: &mut Command) -> Value {
+        let answer = Answer::of(command.output().unwrap());
+        assert_eq!(answer.code, 0, "{answer:#?}");
+        answer.json()["value"].take()
+    }
+
+    fn run(&self, script: &str) -> Value {
+        self.value(&mut self.command(&["run", "--json", "--code", script]))
+    }
+}
+
+const WAYS: [&str; 4] = ["environ", "maps", "mem", "fd"];
+
+#[test]
+pub(crate) fn a_child_cannot_read_the_environment_or_memory_of_belljar_or_its_supervisor() {
+    let user = Ordinary::new(Terminal::new());
+    let above = user.run("return await spy.above()");
+    for who in ["supervisor", "belljar"] {
+        for way in WAYS {
+            let went = above[who][way].as_str().unwrap();
+            assert!(went.contains("denied"), "{way} of the {who}: {above:#}");
+        }
+    }
+    // Where the owner opens belljar for a debugger, a child can read it: so the attempts above were real ones.
+    let mut command = user.command(&["run", "--json", "--code", "return await spy.above()"]);
+    let above = user.value(command.env("BELLJAR_DEBUGGABLE", "1"));
+    assert_eq!(above["belljar"]["environ"], "read", "{above:#}");
+    assert_ne!(above["supervisor"]["environ"], "read", "{above:#}");
+}
+
+#[test]
+pub(crate) fn a_child_is_started_as_any_program_is() {
+    let user = Ordinary::new(Terminal::new());
+    let started = user.run("return await spy.status()");
+    let status = &started["status"];
+    // Helpers of Chromium and of rootless Docker gain privileges; debuggers look into what they debug.
+    assert_eq!((&status["NoNewPrivs"], &status["Seccomp"]), (&json!("0"), &json!("0")), "{started:#}");
+    assert_eq!(started["dumpable"], true, "{started:#}");
+    assert_eq!(status["SigBlk"].as_str().unwrap().trim_matches('0'), "", "{started:#}");
+    // Of the signals that are ignored, it is a shell that tells: belljar and the spy ignore SIGPIPE themselves, as all of Rust does.
+    let told = user.terminal.folder.path().join("status");
+    let script = "cat /proc/$$/status > \"$1\"; exec \"$0\" spy";
+    user.configure(&json!({ "command": "/bin/sh", "args": ["-c", script, user.spy, told] }));
+    user.run("return await spy.status()");
+    let (of_child, own) = (ignored(&written(&told)), ignored(&written(Path::new("/proc/self/status"))));
+    assert_eq!(of_child & !PIPE, own & !PIPE);
+    assert_eq!(of_child & PIPE, 0, "a child that writes to a closed pipe is to end");
+}
+
+const PIPE: u64 = 1 << 12;
+
+/// The signals that a process ignores: those with a name, since the C library keeps others to itself.
+fn ignored(status: &str) -> u64 {
+    const NAMED: u64 = (1 << 31) - 1;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() & NAMED
+}
+
+#[test]
+pub(crate) fn slots_are_reset_as_fast_in_a_hidden_process_of_an_ordinary_user() {
+    let user = Ordinary::new(Terminal::new());
+    let log_of = |debuggable: &str| {
+        let mut command = user.command(&["run", "-vv", "--code", "1 + 1"]);
+        let answer = Answer::of(command.env("BELLJAR_DEBUGGABLE", debuggable).output().unwrap());
+        let line = answer.stderr.lines().find(|line| line.contains("slots are reset")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{answer:#?}"))
+    };
+    // By the page map, where the kernel can be asked about it: Linux 6.7 and later.
+    assert_eq!(log_of("0"), log_of("1"));
+}
+
+#[test]
+pub(crate) fn neither_a_child_nor_the_daemon_holds_what_belljar_inherited() {
+    let user = Ordinary::new(Terminal::with_daemon());
+    // As a shell does that runs one command at a time: descriptor 9 is a file with a lock, which belljar inherits.
+    let locked = |arguments: &[&str]| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec 9>lock; flock --nonblock 9 || exit 9; \"$0\" \"$@\""]).arg(&user.program);
+        shell.args(arguments).args(["--config", "mcp.json"]);
+        user.as_the_user(shell, &user.terminal.command(&[]))
+    };
+    let held = user.value(&mut locked(&["run", "--json", "--code", "return await spy.descriptors()"]));
+    let is_free = File::open(user.terminal.folder.path().join("lock")).unwrap().try_lock();
+    let status = user.command(&["daemon", "status", "--json"]).output().unwrap();
+    let stopped = user.command(&["daemon", "stop"]).status().unwrap();
+    assert_eq!(held["descriptors"], json!({}));
+    assert!(Answer::of(status).json()["pid"].is_u64(), "the daemon outlives the command");
+    assert!(is_free.is_ok(), "the daemon or the child holds the caller's lock: {is_free:?}");
+    assert!(stopped.success());
+}
