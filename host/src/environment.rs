@@ -11,7 +11,7 @@ use belljar_config::Variables;
 use belljar_worker::WorkerProgram;
 use tracing_subscriber::EnvFilter;
 
-use crate::output::Log;
+use crate::output::{self, Log};
 
 /// Variables that every child gets: what the official SDKs pass on, and what locates programs and their caches. Secrets of others
 /// are not among them.
@@ -139,6 +139,7 @@ pub(crate) fn log_to_stderr(verbose: u8, quiet: bool) {
     let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt()
         .with_env_filter(log_filter(level))
+        .fmt_fields(output::log_fields())
         .with_writer(|| Log)
         .with_ansi(is_terminal && env::var_os("NO_COLOR").is_none())
         .without_time()

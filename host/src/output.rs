@@ -1,7 +1,8 @@
 //! Standard output and standard error, and nothing raw that a stranger wrote.
 //!
-//! Results go to stdout, all else to stderr. Texts of scripts and children are shown with their control characters made
-//! visible, so that none of them can move a cursor, change a title or forge a line.
+//! Results go to stdout, all else to stderr. Texts of scripts, children and clients are shown as `belljar_model::display` says: on one line
+//! ([`visible_line`]), or as a block whose further lines are indented ([`visible`]), so that none of them can move a cursor, change a title
+//! or forge a line of belljar's. Only a result on stdout ([`visible_text`]) keeps its lines as they are.
 
 use std::{
     borrow::Cow,
@@ -11,7 +12,13 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
+use belljar_model::display;
+pub(crate) use belljar_model::display::line as visible_line;
 use serde::Serialize;
+use tracing_subscriber::{
+    field::MakeExt as _,
+    fmt::{FormatFields, format::debug_fn},
+};
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
@@ -39,17 +46,17 @@ pub(crate) fn print(line: impl Display) {
     let _ = writeln!(anstream::stdout(), "{line}");
 }
 
-/// Prints one JSON document on one line. JSON escapes what could act on a terminal, but for what [`escaped_json`] adds.
+/// Prints one JSON document on one line, with all that could act on a terminal escaped.
 pub(crate) fn print_json(value: &impl Serialize) {
     match serde_json::to_string(value) {
-        Ok(text) => print(escaped_json(&text)),
+        Ok(text) => print(display::json(&text)),
         Err(error) => say(format_args!("the answer cannot be written as JSON: {error}")),
     }
 }
 
 /// Prints a JSON document that is a text already.
 pub(crate) fn print_json_text(text: &str) {
-    print(escaped_json(text));
+    print(display::json(text));
 }
 
 /// Prints a line to stderr.
@@ -77,8 +84,7 @@ pub(crate) fn complain(message: &str, hint: Option<&str>) {
     }
 }
 
-/// Where the log goes: to stderr, an entry a line. What a script, a child or a client wrote can neither act on a terminal nor look like an
-/// entry of its own.
+/// Where the log goes: to stderr, an entry a line.
 pub(crate) struct Log;
 
 impl Write for Log {
@@ -93,69 +99,53 @@ impl Write for Log {
     }
 }
 
-/// An entry on one line. Escape characters that are there are of colours: `tracing-subscriber` has made those of texts visible.
+/// How the fields of an entry are written, its message among them: each on one line, since any of them may hold what a script, a child or a
+/// client wrote. What else is in an entry is belljar's own.
+pub(crate) fn log_fields() -> impl for<'writer> FormatFields<'writer> + Send + Sync + 'static {
+    debug_fn(|writer, field, value| {
+        let text = format!("{value:?}");
+        let text = visible_line(&text);
+        match field.name() {
+            "message" => write!(writer, "{text}"),
+            name if writer.has_ansi_escapes() => write!(writer, "{DIM}{name}={DIM:#}{text}"),
+            name => write!(writer, "{name}={text}"),
+        }
+    })
+    .delimited(" ")
+}
+
+/// An entry on one line. Colours pass, which are belljar's: [`log_fields`] leaves none in other texts.
 pub(crate) fn log_line(entry: &str) -> String {
     let (text, end) = entry.strip_suffix('\n').map_or((entry, ""), |text| (text, "\n"));
     let mut line = String::with_capacity(entry.len());
-    for character in text.chars() {
-        match character {
-            '\n' => line.push_str("\\n"),
-            '\u{1b}' => line.push(character),
-            _ if is_active(character) => line.extend(character.escape_unicode()),
-            _ => line.push(character),
-        }
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        line.push_str(&visible_line(before));
+        let sequence = colour(after);
+        line.push_str(if sequence.is_empty() { "\\u{1b}" } else { "\u{1b}" });
+        line.push_str(sequence);
+        rest = after.strip_prefix(sequence).unwrap_or_default();
     }
-    line + end
+    line + &visible_line(rest) + end
 }
 
-/// A text whose control characters can be seen and do nothing. Line breaks and tabs stay.
+/// What follows an escape character, as far as together they set a colour or a style.
+fn colour(text: &str) -> &str {
+    let end = text.find(|character: char| !matches!(character, '[' | ';' | '0'..='9')).unwrap_or(text.len());
+    match text.get(..=end) {
+        Some(sequence) if sequence.starts_with('[') && sequence.ends_with('m') => sequence,
+        _ => "",
+    }
+}
+
+/// A text of several lines that stands after words of belljar's: its further lines are indented.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_active) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        if is_active(character) {
-            shown.extend(character.escape_unicode());
-        } else {
-            shown.push(character);
-        }
-    }
-    Cow::Owned(shown)
+    display::block(text, "  ")
 }
 
-/// The same on one line, for names and reasons that stand within one of ours: what follows a line break in them would look like belljar's own.
-pub(crate) fn visible_line(text: &str) -> Cow<'_, str> {
-    match visible(text) {
-        shown if shown.contains(['\n', '\t']) => Cow::Owned(shown.replace('\n', "\\n").replace('\t', "\\t")),
-        shown => shown,
-    }
-}
-
-/// JSON in which also the characters that JSON may leave alone (DEL, C1 controls, bidirectional overrides) are escaped.
-fn escaped_json(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_active) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        if is_active(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            escaped.push(character);
-        }
-    }
-    Cow::Owned(escaped)
-}
-
-/// Whether a character acts on a terminal instead of standing on it.
-fn is_active(character: char) -> bool {
-    let is_break = matches!(character, '\n' | '\t');
-    let is_bidirectional =
-        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    (character.is_control() && !is_break) || is_bidirectional
+/// A text that is all that stands there, a result or what belljar itself wrote: its lines begin where they begin.
+pub(crate) fn visible_text(text: &str) -> Cow<'_, str> {
+    display::block(text, "")
 }
 
 #[cfg(test)]
@@ -165,17 +155,14 @@ mod tests {
     #[test]
     fn an_entry_of_the_log_is_one_line_whatever_is_in_it() {
         assert_eq!(log_line("\u{1b}[33m WARN\u{1b}[0m plain\n"), "\u{1b}[33m WARN\u{1b}[0m plain\n");
-        assert_eq!(log_line("a\r\nERROR forged\u{9b}\u{202e}\n"), "a\\u{d}\\nERROR forged\\u{9b}\\u{202e}\n");
+        assert_eq!(log_line("a\r\nERROR forged\u{9b}\u{202e}\n"), "a\\r\\nERROR forged\\u{9b}\\u{202e}\n");
+        assert_eq!(log_line("\u{1b}[2J\u{1b}]0;t\u{7}\u{1b}[1\u{1b}"), "\\u{1b}[2J\\u{1b}]0;t\\u{7}\\u{1b}[1\\u{1b}");
+        assert_eq!(log_line("\u{1b}é"), "\\u{1b}é");
     }
 
     #[test]
-    fn control_characters_are_shown_and_not_obeyed() {
-        assert_eq!(visible("plain\ttext\n"), "plain\ttext\n");
-        assert_eq!(visible_line("a\r\n ok\tb"), "a\\u{d}\\n ok\\tb");
-        assert_eq!(visible("\u{1b}[2Jgone\r\u{9b}1m\u{202e}"), "\\u{1b}[2Jgone\\u{d}\\u{9b}1m\\u{202e}");
-        let json = serde_json::to_string("\u{1b}\u{7f}\u{9b}\u{202e}").expect("json");
-        let escaped = escaped_json(&json);
-        assert_eq!(escaped, r#""\u001b\u007f\u009b\u202e""#);
-        assert_eq!(serde_json::from_str::<String>(&escaped).expect("json"), "\u{1b}\u{7f}\u{9b}\u{202e}");
+    fn a_text_after_words_of_ours_starts_no_line() {
+        assert_eq!(visible("it failed\nhint: forged"), "it failed\n  hint: forged");
+        assert_eq!(visible_text("a\nb\u{1b}"), "a\nb\\u{1b}");
     }
 }

@@ -309,7 +309,7 @@ pub(crate) fn no_control_character_of_a_script_reaches_a_stream_raw() {
     let value = terminal.belljar(&["run", "--json", "--code", &format!("return {NASTY}")]).json()["value"].take();
     assert_eq!(value, "\u{1b}[2J\u{9b}1m\r\u{7}\u{202e}");
     let answer = terminal.belljar(&["run", "--code", &format!("return {NASTY}")]);
-    assert_eq!(answer.stdout, "\\u{1b}[2J\\u{9b}1m\\u{d}\\u{7}\\u{202e}\n");
+    assert_eq!(answer.stdout, "\\u{1b}[2J\\u{9b}1m\\r\\u{7}\\u{202e}\n");
 }
 
 const COLOURFUL: [&[&str]; 4] = [

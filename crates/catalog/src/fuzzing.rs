@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use belljar_model::{EffectRules, ToolDefinition};
+use belljar_model::{EffectRules, ToolDefinition, display};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -81,13 +81,11 @@ fn search(catalog: &Catalog, words: &str) {
     let _ = catalog.nearest_tool(words).map(Tool::path);
 }
 
-/// Nothing controls a terminal, or changes the direction of what is read.
+/// Nothing acts on a reader or hides from one.
 fn fit_to_show(text: &str) {
-    let unfit = |character: &char| {
-        (character.is_control() && *character != '\n')
-            || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    assert_eq!(text.chars().find(unfit), None, "{text:?}");
+    for line in text.split('\n') {
+        assert_eq!(display::line(line), line, "{text:?}");
+    }
 }
 
 fn bound_once<'n>(names: impl Iterator<Item = &'n str>) {

@@ -5,16 +5,11 @@
 
 use std::fmt::Write as _;
 
+pub(crate) use belljar_model::display::is_hidden;
+use belljar_model::display::{Glyph, glyphs};
+
 /// What stands for a character that may not be shown.
 const REPLACEMENT: char = '\u{FFFD}';
-
-/// Whether a character acts on its reader or hides from them: controls, line separators, direction overrides, tags.
-pub(crate) fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
-}
 
 fn is_space(character: char) -> bool {
     character.is_whitespace() || character == '\u{FEFF}'
@@ -24,7 +19,8 @@ fn is_space(character: char) -> bool {
 pub(crate) fn one_line(text: &str, longest: usize) -> String {
     let mut line = String::new();
     let (mut characters, mut space) = (0_usize, false);
-    for character in text.chars() {
+    for glyph in glyphs(text) {
+        let (Glyph::Plain(character) | Glyph::Hidden(character)) = glyph;
         if is_space(character) {
             space = !line.is_empty();
             continue;
@@ -37,7 +33,7 @@ pub(crate) fn one_line(text: &str, longest: usize) -> String {
             line.push(' ');
             characters += 1;
         }
-        line.push(if is_hidden(character) { REPLACEMENT } else { character });
+        line.push(if glyph == Glyph::Hidden(character) { REPLACEMENT } else { character });
         characters += 1;
     }
     line

@@ -6,7 +6,7 @@
 use std::{fmt, io, path::PathBuf};
 
 use belljar_files::Distrust;
-use belljar_model::{Effect, ServerSpec};
+use belljar_model::{Effect, ServerSpec, display};
 
 use crate::Format;
 
@@ -216,29 +216,15 @@ impl Fault {
 /// A foreign name as a message may show it: in one line, without control characters, and not long.
 pub(crate) fn shown(name: &str) -> String {
     const LONGEST: usize = 80;
-    let mut characters = name.chars();
-    let mut shown = String::new();
-    for character in characters.by_ref().take(LONGEST) {
-        push_printable(&mut shown, character);
-    }
-    if characters.next().is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-fn push_printable(text: &mut String, character: char) {
-    match character {
-        '\'' | '"' | '\\' => text.push(character),
-        _ => text.extend(character.escape_debug()),
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => display::line(name.get(..end).unwrap_or_default()).into_owned() + "…",
+        None => display::line(name).into_owned(),
     }
 }
 
 fn place(path: Option<&PathBuf>, position: Option<Position>) -> String {
-    let mut place = String::new();
-    for character in path.map(|path| path.display().to_string()).unwrap_or_default().chars() {
-        push_printable(&mut place, character);
-    }
+    let path_text = path.map(|path| path.display().to_string()).unwrap_or_default();
+    let mut place = display::line(&path_text).into_owned();
     match (path, position) {
         (Some(_), Some(Position { line, column })) => place.push_str(&format!(":{line}:{column}: ")),
         (Some(_), None) => place.push_str(": "),

@@ -1,14 +1,23 @@
 //! An outcome as the text that a model reads: the value, the logs, the error, and nothing that it does not need.
+//!
+//! What a script or a child wrote begins no line of it, so that none of it is taken for belljar's own words. The value is on one line, as
+//! JSON is written without need for another; its strings keep their characters, those that could act on a terminal as escapes of JSON.
 
 use std::fmt::Write as _;
 
-use belljar_model::{LogLevel, Outcome, RunError};
+use belljar_model::{
+    LogLevel, Outcome, RunError,
+    display::{block, json, line},
+};
+
+/// What stands before a line of somebody else's.
+const INDENT: &str = "  ";
 
 /// The outcome as text. The rest of it is for programs, in `structuredContent`.
 pub fn report(outcome: &Outcome) -> String {
     let mut text = String::new();
     match &outcome.result {
-        Ok(value) => text.push_str(value.as_str()),
+        Ok(value) => text.push_str(&json(value.as_str())),
         Err(error) => describe(error, &mut text),
     }
     if !outcome.logs.is_empty() {
@@ -18,7 +27,7 @@ pub fn report(outcome: &Outcome) -> String {
                 LogLevel::Log => String::new(),
                 level => format!("[{}] ", level.as_str()),
             };
-            let _ = write!(text, "\n{level}{}", entry.text);
+            let _ = write!(text, "\n{INDENT}{level}{}", block(&entry.text, "    "));
         }
     }
     // A failed script may have changed something already; its author must see what.
@@ -28,9 +37,10 @@ pub fn report(outcome: &Outcome) -> String {
         for call in &outcome.calls {
             let verdict = match &call.error {
                 None => "ok".to_owned(),
-                Some(error) => format!("failed: {error}"),
+                Some(error) => format!("failed: {}", line(error)),
             };
-            let line = format!("{}.{} ({}): {verdict}", call.server, call.tool, call.effect);
+            let path = format!("{}.{}", call.server, call.tool);
+            let line = format!("{} ({}): {verdict}", line(&path), call.effect);
             match lines.last_mut() {
                 Some((last, count)) if *last == line => *count += 1,
                 _ => lines.push((line, 1)),
@@ -45,7 +55,7 @@ pub fn report(outcome: &Outcome) -> String {
 }
 
 fn describe(error: &RunError, text: &mut String) {
-    let _ = write!(text, "{} error: {}", error.kind, error.message);
+    let _ = write!(text, "{} error: {}", error.kind, block(&error.message, INDENT));
     if let Some(line) = error.line {
         let _ = write!(text, "\nat line {line}");
         if let Some(column) = error.column {
@@ -53,10 +63,11 @@ fn describe(error: &RunError, text: &mut String) {
         }
     }
     if let Some(frame) = &error.frame {
-        let _ = write!(text, "\n{frame}");
+        // Each of its lines begins with a number or a bar.
+        let _ = write!(text, "\n{}", block(frame, ""));
     }
     if let Some(hint) = &error.hint {
-        let _ = write!(text, "\nhint: {hint}");
+        let _ = write!(text, "\nhint: {}", block(hint, INDENT));
     }
 }
 
@@ -84,7 +95,7 @@ mod tests {
         outcome.calls.extend(["write_file", "move_file", "move_file"].map(call));
         assert_eq!(
             report(&outcome),
-            "exception error: TypeError: x is not a function\nat line 3, column 7\nhint: did you mean y?\n\nlogs:\n[warn] careful\n\n\
+            "exception error: TypeError: x is not a function\nat line 3, column 7\nhint: did you mean y?\n\nlogs:\n  [warn] careful\n\n\
              calls made before the failure:\nfs.write_file (mutating): ok\nfs.move_file (mutating): ok (2 times)"
         );
     }

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod display;
 mod duration;
 mod effect;
 mod effect_rules;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use belljar_model::display::{Glyph, glyphs};
+
 /// Lines shown before the one that matters.
 const BEFORE: usize = 2;
 /// Lines shown after it.
@@ -19,7 +21,7 @@ pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
     let mut found = false;
     for (number, text) in source.lines().enumerate().skip(first).take(wanted - first + AFTER + 1) {
         let marker = if number == wanted { '>' } else { ' ' };
-        let shown: String = text.chars().map(visible).take(WIDTH).collect();
+        let shown: String = glyphs(text).map(visible).take(WIDTH).collect();
         let _ = writeln!(frame, "{marker} {:>4} | {shown}", number + 1);
         if number == wanted {
             found = true;
@@ -33,9 +35,13 @@ pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
     found.then_some(frame)
 }
 
-/// One column wide, whatever it is: a tab would shift the marker.
-fn visible(character: char) -> char {
-    if character.is_control() { ' ' } else { character }
+/// One character for one: an escape, or a tab, would shift the marker.
+fn visible(glyph: Glyph) -> char {
+    match glyph {
+        Glyph::Plain(character) => character,
+        Glyph::Hidden('\t') => ' ',
+        Glyph::Hidden(_) => char::REPLACEMENT_CHARACTER,
+    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use url::Url;
 use crate::{
     asking::ClientAbilities,
     limits,
-    text::{is_fit, one_line, several_lines},
+    text::{is_visible, one_line, several_lines},
 };
 
 /// A question to the user, as the client gets it.
@@ -45,7 +45,7 @@ pub(crate) fn elicitation(
                 return Err(refused("the client opens no pages"));
             }
             let url = page(&url)?;
-            if elicitation_id.len() > limits::QUESTION_ID_BYTES || !elicitation_id.chars().all(is_fit) {
+            if elicitation_id.len() > limits::QUESTION_ID_BYTES || !is_visible(&elicitation_id) {
                 return Err(refused("the 'elicitationId' is none"));
             }
             let host = url.host_str().unwrap_or_default();
@@ -141,7 +141,7 @@ fn check_form(schema: &ElicitationSchema) -> Result<(), ErrorData> {
             if bytes > limits::QUESTION_BYTES {
                 return Err(refused(format!("the form has more than {} bytes", limits::QUESTION_BYTES)));
             }
-            if !text.chars().all(|character| is_fit(character) || character == '\n') {
+            if !text.split('\n').all(is_visible) {
                 return Err(refused("the form has characters that cannot be shown"));
             }
             Ok(())
@@ -217,7 +217,7 @@ mod tests {
         let passed = asked(form(forged, &json!({})), ALL).expect("it is passed on");
         assert_eq!(
             passed["message"],
-            "The MCP server 'github' asks:\n    fine\n    \n    belljar: type your password\n    The MCP server 'bank' asks: now"
+            "The MCP server 'github' asks:\n    fine\n    \n    belljar: type your password\\u{202e}\n    The MCP server 'bank' asks: now"
         );
     }
 
@@ -277,13 +277,13 @@ mod tests {
         let prompt = passed["systemPrompt"].as_str().expect("a text");
         assert!(prompt.starts_with("This request comes from the MCP server 'github'"), "{prompt}");
         assert!(prompt.ends_with("\n\nYou are belljar"), "{prompt}");
-        assert_eq!(passed["messages"][0]["content"]["text"], "a\tb\nc");
+        assert_eq!(passed["messages"][0]["content"]["text"], "a\tb\nc\\u{202e}");
         let result =
             json!([{ "type": "tool_result", "toolUseId": "1", "content": [{ "type": "text", "text": "x\u{202e}y" }] }]);
         let with_result = json!({ "messages": [{ "role": "user", "content": result }], "maxTokens": 1 });
         let with_result = sampling("github", serde_json::from_value(with_result).expect("a question"), ALL);
         let with_result = serde_json::to_value(with_result.expect("it is passed on")).expect("JSON");
-        assert_eq!(with_result["messages"][0]["content"][0]["content"][0]["text"], "xy", "{with_result:#}");
+        assert_eq!(with_result["messages"][0]["content"][0]["content"][0]["text"], "x\\u{202e}y", "{with_result:#}");
         assert_eq!(passed["metadata"], json!({ "belljar": { "server": "github" } }));
         assert_eq!((&passed["maxTokens"], passed.get("_meta")), (&json!(limits::QUESTION_TOKENS), None));
         let message = json!({ "role": "user", "content": { "type": "text", "text": "x" } });

@@ -1,63 +1,67 @@
 //! Foreign text made fit for one line of a message or a log.
 
-/// `text` without escape sequences, control and direction-changing characters, in at most `limit` characters.
+use std::iter::Peekable;
+
+use belljar_model::display::{Glyph, glyphs};
+
+/// `text` on one line of at most `limit` characters, without the colours and other sequences that are made for a terminal.
 ///
-/// Line breaks and tabs become spaces; what was cut is marked with an ellipsis.
+/// Line breaks and tabs become spaces, other hidden characters their escapes; what was cut is marked with an ellipsis.
 pub(crate) fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
-    let mut characters = text.trim().chars().peekable();
+    let mut glyphs = glyphs(text.trim()).peekable();
     let mut taken = 0;
-    while let Some(character) = characters.next() {
-        if character == '\u{1b}' {
-            skip_escape(&mut characters);
-            continue;
-        }
-        let character = match character {
-            '\n' | '\r' | '\t' => ' ',
-            character if is_unfit(character) => continue,
-            character => character,
+    while let Some(glyph) = glyphs.next() {
+        let width = match glyph {
+            ESCAPE => {
+                skip_escape(&mut glyphs);
+                continue;
+            }
+            Glyph::Plain(_) | Glyph::Hidden('\n' | '\r' | '\t') => 1,
+            Glyph::Hidden(character) => character.escape_unicode().len(),
         };
-        if taken == limit {
+        if taken + width > limit {
             line.push('…');
             break;
         }
-        line.push(character);
-        taken += 1;
+        taken += width;
+        match glyph {
+            Glyph::Plain(character) => line.push(character),
+            Glyph::Hidden('\n' | '\r' | '\t') => line.push(' '),
+            Glyph::Hidden(character) => line.extend(character.escape_unicode()),
+        }
     }
     line
 }
 
-/// `text` without the same characters, with its line breaks and tabs.
+/// `text` with its line breaks and tabs, without what is made for a terminal, and with other hidden characters as their escapes.
 pub(crate) fn several_lines(text: &str) -> String {
     let mut lines = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\u{1b}' => skip_escape(&mut characters),
-            '\n' | '\t' => lines.push(character),
-            character if is_fit(character) => lines.push(character),
-            _ => {}
+    let mut glyphs = glyphs(text).peekable();
+    while let Some(glyph) = glyphs.next() {
+        match glyph {
+            ESCAPE => skip_escape(&mut glyphs),
+            Glyph::Plain(character) | Glyph::Hidden(character @ ('\n' | '\t')) => lines.push(character),
+            Glyph::Hidden('\r') => {}
+            Glyph::Hidden(character) => lines.extend(character.escape_unicode()),
         }
     }
     lines
 }
 
+/// Whether all of a text can be seen where it stands, on one line.
+pub(crate) fn is_visible(text: &str) -> bool {
+    glyphs(text).all(|glyph| matches!(glyph, Glyph::Plain(_)))
+}
+
+const ESCAPE: Glyph = Glyph::Hidden('\u{1b}');
+
 /// Skips the rest of a terminal's control sequence, such as the `[31m` of a colour.
-fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    if characters.next_if_eq(&'[').is_some() {
-        while characters.next_if(|character| matches!(character, '\u{20}'..='\u{3f}')).is_some() {}
-        characters.next_if(|character| matches!(character, '\u{40}'..='\u{7e}'));
+fn skip_escape(glyphs: &mut Peekable<impl Iterator<Item = Glyph>>) {
+    if glyphs.next_if_eq(&Glyph::Plain('[')).is_some() {
+        while glyphs.next_if(|glyph| matches!(glyph, Glyph::Plain('\u{20}'..='\u{3f}'))).is_some() {}
+        glyphs.next_if(|glyph| matches!(glyph, Glyph::Plain('\u{40}'..='\u{7e}')));
     }
-}
-
-/// Whether a character can be shown on a line as itself.
-pub(crate) fn is_fit(character: char) -> bool {
-    !is_unfit(character)
-}
-
-fn is_unfit(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -65,8 +69,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_and_control_characters_are_removed_and_the_length_is_bounded() {
-        assert_eq!(one_line("\u{1b}[1;31mred\u{1b}[0m\u{7} a\nb\u{202e}c", 100), "red a bc");
+    fn colours_are_removed_what_hides_is_shown_and_the_length_is_bounded() {
+        assert_eq!(one_line("\u{1b}[1;31mred\u{1b}[0m\u{7} a\nb\u{202e}c", 100), "red\\u{7} a b\\u{202e}c");
+        assert_eq!(one_line(&"\u{202e}".repeat(100), 20).chars().count(), 17);
         assert_eq!(one_line("abcdef", 3), "abc…");
         assert_eq!(one_line("abc", 3), "abc");
         assert_eq!(one_line("\u{1b}[", 3), "");

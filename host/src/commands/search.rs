@@ -48,7 +48,7 @@ async fn there(
     if arguments.json {
         output::print_json_text(told.answer.get());
     } else {
-        output::print(output::visible(told.text.trim_end()));
+        output::print(output::visible_text(told.text.trim_end()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -76,7 +76,7 @@ async fn here(
         if arguments.json {
             output::print_json(answer);
         } else {
-            output::print(output::visible(answer.to_text().trim_end()));
+            output::print(output::visible_text(answer.to_text().trim_end()));
         }
     }
     setup.toolbox.shutdown().await;

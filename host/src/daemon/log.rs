@@ -26,6 +26,7 @@ pub(crate) fn to_file(name: &str, folder: Option<Dir>, verbose: u8) -> Option<Pa
     let filter = environment::log_filter(level);
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .fmt_fields(output::log_fields())
         .with_writer(LogFile(Mutex::new(rotating)))
         .with_ansi(false)
         .init();

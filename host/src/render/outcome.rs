@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 use super::value;
 use crate::{
     failure::Failure,
-    output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible, visible_line},
+    output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible, visible_line, visible_text},
 };
 
 /// Calls shown one by one; more are counted.
@@ -63,15 +63,16 @@ fn log(entry: &LogEntry) {
         _ => HINT,
     };
     let level = entry.level.as_str();
-    for line in visible(&entry.text).split('\n') {
+    for line in visible_text(&entry.text).split('\n') {
         output::say(format_args!("{style}{level:>5}{style:#} {line}"));
     }
 }
 
 fn failure(error: &SeenError) {
-    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible_line(&error.message)));
+    output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible(&error.message)));
     if let Some(frame) = &error.frame {
-        output::say(visible(frame));
+        // Each of its lines begins with a number or a bar.
+        output::say(visible_text(frame));
     } else if let Some(line) = error.line {
         output::say(format_args!("at line {line}, column {}", error.column.unwrap_or(1)));
     }

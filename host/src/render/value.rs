@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::output::visible;
+use crate::output::visible_text;
 
 pub(crate) fn text(value: &Value) -> String {
     match value {
-        Value::String(text) => visible(text).into_owned(),
+        Value::String(text) => visible_text(text).into_owned(),
         // A value that was parsed can be written.
-        other => visible(&serde_json::to_string_pretty(other).unwrap_or_default()).into_owned(),
+        other => visible_text(&serde_json::to_string_pretty(other).unwrap_or_default()).into_owned(),
     }
 }

@@ -12,7 +12,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use belljar_catalog::{Detail, Query};
 use belljar_gateway::{Gateway, report};
-use belljar_model::{ErrorKind, LimitsPatch, Outcome, RunError};
+use belljar_model::{ErrorKind, LimitsPatch, Outcome, RunError, display};
 use belljar_upstream::Caller;
 use futures::FutureExt as _;
 use rmcp::{
@@ -113,7 +113,8 @@ impl ServerHandler for Server {
                 SEARCH => Ok(self.search(arguments, &context).await),
                 EXECUTE => Ok(self.execute(arguments, &context).await),
                 other => {
-                    let message = format!("there is no tool '{other}': there are {SEARCH} and {EXECUTE}");
+                    let message =
+                        format!("there is no tool '{}': there are {SEARCH} and {EXECUTE}", display::line(other));
                     Err(ErrorData::invalid_params(message, None))
                 }
             }
@@ -182,5 +183,5 @@ fn told(outcome: &Outcome) -> CallToolResult {
 
 /// A failure that the model is to read and mend.
 fn refused(message: &str) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(message)])
+    CallToolResult::error(vec![ContentBlock::text(display::block(message, "  "))])
 }

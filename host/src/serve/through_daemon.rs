@@ -4,10 +4,11 @@
 //! replaced, as by any command. What children ask of a client (sampling, elicitation, roots) does not go through the daemon.
 
 use belljar_daemon::Client;
+use belljar_model::display;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{ExecuteRequest, SearchRequest, refused};
+use super::{ExecuteRequest, SearchRequest};
 use crate::{
     arguments::ConfigArguments,
     daemon::{self, Place, Told},
@@ -85,7 +86,9 @@ fn answered(answer: Result<Box<RawValue>, Failure>) -> CallToolResult {
         }
         Err(failure) => {
             let (message, hint) = failure.told();
-            refused(&hint.map_or_else(|| message.clone(), |hint| format!("{message}\nhint: {hint}")))
+            let message = display::block(&message, "  ");
+            let hint = hint.map(|hint| format!("\nhint: {}", display::block(&hint, "  ")));
+            CallToolResult::error(vec![ContentBlock::text(format!("{message}{}", hint.unwrap_or_default()))])
         }
     }
 }

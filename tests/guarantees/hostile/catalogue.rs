@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     baseline, calls, children, clients, component, cpu, escape, extremes, floods, isolation, logs, memory, names,
-    processes, stack, trust, values, workspace,
+    processes, stack, texts, trust, values, workspace,
 };
 
 /// A test of this binary.
@@ -159,6 +159,7 @@ catalogue! {
     118 "`readOnlyHint` on a tool that drops tables, and a query that is retried" => "refused, and never called twice": trust::a_tool_that_only_calls_itself_harmless_is_neither_queried_nor_tried_again, trust::retries_are_for_tools_that_the_owner_vouches_for;
     119 "a token sent in the open to a name or an address elsewhere; a login that leads into the private network" => "refused before anything is sent": trust::a_secret_in_any_part_of_an_open_url_is_not_sent, trust::a_login_is_not_led_into_the_private_network;
     120 "a key of `../../../../etc` or `--eval`, whole or in parts" => "an error that can be caught, and no process": trust::a_key_leads_neither_out_of_its_folder_nor_into_the_options;
+    121 "hidden, acting and forged texts, of every class and on every way out" => "shown as escapes, and no line of belljar's": texts::no_text_acts_on_a_terminal_or_forges_a_line_on_it, texts::a_value_keeps_its_lines_and_its_data_and_acts_on_nothing, texts::what_a_client_says_acts_on_no_log, texts::what_a_child_says_acts_on_no_log_of_a_daemon, texts::no_text_forges_a_line_before_a_model;
     122 "a place or a configuration that another user can write to" => "another place, or refused with the command that helps": workspace::a_strangers_folder_in_the_daemons_place_stops_no_command, workspace::what_belljar_writes_is_its_owners_alone_whatever_the_umask_is, workspace::a_configuration_that_another_user_may_write_starts_nothing, workspace::a_configuration_of_another_user_starts_nothing, workspace::a_file_of_variables_that_another_user_may_write_is_refused;
     123 "limits of 2⁶⁴−1 or of nothing; tool lists that change and stderr that goes on without end; handles without end" => "refused; asked for seldom, logged in part; `internal`": extremes::extreme_limits_on_the_command_line_are_limits_or_refused, extremes::extreme_limits_in_belljar_toml_are_limits_or_refused, extremes::extreme_limits_of_a_client_are_limits_or_refused, floods::a_child_whose_tools_change_without_end_is_asked_for_them_seldom_and_costs_no_memory, floods::a_child_that_floods_stderr_is_logged_in_part_and_what_was_left_out_is_said, floods::the_last_words_of_a_child_that_flooded_stderr_are_still_known, component::what_a_component_makes_without_end_on_the_host_is_bounded;
 }

@@ -19,6 +19,7 @@ mod names;
 mod processes;
 mod stack;
 mod table;
+mod texts;
 mod trust;
 mod values;
 mod workspace;

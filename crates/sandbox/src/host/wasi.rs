@@ -63,11 +63,10 @@ impl Stderr {
     }
 }
 
-/// What the guest wrote, without control characters but line breaks.
+/// What the guest wrote, fit to show.
 pub(crate) fn stderr_text(state: &RunState) -> String {
     let bytes: Vec<u8> = state.stderr.0.iter().copied().collect();
-    let visible = |character: &char| *character == '\n' || !character.is_control();
-    String::from_utf8_lossy(&bytes).chars().filter(visible).collect()
+    belljar_model::display::block(&String::from_utf8_lossy(&bytes), "").into_owned()
 }
 
 /// The guest's handles of streams and terminals hold nothing.
