@@ -218,7 +218,7 @@ fn wrong_usage_prints_an_outcome_too_where_json_was_asked_for() {
         (["run", "--no-such-flag"].as_slice(), "unexpected argument '--no-such-flag'", "belljar --help"),
         (&["run", "--compte", "1s"], "unexpected argument '--compte'", "'--compute'"),
         (&["run", "--code", "1", "--timeout", "soon"], "invalid value 'soon' for '--timeout", "--help"),
-        (&["run", "--code", "1", "--timeout", "soon"], "write it like 30s, 500ms or 2m", "--help"),
+        (&["run", "--code", "1", "--timeout", "soon"], r#"write it like "30s", "500ms" or "2m""#, "--help"),
         (&["run", "--code", "1", "--memory", "much"], "invalid value 'much' for '--memory", "--help"),
         (&["run", "--code", "1", "--fuel", "-1"], "'-1'", "--"),
         (&["run", "script.ts", "--code", "1"], "cannot be used with", "--help"),
