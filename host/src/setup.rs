@@ -137,6 +137,10 @@ impl Setup {
             let supervise = |program| Supervisor { program, arguments: vec![SUPERVISE.to_owned()] };
             options.supervisor = environment::own_program().map(supervise);
         }
+        #[cfg(unix)]
+        if let Err(error) = belljar_upstream::adopt_orphans() {
+            tracing::warn!("what is left by a server that kills its supervisor will not be found: {error}");
+        }
         let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
         let toolbox = Toolbox::new(loaded.config.servers, built_ins, options);
         let toolbox = match state_folder() {

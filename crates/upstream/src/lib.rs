@@ -54,6 +54,8 @@ pub use asking::{AskClient, Caller, ClientAbilities};
 pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
 pub use options::{Backoff, BuiltIns, Options, ServeBuiltIn, Supervisor};
+#[cfg(unix)]
+pub use process::adopt_orphans;
 pub use remote::RemoteFault;
 pub use status::{ServerState, ServerStatus};
 #[cfg(unix)]

@@ -26,7 +26,7 @@ pub(crate) struct Process {
     child: Box<dyn ChildWrapper>,
     group: Arc<Group>,
     #[cfg(unix)]
-    report: Option<supervised::Report>,
+    supervision: Option<supervised::Supervision>,
 }
 
 /// Our ends of the child's pipes.
@@ -49,7 +49,8 @@ impl Process {
         }
         let mut child_command = Command::new(&command.command);
         child_command.args(&command.args);
-        let child = start(child_command, command, options).map_err(|error| spawn_fault(command, error))?;
+        let child =
+            start(child_command, command, options, Leader::Child).map_err(|error| spawn_fault(command, error))?;
         let group = Group::led_by(child.id());
         Self::of(child, group)
     }
@@ -60,7 +61,7 @@ impl Process {
             child,
             group: Arc::new(group),
             #[cfg(unix)]
-            report: None,
+            supervision: None,
         };
         match pipes {
             (Some(stdin), Some(stdout), Some(stderr)) => Ok((process, Pipes { stdin, stdout, stderr })),
@@ -71,8 +72,8 @@ impl Process {
 
     pub(crate) fn pid(&self) -> Option<u32> {
         #[cfg(unix)]
-        if let Some(report) = &self.report {
-            return Some(report.pid);
+        if let Some(supervision) = &self.supervision {
+            return supervision.child();
         }
         self.child.id()
     }
@@ -89,8 +90,8 @@ impl Process {
     pub(crate) async fn exited(&mut self) -> Exit {
         let Ok(status) = self.child.wait().await else { return Exit::Closed };
         #[cfg(unix)]
-        if let Some(report) = &mut self.report
-            && let Some(status) = report.status().await
+        if let Some(supervision) = &mut self.supervision
+            && let Some(status) = supervision.ended().await
         {
             return Exit::Process(status);
         }
@@ -125,6 +126,10 @@ impl Process {
 
     /// Ends the helpers that outlived their leader.
     pub(crate) async fn sweep(&mut self) {
+        #[cfg(unix)]
+        if self.supervision.as_ref().is_some_and(supervised::Supervision::was_broken_off) && !orphans::end().await {
+            tracing::warn!("a server's supervisor was killed, and processes that it had below it cannot be ended");
+        }
         self.group.terminate();
         if !self.group.is_gone_within(limits::HELPER_GRACE).await {
             self.group.kill_members();
@@ -140,8 +145,23 @@ impl Drop for Process {
     }
 }
 
-/// Starts a program in a group of its own, with the pipes, the environment and the folder that the child is to have.
-fn start(mut program: Command, command: &StdioCommand, options: &Options) -> io::Result<Box<dyn ChildWrapper>> {
+/// Who makes the group that a started program leads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leader {
+    /// It is made with the child.
+    Child,
+    /// The supervisor makes it, with a session.
+    #[cfg(unix)]
+    Supervisor,
+}
+
+/// Starts a program with the pipes, the environment and the folder that the child is to have.
+fn start(
+    mut program: Command,
+    command: &StdioCommand,
+    options: &Options,
+    leader: Leader,
+) -> io::Result<Box<dyn ChildWrapper>> {
     program
         .env_clear()
         .envs(&options.environment)
@@ -156,10 +176,12 @@ fn start(mut program: Command, command: &StdioCommand, options: &Options) -> io:
     #[cfg(not(unix))]
     program.kill_on_drop(true);
     let mut wrap = CommandWrap::from(program);
-    #[cfg(unix)]
-    wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
-    #[cfg(windows)]
-    wrap.wrap(process_wrap::tokio::JobObject);
+    if leader == Leader::Child {
+        #[cfg(unix)]
+        wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
+        #[cfg(windows)]
+        wrap.wrap(process_wrap::tokio::JobObject);
+    }
     wrap.spawn()
 }
 
@@ -179,8 +201,16 @@ fn spawn_fault(command: &StdioCommand, error: io::Error) -> StartFault {
 }
 
 #[cfg(unix)]
+mod orphans;
+#[cfg(unix)]
 mod supervised;
+#[cfg(unix)]
+mod table;
 
+#[cfg(unix)]
+pub use orphans::adopt_orphans;
+#[cfg(unix)]
+pub(crate) use table::Table;
 #[cfg(unix)]
 pub(crate) use unix::Group;
 
@@ -221,10 +251,13 @@ mod unix {
 
         /// Has everything killed, now.
         pub(crate) fn kill(&self) {
-            match self.control.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                // Without the byte, the end of the pipe says the same, with more patience.
-                Some(mut control) => drop(control.write_all(&[crate::supervisor::KILL])),
-                None => self.kill_members(),
+            let told = match self.control.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                Some(mut control) => control.write_all(&[crate::supervisor::KILL]).is_ok(),
+                None => false,
+            };
+            // A supervisor that cannot be told is dead.
+            if !told {
+                self.kill_members();
             }
         }
 

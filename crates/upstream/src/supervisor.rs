@@ -37,7 +37,7 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use crate::limits;
+use crate::{limits, process::Table};
 
 /// What belljar writes to the pipe to have everything killed at once. Without it, the end of the pipe is belljar's end, and the child
 /// has the time that it has on a shutdown.
@@ -72,6 +72,9 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> io::Result<ExitStatus> 
     nix::sys::prctl::set_dumpable(false)?;
     let (control, report) = (number(arguments.next())?, number(arguments.next())?);
     close_inherited(&[control, report])?;
+    // Nothing below can join another session again, so belljar can tell what came from here. It also has no terminal, into which a
+    // child could type.
+    nix::unistd::setsid()?;
     let control = reopened(control, |path| File::open(path))?;
     let mut report = reopened(report, |path| File::options().write(true).open(path))?;
     let program = arguments.next().ok_or_else(usage)?;
@@ -176,13 +179,12 @@ async fn watch(mut child: Child, control: File) -> io::Result<ExitStatus> {
 
 /// Buries what was adopted, as it dies. The child itself is left to whoever waits for it.
 async fn bury_adopted(child: Option<u32>) {
+    let child = child.and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw);
     let Ok(mut deaths) = signal(SignalKind::child()) else { return };
     while deaths.recv().await.is_some() {
-        for pid in dead_below().into_iter().filter(|pid| Some(*pid) != child) {
-            if let Ok(pid) = i32::try_from(pid) {
-                // It is dead, so this does not wait.
-                let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
-            }
+        for dead in Table::read().children(Pid::this()).filter(|one| one.is_dead && Some(one.pid) != child) {
+            // It is dead, so this does not wait.
+            let _ = waitpid(dead.pid, Some(WaitPidFlag::WNOHANG));
         }
     }
 }
@@ -208,38 +210,5 @@ fn signal_all(signal: Signal) -> usize {
 
 /// Everything below this process that is not dead.
 fn descendants() -> Vec<Pid> {
-    let processes = processes();
-    let mut found = vec![std::process::id()];
-    let mut next = 0;
-    while let Some(parent) = found.get(next).copied() {
-        found.extend(processes.iter().filter(|one| one.parent == parent && !one.is_dead).map(|one| one.pid));
-        next += 1;
-    }
-    found.iter().skip(1).filter_map(|pid| i32::try_from(*pid).ok()).map(Pid::from_raw).collect()
-}
-
-/// The children of this process that are dead and not buried.
-fn dead_below() -> Vec<u32> {
-    let own = std::process::id();
-    processes().iter().filter(|one| one.is_dead && one.parent == own).map(|one| one.pid).collect()
-}
-
-struct Process {
-    pid: u32,
-    parent: u32,
-    is_dead: bool,
-}
-
-/// All processes, on Linux. Elsewhere none can be listed, and the group is what is killed in the end.
-fn processes() -> Vec<Process> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let process = |entry: io::Result<std::fs::DirEntry>| {
-        let pid: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything, so the rest is what follows the last of them.
-        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-        let is_dead = matches!(fields.next()?, "Z" | "X");
-        Some(Process { pid, parent: fields.next()?.parse().ok()?, is_dead })
-    };
-    entries.filter_map(process).collect()
+    Table::read().living_below(Pid::this())
 }

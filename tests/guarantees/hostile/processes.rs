@@ -1,21 +1,26 @@
-//! Child servers that look at belljar and at their supervisor: line 115 of the catalogue.
+//! Child servers that look at belljar and at their supervisor, or strike at them: line 115 of the catalogue and, of line 123, what is
+//! about processes.
 //!
 //! Root may read every process, so belljar runs as an ordinary user here.
 
 use std::{
     fs::{self, File},
+    io::{BufRead as _, BufReader, Write as _},
     os::unix::{
         fs::{MetadataExt as _, chown},
         process::CommandExt as _,
     },
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
+use belljar_testkit::is_gone_within;
 use serde_json::{Value, json};
 
 use crate::{
-    cancellation::written,
+    cancellation::{AMPLE, written},
     dead_children::child,
     support::{Answer, Terminal, belljar},
 };
@@ -86,6 +91,70 @@ impl Ordinary {
 
     fn run(&self, script: &str) -> Value {
         self.value(&mut self.command(&["run", "--json", "--code", script]))
+    }
+}
+
+/// `belljar serve`, and a client of it.
+struct Server {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    last: u64,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Self {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (stdin, stdout) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
+        let mut server = Self { process, stdin: Some(stdin), answers: BufReader::new(stdout), last: 0 };
+        let client = json!({ "name": "tests", "version": "0" });
+        server.request(
+            "initialize",
+            &json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }),
+        );
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        server
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        self.last += 1;
+        let id = self.last;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.answers.read_line(&mut line).unwrap(), 0, "the server has ended");
+            let mut message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == id {
+                return message["result"].take();
+            }
+        }
+    }
+
+    /// The outcome of a script.
+    fn run(&mut self, script: &str) -> Value {
+        let params = json!({ "name": "execute_code", "arguments": { "code": script } });
+        self.request("tools/call", &params)["structuredContent"].take()
+    }
+
+    /// Ends it as a client does, and waits for its end.
+    fn end(mut self) {
+        drop(self.stdin.take());
+        let deadline = Instant::now() + AMPLE;
+        while self.process.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < deadline, "the server did not end with its client");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
@@ -167,4 +236,74 @@ pub(crate) fn neither_a_child_nor_the_daemon_holds_what_belljar_inherited() {
     assert!(Answer::of(status).json()["pid"].is_u64(), "the daemon outlives the command");
     assert!(is_free.is_ok(), "the daemon or the child holds the caller's lock: {is_free:?}");
     assert!(stopped.success());
+}
+
+#[test]
+pub(crate) fn a_child_that_kills_its_supervisor_is_ended_with_the_helpers_that_left_it() {
+    let user = Ordinary::new(Terminal::new());
+    let mut server = Server::start(user.command(&["serve"]));
+    let struck = strike(&user, &mut server, "KILL");
+    // belljar lives on, and ends them now, not when it ends itself.
+    struck.assert_gone();
+    let deadline = Instant::now() + AMPLE;
+    while !dead_children_of(server.process.id()).is_empty() {
+        assert!(Instant::now() < deadline, "belljar does not bury what it adopted");
+        thread::sleep(Duration::from_millis(5));
+    }
+    // Another life of the child serves the next call.
+    let next = server.run("return await spy.descriptors()");
+    assert_eq!(next["ok"], true, "{next:#}");
+}
+
+#[test]
+pub(crate) fn a_child_that_stops_its_supervisor_is_ended_with_belljar_all_the_same() {
+    let user = Ordinary::new(Terminal::new());
+    let mut server = Server::start(user.command(&["serve"]));
+    let struck = strike(&user, &mut server, "STOP");
+    server.end();
+    struck.assert_gone();
+}
+
+/// What a child that strikes at its supervisor leaves.
+struct Struck {
+    pids: Vec<u32>,
+}
+
+impl Struck {
+    fn assert_gone(&self) {
+        for pid in &self.pids {
+            assert!(is_gone_within(*pid, AMPLE), "the process {pid} was left behind");
+        }
+    }
+}
+
+/// Lets the child send a signal to its supervisor.
+fn strike(user: &Ordinary, server: &mut Server, signal: &str) -> Struck {
+    let file = user.terminal.folder.path().join("struck");
+    let arguments = json!({ "file": file, "signal": signal });
+    // It may be ended before it has answered.
+    let ended =
+        server.run(&format!("return await spy.strike({arguments}).then(() => true, e => e instanceof ToolError)"));
+    assert_eq!(ended["value"], true, "{ended:#}");
+    let said: Value = serde_json::from_str(&written(&file)).unwrap();
+    assert_ne!(said["joined"], "belljar's group");
+    Struck {
+        pids: said["pids"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|pid| u32::try_from(pid.as_u64().unwrap()).unwrap())
+            .collect(),
+    }
+}
+
+/// The dead that a process has not buried.
+fn dead_children_of(parent: u32) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let is_dead = |pid: &u32| {
+        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().take(2).collect();
+        fields == ["Z", parent.to_string().as_str()]
+    };
+    entries.filter(is_dead).collect()
 }

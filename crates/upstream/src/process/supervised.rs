@@ -16,7 +16,7 @@ use tokio::{
     process::Command,
 };
 
-use super::{Group, Pipes, Process, spawn_fault, start};
+use super::{Group, Leader, Pipes, Process, orphans::Known, spawn_fault, start};
 use crate::{
     fault::StartFault,
     options::{Options, Supervisor},
@@ -26,25 +26,39 @@ use crate::{
 /// All that a supervisor ever says, in bytes, with room to spare.
 const REPORT_BYTES: u64 = 256;
 
-/// What a supervisor says of its child.
+/// A supervisor, and what it says of its child.
 #[derive(Debug)]
-pub(super) struct Report {
-    pub(super) pid: u32,
+pub(super) struct Supervision {
+    /// Until it has been waited for.
+    known: Option<Known>,
     lines: BufReader<Take<Receiver>>,
+    child: Option<u32>,
     status: Option<ExitStatus>,
 }
 
-impl Report {
-    /// How the child ended. The supervisor has ended, or will say no more.
+impl Supervision {
+    /// The child's number.
+    pub(super) fn child(&self) -> Option<u32> {
+        self.child
+    }
+
+    /// The supervisor has been waited for. How the child ended, if it has said that.
     ///
     /// # Cancellation
     /// What was read of a line is lost, and the status with it.
-    pub(super) async fn status(&mut self) -> Option<ExitStatus> {
+    pub(super) async fn ended(&mut self) -> Option<ExitStatus> {
+        self.known = None;
         if self.status.is_none() {
             let (word, number) = line(&mut self.lines).await?;
             self.status = (word == report::STATUS).then(|| ExitStatus::from_raw(number));
         }
         self.status
+    }
+
+    /// Whether the supervisor has not said how the child ended, which it does when it has ended everything below itself: it was killed,
+    /// most likely by the child.
+    pub(super) fn was_broken_off(&self) -> bool {
+        self.status.is_none()
     }
 }
 
@@ -56,7 +70,7 @@ pub(super) async fn spawn(
 ) -> Result<(Process, Pipes), StartFault> {
     let broken =
         |source: io::Error| StartFault::CannotExecute { command: supervisor.program.display().to_string(), source };
-    let (process, pipes, receiver) = {
+    let (mut process, pipes) = {
         // While the supervisor's ends can be inherited, no other child may be started, or it would hold them open.
         static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,28 +84,36 @@ pub(super) async fn spawn(
             .arg(theirs_report.as_raw_fd().to_string())
             .arg(&command.command)
             .args(&command.args);
-        let child = start(program, command, options).map_err(|error| match spawn_fault(command, error) {
+        let started = Known::start(|| start(program, command, options, Leader::Supervisor), |child| child.id());
+        let (child, known) = started.map_err(|error| match spawn_fault(command, error) {
             fault @ StartFault::NoDirectory { .. } => fault,
             StartFault::CannotExecute { source, .. } => broken(source),
             _ => broken(io::ErrorKind::NotFound.into()),
         })?;
         let group = Group::led_by(child.id()).with_supervisor(control);
         let receiver = Receiver::from_owned_fd(OwnedFd::from(report)).map_err(broken)?;
-        let (process, pipes) = Process::of(child, group)?;
-        (process, pipes, receiver)
+        let (mut process, pipes) = Process::of(child, group)?;
+        let lines = BufReader::new(receiver.take(REPORT_BYTES));
+        process.supervision = Some(Supervision { known: Some(known), lines, child: None, status: None });
+        (process, pipes)
     };
-    let mut process = process;
-    let mut lines = BufReader::new(receiver.take(REPORT_BYTES));
-    match line(&mut lines).await {
-        Some((word, pid)) if word == report::PID => {
-            let pid = u32::try_from(pid).unwrap_or(0);
-            process.report = Some(Report { pid, lines, status: None });
+    let said = match &mut process.supervision {
+        Some(supervision) => line(&mut supervision.lines).await,
+        None => None,
+    };
+    match (said, &mut process.supervision) {
+        (Some((word, pid)), Some(supervision)) if word == report::PID => {
+            supervision.child = u32::try_from(pid).ok();
             Ok((process, pipes))
         }
-        Some((word, number)) if word == report::ERROR => {
+        (Some((word, number)), _) if word == report::ERROR => {
             Err(spawn_fault(command, io::Error::from_raw_os_error(number)))
         }
-        _ => Err(broken(io::Error::other("it ended before it had started the server"))),
+        _ => {
+            // A child may have been started all the same, and have killed it.
+            process.kill().await;
+            Err(broken(io::Error::other("it ended before it had started the server")))
+        }
     }
 }
 

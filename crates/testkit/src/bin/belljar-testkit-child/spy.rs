@@ -6,10 +6,19 @@ use std::{
     io::{self, Read as _},
 };
 
-use nix::{sys::prctl, unistd::getppid};
+use nix::{
+    sys::{
+        prctl,
+        signal::{Signal, kill},
+    },
+    unistd::{Pid, getpgid, getppid, setpgid},
+};
 use serde_json::{Value, json};
 
-use crate::protocol::{Message, Output, serve, tool};
+use crate::{
+    protocol::{Message, Output, serve, tool},
+    stubborn::{helper_in_its_own_session, write_whole},
+};
 
 /// Serves until its input ends.
 pub(crate) fn spy() -> io::Result<()> {
@@ -17,6 +26,10 @@ pub(crate) fn spy() -> io::Result<()> {
         tool("above", "Tries to read the supervisor and belljar, and says how each attempt went"),
         tool("descriptors", "Gives its descriptors beyond the standard streams"),
         tool("status", "Gives what the system says of this process"),
+        tool(
+            "strike",
+            "Leaves a helper in a session of its own, writes the numbers of all to `file`, and sends `signal` to its supervisor"
+        ),
     ]);
     serve(&Output::default(), &tools, answer)
 }
@@ -28,10 +41,30 @@ fn answer(output: &Output, message: Message) -> io::Result<()> {
             json!({ "supervisor": attempts(supervisor), "belljar": attempts(parent_of(supervisor)?) })
         }
         "descriptors" => json!({ "descriptors": descriptors()? }),
+        "strike" => {
+            let argument = |name: &str| message.parameter(&format!("/arguments/{name}"));
+            strike(argument("file").as_str().unwrap_or_default(), &argument("signal"))?
+        }
         "status" => json!({ "status": status()?, "dumpable": prctl::get_dumpable()? }),
         unknown => return output.error(message.id(), -32602, &format!("there is no tool {unknown}")),
     };
     output.result(message.id(), json!({"content": [], "structuredContent": found}))
+}
+
+/// Does to the supervisor what the rights of its user allow.
+fn strike(file: &str, signal: &Value) -> io::Result<Value> {
+    let supervisor = getppid();
+    let belljar = Pid::from_raw(parent_of(supervisor.as_raw())?);
+    let helper = helper_in_its_own_session(file)?;
+    // To hide among belljar's own processes.
+    let joined = setpgid(Pid::from_raw(0), getpgid(Some(belljar))?);
+    let said = json!({
+        "pids": [std::process::id(), helper, supervisor.as_raw()],
+        "joined": joined.map_or_else(|error| error.to_string(), |()| "belljar's group".to_owned()),
+    });
+    write_whole(file, &said.to_string())?;
+    kill(supervisor, if signal == "KILL" { Signal::SIGKILL } else { Signal::SIGSTOP })?;
+    Ok(said)
 }
 
 /// How each way to read a process goes: `read`, or what the system says.

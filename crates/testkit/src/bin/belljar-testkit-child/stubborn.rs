@@ -34,6 +34,16 @@ pub(crate) fn stubborn(file: &str) -> io::Result<()> {
 /// As [`stubborn`], with a helper that has left the process group. Writes both pids to `file`.
 pub(crate) fn runaway(file: &str) -> io::Result<()> {
     ignore_termination()?;
+    let helper = helper_in_its_own_session(file)?;
+    write_whole(file, &format!("{} {helper}", id()))?;
+    serve(&Output::default(), &tools(), answer)?;
+    loop {
+        thread::sleep(Duration::from_secs(1000));
+    }
+}
+
+/// Starts a helper that leaves the process group and stays, and gives its number. `file` names its mark.
+pub(crate) fn helper_in_its_own_session(file: &str) -> io::Result<u32> {
     let mark = format!("{file}.helper");
     let _ = fs::remove_file(&mark);
     let helper = Command::new(std::env::current_exe()?).args(["daemon", &mark]).stdin(Stdio::null()).spawn()?;
@@ -42,11 +52,7 @@ pub(crate) fn runaway(file: &str) -> io::Result<()> {
         thread::sleep(Duration::from_millis(2));
     }
     fs::remove_file(&mark)?;
-    write_whole(file, &format!("{} {}", id(), helper.id()))?;
-    serve(&Output::default(), &tools(), answer)?;
-    loop {
-        thread::sleep(Duration::from_secs(1000));
-    }
+    Ok(helper.id())
 }
 
 /// Leaves its process group and stays. Leaves the mark `file`.

@@ -1,0 +1,137 @@
+//! What is left when a child kills its own supervisor, which its user's rights allow it to do.
+//!
+//! What the supervisor had below itself then comes to the nearest process that adopts orphans, which belljar makes itself. An orphan is
+//! told from belljar's own processes by its session: a supervisor begins a session of its own, which nothing below it can leave for
+//! belljar's. So every process right below belljar that is in another session, and is not a living supervisor, is an orphan.
+//!
+//! Out of reach is what a child leaves behind when it kills belljar as well, and before its supervisor can act.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::{
+        signal::{Signal, kill},
+        wait::{WaitPidFlag, waitpid},
+    },
+    unistd::Pid,
+};
+
+use super::table::{Entry, Table};
+use crate::limits;
+
+/// Makes this process adopt what is left below it by a supervisor that was killed; each is then ended with its child's life.
+///
+/// From then on this process must have no children in other sessions than its own, but those of this crate: they would be ended too. Only
+/// Linux has adoption; elsewhere this does nothing.
+///
+/// # Errors
+/// What the system says.
+pub fn adopt_orphans() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        nix::sys::prctl::set_child_subreaper(true)?;
+        ADOPTS.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Whether this process adopts orphans: for the whole process, as the system has it.
+static ADOPTS: AtomicBool = AtomicBool::new(false);
+
+/// The supervisors that were started and have not been waited for.
+static SUPERVISORS: Mutex<BTreeSet<Pid>> = Mutex::new(BTreeSet::new());
+
+/// When the first supervisor was started. What this process had below itself before was there before it was belljar's.
+static FIRST: OnceLock<Option<u64>> = OnceLock::new();
+
+fn supervisors() -> MutexGuard<'static, BTreeSet<Pid>> {
+    SUPERVISORS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A supervisor that is not an orphan. Dropped when it has been waited for.
+#[derive(Debug)]
+pub(super) struct Known(Option<Pid>);
+
+impl Known {
+    /// Starts a supervisor, which nobody takes for an orphan before its number is known here.
+    pub(super) fn start<T>(
+        start: impl FnOnce() -> io::Result<T>,
+        pid: impl FnOnce(&T) -> Option<u32>,
+    ) -> io::Result<(T, Self)> {
+        let mut known = supervisors();
+        let started = start()?;
+        let pid = pid(&started).and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw);
+        known.extend(pid);
+        if let Some(pid) = pid {
+            FIRST.get_or_init(|| Table::entry(pid).map(|supervisor| supervisor.started));
+        }
+        Ok((started, Self(pid)))
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        if let Some(pid) = self.0 {
+            supervisors().remove(&pid);
+        }
+    }
+}
+
+/// Kills all orphans of this process, and waits until they are gone. Whether it was in time.
+///
+/// # Cancellation
+/// A thread of the runtime goes on until it is done or out of time.
+pub(super) async fn end() -> bool {
+    if !ADOPTS.load(Ordering::Relaxed) {
+        return true;
+    }
+    tokio::task::spawn_blocking(end_within_limit).await.unwrap_or(false)
+}
+
+fn end_within_limit() -> bool {
+    const STEP: Duration = Duration::from_millis(5);
+    let deadline = Instant::now() + limits::KILL_WAIT;
+    while end_once() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        thread::sleep(STEP);
+    }
+    true
+}
+
+/// Kills all orphans with what is below them, and buries those that are dead. Whether there were any.
+fn end_once() -> bool {
+    // A supervisor that is in the table was started before or after the first look; one that ends meanwhile is in the first.
+    let before = supervisors().clone();
+    let table = Table::read();
+    let after = supervisors().clone();
+    let (Some(belljar), Some(Some(first))) = (Table::entry(Pid::this()), FIRST.get()) else { return false };
+    let is_orphan = |child: &&Entry| {
+        let is_known = before.contains(&child.pid) || after.contains(&child.pid);
+        child.session != belljar.session && child.started >= *first && !is_known
+    };
+    let mut any = false;
+    for orphan in table.children(belljar.pid).filter(is_orphan) {
+        any = true;
+        if orphan.is_dead {
+            // Its number is its own as long as nobody has waited for it.
+            let _ = waitpid(orphan.pid, Some(WaitPidFlag::WNOHANG));
+            continue;
+        }
+        for pid in table.living_below(orphan.pid).into_iter().chain([orphan.pid]) {
+            // It may have ended meanwhile.
+            let _ = kill(pid, Signal::SIGKILL);
+        }
+    }
+    any
+}
