@@ -15,6 +15,10 @@ impl Failure {
         Self(Box::new(RunError::new(ErrorKind::Usage, message).with_hint(hint)))
     }
 
+    pub(crate) fn config(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self(Box::new(RunError::new(ErrorKind::Config, message).with_hint(hint)))
+    }
+
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self(Box::new(RunError::new(ErrorKind::Internal, message)))
     }

@@ -17,6 +17,8 @@ pub(crate) enum Role {
     Supervisor,
     /// Applies a filter to a value, and hardens itself.
     Filter,
+    /// Runs scripts, and hardens itself.
+    Engine,
     /// Serves commands, and was most often started by one.
     Daemon,
     /// What a person or a client has started.
@@ -32,6 +34,8 @@ impl Role {
             Self::Supervisor
         } else if is(&first, select::WORKER) {
             Self::Filter
+        } else if cfg!(unix) && is(&first, setup::ENGINE) {
+            Self::Engine
         } else if is(&first, "daemon") && is(&second, "run") {
             Self::Daemon
         } else {
@@ -45,7 +49,7 @@ impl Role {
 /// # Errors
 /// What the system says. The process must then not go on.
 pub(crate) fn harden(role: Role) -> io::Result<()> {
-    if matches!(role, Role::Supervisor | Role::Filter) {
+    if matches!(role, Role::Supervisor | Role::Filter | Role::Engine) {
         return Ok(());
     }
     // A daemon outlives its starter. Whoever started a command may want it to hold what it passed on: a lock, or the pipe behind

@@ -35,6 +35,11 @@ fn main() -> ExitCode {
     match role {
         #[cfg(unix)]
         Role::Supervisor => return belljar_upstream::supervise(std::env::args_os().skip(2)),
+        #[cfg(unix)]
+        Role::Engine => {
+            environment::log_to_stderr(0, false);
+            return belljar_engine::serve(std::env::args_os().skip(2), &belljar_sandbox::Image::embedded());
+        }
         Role::Filter => return select::worker(std::env::args_os().skip(2)),
         _ => {}
     }

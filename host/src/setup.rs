@@ -8,10 +8,15 @@ use std::{
 };
 
 use belljar_config::Config;
+use belljar_engine::Engine;
+#[cfg(unix)]
+use belljar_engine::ProcessEngine;
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{ErrorKind, Limits, LimitsPatch, RunError, RunsPatch, ServerSpec, Transport};
+use belljar_model::{Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options, Supervisor};
+#[cfg(unix)]
+use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 
 use crate::{arguments::ConfigArguments, environment, failure::Failure, output};
@@ -28,6 +33,9 @@ pub(crate) struct Setup {
 
 /// The first argument of this program in its other role, between belljar and a child.
 pub(crate) const SUPERVISE: &str = "__supervise";
+
+/// The first argument of this program as the process in which scripts run.
+pub(crate) const ENGINE: &str = "__engine";
 
 /// A configuration, and what it was made of.
 pub(crate) struct Loaded {
@@ -150,17 +158,50 @@ impl Setup {
         Self { toolbox: Arc::new(toolbox), limits, runs }
     }
 
-    /// Adds the sandbox. `limits` are the owner's own, and may be higher than the configured ones.
-    pub(crate) fn gateway(&self, limits: &LimitsPatch) -> Result<Gateway, Failure> {
-        let sandbox = Sandbox::new(&Image::embedded(), options(&self.runs)).map_err(|error| match error {
-            SandboxError::Engine { .. } if self.runs.max_live.is_some() => {
+    /// Where scripts run, for people who ask; nothing where it is belljar's own process.
+    pub(crate) fn place_of_runs(&self) -> &'static str {
+        if self.runs.process == Some(true) { " in a confined process of their own" } else { "" }
+    }
+
+    /// Adds the engine. `limits` are the owner's own, and may be higher than the configured ones.
+    pub(crate) async fn gateway(&self, limits: &LimitsPatch) -> Result<Gateway, Failure> {
+        Ok(Gateway::new(self.toolbox.clone(), engine(&self.runs).await?, limits.over(&self.limits)))
+    }
+}
+
+/// What runs scripts: a sandbox of this process, or a confined process where the configuration asks for one.
+pub(crate) async fn engine(runs: &RunsPatch) -> Result<Engine, Failure> {
+    if runs.process != Some(true) {
+        let sandbox = Sandbox::new(&Image::embedded(), options(runs)).map_err(|error| match error {
+            SandboxError::Engine { .. } if runs.max_live.is_some() => {
                 let hint = "set a lower 'max_live' in [runs]: each run reserves some GiB of addresses";
-                RunError::new(ErrorKind::Config, error.to_string()).with_hint(hint).into()
+                Failure::config(error.to_string(), hint)
             }
             error => Failure::internal(error.to_string()),
         })?;
-        Ok(Gateway::new(self.toolbox.clone(), Arc::new(sandbox), limits.over(&self.limits)))
+        return Ok(Arc::new(sandbox).into());
     }
+    apart(runs).await
+}
+
+#[cfg(unix)]
+async fn apart(runs: &RunsPatch) -> Result<Engine, Failure> {
+    let program = environment::own_program().ok_or_else(|| {
+        Failure::internal("belljar's own program cannot be found, which the engine's process is to run")
+    })?;
+    let program = WorkerProgram { program, arguments: vec![ENGINE.into()] };
+    let process = ProcessEngine::start(program, options(runs)).await.map_err(|fault| {
+        Failure::config(
+            fault.to_string(),
+            "[runs] process = true asks for this process; without it, scripts run in belljar's own",
+        )
+    })?;
+    Ok(Arc::new(process).into())
+}
+
+#[cfg(not(unix))]
+async fn apart(_runs: &RunsPatch) -> Result<Engine, Failure> {
+    Err(Failure::config("[runs] process = true needs Linux", "without it, scripts run in belljar's own process"))
 }
 
 fn options(runs: &RunsPatch) -> SandboxOptions {

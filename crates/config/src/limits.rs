@@ -65,6 +65,7 @@ fn unexpected(table: &str, entry: &Entry) -> Located {
         "fuel" | "max_calls" | "max_concurrent_calls" | "max_log_lines" | "max_queued" => {
             ("a whole number", false, true)
         }
+        "process" => ("true or false", false, false),
         "max_live" | "max_computing" => ("a whole number above 0", false, true),
         _ => ("a size such as \"64MiB\", or a number of bytes", true, true),
     };
@@ -111,13 +112,13 @@ mod tests {
 
     #[test]
     fn how_many_runs_there_may_be_is_read_with_its_units() {
-        let text =
-            "[runs]\nmax_live = 8\nlive_memory = '2GiB'\nmax_computing = 2\nmax_queued = 0\nqueue_timeout = '5s'\n";
+        let text = "[runs]\nmax_live = 8\nlive_memory = '2GiB'\nmax_computing = 2\nmax_queued = 0\nqueue_timeout = '5s'\nprocess = true\n";
         let runs = toml(text).expect("runs").runs;
         assert_eq!((runs.max_live.map(u32::from), runs.max_computing.map(u32::from)), (Some(8), Some(2)));
         assert_eq!((runs.live_memory, runs.max_queued), (Some(ByteSize::gib(2)), Some(0)));
-        assert_eq!(runs.queue_timeout, Some(Duration::from_secs(5)));
+        assert_eq!((runs.queue_timeout, runs.process), (Some(Duration::from_secs(5)), Some(true)));
         for (line, expected) in [
+            ("process = 1", "line 2, column 11: 'runs.process' must be true or false, not a number"),
             ("max_live = 0", "line 2, column 12: 'runs.max_live' must be a whole number above 0, not another number"),
             (
                 "queue_timeout = 5",

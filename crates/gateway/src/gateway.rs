@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use belljar_engine::Engine;
 use belljar_model::{ErrorKind, Limits, LimitsPatch, Outcome, RunError};
-use belljar_sandbox::{Program, Sandbox};
+use belljar_sandbox::Program;
 use belljar_upstream::Caller;
 
 use crate::{Toolbox, grant::Grant};
@@ -12,15 +13,15 @@ use crate::{Toolbox, grant::Grant};
 #[derive(Clone)]
 pub struct Gateway {
     toolbox: Arc<Toolbox>,
-    sandbox: Arc<Sandbox>,
+    engine: Engine,
     limits: Limits,
     client: String,
 }
 
 impl Gateway {
-    /// A gateway whose runs have at most `limits`.
-    pub fn new(toolbox: Arc<Toolbox>, sandbox: Arc<Sandbox>, limits: Limits) -> Self {
-        Self { toolbox, sandbox, limits, client: String::new() }
+    /// A gateway whose runs have at most `limits`, over a sandbox of this process or an engine in one of its own.
+    pub fn new(toolbox: Arc<Toolbox>, engine: impl Into<Engine>, limits: Limits) -> Self {
+        Self { toolbox, engine: engine.into(), limits, client: String::new() }
     }
 
     /// The same gateway for a client of this name: where runs must queue, clients take turns.
@@ -77,7 +78,7 @@ impl Gateway {
         self.toolbox.begin_mentioned(&source);
         let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout, caller));
         let mut outcome = self
-            .sandbox
+            .engine
             .run_until(Program::new(source).with_client(self.client.as_str()), &limits, grant, cancelled)
             .await;
         self.toolbox.keep_observations(true).await;

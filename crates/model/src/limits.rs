@@ -209,6 +209,28 @@ fn beside<T: Ord>(limit: T, before: T, now: T) -> T {
 }
 
 /// Writes what it reads: only what is set, durations with a unit, sizes in bytes.
+/// A patch that sets every limit: applied to any limits, it gives these.
+impl From<&Limits> for LimitsPatch {
+    fn from(limits: &Limits) -> Self {
+        Self {
+            timeout: Some(limits.timeout),
+            compute: Some(limits.compute),
+            wait: Some(limits.wait),
+            call: Some(limits.call),
+            fuel: Some(limits.fuel),
+            memory: Some(limits.memory),
+            max_calls: Some(limits.max_calls),
+            max_concurrent_calls: Some(limits.max_concurrent_calls),
+            max_source: Some(limits.max_source),
+            max_arguments: Some(limits.max_arguments),
+            max_result: Some(limits.max_result),
+            max_output: Some(limits.max_output),
+            max_logs: Some(limits.max_logs),
+            max_log_lines: Some(limits.max_log_lines),
+        }
+    }
+}
+
 impl Serialize for LimitsPatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self {

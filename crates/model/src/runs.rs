@@ -19,6 +19,8 @@ pub struct RunsPatch {
     pub max_computing: Option<NonZeroU32>,
     /// Runs that may queue.
     pub max_queued: Option<u32>,
+    /// Whether scripts run in a confined process of their own.
+    pub process: Option<bool>,
     /// How long a run may queue.
     #[serde(deserialize_with = "duration")]
     pub queue_timeout: Option<Duration>,
@@ -26,5 +28,6 @@ pub struct RunsPatch {
 
 impl RunsPatch {
     /// The names of all, for messages.
-    pub const NAMES: [&'static str; 5] = ["max_live", "live_memory", "max_computing", "max_queued", "queue_timeout"];
+    pub const NAMES: [&'static str; 6] =
+        ["max_live", "live_memory", "max_computing", "max_queued", "queue_timeout", "process"];
 }

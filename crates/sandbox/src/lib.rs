@@ -34,6 +34,7 @@
 #![warn(missing_docs)]
 
 mod admission;
+pub mod apart;
 mod delivery;
 mod drive;
 mod failure;

@@ -28,6 +28,21 @@ pub trait Tools: Send + Sync + 'static {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>>;
 
+    /// The same for a call whose number among the calls and timers of the run is known, as [`Outcome::order`] has it. This is what a
+    /// sandbox calls; it is for tools that hand the call on to another process.
+    ///
+    /// [`Outcome::order`]: belljar_model::Outcome::order
+    fn begin(
+        &self,
+        number: u64,
+        tool: &GrantedTool,
+        arguments: JsonText,
+        limit: Duration,
+    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+        let _ = number;
+        self.call(tool, arguments, limit)
+    }
+
     /// What `tools.list` answers: a JSON array of `{path, effect, summary?}`, or why there is no such server.
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>>;
 
@@ -82,12 +97,12 @@ impl Directory {
     }
 
     /// The names of all properties, separated by U+000A.
-    pub(crate) fn names(&self) -> &str {
+    pub fn names(&self) -> &str {
         &self.names
     }
 
     /// The tool behind a property, by the property's position.
-    pub(crate) fn tool(&self, entry: usize) -> Option<&GrantedTool> {
+    pub fn tool(&self, entry: usize) -> Option<&GrantedTool> {
         self.tools.get(entry)
     }
 }

@@ -22,10 +22,11 @@ pub struct Bounds {
 #[cfg(unix)]
 impl Bounds {
     /// Bounds this process, which `parent` has started.
-    pub(crate) fn apply(&self, parent: u32) -> Result<(), BeginError> {
+    pub(crate) fn apply(&self, parent: u32, prepare: impl FnOnce()) -> Result<(), BeginError> {
         use nix::sys::resource::Resource;
         follow(parent)?;
         close_inherited(&[])?;
+        prepare();
         lower(Resource::RLIMIT_CORE, 0)?;
         #[cfg(not(any(target_os = "macos", target_os = "openbsd")))]
         if let Some(memory) = self.memory {
@@ -60,7 +61,8 @@ impl Bounds {
 
 #[cfg(not(unix))]
 impl Bounds {
-    pub(crate) fn apply(&self, _parent: u32) -> Result<(), BeginError> {
+    pub(crate) fn apply(&self, _parent: u32, prepare: impl FnOnce()) -> Result<(), BeginError> {
+        prepare();
         Ok(())
     }
 

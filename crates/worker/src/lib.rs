@@ -24,4 +24,4 @@ pub use descriptors::close_inherited;
 pub use frames::{FrameError, FrameReader, FrameWriter};
 pub use role::{BeginError, Role};
 pub use start::{StartError, WorkerProgram};
-pub use worker::{AskError, Worker, WorkerProcess};
+pub use worker::{AskError, Worker, WorkerPipes, WorkerProcess};

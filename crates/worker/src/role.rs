@@ -40,12 +40,26 @@ impl Role {
     /// # Errors
     /// The process was not started as a worker, or cannot be bounded. It must end.
     pub fn begin(
-        mut arguments: impl Iterator<Item = OsString>,
+        arguments: impl Iterator<Item = OsString>,
         bounds: Bounds,
         max_request: usize,
     ) -> Result<Self, BeginError> {
+        Self::begin_after(arguments, bounds, max_request, || {})
+    }
+
+    /// The same for a role that needs an open file: `prepare` opens it, after inherited files were closed and before the process is
+    /// bounded and hidden from others.
+    ///
+    /// # Errors
+    /// As [`Role::begin`].
+    pub fn begin_after(
+        mut arguments: impl Iterator<Item = OsString>,
+        bounds: Bounds,
+        max_request: usize,
+        prepare: impl FnOnce(),
+    ) -> Result<Self, BeginError> {
         let parent: Option<u32> = arguments.next().and_then(|argument| argument.to_str()?.parse().ok());
-        bounds.apply(parent.ok_or(BeginError::NotAWorker)?)?;
+        bounds.apply(parent.ok_or(BeginError::NotAWorker)?, prepare)?;
         Ok(Self { bounds, max_request })
     }
 

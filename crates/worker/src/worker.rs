@@ -69,8 +69,7 @@ impl Worker {
         let mut child = start(program).await?;
         let pipes = (child.stdin.take(), child.stdout.take());
         let (Some(stdin), Some(stdout)) = pipes else {
-            let source = std::io::Error::other("it has no pipes");
-            return Err(StartError::CannotExecute { program: program.program.clone(), source });
+            return Err(no_pipes(program));
         };
         let stderr = child.stderr.take();
         Ok(Self {
@@ -123,7 +122,41 @@ impl Worker {
     }
 }
 
+/// Our ends of a worker's pipes.
+#[derive(Debug)]
+pub struct WorkerPipes {
+    /// What it reads.
+    pub stdin: ChildStdin,
+    /// What it writes.
+    pub stdout: ChildStdout,
+    /// What it complains of. Whoever does not read it holds it up.
+    pub stderr: ChildStderr,
+}
+
 impl WorkerProcess {
+    /// Starts a worker that is spoken to in another way than a request and an answer at a time.
+    ///
+    /// # Errors
+    /// The system refuses to start the program.
+    ///
+    /// # Cancellation
+    /// The process is killed.
+    pub async fn start(program: &WorkerProgram) -> Result<(Self, WorkerPipes), StartError> {
+        let mut child = start(program).await?;
+        match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+            (Some(stdin), Some(stdout), Some(stderr)) => {
+                Ok((Self { child, stderr: None }, WorkerPipes { stdin, stdout, stderr }))
+            }
+            _ => Err(no_pipes(program)),
+        }
+    }
+
+    /// Kills the process, unless it has ended by itself.
+    pub fn kill(&mut self) {
+        // One that has just ended needs no signal.
+        let _ = self.child.start_kill();
+    }
+
     /// The number of the process, while it lives.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
@@ -146,6 +179,11 @@ impl WorkerProcess {
         };
         (status, String::from_utf8_lossy(&complaint).into_owned())
     }
+}
+
+fn no_pipes(program: &WorkerProgram) -> StartError {
+    let source = std::io::Error::other("it has no pipes");
+    StartError::CannotExecute { program: program.program.clone(), source }
 }
 
 struct Exchange {

@@ -134,7 +134,7 @@ async fn serve(config: &ConfigArguments) -> Result<(), Failure> {
         drain: DRAIN,
     };
     let setup = Setup::to_stay(loaded);
-    let gateway = setup.gateway(&LimitsPatch::default())?;
+    let gateway = setup.gateway(&LimitsPatch::default()).await?;
     let service = Arc::new(GatewayService::new(gateway, setup.limits.clone()));
     let server =
         Server::bind(&place.address, service, options).await.map_err(|fault| Failure::internal(fault.to_string()))?;

@@ -100,7 +100,7 @@ fn limits(limits: &LimitsPatch) -> Check {
 
 /// Whether the embedded image loads, and runs what it is given.
 async fn image(setup: &Setup) -> Check {
-    let gateway = match setup.gateway(&LimitsPatch::default()) {
+    let gateway = match setup.gateway(&LimitsPatch::default()).await {
         Ok(gateway) => gateway,
         Err(failure) => {
             let (message, hint) = failure.told();
@@ -111,8 +111,9 @@ async fn image(setup: &Setup) -> Check {
     let value = outcome.result.as_ref().map(|value| value.as_str().to_owned());
     match value {
         Ok(value) if value == "2" => {
-            let (version, digest) = (env!("CARGO_PKG_VERSION"), EMBEDDED_DIGESTS.component);
-            Check::good("image", format!("belljar {version}, runs scripts; interpreter sha256:{digest}"))
+            let (version, digest, place) =
+                (env!("CARGO_PKG_VERSION"), EMBEDDED_DIGESTS.component, setup.place_of_runs());
+            Check::good("image", format!("belljar {version}, runs scripts{place}; interpreter sha256:{digest}"))
         }
         Ok(value) => Check::new("image", State::Bad, format!("1 + 1 is {value}"), Some("install belljar anew".into())),
         Err(error) => Check::new("image", State::Bad, error.message.clone(), error.hint.clone()),

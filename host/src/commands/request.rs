@@ -225,7 +225,7 @@ impl Worker {
                 raw(&setup.toolbox.call(path, asked.params.clone(), left).await)?
             }
             (Self::Here(setup), Action::Script(code, limits)) => {
-                raw(&setup.gateway(limits)?.execute(code.clone(), &LimitsPatch::default()).await)?
+                raw(&setup.gateway(limits).await?.execute(code.clone(), &LimitsPatch::default()).await)?
             }
         };
         let seen: Seen = parsed(&answer)?;

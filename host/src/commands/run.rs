@@ -57,7 +57,7 @@ async fn here(
     json: bool,
     told_to_end: impl Future<Output = ()> + Send,
 ) -> Result<ExitCode, Failure> {
-    let gateway = setup.gateway(limits)?;
+    let gateway = setup.gateway(limits).await?;
     let progress = render::progress::show(setup.toolbox.upstream());
     let outcome = gateway.execute_until(script, &LimitsPatch::default(), told_to_end).await;
     progress.end().await;

@@ -20,7 +20,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
         (Worker::Daemon(ThroughDaemon { config: arguments.config }), None)
     } else {
         let setup = Setup::to_stay(loaded);
-        let gateway = setup.gateway(&LimitsPatch::default())?;
+        let gateway = setup.gateway(&LimitsPatch::default()).await?;
         setup.toolbox.upstream().begin_warm();
         (Worker::Here(gateway), Some(setup))
     };

@@ -17,6 +17,8 @@ mod logs;
 mod memory;
 mod names;
 mod processes;
+#[cfg(target_os = "linux")]
+mod second_wall;
 mod stack;
 mod table;
 mod texts;

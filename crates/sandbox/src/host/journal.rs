@@ -108,14 +108,7 @@ impl Journal {
     pub(crate) fn close(&self) -> Notes {
         let mut notes = std::mem::take(&mut *self.lock());
         for (tool, begun) in std::mem::take(&mut notes.open).into_values() {
-            notes.calls.push(CallRecord {
-                server: tool.path.server().to_owned(),
-                tool: tool.path.tool().to_owned(),
-                effect: tool.effect,
-                ok: false,
-                ms: milliseconds(begun.elapsed()),
-                error: Some("the run ended before the answer came; the call may have taken effect".to_owned()),
-            });
+            notes.calls.push(unanswered(&tool, begun));
         }
         notes
     }
@@ -142,6 +135,18 @@ fn lines(text: &str) -> usize {
 
 fn as_size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+/// What is kept of a call whose answer the guest never got.
+pub(crate) fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
+    CallRecord {
+        server: tool.path.server().to_owned(),
+        tool: tool.path.tool().to_owned(),
+        effect: tool.effect,
+        ok: false,
+        ms: milliseconds(begun.elapsed()),
+        error: Some("the run ended before the answer came; the call may have taken effect".to_owned()),
+    }
 }
 
 #[cfg(test)]

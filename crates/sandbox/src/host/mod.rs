@@ -18,9 +18,9 @@ use rand::{SeedableRng as _, rngs::StdRng};
 use tokio::task::JoinSet;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 
-pub(crate) use journal::Journal;
+pub(crate) use journal::{Journal, unanswered};
 pub(crate) use meter::Meter;
-pub(crate) use tools::milliseconds;
+pub(crate) use tools::{arguments_fault, bounded, milliseconds, panicked, record};
 pub(crate) use wasi::stderr_text;
 
 use crate::{Directory, Tools, delivery::Inbox, limiter::MemoryLimiter};

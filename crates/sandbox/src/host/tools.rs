@@ -110,7 +110,7 @@ impl RunState {
         let (sender, receiver) = oneshot::channel();
         let bounds = JsonBounds::with_bytes(as_size(self.limits.max_arguments.as_u64()));
         let call = match JsonText::parse(arguments, &bounds) {
-            Ok(arguments) => Ok(self.tools.call(&tool, arguments, self.limits.call)),
+            Ok(arguments) => Ok(self.tools.begin(number, &tool, arguments, self.limits.call)),
             Err(fault) => Err(arguments_fault(&fault)),
         };
         let (inbox, journal, max_result) = (self.inbox.clone(), self.journal.clone(), self.limits.max_result.as_u64());
@@ -139,7 +139,7 @@ impl RunState {
     }
 }
 
-fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
+pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
     let used = result.as_str().len() as u64;
     if used <= max_result {
         return Ok(result);
@@ -149,7 +149,7 @@ fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
 }
 
 /// What is kept of a call. Of one that was never made, nothing.
-fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> Option<CallRecord> {
+pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> Option<CallRecord> {
     let error = match result {
         Err(fault) if fault.is_refusal => return None,
         Err(fault) => Some(fault.message.chars().take(MAX_ERROR).collect()),
@@ -179,12 +179,12 @@ fn reported_error(result: &JsonText) -> Option<String> {
     Some(text.unwrap_or("the tool reported an error").chars().take(MAX_ERROR).collect())
 }
 
-fn panicked() -> CallFault {
+pub(crate) fn panicked() -> CallFault {
     CallFault::new("the tool's code in the host panicked")
         .with_hint("this is a defect of the program that offers the tool: see its log")
 }
 
-fn arguments_fault(fault: &JsonFault) -> CallFault {
+pub(crate) fn arguments_fault(fault: &JsonFault) -> CallFault {
     CallFault::refused(format!("the arguments were not accepted: {fault}"))
 }
 

@@ -1,0 +1,68 @@
+//! The walls around the process in which scripts run.
+//!
+//! They are built in two steps, because landlock binds the thread that asks for it and those that it starts later, and because the
+//! engine needs more while it is set up than afterwards: machine code is made executable, and threads are started.
+//!
+//! 1. [`before_threads`], as long as the process has one thread: no file, no TCP port, no abstract socket, no signal to others.
+//! 2. [`before_work`], when the engine and its threads stand and no script has been read yet: a short list of system calls
+//!    (see `system_calls.rs`), which has none that opens, connects, starts, traces or makes memory executable; and resource limits
+//!    that leave no room for a descriptor, a process or a byte in a file. Any other call ends the process on the spot, so that an
+//!    attempt is loud.
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetStatus,
+    Scope,
+};
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use crate::{ConfineFault, system_calls};
+
+/// Takes all files away from this thread and those that it starts. What is open stays open.
+///
+/// The kernel must know landlock; what newer kernels can take away as well (TCP, abstract sockets, signals) is taken where they can,
+/// since the filter of [`before_work`] denies it too.
+///
+/// # Errors
+/// [`ConfineFault::Landlock`], where the kernel has no landlock.
+pub fn before_threads() -> Result<(), ConfineFault> {
+    let fault = |error: &dyn std::fmt::Display| ConfineFault::Landlock(error.to_string());
+    let status = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V1))
+        .map_err(|error| fault(&error))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(ABI::V6))
+        .map_err(|error| fault(&error))?
+        .handle_access(AccessNet::from_all(ABI::V6))
+        .map_err(|error| fault(&error))?
+        .scope(Scope::from_all(ABI::V6))
+        .map_err(|error| fault(&error))?
+        .create()
+        .map_err(|error| fault(&error))?
+        .restrict_self()
+        .map_err(|error| fault(&error))?;
+    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+        return Err(ConfineFault::Landlock("the kernel did not enforce it".to_owned()));
+    }
+    Ok(())
+}
+
+/// Leaves all threads of this process the system calls that running scripts takes, and nothing to take of descriptors, processes
+/// and files.
+///
+/// # Errors
+/// [`ConfineFault`], where the system cannot give one of these.
+pub fn before_work() -> Result<(), ConfineFault> {
+    for (name, resource) in [
+        ("RLIMIT_CORE", Resource::Core),
+        ("RLIMIT_FSIZE", Resource::Fsize),
+        ("RLIMIT_NPROC", Resource::Nproc),
+        ("RLIMIT_MSGQUEUE", Resource::Msgqueue),
+        // What is open stays open; nothing can be opened any more.
+        ("RLIMIT_NOFILE", Resource::Nofile),
+    ] {
+        setrlimit(resource, Rlimit { current: Some(0), maximum: Some(0) })
+            .map_err(|error| ConfineFault::Limit { name, source: error.into() })?;
+    }
+    system_calls::leave_those_of_the_engine()
+}

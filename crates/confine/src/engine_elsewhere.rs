@@ -1,0 +1,19 @@
+//! The walls around the engine's process, where there is no Linux: none, so it does not start.
+
+use crate::ConfineFault;
+
+/// Says that there are no files to take away here.
+///
+/// # Errors
+/// Always.
+pub fn before_threads() -> Result<(), ConfineFault> {
+    Err(ConfineFault::Unsupported(std::env::consts::OS))
+}
+
+/// Says that there is no filter here.
+///
+/// # Errors
+/// Always.
+pub fn before_work() -> Result<(), ConfineFault> {
+    Err(ConfineFault::Unsupported(std::env::consts::OS))
+}

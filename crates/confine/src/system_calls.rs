@@ -1,0 +1,122 @@
+//! The system calls that running scripts takes: wasmtime's memory, tokio's waiting, the pipe to the gateway.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
+
+use crate::ConfineFault;
+
+/// Calls that are allowed whatever their arguments. With each group, what needs it.
+const ALLOWED: &[libc::c_long] = &[
+    // The pipe to the gateway, the log on stderr, the eventfd that wakes a thread.
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_write,
+    libc::SYS_writev,
+    libc::SYS_close,
+    // Waiting: tokio's reactor and timers, locks, the thread that keeps the deadlines.
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_epoll_wait,
+    libc::SYS_epoll_pwait,
+    libc::SYS_epoll_ctl,
+    libc::SYS_futex,
+    libc::SYS_nanosleep,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_sched_yield,
+    libc::SYS_restart_syscall,
+    // Clocks, where the kernel's page for them is missing, and randomness for a run's seed.
+    libc::SYS_clock_gettime,
+    libc::SYS_gettimeofday,
+    libc::SYS_getrandom,
+    // Memory that is never executable. (`mmap` and `mprotect` are below.)
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_brk,
+    // What a thread does at its start and at its end.
+    libc::SYS_sigaltstack,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_rseq,
+    libc::SYS_set_robust_list,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_gettid,
+    libc::SYS_getpid,
+    libc::SYS_membarrier,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+];
+
+/// `PAGEMAP_SCAN`: `_IOWR('f', 16, struct pm_scan_arg)`, by which a slot's touched pages are found.
+const PAGEMAP_SCAN: u64 = 0xc060_6610;
+
+/// Allows the engine's calls to all threads of this process. Any other ends it, but for one: opening a file for reading fails with
+/// `EACCES`. The C library does so in the middle of an allocation, to learn of the machine, and goes on without.
+pub(crate) fn leave_those_of_the_engine() -> Result<(), ConfineFault> {
+    let fails = BTreeMap::from([(libc::SYS_openat, vec![reads()?])]);
+    let denied = SeccompAction::Errno(libc::EACCES.unsigned_abs());
+    apply(&compile(fails, SeccompAction::Allow, denied)?)?;
+    // Of two filters that see a call, the stricter one decides.
+    apply(&engine_filter()?)
+}
+
+/// An opening for reading alone, in the way of libraries.
+fn reads() -> Result<SeccompRule, ConfineFault> {
+    let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+    rule(vec![argument(2, SeccompCmpOp::Eq, u64::from(flags.unsigned_abs()))?])
+}
+
+fn apply(filter: &BpfProgram) -> Result<(), ConfineFault> {
+    seccompiler::apply_filter_all_threads(filter).map_err(|error| ConfineFault::Seccomp(error.to_string()))
+}
+
+fn engine_filter() -> Result<BpfProgram, ConfineFault> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
+    let executable = u64::from(libc::PROT_EXEC.unsigned_abs());
+    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+        rules.insert(call, vec![rule(vec![argument(2, SeccompCmpOp::MaskedEq(executable), 0)?])?]);
+    }
+    rules.insert(libc::SYS_openat, vec![reads()?]);
+    rules.insert(libc::SYS_ioctl, vec![rule(vec![argument(1, SeccompCmpOp::Eq, PAGEMAP_SCAN)?])?]);
+    // Whether a descriptor is open, which debug builds ask before they close one.
+    let is_open = u64::from(libc::F_GETFD.unsigned_abs());
+    rules.insert(libc::SYS_fcntl, vec![rule(vec![argument(1, SeccompCmpOp::Eq, is_open)?])?]);
+    // A name for a thread or for a mapping.
+    let names = [libc::PR_SET_NAME, libc::PR_SET_VMA];
+    let names = names.iter().map(|option| {
+        let option = u64::from(option.unsigned_abs());
+        rule(vec![argument(0, SeccompCmpOp::Eq, option)?])
+    });
+    rules.insert(libc::SYS_prctl, names.collect::<Result<_, _>>()?);
+    // An abort signals its own process.
+    let own = u64::from(std::process::id());
+    rules.insert(libc::SYS_tgkill, vec![rule(vec![argument(0, SeccompCmpOp::Eq, own)?])?]);
+    compile(rules, SeccompAction::KillProcess, SeccompAction::Allow)
+}
+
+/// A filter that answers calls that fit a rule with `on_match`, and all others with `otherwise`.
+fn compile(
+    rules: BTreeMap<i64, Vec<SeccompRule>>,
+    otherwise: SeccompAction,
+    on_match: SeccompAction,
+) -> Result<BpfProgram, ConfineFault> {
+    let architecture =
+        TargetArch::try_from(std::env::consts::ARCH).map_err(|_| ConfineFault::Unsupported(std::env::consts::ARCH))?;
+    let filter = SeccompFilter::new(rules, otherwise, on_match, architecture).map_err(fault)?;
+    BpfProgram::try_from(filter).map_err(fault)
+}
+
+fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, ConfineFault> {
+    SeccompRule::new(conditions).map_err(fault)
+}
+
+/// A condition on the lower half of an argument: all that the kernel looks at of those that are compared here.
+fn argument(index: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, ConfineFault> {
+    SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value).map_err(fault)
+}
+
+fn fault(error: seccompiler::BackendError) -> ConfineFault {
+    ConfineFault::Seccomp(error.to_string())
+}

@@ -1,0 +1,47 @@
+//! Why a run was lost with its process.
+
+use std::time::Duration;
+
+use belljar_model::{ErrorKind, RunError};
+
+use crate::protocol::Malformed;
+
+/// How the engine's process broke the rules of the protocol. No fault of a script makes it do so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Violation {
+    #[error("a frame is malformed: {0}")]
+    Malformed(#[from] Malformed),
+    #[error("a frame has {length} bytes, more than its run may send")]
+    Length { length: u32 },
+    #[error("a frame of an unknown kind: {0}")]
+    Kind(u8),
+    #[error("a frame for a run that it was not given")]
+    Run,
+    #[error("a call of a tool that its run was not granted")]
+    Tool,
+    #[error("a call whose number is not higher than the last")]
+    Number,
+    #[error("more calls than its run may make")]
+    Calls,
+    #[error("a question before the last one was answered")]
+    Questions,
+}
+
+/// Why a process is no more.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Lost {
+    #[error("the engine's process ended ({0})")]
+    Ended(String),
+    #[error("the engine's process broke its protocol and was ended: {0}")]
+    Violated(#[from] Violation),
+    #[error("the engine's process had not ended a run {0:?} after its time and was ended itself")]
+    Overdue(Duration),
+}
+
+impl Lost {
+    /// What a run that was lost ends in.
+    pub(crate) fn error(&self) -> RunError {
+        RunError::new(ErrorKind::Internal, format!("{self}; the run ended with it"))
+            .with_hint("this is a fault in belljar, not in the script; run it again if the calls made so far allow it")
+    }
+}

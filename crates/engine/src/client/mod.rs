@@ -1,0 +1,240 @@
+//! The gateway's side: the engine's process is started, spoken to, and replaced when it has ended.
+//!
+//! `connection.rs` is the talk with one process, `run.rs` one run of it, `lost.rs` why a process is no more.
+
+mod connection;
+mod lost;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use belljar_model::{ErrorKind, Limits, Outcome, RunError};
+use belljar_sandbox::{Program, SandboxOptions, Tools};
+use belljar_worker::{StartError, WorkerProcess, WorkerProgram};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
+    net::unix::pipe::{Receiver, Sender},
+    process::ChildStderr,
+    task::{AbortHandle, JoinSet},
+    time::timeout,
+};
+
+use self::{
+    connection::{Connection, Greeting},
+    lost::Lost,
+};
+use crate::protocol::to_worker;
+
+/// How long a process may take until it is ready. Milliseconds, unless its machine code must be compiled anew.
+const START: Duration = Duration::from_secs(60);
+/// How often a process may be started within [`STARTS_WITHIN`]. A script that brings it down brings down the runs beside it as well: after
+/// so many there is a pause.
+const MAX_STARTS: usize = 5;
+const STARTS_WITHIN: Duration = Duration::from_secs(60);
+/// Lines of the process's stderr that are logged, and bytes of each: it says little as long as all is well.
+const MAX_LOG_LINES: usize = 200;
+const MAX_LOG_LINE: u64 = 2048;
+
+/// Runs scripts in a confined process, which is started again when it has ended. Dropping it ends the process.
+pub struct ProcessEngine {
+    program: WorkerProgram,
+    options: SandboxOptions,
+    /// Whoever holds this starts the next one.
+    starting: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Process>,
+    starts: VecDeque<Instant>,
+}
+
+struct Process {
+    connection: Arc<Connection>,
+    pid: Option<u32>,
+    serving: AbortHandle,
+}
+
+/// Why there is no engine.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineFault {
+    /// The process cannot be started.
+    #[error("the engine's process cannot be started: {0}")]
+    Start(#[from] StartError),
+    /// It was started, and is not what was asked for: the system cannot give the walls, or the engine cannot be set up.
+    #[error("the engine's process cannot be set up: {0}")]
+    SetUp(String),
+    /// It has ended too often.
+    #[error("the engine's process has ended {MAX_STARTS} times within {STARTS_WITHIN:?}; it is started again in {0:?}")]
+    TooOften(Duration),
+}
+
+impl ProcessEngine {
+    /// Starts the process: `program` in the role in which it calls [`serve`](crate::serve).
+    ///
+    /// # Errors
+    /// [`EngineFault`], also where the system cannot give the walls: there is no engine with fewer of them.
+    pub async fn start(program: WorkerProgram, options: SandboxOptions) -> Result<Self, EngineFault> {
+        let engine = Self { program, options, starting: tokio::sync::Mutex::default(), state: Mutex::default() };
+        engine.connection().await?;
+        Ok(engine)
+    }
+
+    /// The number of the process, while there is one.
+    pub fn pid(&self) -> Option<u32> {
+        self.lock().current.as_ref().filter(|process| process.connection.is_alive()).and_then(|process| process.pid)
+    }
+
+    /// Runs a script until it ends or `cancelled` does, as [`Sandbox::run_until`](belljar_sandbox::Sandbox::run_until) does. When the
+    /// process ends meanwhile, the run ends as `internal`, with the calls that it had made.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the run, and aborts its calls.
+    pub async fn run_until(
+        &self,
+        program: Program,
+        limits: &Limits,
+        tools: Arc<dyn Tools>,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Outcome {
+        let patience = limits.timeout.saturating_add(self.options.queue_timeout);
+        let mut cancelled = std::pin::pin!(cancelled);
+        loop {
+            let connection = tokio::select! {
+                connection = self.connection() => connection,
+                () = cancelled.as_mut() => {
+                    return Outcome::refused(RunError::new(ErrorKind::Cancelled, "the run was cancelled"));
+                }
+            };
+            let connection = match connection {
+                Ok(connection) => connection,
+                Err(fault) => return Outcome::refused(refusal(&fault)),
+            };
+            // A process that ended before the run was handed to it is replaced; how often that may happen is bounded there.
+            if let Some(outcome) = connection.run(&program, limits, tools.clone(), patience, cancelled.as_mut()).await {
+                return outcome;
+            }
+        }
+    }
+
+    /// The talk with the process, which is started if there is none.
+    async fn connection(&self) -> Result<Arc<Connection>, EngineFault> {
+        if let Some(connection) = self.current() {
+            return Ok(connection);
+        }
+        let _turn = self.starting.lock().await;
+        if let Some(connection) = self.current() {
+            return Ok(connection);
+        }
+        self.note_start()?;
+        let process = timeout(START, begin(&self.program, &self.options)).await;
+        let process = process.map_err(|_| EngineFault::SetUp(format!("it was not ready after {START:?}")))??;
+        let connection = process.connection.clone();
+        self.lock().current = Some(process);
+        Ok(connection)
+    }
+
+    fn current(&self) -> Option<Arc<Connection>> {
+        let state = self.lock();
+        let process = state.current.as_ref()?;
+        process.connection.is_alive().then(|| process.connection.clone())
+    }
+
+    fn note_start(&self) -> Result<(), EngineFault> {
+        let mut state = self.lock();
+        let now = Instant::now();
+        state.starts.retain(|start| now.duration_since(*start) < STARTS_WITHIN);
+        if state.starts.len() >= MAX_STARTS
+            && let Some(first) = state.starts.front()
+        {
+            return Err(EngineFault::TooOften(STARTS_WITHIN.saturating_sub(now.duration_since(*first))));
+        }
+        state.starts.push_back(now);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The task has the process, which is killed when it is dropped.
+        self.serving.abort();
+    }
+}
+
+fn refusal(fault: &EngineFault) -> RunError {
+    let error = RunError::new(ErrorKind::Internal, fault.to_string());
+    match fault {
+        EngineFault::TooOften(left) => error
+            .with_hint(
+                "belljar's log says why it ended; without [runs] process = true, scripts run in belljar's own process",
+            )
+            .with_retry_after(*left),
+        _ => error.with_hint(
+            "belljar doctor says what is missing; [runs] process in the configuration asks for this process",
+        ),
+    }
+}
+
+/// Starts a process, and waits until its engine and its walls stand.
+async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Process, EngineFault> {
+    let (mut process, pipes) = WorkerProcess::start(program).await?;
+    let broken = |error: std::io::Error| EngineFault::SetUp(error.to_string());
+    let to = pipes.stdin.into_owned_fd().and_then(Sender::from_owned_fd).map_err(broken)?;
+    let mut from = pipes.stdout.into_owned_fd().and_then(Receiver::from_owned_fd).map_err(broken)?;
+    let mut tasks = JoinSet::new();
+    tasks.spawn(log(pipes.stderr));
+    let connection = Connection::new(to);
+    match connection.greet(to_worker::hello(options), &mut from).await {
+        Ok(Greeting::Ready) => {}
+        Ok(Greeting::Failed(reason)) => return Err(EngineFault::SetUp(reason)),
+        Err(lost) => {
+            let how = process.ended().await.0.map(|status| format!(" ({status})")).unwrap_or_default();
+            return Err(EngineFault::SetUp(format!("{lost}{how}")));
+        }
+    }
+    let pid = process.id();
+    let served = connection.clone();
+    let serving = tokio::spawn(async move {
+        let _logging = tasks;
+        let lost = served.serve(from).await;
+        if !matches!(lost, Lost::Ended(_)) {
+            process.kill();
+        }
+        let (status, _) = process.ended().await;
+        let lost = match (lost, status) {
+            (Lost::Ended(_), Some(status)) => Lost::Ended(status.to_string()),
+            (lost, _) => lost,
+        };
+        tracing::error!(pid, "{lost}; it is started again for the next run");
+        served.lose_all(&lost);
+    });
+    Ok(Process { connection, pid, serving: serving.abort_handle() })
+}
+
+/// Logs what the process says on stderr, within bounds, and reads past the rest.
+async fn log(stderr: ChildStderr) {
+    let mut stderr = BufReader::new(stderr);
+    for _ in 0..MAX_LOG_LINES {
+        let mut line = Vec::new();
+        match (&mut stderr).take(MAX_LOG_LINE).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let line = String::from_utf8_lossy(&line);
+        tracing::warn!("the engine's process says: {}", line.trim_end().escape_debug());
+    }
+    tracing::warn!("the engine's process says more, which is not logged");
+    let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
+}

@@ -1,0 +1,248 @@
+//! One run, as the gateway's side sees it.
+//!
+//! What the run may do is decided here and not in the engine's process: which tools it was granted, how many calls it may make, what
+//! becomes of them. The calls of its outcome are those that were made from here.
+
+use std::{
+    collections::BTreeMap,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Waker},
+    time::Instant,
+};
+
+use belljar_model::{CallRecord, JsonText, Limits, Outcome};
+use belljar_sandbox::{CallFault, Directory, GrantedTool, Tools, apart};
+use futures::FutureExt as _;
+use tokio::{sync::oneshot, task::JoinSet};
+
+use super::lost::{Lost, Violation};
+use crate::protocol::{
+    from_worker::{self, Question},
+    outbox::Outbox,
+    to_worker,
+};
+
+/// Arguments up to so many bytes are looked at, and the call begun, where they are read. Larger ones take a task of their own, so that
+/// the calls of other runs do not wait for them.
+const AT_ONCE_BYTES: usize = 16 * 1024;
+
+/// A run under way.
+pub(crate) struct Run {
+    number: u64,
+    limits: Limits,
+    tools: Arc<dyn Tools>,
+    outbox: Arc<Outbox>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What the run has been told of, by the namespace's number.
+    directories: Vec<Option<Arc<Directory>>>,
+    /// Whether a question waits for its answer.
+    is_asking: bool,
+    /// The number of the last call.
+    last: u64,
+    begun: u64,
+    open: BTreeMap<u64, (GrantedTool, Instant)>,
+    ended: BTreeMap<u64, CallRecord>,
+    /// Calls and questions under way; aborted when the run ends.
+    tasks: JoinSet<()>,
+    ending: Option<oneshot::Sender<Result<Outcome, Lost>>>,
+}
+
+impl Run {
+    /// A run, and what it will end in.
+    pub(crate) fn new(
+        number: u64,
+        limits: Limits,
+        tools: Arc<dyn Tools>,
+        namespaces: usize,
+        outbox: Arc<Outbox>,
+    ) -> (Arc<Self>, oneshot::Receiver<Result<Outcome, Lost>>) {
+        let (ending, ended) = oneshot::channel();
+        let state = State {
+            directories: vec![None; namespaces],
+            is_asking: false,
+            last: 0,
+            begun: 0,
+            open: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            tasks: JoinSet::new(),
+            ending: Some(ending),
+        };
+        (Arc::new(Self { number, limits, tools, outbox, state: Mutex::new(state) }), ended)
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Takes a frame of the run that is not its end.
+    pub(crate) fn take(self: &Arc<Self>, kind: u8, body: &[u8]) -> Result<(), Violation> {
+        match kind {
+            from_worker::CALL => self.begin_call(body),
+            _ => self.begin_question(from_worker::parse_question(kind, body)?),
+        }
+    }
+
+    /// Takes the run's end.
+    pub(crate) fn end(&self, body: &[u8]) -> Result<(), Violation> {
+        let outcome = from_worker::parse_outcome(body, &self.limits)?;
+        if let Some(ending) = self.lock().ending.take() {
+            // If nobody waits any more, nobody wants it.
+            let _ = ending.send(Ok(outcome));
+        }
+        Ok(())
+    }
+
+    /// Ends the run since its process has ended.
+    pub(crate) fn lose(&self, lost: Lost) {
+        if let Some(ending) = self.lock().ending.take() {
+            let _ = ending.send(Err(lost));
+        }
+    }
+
+    /// Aborts what is under way, and gives the calls that were made: first those whose answers the script got, in that order.
+    pub(crate) fn close(&self, order: &[u64]) -> Vec<CallRecord> {
+        let mut state = self.lock();
+        state.tasks = JoinSet::new();
+        let mut ended = std::mem::take(&mut state.ended);
+        let mut calls: Vec<_> = order.iter().filter_map(|number| ended.remove(number)).collect();
+        calls.extend(ended.into_values());
+        let open = std::mem::take(&mut state.open);
+        calls.extend(open.into_values().map(|(tool, begun)| apart::unanswered(&tool, begun)));
+        calls
+    }
+
+    fn begin_call(self: &Arc<Self>, body: &[u8]) -> Result<(), Violation> {
+        let call = from_worker::parse_call(body, &self.limits)?;
+        let number = call.number;
+        let tool = {
+            let mut state = self.lock();
+            if number <= state.last {
+                return Err(Violation::Number);
+            }
+            state.last = number;
+            state.begun += 1;
+            if state.begun > self.limits.max_calls || state.open.len() as u64 >= self.limits.max_concurrent_calls {
+                return Err(Violation::Calls);
+            }
+            let directory = state.directories.get(call.namespace as usize).and_then(Option::as_ref);
+            let tool = directory.and_then(|directory| directory.tool(call.entry as usize));
+            let tool = tool.cloned().ok_or(Violation::Tool)?;
+            state.open.insert(number, (tool.clone(), Instant::now()));
+            tool
+        };
+        if call.arguments.len() > AT_ONCE_BYTES {
+            let run = self.clone();
+            self.spawn(async move {
+                let called = apart::call(&*run.tools, tool, call.arguments, &run.limits);
+                run.answer(number, called.await).await;
+            });
+            return Ok(());
+        }
+        // Many a tool has its answer at hand, or needs no more than to send its request.
+        let mut called = apart::call(&*self.tools, tool, call.arguments, &self.limits);
+        match called.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            std::task::Poll::Ready((result, record)) => {
+                let bytes = to_worker::call_answer_bytes(&result);
+                if let Some(room) = self.outbox.room_now(bytes) {
+                    self.note_end(number, record);
+                    self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result));
+                } else {
+                    let run = self.clone();
+                    self.spawn(async move { run.answer(number, (result, record)).await });
+                }
+            }
+            std::task::Poll::Pending => {
+                let run = self.clone();
+                self.spawn(async move { run.answer(number, called.await).await });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends an answer when there is room for it.
+    async fn answer(&self, number: u64, (result, record): (Result<JsonText, CallFault>, Option<CallRecord>)) {
+        self.note_end(number, record);
+        if let Some(room) = self.outbox.room_for(to_worker::call_answer_bytes(&result)).await {
+            self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result));
+        }
+    }
+
+    fn note_end(&self, number: u64, record: Option<CallRecord>) {
+        let mut state = self.lock();
+        if state.open.remove(&number).is_some()
+            && let Some(record) = record
+        {
+            state.ended.insert(number, record);
+        }
+    }
+
+    fn begin_question(self: &Arc<Self>, question: Question) -> Result<(), Violation> {
+        if std::mem::replace(&mut self.lock().is_asking, true) {
+            return Err(Violation::Questions);
+        }
+        let run = self.clone();
+        self.spawn(async move {
+            let found = AssertUnwindSafe(run.find(question)).catch_unwind().await;
+            let found = found.unwrap_or_else(|_| Err("the tool's code in the host panicked".to_owned()));
+            let found = found.as_ref().map(Found::as_str).map_err(String::as_str);
+            let bytes = found.map_or_else(str::len, str::len);
+            if let Some(room) = run.outbox.room_for(bytes).await {
+                // Before it is answered: the next question may come at once.
+                run.lock().is_asking = false;
+                run.outbox.send_in(room, to_worker::answer(run.number, found));
+            }
+        });
+        Ok(())
+    }
+
+    async fn find(&self, question: Question) -> Result<Found, String> {
+        match question {
+            Question::Directory(namespace) => {
+                let namespace = namespace as usize;
+                if namespace >= self.lock().directories.len() {
+                    return Err(format!("there is no namespace {namespace}"));
+                }
+                let directory = self.tools.directory(namespace).await.map_err(|unavailable| unavailable.reason)?;
+                if let Some(place) = self.lock().directories.get_mut(namespace) {
+                    *place = Some(directory.clone());
+                }
+                Ok(Found::Directory(directory))
+            }
+            Question::List(server) => self.tools.list(server).await.map(Found::Json),
+            Question::Search(query, limit) => Ok(Found::Json(self.tools.search(query, limit as usize).await)),
+            Question::Describe(path) => self.tools.describe(path).await.map(Found::Json),
+        }
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut state = self.lock();
+        // One whose run has ended would never be aborted.
+        if state.ending.is_some() {
+            while state.tasks.try_join_next().is_some() {}
+            state.tasks.spawn(task);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The answer to a question.
+enum Found {
+    Directory(Arc<Directory>),
+    Json(JsonText),
+}
+
+impl Found {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Directory(directory) => directory.names(),
+            Self::Json(text) => text.as_str(),
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! What the gateway's side bears of an engine process in which an attacker speaks.
+
+use std::io;
+
+use belljar_model::{ByteSize, Effect, ErrorKind, JsonText, Usage};
+use belljar_sandbox::ToolSet;
+use serde_json::json;
+use tokio::{
+    io::AsyncWriteExt as _,
+    sync::oneshot,
+    task::JoinHandle,
+    time::{Duration, sleep},
+};
+
+use super::{
+    connection::Connection,
+    lost::{Lost, Violation},
+    *,
+};
+use crate::protocol::{
+    Malformed,
+    bytes::Writer,
+    frame::{Header, frame},
+    from_worker::{self, Question},
+    to_worker,
+};
+
+/// The other side, which says whatever a test wants.
+struct Fake {
+    hears: Receiver,
+    says: Sender,
+}
+
+impl Fake {
+    async fn say(&mut self, bytes: &[u8]) {
+        // One that was ended has nobody to talk to.
+        let _ = self.says.write_all(bytes).await;
+    }
+
+    /// The next frame of this kind; others are passed over.
+    async fn hear(&mut self, kind: u8) -> Vec<u8> {
+        loop {
+            let header = Header::read(&mut self.hears).await.expect("a pipe").expect("a frame");
+            let body = header.body(&mut self.hears).await.expect("its body");
+            if header.kind == kind {
+                return body;
+            }
+        }
+    }
+}
+
+fn connected() -> (Arc<Connection>, JoinHandle<Lost>, Fake) {
+    let (hears, to) = io::pipe().expect("a pipe");
+    let (from, says) = io::pipe().expect("a pipe");
+    let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"));
+    let from = Receiver::from_owned_fd(from.into()).expect("a receiver");
+    let served = connection.clone();
+    let serving = tokio::spawn(async move {
+        let lost = served.serve(from).await;
+        served.lose_all(&lost);
+        lost
+    });
+    let hears = Receiver::from_owned_fd(hears.into()).expect("a receiver");
+    let says = Sender::from_owned_fd(says.into()).expect("a sender");
+    (connection, serving, Fake { hears, says })
+}
+
+fn tools() -> Arc<dyn Tools> {
+    let quick = async |arguments: serde_json::Map<String, serde_json::Value>| Ok(json!({ "got": arguments }));
+    let never = async |_| std::future::pending().await;
+    Arc::new(
+        ToolSet::new().with("a", "quick", Effect::ReadOnly, quick).with("a", "never", Effect::External, never).with(
+            "b",
+            "secret",
+            Effect::External,
+            quick,
+        ),
+    )
+}
+
+/// Begins a run of these limits, as number 1 of its connection.
+fn begun(connection: &Arc<Connection>, limits: Limits) -> JoinHandle<Option<Outcome>> {
+    let connection = connection.clone();
+    tokio::spawn(async move {
+        let program = Program::new("return 1");
+        connection.run(&program, &limits, tools(), limits.timeout, std::future::pending()).await
+    })
+}
+
+fn ask(namespace: u32) -> Vec<u8> {
+    from_worker::question(1, &Question::Directory(namespace))
+}
+
+fn call(number: u64, namespace: u32, entry: u32) -> Vec<u8> {
+    from_worker::call(1, number, namespace, entry, "{}")
+}
+
+fn outcome(result: Result<JsonText, RunError>, order: Vec<u64>) -> Vec<u8> {
+    let outcome = Outcome { result, logs: Vec::new(), calls: Vec::new(), usage: Usage::default(), order };
+    from_worker::outcome(1, &outcome)
+}
+
+/// The start of a frame whose body never comes.
+fn claim(kind: u8, run: u64, length: u32) -> Vec<u8> {
+    let mut claimed = frame(kind, run, &[]);
+    claimed.splice(..4, length.to_le_bytes());
+    claimed
+}
+
+/// Says `frames` once the run has the directory of server `a` (quick, never), and gives what became of process and run.
+async fn after(frames: Vec<Vec<u8>>, limits: Limits) -> (Lost, Outcome) {
+    let (connection, serving, mut fake) = connected();
+    let run = begun(&connection, limits);
+    fake.hear(to_worker::RUN).await;
+    fake.say(&ask(0)).await;
+    fake.hear(to_worker::ANSWER).await;
+    for frame in frames {
+        fake.say(&frame).await;
+    }
+    drop(fake.says);
+    let lost = serving.await.expect("no panic");
+    (lost, run.await.expect("no panic").expect("it had begun"))
+}
+
+#[tokio::test]
+async fn a_process_that_breaks_a_rule_is_ended_and_its_run_is_internal() {
+    let limits = Limits { max_calls: 3, max_concurrent_calls: 2, max_arguments: ByteSize(100), ..Limits::default() };
+    let null = || outcome(Ok(JsonText::null()), vec![]);
+    let with_kind = |kind, body: &[u8]| vec![frame(kind, 1, body)];
+    let malformed = |malformed| Violation::Malformed(malformed);
+    let table: Vec<(&str, Vec<Vec<u8>>, Violation)> = vec![
+        ("garbage", vec![b"GET / HTTP/1.1\r\nHost: gateway\r\n\r\n".to_vec()], Violation::Run),
+        ("a frame for no run", vec![frame(from_worker::READY, 0, &[])], Violation::Run),
+        ("a frame for another's run", vec![from_worker::call(2, 1, 0, 0, "{}")], Violation::Run),
+        ("an unknown kind", with_kind(200, b"x"), Violation::Kind(200)),
+        ("ready once more", with_kind(from_worker::READY, b""), Violation::Kind(from_worker::READY)),
+        ("gone though it was not dropped", vec![from_worker::gone(1)], Violation::Kind(from_worker::GONE)),
+        ("a call of 4 GiB", vec![claim(from_worker::CALL, 1, u32::MAX)], Violation::Length { length: u32::MAX }),
+        ("arguments over the limit", vec![claim(from_worker::CALL, 1, 2_000)], Violation::Length { length: 2_000 }),
+        (
+            "arguments a little over the limit",
+            vec![from_worker::call(1, 1, 0, 0, &"x".repeat(101))],
+            malformed(Malformed::Limit),
+        ),
+        ("an outcome of 1 GiB", vec![claim(from_worker::OUTCOME, 1, 1 << 30)], Violation::Length { length: 1 << 30 }),
+        ("a question of 1 MiB", vec![claim(from_worker::LIST, 1, 1 << 20)], Violation::Length { length: 1 << 20 }),
+        ("a namespace that is not there", vec![call(1, 7, 0)], Violation::Tool),
+        ("a namespace that it has not asked for", vec![call(1, 1, 0)], Violation::Tool),
+        ("an entry that is not there", vec![call(1, 0, 2)], Violation::Tool),
+        ("the largest numbers", vec![call(1, u32::MAX, u32::MAX)], Violation::Tool),
+        ("a call without a number", vec![call(0, 0, 0)], Violation::Number),
+        ("a number twice", vec![call(5, 0, 1), call(5, 0, 1)], Violation::Number),
+        ("a number that goes back", vec![call(5, 0, 1), call(4, 0, 1)], Violation::Number),
+        ("too many calls at once", vec![call(1, 0, 1), call(2, 0, 1), call(3, 0, 1)], Violation::Calls),
+        ("too many calls", (1..=4).map(|number| call(number, 0, 0)).collect(), Violation::Calls),
+        ("two questions at once", vec![[ask(0), ask(0)].concat()], Violation::Questions),
+        ("a call that ends early", with_kind(from_worker::CALL, &[1, 0, 0]), malformed(Malformed::Short)),
+        (
+            "a call with more behind it",
+            with_kind(from_worker::CALL, &[&call(1, 0, 0)[13..], b"x"].concat()),
+            malformed(Malformed::Long),
+        ),
+        ("an outcome that is none", with_kind(from_worker::OUTCOME, &[7; 40]), malformed(Malformed::Tag)),
+        (
+            "a value that is no JSON",
+            with_kind(from_worker::OUTCOME, &Writer::default().flag(true).text("{oops").finish()),
+            malformed(Malformed::Json),
+        ),
+        ("an outcome twice", vec![[null(), null()].concat()], Violation::Run),
+    ];
+    for (attack, frames, expected) in table {
+        let is_second = attack == "an outcome twice";
+        let (lost, outcome) = after(frames, limits.clone()).await;
+        assert_eq!(lost, Lost::Violated(expected), "{attack}");
+        if is_second {
+            continue;
+        }
+        let error = outcome.result.expect_err(attack);
+        assert_eq!(error.kind, ErrorKind::Internal, "{attack}");
+        assert!(error.message.contains("broke its protocol"), "{attack}: {}", error.message);
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_process_ends_keeps_the_calls_that_were_made() {
+    let (connection, serving, mut fake) = connected();
+    let run = begun(&connection, Limits::default());
+    fake.hear(to_worker::RUN).await;
+    fake.say(&ask(0)).await;
+    fake.hear(to_worker::ANSWER).await;
+    fake.say(&call(1, 0, 0)).await;
+    fake.hear(to_worker::CALL_ANSWER).await;
+    fake.say(&call(3, 0, 1)).await;
+    // The answer to this one says that the one before it has begun.
+    fake.say(&call(4, 0, 0)).await;
+    fake.hear(to_worker::CALL_ANSWER).await;
+    drop(fake);
+    assert!(matches!(serving.await.expect("no panic"), Lost::Ended(_)));
+    let outcome = run.await.expect("no panic").expect("it had begun");
+    assert_eq!(outcome.result.expect_err("it was lost").kind, ErrorKind::Internal);
+    let calls: Vec<_> = outcome.calls.iter().map(|call| (call.tool.as_str(), call.ok)).collect();
+    assert_eq!(calls, [("quick", true), ("quick", true), ("never", false)]);
+    assert!(!connection.is_alive());
+    assert!(begun(&connection, Limits::default()).await.expect("no panic").is_none(), "nothing is begun any more");
+}
+
+#[tokio::test]
+async fn calls_stand_in_the_order_of_their_answers_and_none_can_be_hidden() {
+    let (connection, _serving, mut fake) = connected();
+    let run = begun(&connection, Limits::default());
+    fake.hear(to_worker::RUN).await;
+    fake.say(&ask(0)).await;
+    fake.say(&[]).await;
+    fake.hear(to_worker::ANSWER).await;
+    for (number, entry) in [(1, 0), (2, 1), (5, 0), (9, 0)] {
+        fake.say(&from_worker::call(1, number, 0, entry, "{}")).await;
+        if entry == 0 {
+            fake.hear(to_worker::CALL_ANSWER).await;
+        }
+    }
+    // It says nothing of number 9, and something of one that never was.
+    fake.say(&outcome(Ok(JsonText::null()), vec![5, 77, 1])).await;
+    let outcome = run.await.expect("no panic").expect("it had begun");
+    assert_eq!(outcome.order, [5, 77, 1]);
+    let tools: Vec<_> = outcome.calls.iter().map(|call| (call.tool.as_str(), call.ok)).collect();
+    assert_eq!(tools, [("quick", true), ("quick", true), ("quick", true), ("never", false)]);
+    assert_eq!(outcome.usage.tool_calls, 4);
+}
+
+#[tokio::test]
+async fn what_a_dropped_run_still_says_is_passed_over_until_it_is_gone() {
+    let (connection, serving, mut fake) = connected();
+    let run = begun(&connection, Limits::default());
+    fake.hear(to_worker::RUN).await;
+    fake.say(&ask(0)).await;
+    fake.hear(to_worker::ANSWER).await;
+    fake.say(&call(1, 0, 1)).await;
+    run.abort();
+    assert!(run.await.expect_err("it was aborted").is_cancelled());
+    fake.hear(to_worker::DROP).await;
+    for late in [call(2, 0, 0), ask(0), from_worker::gone(1)] {
+        fake.say(&late).await;
+    }
+    // The talk goes on with the next run.
+    let next = begun(&connection, Limits::default());
+    fake.hear(to_worker::RUN).await;
+    let value = Outcome { result: Ok(JsonText::null()), ..Outcome::refused(RunError::new(ErrorKind::Internal, "")) };
+    fake.say(&from_worker::outcome(2, &value)).await;
+    assert!(next.await.expect("no panic").expect("it had begun").is_ok());
+    // From now on, number 1 is nobody's.
+    fake.say(&call(3, 0, 0)).await;
+    assert_eq!(serving.await.expect("no panic"), Lost::Violated(Violation::Run));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_never_ends_a_run_is_ended_itself() {
+    let (connection, serving, mut fake) = connected();
+    let run = begun(&connection, Limits { timeout: Duration::from_secs(1), ..Limits::default() });
+    fake.hear(to_worker::RUN).await;
+    let outcome = run.await.expect("no panic").expect("it had begun");
+    assert!(matches!(serving.await.expect("no panic"), Lost::Overdue(_)));
+    let error = outcome.result.expect_err("it was lost");
+    assert!(error.message.contains("had not ended a run"), "{}", error.message);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_ignores_a_cancellation_is_ended() {
+    let (connection, serving, mut fake) = connected();
+    let (cancel, cancelled) = oneshot::channel::<()>();
+    let running = connection.clone();
+    let run = tokio::spawn(async move {
+        let cancelled = async { drop(cancelled.await) };
+        let (program, limits) = (Program::new("return 1"), Limits::default());
+        running.run(&program, &limits, tools(), limits.timeout, cancelled).await
+    });
+    fake.hear(to_worker::RUN).await;
+    cancel.send(()).expect("it waits");
+    fake.hear(to_worker::CANCEL).await;
+    assert!(!run.await.expect("no panic").expect("it had begun").is_ok());
+    assert!(matches!(serving.await.expect("no panic"), Lost::Overdue(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_keeps_dropped_runs_is_ended() {
+    let (connection, serving, mut fake) = connected();
+    let run = begun(&connection, Limits::default());
+    fake.hear(to_worker::RUN).await;
+    run.abort();
+    assert!(run.await.expect_err("it was aborted").is_cancelled());
+    fake.hear(to_worker::DROP).await;
+    // The clock of the entry is the system's, which a paused test does not move.
+    connection.age_dropped_runs();
+    assert!(begun(&connection, Limits::default()).await.expect("no panic").is_none());
+    assert!(matches!(serving.await.expect("no panic"), Lost::Overdue(_)));
+}
+
+#[tokio::test]
+async fn one_that_reads_nothing_holds_up_its_own_answers_alone() {
+    let (connection, serving, mut fake) = connected();
+    let big = "x".repeat(4 << 20);
+    let large = ToolSet::new().with("a", "large", Effect::ReadOnly, move |_| std::future::ready(Ok(json!(big))));
+    let limits = Limits { max_result: ByteSize::mib(16), ..Limits::default() };
+    let running = connection.clone();
+    let run = tokio::spawn(async move {
+        let program = Program::new("return 1");
+        running.run(&program, &limits, Arc::new(large), limits.timeout, std::future::pending()).await
+    });
+    fake.hear(to_worker::RUN).await;
+    fake.say(&ask(0)).await;
+    fake.hear(to_worker::ANSWER).await;
+    for number in 1..=20 {
+        fake.say(&call(number, 0, 0)).await;
+    }
+    // All are called and none is read; the room in the outbox is for three or four of them.
+    while connection.waiting_frames() == 0 {
+        sleep(Duration::from_millis(1)).await;
+    }
+    fake.say(&outcome(Ok(JsonText::null()), vec![])).await;
+    let outcome = run.await.expect("no panic").expect("it had begun");
+    assert_eq!(outcome.calls.len(), 20);
+    assert!(connection.waiting_frames() <= 5, "{}", connection.waiting_frames());
+    drop(fake);
+    assert!(matches!(serving.await.expect("no panic"), Lost::Ended(_)));
+}

@@ -1,0 +1,50 @@
+//! One way to run a script, wherever it runs.
+
+use std::sync::Arc;
+
+use belljar_model::{Limits, Outcome};
+use belljar_sandbox::{Program, Sandbox, Tools};
+
+/// What runs scripts. Cheap to clone: all clones are one engine.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Engine {
+    /// A sandbox of this process.
+    Here(Arc<Sandbox>),
+    /// A sandbox in a confined process of its own.
+    #[cfg(unix)]
+    Apart(Arc<crate::ProcessEngine>),
+}
+
+impl Engine {
+    /// Runs a script until it ends or `cancelled` does. A cancelled run has an outcome too.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the run, wherever it is, and aborts its calls.
+    pub async fn run_until(
+        &self,
+        program: Program,
+        limits: &Limits,
+        tools: Arc<dyn Tools>,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Outcome {
+        match self {
+            Self::Here(sandbox) => sandbox.run_until(program, limits, tools, cancelled).await,
+            #[cfg(unix)]
+            Self::Apart(process) => process.run_until(program, limits, tools, cancelled).await,
+        }
+    }
+}
+
+impl From<Arc<Sandbox>> for Engine {
+    fn from(sandbox: Arc<Sandbox>) -> Self {
+        Self::Here(sandbox)
+    }
+}
+
+#[cfg(unix)]
+impl From<Arc<crate::ProcessEngine>> for Engine {
+    fn from(process: Arc<crate::ProcessEngine>) -> Self {
+        Self::Apart(process)
+    }
+}

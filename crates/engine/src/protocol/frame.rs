@@ -1,0 +1,67 @@
+//! Frames: a header and a body.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+/// Body length (4), kind (1), run (8).
+pub(crate) const HEADER_BYTES: usize = 13;
+
+/// What a frame is about, before its body is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) length: u32,
+    pub(crate) kind: u8,
+    /// The run that it belongs to; 0 where it belongs to none.
+    pub(crate) run: u64,
+}
+
+/// The bytes of a frame. A body that is longer than a header can say is cut short here and refused there; no limit of a run allows
+/// one.
+pub(crate) fn frame(kind: u8, run: u64, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+    let mut frame = Vec::with_capacity(HEADER_BYTES + body.len());
+    frame.extend_from_slice(&length.to_le_bytes());
+    frame.push(kind);
+    frame.extend_from_slice(&run.to_le_bytes());
+    frame.extend_from_slice(body);
+    frame
+}
+
+impl Header {
+    pub(crate) fn parse(bytes: [u8; HEADER_BYTES]) -> Self {
+        let [l0, l1, l2, l3, kind, r0, r1, r2, r3, r4, r5, r6, r7] = bytes;
+        Self {
+            length: u32::from_le_bytes([l0, l1, l2, l3]),
+            kind,
+            run: u64::from_le_bytes([r0, r1, r2, r3, r4, r5, r6, r7]),
+        }
+    }
+
+    /// The next header, or none where the other side has ended.
+    ///
+    /// # Cancellation
+    /// Bytes may be lost: whoever drops this must not read on.
+    pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Self>> {
+        let mut bytes = [0; HEADER_BYTES];
+        match from.read_exact(&mut bytes).await {
+            Ok(_) => Ok(Some(Self::parse(bytes))),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Its body. The caller has found the length to be one that it wants to hold.
+    pub(crate) async fn body(&self, from: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
+        let mut body = vec![0; self.length as usize];
+        from.read_exact(&mut body).await?;
+        Ok(body)
+    }
+
+    /// Reads past its body and keeps nothing of it.
+    pub(crate) async fn skip(&self, from: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
+        let mut body = from.take(u64::from(self.length));
+        let skipped = tokio::io::copy(&mut body, &mut tokio::io::sink()).await?;
+        if skipped == u64::from(self.length) { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+}

@@ -1,0 +1,328 @@
+//! What the engine's process says to the gateway, which believes nothing of it.
+
+use belljar_model::{
+    ErrorKind, JsonBounds, JsonText, LimitHit, Limits, LimitsPatch, LogEntry, LogLevel, Outcome, RunError, Usage,
+};
+
+use super::{
+    Malformed,
+    bytes::{Reader, Writer},
+    frame::frame,
+};
+
+/// The engine is set up, and the walls stand.
+pub(crate) const READY: u8 = 1;
+/// They do not, and why.
+pub(crate) const FAILED: u8 = 2;
+/// Which tools has this namespace?
+pub(crate) const DIRECTORY: u8 = 3;
+/// `tools.list`, `tools.search` and `tools.describe`.
+pub(crate) const LIST: u8 = 4;
+pub(crate) const SEARCH: u8 = 5;
+pub(crate) const DESCRIBE: u8 = 6;
+/// A tool is called.
+pub(crate) const CALL: u8 = 7;
+/// A run has ended.
+pub(crate) const OUTCOME: u8 = 8;
+/// A run that was dropped is gone.
+pub(crate) const GONE: u8 = 9;
+
+/// Bytes of the reason of [`FAILED`].
+pub(crate) const MAX_REASON: u64 = 64 * 1024;
+/// Bytes of a query, a name or a path: the sandbox cuts them to a fraction of it.
+const MAX_QUESTION: u64 = 64 * 1024;
+/// Bytes of one of an error's texts: the sandbox cuts those of the script to 8 KiB.
+const MAX_ERROR_TEXT: u64 = 64 * 1024;
+/// Bytes of a run's usage, which is some twenty numbers as JSON.
+const MAX_USAGE: u64 = 8 * 1024;
+/// Calls and timers in the order of a run. A longer order is left out, and such a run cannot be repeated from it.
+const MAX_ORDER: u64 = 1_000_000;
+/// The most bytes that one of them takes.
+const ORDER_ENTRY: u64 = 10;
+/// Fields of fixed size, in any frame.
+const FIXED: u64 = 1024;
+/// The entry that says that logs were cut is beyond their limits.
+const CUT: (u64, u64) = (1024, 1);
+/// A log entry's level and length.
+const LOG_HEADER: u64 = 9;
+
+/// The most bytes of a body of this kind, of a run with these limits. None where the kind does not belong to a run.
+pub(crate) fn bound(kind: u8, limits: &Limits) -> Option<u64> {
+    Some(match kind {
+        DIRECTORY => FIXED,
+        LIST | SEARCH | DESCRIBE => MAX_QUESTION + FIXED,
+        CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
+        OUTCOME => {
+            let (logs, lines) = (limits.max_logs.as_u64(), limits.max_log_lines);
+            let logs =
+                logs.saturating_add(CUT.0).saturating_add(lines.saturating_add(CUT.1).saturating_mul(LOG_HEADER));
+            let rest = 4 * MAX_ERROR_TEXT + MAX_USAGE + MAX_ORDER * ORDER_ENTRY + FIXED;
+            limits.max_output.as_u64().saturating_add(logs).saturating_add(rest)
+        }
+        GONE => 0,
+        _ => return None,
+    })
+}
+
+pub(crate) fn ready() -> Vec<u8> {
+    frame(READY, 0, &[])
+}
+
+pub(crate) fn failed(reason: &str) -> Vec<u8> {
+    frame(FAILED, 0, Writer::default().text(reason).finish().as_slice())
+}
+
+pub(crate) fn parse_failed(body: &[u8]) -> Result<String, Malformed> {
+    Reader::new(body).text(MAX_REASON).map(str::to_owned)
+}
+
+pub(crate) fn gone(run: u64) -> Vec<u8> {
+    frame(GONE, run, &[])
+}
+
+/// A question about the tools. There is at most one of a run at a time: the script stands still until it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Question {
+    Directory(u32),
+    List(Option<String>),
+    Search(String, u32),
+    Describe(String),
+}
+
+pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
+    let mut body = Writer::default();
+    let kind = match question {
+        Question::Directory(namespace) => {
+            body.u32(*namespace);
+            DIRECTORY
+        }
+        Question::List(server) => {
+            body.option_text(server.as_deref());
+            LIST
+        }
+        Question::Search(query, limit) => {
+            body.text(query).u32(*limit);
+            SEARCH
+        }
+        Question::Describe(path) => {
+            body.text(path);
+            DESCRIBE
+        }
+    };
+    frame(kind, run, &body.finish())
+}
+
+pub(crate) fn parse_question(kind: u8, body: &[u8]) -> Result<Question, Malformed> {
+    let mut reader = Reader::new(body);
+    let question = match kind {
+        DIRECTORY => Question::Directory(reader.u32()?),
+        LIST => Question::List(reader.option_text(MAX_QUESTION)?),
+        SEARCH => Question::Search(reader.text(MAX_QUESTION)?.to_owned(), reader.u32()?),
+        DESCRIBE => Question::Describe(reader.text(MAX_QUESTION)?.to_owned()),
+        _ => return Err(Malformed::Tag),
+    };
+    reader.end()?;
+    Ok(question)
+}
+
+/// A call as it begins. The tool is named by its place in what the run was granted.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The call's number among the calls and timers of the run.
+    pub(crate) number: u64,
+    pub(crate) namespace: u32,
+    pub(crate) entry: u32,
+    /// JSON, which has yet to be looked at.
+    pub(crate) arguments: String,
+}
+
+pub(crate) fn call(run: u64, number: u64, namespace: u32, entry: u32, arguments: &str) -> Vec<u8> {
+    let mut body = Writer::with_capacity(arguments.len() + 32);
+    body.u64(number).u32(namespace).u32(entry).text(arguments);
+    frame(CALL, run, &body.finish())
+}
+
+pub(crate) fn parse_call(body: &[u8], limits: &Limits) -> Result<Call, Malformed> {
+    let mut reader = Reader::new(body);
+    let call = Call {
+        number: reader.u64()?,
+        namespace: reader.u32()?,
+        entry: reader.u32()?,
+        arguments: reader.text(limits.max_arguments.as_u64())?.to_owned(),
+    };
+    reader.end()?;
+    Ok(call)
+}
+
+/// An outcome but for its calls, which the gateway has made itself and knows.
+pub(crate) fn outcome(run: u64, outcome: &Outcome) -> Vec<u8> {
+    let value = outcome.result.as_ref().map_or(0, |value| value.as_str().len());
+    let mut body = Writer::with_capacity(value + 1024);
+    match &outcome.result {
+        Ok(value) => body.flag(true).text(value.as_str()),
+        Err(error) => write_error(body.flag(false), error),
+    };
+    body.u64(outcome.logs.len() as u64);
+    for LogEntry { level, text } in &outcome.logs {
+        let level = LEVELS.iter().position(|known| known == level).and_then(|at| u8::try_from(at).ok());
+        body.byte(level.unwrap_or(u8::MAX)).text(text);
+    }
+    body.text(&serde_json::to_string(&outcome.usage).unwrap_or_default());
+    let order = if outcome.order.len() as u64 <= MAX_ORDER { outcome.order.as_slice() } else { &[] };
+    body.numbers(order);
+    frame(OUTCOME, run, &body.finish())
+}
+
+/// An outcome without its calls.
+pub(crate) fn parse_outcome(body: &[u8], limits: &Limits) -> Result<Outcome, Malformed> {
+    let mut reader = Reader::new(body);
+    let result = if reader.flag()? {
+        let max = limits.max_output.as_u64();
+        let text = reader.text(max)?.to_owned();
+        let bounds = JsonBounds::with_bytes(usize::try_from(max).unwrap_or(usize::MAX));
+        Ok(JsonText::parse(text, &bounds).map_err(|_| Malformed::Json)?)
+    } else {
+        Err(read_error(&mut reader)?)
+    };
+    let count = reader.count(limits.max_log_lines.saturating_add(CUT.1))?;
+    let mut logs = Vec::new();
+    let mut left = limits.max_logs.as_u64().saturating_add(CUT.0);
+    for _ in 0..count {
+        let level = *LEVELS.get(usize::from(reader.byte()?)).ok_or(Malformed::Tag)?;
+        let text = reader.text(left)?.to_owned();
+        left -= text.len() as u64;
+        logs.push(LogEntry { level, text });
+    }
+    let usage: Usage = serde_json::from_str(reader.text(MAX_USAGE)?).map_err(|_| Malformed::Json)?;
+    let order = reader.numbers(MAX_ORDER)?;
+    reader.end()?;
+    Ok(Outcome { result, logs, calls: Vec::new(), usage, order })
+}
+
+const LEVELS: [LogLevel; 5] = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
+
+fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer mut Writer {
+    // Whether it is recoverable follows from its kind.
+    let RunError { kind, message, line, column, frame, stack, hint, recoverable: _, retry_after_ms, limit } = error;
+    body.text(kind.as_str()).text(message);
+    for number in [line, column] {
+        body.option(*number, |writer, number| {
+            writer.u32(number);
+        });
+    }
+    for text in [frame, stack, hint] {
+        body.option_text(text.as_deref());
+    }
+    body.option(*retry_after_ms, |writer, number| {
+        writer.u64(number);
+    });
+    body.option(limit.as_ref(), |writer, limit| {
+        writer.text(limit.name).u64(limit.max).u64(limit.used).text(limit.unit);
+    })
+}
+
+fn read_error(reader: &mut Reader<'_>) -> Result<RunError, Malformed> {
+    let kind = reader.text(FIXED)?;
+    let kind = serde_json::from_value::<ErrorKind>(kind.into()).map_err(|_| Malformed::Tag)?;
+    let mut error = RunError::new(kind, reader.text(MAX_ERROR_TEXT)?);
+    error.line = reader.option(Reader::u32)?;
+    error.column = reader.option(Reader::u32)?;
+    error.frame = reader.option_text(MAX_ERROR_TEXT)?;
+    error.stack = reader.option_text(MAX_ERROR_TEXT)?;
+    error.hint = reader.option_text(MAX_ERROR_TEXT)?;
+    error.retry_after_ms = reader.option(Reader::u64)?;
+    error.limit = reader.option(|reader| {
+        let name = known(reader.text(FIXED)?, LimitsPatch::NAMES.iter().chain(OTHER_LIMITS))?;
+        let (max, used) = (reader.u64()?, reader.u64()?);
+        let unit = known(reader.text(FIXED)?, UNITS.iter())?;
+        Ok(LimitHit { name, max, used, unit })
+    })?;
+    Ok(error)
+}
+
+/// Limits of the sandbox that are not among those of a run.
+const OTHER_LIMITS: &[&str] = &["max_queued", "queue_timeout", "stack", "under_way"];
+const UNITS: &[&str] = &["bytes", "calls", "calls and timers", "fuel", "levels", "lines", "ms", "runs"];
+
+fn known<'names>(text: &str, mut names: impl Iterator<Item = &'names &'static str>) -> Result<&'static str, Malformed> {
+    names.find(|name| **name == text).copied().ok_or(Malformed::Tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::protocol::frame::HEADER_BYTES;
+
+    fn body(frame: &[u8]) -> &[u8] {
+        frame.get(HEADER_BYTES..).unwrap_or_default()
+    }
+
+    fn sent(result: Result<JsonText, RunError>) -> Outcome {
+        Outcome {
+            result,
+            logs: vec![LogEntry { level: LogLevel::Warn, text: "ö".into() }],
+            calls: Vec::new(),
+            usage: Usage { fuel: Some(17), wall_ms: Some(1.5), ..Usage::default() },
+            order: vec![2, 1],
+        }
+    }
+
+    #[test]
+    fn an_outcome_arrives_as_it_was_sent() {
+        let limits = Limits::default();
+        let limit = LimitHit { name: "under_way", max: 1, used: 2, unit: "calls and timers" };
+        let mut error = RunError::new(ErrorKind::Calls, "m").with_hint("h").with_limit(limit);
+        error = error.with_retry_after(Duration::from_millis(5));
+        (error.line, error.column, error.stack, error.frame) = (Some(1), Some(2), Some("s".into()), Some("f".into()));
+        for result in [Ok(JsonText::from_value(&serde_json::json!({"a": [1]}))), Err(error)] {
+            let outcome_sent = sent(result);
+            let frame = outcome(1, &outcome_sent);
+            assert!((body(&frame).len() as u64) < bound(OUTCOME, &limits).expect("a kind of a run"));
+            assert_eq!(parse_outcome(body(&frame), &limits), Ok(outcome_sent));
+        }
+    }
+
+    #[test]
+    fn an_outcome_beyond_the_runs_limits_is_refused() {
+        let small = Limits { max_output: belljar_model::ByteSize(4), ..Limits::default() };
+        let value = sent(Ok(JsonText::from_value(&serde_json::json!("12345"))));
+        assert_eq!(parse_outcome(body(&outcome(1, &value)), &small), Err(Malformed::Limit));
+        let mut logs = sent(Ok(JsonText::null()));
+        let text = "x".repeat(usize::try_from(Limits::default().max_logs.as_u64() + CUT.0 + 1).expect("a size"));
+        logs.logs = vec![LogEntry { level: LogLevel::Log, text }];
+        assert_eq!(parse_outcome(body(&outcome(1, &logs)), &Limits::default()), Err(Malformed::Limit));
+        let few = Limits { max_log_lines: 1, ..Limits::default() };
+        logs.logs = vec![LogEntry { level: LogLevel::Log, text: String::new() }; 3];
+        assert_eq!(parse_outcome(body(&outcome(1, &logs)), &few), Err(Malformed::Limit));
+        let mut invented = RunError::new(ErrorKind::Fuel, "m");
+        invented.limit = Some(LimitHit { name: "patience", max: 1, used: 1, unit: "ms" });
+        assert_eq!(parse_outcome(body(&outcome(1, &sent(Err(invented)))), &few), Err(Malformed::Tag));
+    }
+
+    #[test]
+    fn texts_that_are_not_json_are_refused() {
+        let frame = Writer::default().flag(true).text("{oops").finish();
+        assert_eq!(parse_outcome(&frame, &Limits::default()), Err(Malformed::Json));
+    }
+
+    #[test]
+    fn questions_and_calls_arrive_as_they_were_sent() {
+        for sent in [
+            Question::Directory(3),
+            Question::List(None),
+            Question::List(Some("fs".into())),
+            Question::Search("q".into(), 5),
+            Question::Describe("fs.read".into()),
+        ] {
+            let frame = question(1, &sent);
+            assert_eq!(parse_question(*frame.get(4).expect("a kind"), body(&frame)), Ok(sent));
+        }
+        let frame = call(1, 9, 2, 3, "{}");
+        let arrived = parse_call(body(&frame), &Limits::default()).expect("a call");
+        assert_eq!(arrived, Call { number: 9, namespace: 2, entry: 3, arguments: "{}".into() });
+        let small = Limits { max_arguments: belljar_model::ByteSize(1), ..Limits::default() };
+        assert_eq!(parse_call(body(&frame), &small), Err(Malformed::Limit));
+    }
+}

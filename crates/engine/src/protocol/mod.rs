@@ -1,0 +1,31 @@
+//! What the gateway and the engine's process say to each other.
+//!
+//! Frames go both ways over two pipes: a header of [`frame::HEADER_BYTES`] (the body's length, the kind, the run), then the body.
+//! Bodies are fields one after the other: numbers as little-endian bytes, texts with their length in front ([`bytes`]).
+//!
+//! The two directions are not alike. The process believes the gateway. The gateway believes nothing: should there be a hole in the
+//! WebAssembly engine, an attacker speaks here. So every length is checked before anything is allocated ([`from_worker::bound`]),
+//! tools are named by their place in what the run was granted, and whatever does not follow the rules ends the process.
+
+pub(crate) mod bytes;
+pub(crate) mod frame;
+pub(crate) mod from_worker;
+pub(crate) mod outbox;
+pub(crate) mod to_worker;
+
+/// Why a frame is not one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Malformed {
+    #[error("a field ends after the frame does")]
+    Short,
+    #[error("something follows the last field")]
+    Long,
+    #[error("a text is not UTF-8")]
+    Text,
+    #[error("a tag has a value that means nothing")]
+    Tag,
+    #[error("a count or a length is over its limit")]
+    Limit,
+    #[error("a JSON text is not one, or not within its bounds")]
+    Json,
+}

@@ -1,0 +1,150 @@
+//! Sending frames from anywhere, without waiting for the other side.
+//!
+//! A frame is written by whoever sends it where the pipe takes it at once, since handing it to a task of its own costs a switch of
+//! threads. What the pipe has no room for is written by [`Outbox::flush`], a task that the pipe's owner keeps running.
+
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::{
+    net::unix::pipe::Sender,
+    sync::{Notify, OwnedSemaphorePermit, Semaphore},
+};
+
+/// The bytes of large frames (answers, sources) that may wait for the pipe: further senders wait with theirs in hand. 16 MiB, three
+/// of the largest answers.
+const WAITING_KIB: u32 = 16 * 1024;
+
+/// Our end of the pipe to the other side.
+pub(crate) struct Outbox {
+    pipe: Sender,
+    queue: Mutex<Queue>,
+    has_more: Notify,
+    room: Arc<Semaphore>,
+}
+
+#[derive(Default)]
+struct Queue {
+    frames: VecDeque<Waiting>,
+    /// The other side reads no more.
+    is_closed: bool,
+}
+
+struct Waiting {
+    bytes: Vec<u8>,
+    written: usize,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+/// Room for one large frame.
+pub(crate) struct Room(OwnedSemaphorePermit);
+
+impl Outbox {
+    pub(crate) fn new(pipe: Sender) -> Self {
+        Self {
+            pipe,
+            queue: Mutex::default(),
+            has_more: Notify::new(),
+            room: Arc::new(Semaphore::new(WAITING_KIB as usize)),
+        }
+    }
+
+    /// Waits until a frame of so many bytes may be sent.
+    pub(crate) async fn room_for(&self, bytes: usize) -> Option<Room> {
+        self.room.clone().acquire_many_owned(kib(bytes)).await.ok().map(Room)
+    }
+
+    /// The same where there is no need to wait.
+    pub(crate) fn room_now(&self, bytes: usize) -> Option<Room> {
+        self.room.clone().try_acquire_many_owned(kib(bytes)).ok().map(Room)
+    }
+
+    /// Sends a frame for which there is room.
+    pub(crate) fn send_in(&self, room: Room, frame: Vec<u8>) {
+        self.push(frame, Some(room.0));
+    }
+
+    /// Sends a small frame at once. There are a few of them for each run and each of its calls, which are bounded themselves.
+    pub(crate) fn send(&self, frame: Vec<u8>) {
+        self.push(frame, None);
+    }
+
+    fn push(&self, bytes: Vec<u8>, room: Option<OwnedSemaphorePermit>) {
+        let mut queue = self.lock();
+        if queue.is_closed {
+            return;
+        }
+        queue.frames.push_back(Waiting { bytes, written: 0, _room: room });
+        // Where frames wait already, the task is at it.
+        if queue.frames.len() == 1 && !self.write_some(&mut queue) {
+            self.has_more.notify_one();
+        }
+    }
+
+    /// Writes what waits whenever the pipe takes it. Ends when the other side reads no more.
+    pub(crate) async fn flush(&self) -> io::Error {
+        loop {
+            self.has_more.notified().await;
+            loop {
+                if let Err(error) = self.pipe.writable().await {
+                    return self.close(error);
+                }
+                let mut queue = self.lock();
+                if self.write_some(&mut queue) {
+                    if queue.is_closed {
+                        return io::ErrorKind::BrokenPipe.into();
+                    }
+                    break;
+                }
+            }
+        }
+    }
+
+    fn close(&self, error: io::Error) -> io::Error {
+        let mut queue = self.lock();
+        queue.is_closed = true;
+        queue.frames.clear();
+        error
+    }
+
+    /// Writes as much as the pipe takes, and says whether that was all.
+    fn write_some(&self, queue: &mut Queue) -> bool {
+        while let Some(first) = queue.frames.front_mut() {
+            let left = first.bytes.get(first.written..).unwrap_or_default();
+            if left.is_empty() {
+                queue.frames.pop_front();
+                continue;
+            }
+            match self.pipe.try_write(left) {
+                Ok(written) => first.written += written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Whoever reads from the other side finds out why.
+                Err(_) => {
+                    queue.is_closed = true;
+                    queue.frames.clear();
+                    self.has_more.notify_one();
+                }
+            }
+        }
+        true
+    }
+
+    /// Frames that wait for the pipe.
+    #[cfg(test)]
+    pub(crate) fn waiting_frames(&self) -> usize {
+        self.lock().frames.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The room that a frame takes. One that is larger than all of it goes alone.
+fn kib(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).clamp(1, WAITING_KIB)
+}

@@ -1,0 +1,202 @@
+//! What the gateway says to the engine's process, which believes it.
+
+use std::time::Duration;
+
+use belljar_model::{ByteSize, JsonText, Limits, LimitsPatch, MAX_DURATION};
+use belljar_sandbox::{CallFault, Namespace, Program, SandboxOptions};
+
+use super::{
+    Malformed,
+    bytes::{Reader, Writer},
+    frame::{HEADER_BYTES, frame},
+};
+
+/// How many runs there may be: the first frame, before anything is set up.
+pub(crate) const HELLO: u8 = 1;
+/// A run begins.
+pub(crate) const RUN: u8 = 2;
+/// Its caller does not want to wait any longer; the outcome is still wanted.
+pub(crate) const CANCEL: u8 = 3;
+/// Its caller is gone, and nothing of it is wanted any more.
+pub(crate) const DROP: u8 = 4;
+/// The answer to the run's question about the tools.
+pub(crate) const ANSWER: u8 = 5;
+/// The answer to one of its calls.
+pub(crate) const CALL_ANSWER: u8 = 6;
+
+/// The most bytes of a frame that the process takes. It is the gateway's business to keep to the limits of its owner; this is for a pipe that is
+/// out of step.
+pub(crate) const MAX_BODY: u32 = u32::MAX / 2;
+
+pub(crate) fn hello(options: &SandboxOptions) -> Vec<u8> {
+    let SandboxOptions { max_live, live_memory, max_computing, max_queued, queue_timeout } = options;
+    let timeout = u64::try_from(queue_timeout.as_millis()).unwrap_or(u64::MAX);
+    let mut body = Writer::default();
+    body.u32(*max_live).u64(live_memory.as_u64()).u32(*max_computing).u32(*max_queued).u64(timeout);
+    frame(HELLO, 0, &body.finish())
+}
+
+pub(crate) fn parse_hello(body: &[u8]) -> Result<SandboxOptions, Malformed> {
+    let mut reader = Reader::new(body);
+    let options = SandboxOptions {
+        max_live: reader.u32()?,
+        live_memory: ByteSize(reader.u64()?),
+        max_computing: reader.u32()?,
+        max_queued: reader.u32()?,
+        queue_timeout: Duration::from_millis(reader.u64()?),
+    };
+    reader.end()?;
+    Ok(options)
+}
+
+/// A run as it begins.
+#[derive(Debug)]
+pub(crate) struct Begin {
+    pub(crate) program: Program,
+    pub(crate) limits: Limits,
+    pub(crate) namespaces: Vec<Namespace>,
+}
+
+pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Namespace]) -> Vec<u8> {
+    let mut body = Writer::with_capacity(program.source.len() + 1024);
+    body.text(&program.source).text(&program.client);
+    body.option(program.seed, |writer, seed| {
+        writer.raw(&seed);
+    });
+    body.option(program.order.as_ref(), |writer, order| {
+        writer.numbers(order);
+    });
+    // A patch that sets each limit: its JSON has the limits' own names, so that none is taken for another.
+    let mut limits = LimitsPatch::from(limits);
+    for duration in [&mut limits.timeout, &mut limits.compute, &mut limits.wait, &mut limits.call] {
+        // A longer one cannot be read there, and none is waited for.
+        *duration = duration.map(|duration| duration.min(MAX_DURATION));
+    }
+    let limits = serde_json::to_string(&limits).unwrap_or_default();
+    body.text(&limits);
+    body.u64(namespaces.len() as u64);
+    for Namespace { server, globals } in namespaces {
+        body.text(server).u64(globals.len() as u64);
+        for global in globals {
+            body.text(global);
+        }
+    }
+    frame(RUN, run, &body.finish())
+}
+
+pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
+    let mut reader = Reader::new(body);
+    let source = reader.any_text()?;
+    let client = reader.any_text()?;
+    let seed = reader.option(|reader| reader.raw(32)?.try_into().map_err(|_| Malformed::Short))?;
+    let order = reader.option(|reader| reader.numbers(u64::MAX))?;
+    let limits: LimitsPatch = serde_json::from_str(&reader.any_text()?).map_err(|_| Malformed::Json)?;
+    let mut namespaces = Vec::new();
+    for _ in 0..reader.u64()? {
+        let server = reader.any_text()?;
+        let mut globals = Vec::new();
+        for _ in 0..reader.u64()? {
+            globals.push(reader.any_text()?);
+        }
+        namespaces.push(Namespace { server, globals });
+    }
+    reader.end()?;
+    let program = Program { source, client, seed, order };
+    Ok(Begin { program, limits: limits.over(&Limits::default()), namespaces })
+}
+
+pub(crate) fn cancel(run: u64) -> Vec<u8> {
+    frame(CANCEL, run, &[])
+}
+
+pub(crate) fn drop_run(run: u64) -> Vec<u8> {
+    frame(DROP, run, &[])
+}
+
+/// The answer to a question: a text (names of tools, or JSON), or why there is none.
+pub(crate) fn answer(run: u64, answer: Result<&str, &str>) -> Vec<u8> {
+    let mut body = Writer::with_capacity(answer.map_or_else(str::len, str::len) + 16);
+    match answer {
+        Ok(text) => body.flag(true).text(text),
+        Err(reason) => body.flag(false).text(reason),
+    };
+    frame(ANSWER, run, &body.finish())
+}
+
+pub(crate) fn parse_answer(body: &[u8]) -> Result<Result<String, String>, Malformed> {
+    let mut reader = Reader::new(body);
+    let is_ok = reader.flag()?;
+    let text = reader.any_text()?;
+    reader.end()?;
+    Ok(if is_ok { Ok(text) } else { Err(text) })
+}
+
+pub(crate) fn call_answer(run: u64, number: u64, answer: &Result<JsonText, CallFault>) -> Vec<u8> {
+    let mut body = Writer::with_capacity(answer.as_ref().map_or(256, |result| result.as_str().len()) + 32);
+    body.u64(number);
+    match answer {
+        Ok(result) => body.flag(true).text(result.as_str()),
+        Err(fault) => body.flag(false).text(&fault.message).option_text(fault.hint.as_deref()).flag(fault.is_refusal),
+    };
+    frame(CALL_ANSWER, run, &body.finish())
+}
+
+/// The bytes of such a frame, about.
+pub(crate) fn call_answer_bytes(answer: &Result<JsonText, CallFault>) -> usize {
+    answer.as_ref().map_or(256, |result| result.as_str().len()) + 32 + HEADER_BYTES
+}
+
+/// An answer as it came: a JSON text that has yet to be looked at, or a fault.
+pub(crate) type CallAnswer = Result<String, CallFault>;
+
+pub(crate) fn parse_call_answer(body: &[u8]) -> Result<(u64, CallAnswer), Malformed> {
+    let mut reader = Reader::new(body);
+    let number = reader.u64()?;
+    let answer = if reader.flag()? {
+        Ok(reader.any_text()?)
+    } else {
+        Err(CallFault { message: reader.any_text()?, hint: reader.option_text(u64::MAX)?, is_refusal: reader.flag()? })
+    };
+    reader.end()?;
+    Ok((number, answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(frame: &[u8]) -> &[u8] {
+        frame.get(HEADER_BYTES..).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_run_arrives_as_it_was_sent() {
+        let program = Program::new("return 1").with_client("c").with_seed([7; 32]).with_order(vec![3, 1, 2]);
+        let limits = Limits {
+            timeout: Duration::from_nanos(1_234_567_891),
+            fuel: 17,
+            memory: ByteSize(123_456_789),
+            max_calls: 3,
+            ..Limits::default()
+        };
+        let namespaces = [Namespace { server: "a-b".into(), globals: vec!["a-b".into(), "a_b".into()] }];
+        let arrived = parse_run(body(&run(5, &program, &limits, &namespaces))).expect("a run");
+        assert_eq!(arrived.limits, limits);
+        assert_eq!(arrived.namespaces, namespaces);
+        let Program { source, client, seed, order } = arrived.program;
+        assert_eq!((source.as_str(), client.as_str()), ("return 1", "c"));
+        assert_eq!((seed, order), (Some([7; 32]), Some(vec![3, 1, 2])));
+    }
+
+    #[test]
+    fn options_and_answers_arrive_as_they_were_sent() {
+        let options = SandboxOptions { max_live: 3, queue_timeout: Duration::from_millis(7), ..Default::default() };
+        assert_eq!(parse_hello(body(&hello(&options))), Ok(options));
+        assert_eq!(parse_answer(body(&answer(1, Err("no")))), Ok(Err("no".to_owned())));
+        let fault = CallFault::refused("no").with_hint("yes");
+        let (number, arrived) = parse_call_answer(body(&call_answer(1, 9, &Err(fault)))).expect("an answer");
+        let arrived = arrived.expect_err("a fault");
+        assert_eq!((number, arrived.message.as_str(), arrived.is_refusal), (9, "no", true));
+        assert_eq!(arrived.hint.as_deref(), Some("yes"));
+    }
+}

@@ -1,0 +1,106 @@
+//! The runs of this process, by the numbers that the gateway gave them.
+
+use std::{
+    collections::HashMap,
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use belljar_sandbox::Sandbox;
+use tokio::{io::AsyncRead, sync::oneshot, task::JoinHandle};
+
+use super::tools::FarTools;
+use crate::protocol::{frame::Header, from_worker, outbox::Outbox, to_worker};
+
+/// The runs that have not ended.
+type Known = Arc<Mutex<HashMap<u64, Entry>>>;
+
+struct Entry {
+    tools: Arc<FarTools>,
+    cancel: Option<oneshot::Sender<()>>,
+    task: Option<JoinHandle<()>>,
+}
+
+/// Takes what the gateway sends until it closes the pipe.
+///
+/// # Errors
+/// The pipe fails, or what comes is not of the protocol.
+pub(super) async fn serve(
+    mut from: impl AsyncRead + Unpin,
+    sandbox: Arc<Sandbox>,
+    outbox: Arc<Outbox>,
+) -> io::Result<()> {
+    let known = Known::default();
+    while let Some(header) = Header::read(&mut from).await? {
+        if header.length > to_worker::MAX_BODY {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let body = header.body(&mut from).await?;
+        let run = header.run;
+        match header.kind {
+            to_worker::RUN => begin(run, &body, &known, &sandbox, &outbox)?,
+            to_worker::CANCEL => {
+                // One that has ended meanwhile needs no telling.
+                if let Some(cancel) = lock(&known).get_mut(&run).and_then(|entry| entry.cancel.take()) {
+                    let _ = cancel.send(());
+                }
+            }
+            to_worker::DROP => {
+                let entry = lock(&known).remove(&run);
+                if let Some(Entry { task: Some(task), .. }) = entry {
+                    task.abort();
+                    let outbox = outbox.clone();
+                    tokio::spawn(async move {
+                        // It says nothing any more once it has ended.
+                        let _ = task.await;
+                        outbox.send(from_worker::gone(run));
+                    });
+                }
+            }
+            to_worker::ANSWER => {
+                let tools = lock(&known).get(&run).map(|entry| entry.tools.clone());
+                if let Some(tools) = tools {
+                    tools.answered(to_worker::parse_answer(&body).map_err(io::Error::other)?);
+                }
+            }
+            to_worker::CALL_ANSWER => {
+                let tools = lock(&known).get(&run).map(|entry| entry.tools.clone());
+                if let Some(tools) = tools {
+                    let (number, answer) = to_worker::parse_call_answer(&body).map_err(io::Error::other)?;
+                    tools.call_answered(number, answer);
+                }
+            }
+            _ => return Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+    Ok(())
+}
+
+fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &Arc<Outbox>) -> io::Result<()> {
+    let to_worker::Begin { program, limits, namespaces } = to_worker::parse_run(body).map_err(io::Error::other)?;
+    let tools = Arc::new(FarTools::new(run, namespaces, outbox.clone()));
+    let (cancel, cancelled) = oneshot::channel();
+    lock(known).insert(run, Entry { tools: tools.clone(), cancel: Some(cancel), task: None });
+    let (sandbox, of_task, outbox) = (sandbox.clone(), known.clone(), outbox.clone());
+    let task = tokio::spawn(async move {
+        let cancelled = async {
+            if cancelled.await.is_err() {
+                // Nobody can cancel it any more.
+                std::future::pending::<()>().await;
+            }
+        };
+        let outcome = sandbox.run_until(program, &limits, tools, cancelled).await;
+        // Whoever takes it out says its end: this, or whoever dropped it.
+        if lock(&of_task).remove(&run).is_some() {
+            outbox.send(from_worker::outcome(run, &outcome));
+        }
+    });
+    if let Some(entry) = lock(known).get_mut(&run) {
+        entry.task = Some(task);
+    }
+    Ok(())
+}
+
+fn lock(known: &Known) -> std::sync::MutexGuard<'_, HashMap<u64, Entry>> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}

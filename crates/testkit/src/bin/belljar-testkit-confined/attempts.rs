@@ -1,0 +1,117 @@
+//! What a process inside the walls may want to do.
+
+use std::{
+    fs::File,
+    io::{self, IoSliceMut, Write as _},
+    net::{TcpListener, UdpSocket},
+    os::{
+        linux::net::SocketAddrExt as _,
+        unix::net::{SocketAddr, UnixDatagram, UnixListener},
+    },
+    process::{Command, ExitCode},
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::{
+        ptrace,
+        resource::{Resource, setrlimit},
+        signal::kill,
+        uio::{RemoteIoVec, process_vm_readv},
+    },
+    unistd::{Pid, getppid},
+};
+
+type Attempt = fn() -> io::Result<()>;
+
+/// Every attempt, by its name.
+const ATTEMPTS: &[(&str, Attempt)] = &[
+    ("compute", compute),
+    ("read-file", || File::open("/etc/passwd").map(drop)),
+    ("write-file", || File::create("/tmp/belljar-testkit-confined").map(drop)),
+    ("list-folder", || std::fs::read_dir("/").map(drop)),
+    ("tcp", || TcpListener::bind("127.0.0.1:0").map(drop)),
+    ("udp", || UdpSocket::bind("127.0.0.1:0").map(drop)),
+    ("unix-socket", || UnixDatagram::unbound().map(drop)),
+    ("abstract-socket", || {
+        let address = SocketAddr::from_abstract_name(format!("belljar-testkit-{}", std::process::id()))?;
+        UnixListener::bind_addr(&address).map(drop)
+    }),
+    ("exec", || Command::new("/bin/true").status().map(drop)),
+    ("thread", || std::thread::Builder::new().spawn(|| {}).map(drop)),
+    ("pipe", || io::pipe().map(drop)),
+    ("trace-parent", || {
+        ptrace::attach(getppid())?;
+        Ok(ptrace::detach(getppid(), None)?)
+    }),
+    ("signal-parent", || Ok(kill(getppid(), None)?)),
+    ("read-parent", || {
+        let mut bytes = [0];
+        let remote = RemoteIoVec { base: 0, len: 1 };
+        // The address is not mapped, so one who may read gets EFAULT.
+        match process_vm_readv(getppid(), &mut [IoSliceMut::new(&mut bytes)], &[remote]) {
+            Err(nix::errno::Errno::EFAULT) => Ok(()),
+            other => Ok(other.map(drop)?),
+        }
+    }),
+    ("executable-memory", || {
+        let memory = memmap2::MmapMut::map_anon(4096)?;
+        memory.make_exec().map(drop)
+    }),
+    ("raise-limit", || Ok(setrlimit(Resource::RLIMIT_CORE, 0, 0)?)),
+    ("unshare", || Ok(nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS)?)),
+    ("dumpable", || Ok(nix::sys::prctl::set_dumpable(true)?)),
+    ("wait", || match nix::sys::wait::waitpid(Pid::from_raw(-1), None) {
+        Err(nix::errno::Errno::ECHILD) => Ok(()),
+        other => Ok(other.map(drop)?),
+    }),
+];
+
+/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock` or `all`; `list` lists the attempts.
+pub(crate) fn run(argument: &str) -> ExitCode {
+    if argument == "list" {
+        let names: Vec<_> = ATTEMPTS.iter().map(|(name, _)| *name).collect();
+        return written(&names.join("\n"));
+    }
+    let Some((walls, name)) = argument.split_once(':') else { return ExitCode::from(2) };
+    let Some((_, attempt)) = ATTEMPTS.iter().find(|(known, _)| *known == name) else { return ExitCode::from(2) };
+    let confined = match walls {
+        "none" => Ok(()),
+        "landlock" => belljar_confine::engine::before_threads(),
+        "all" => belljar_confine::engine::before_threads().and_then(|()| belljar_confine::engine::before_work()),
+        _ => return ExitCode::from(2),
+    };
+    if let Err(fault) = confined {
+        let _ = written(&format!("not confined: {fault}"));
+        return ExitCode::from(3);
+    }
+    if written("confined") != ExitCode::SUCCESS {
+        return ExitCode::from(3);
+    }
+    match attempt() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = written(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn written(text: &str) -> ExitCode {
+    match writeln!(io::stdout(), "{text}") {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(3),
+    }
+}
+
+/// What the walls must not hold up: memory, time, randomness.
+fn compute() -> io::Result<()> {
+    let begun = Instant::now();
+    let blocks: Vec<Vec<u8>> = (0..64_u8).map(|each| vec![each; 1 << 20]).collect();
+    std::thread::sleep(Duration::from_millis(1));
+    let state = std::hash::RandomState::new();
+    let sum: u64 =
+        blocks.iter().map(|block| std::hash::BuildHasher::hash_one(&state, block)).fold(0, u64::wrapping_add);
+    drop(blocks);
+    if begun.elapsed().is_zero() && sum == 0 { Err(io::Error::other("no time has passed")) } else { Ok(()) }
+}
