@@ -19,6 +19,8 @@ pub(crate) enum Role {
     Filter,
     /// Runs scripts, and hardens itself.
     Engine,
+    /// Checks arguments against schemas, and hardens itself.
+    Checker,
     /// Serves commands, and was most often started by one.
     Daemon,
     /// What a person or a client has started.
@@ -36,6 +38,8 @@ impl Role {
             Self::Filter
         } else if cfg!(unix) && is(&first, setup::ENGINE) {
             Self::Engine
+        } else if is(&first, setup::CHECK) {
+            Self::Checker
         } else if is(&first, "daemon") && is(&second, "run") {
             Self::Daemon
         } else {
@@ -49,7 +53,7 @@ impl Role {
 /// # Errors
 /// What the system says. The process must then not go on.
 pub(crate) fn harden(role: Role) -> io::Result<()> {
-    if matches!(role, Role::Supervisor | Role::Filter | Role::Engine) {
+    if matches!(role, Role::Supervisor | Role::Filter | Role::Engine | Role::Checker) {
         return Ok(());
     }
     // A daemon outlives its starter. Whoever started a command may want it to hold what it passed on: a lock, or the pipe behind

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
             return belljar_engine::serve(std::env::args_os().skip(2), &belljar_sandbox::Image::embedded());
         }
         Role::Filter => return select::worker(std::env::args_os().skip(2)),
+        Role::Checker => return belljar_gateway::check_arguments(std::env::args_os().skip(2)),
         _ => {}
     }
     let arguments = match arguments::parse() {

@@ -37,6 +37,9 @@ pub(crate) const SUPERVISE: &str = "__supervise";
 /// The first argument of this program as the process in which scripts run.
 pub(crate) const ENGINE: &str = "__engine";
 
+/// The first argument of this program as a worker that checks arguments.
+pub(crate) const CHECK: &str = "__check";
+
 /// A configuration, and what it was made of.
 pub(crate) struct Loaded {
     pub(crate) config: Config,
@@ -151,6 +154,10 @@ impl Setup {
         }
         let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
         let toolbox = Toolbox::new(loaded.config.servers, built_ins, options);
+        let toolbox = match environment::own_worker(CHECK) {
+            Some(program) => toolbox.with_check_worker(program),
+            None => toolbox,
+        };
         let toolbox = match state_folder() {
             Some(folder) => toolbox.with_state_folder(folder),
             None => toolbox,

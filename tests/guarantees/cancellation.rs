@@ -55,7 +55,12 @@ pub(crate) fn ended(mut command: Child) -> Answer {
 
 /// Sends a signal such as `INT`.
 pub(crate) fn signal(process: &Child, name: &str) {
-    let pid = process.id().to_string();
+    send(name, process.id());
+}
+
+/// The same to any process, by its number.
+pub(crate) fn send(name: &str, pid: u32) {
+    let pid = pid.to_string();
     let sent = std::process::Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &pid]).status().unwrap();
     assert!(sent.success(), "SIG{name} cannot be sent");
 }

@@ -8,6 +8,7 @@ use std::sync::{
 use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{Limits, ServerSpec, Transport};
 use belljar_upstream::{BuiltIns, Options};
+use belljar_worker::WorkerProgram;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 
@@ -87,6 +88,19 @@ pub(crate) fn text(text: &str) -> Value {
 
 /// A gateway over stub servers, by their names, and over `others`.
 pub(crate) fn gateway(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Gateway {
+    over(toolbox(stubs, others))
+}
+
+/// A gateway over stub servers that has large arguments checked by this program.
+pub(crate) fn gateway_with_check_worker(stubs: &[(&str, Stub)], program: WorkerProgram) -> Gateway {
+    over(toolbox(stubs, Vec::new()).with_check_worker(program))
+}
+
+fn over(toolbox: Toolbox) -> Gateway {
+    Gateway::new(Arc::new(toolbox), sandbox().clone(), Limits::default())
+}
+
+fn toolbox(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Toolbox {
     let mut built_ins = BuiltIns::new();
     let mut specs = others;
     for (name, stub) in stubs {
@@ -96,6 +110,5 @@ pub(crate) fn gateway(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Gatewa
     }
     let mut options = Options::new("belljar-tests", "0");
     options.environment = std::env::var("PATH").map(|path| ("PATH".to_owned(), path)).into_iter().collect();
-    let toolbox = Arc::new(Toolbox::new(specs, built_ins, options));
-    Gateway::new(toolbox, sandbox().clone(), Limits::default())
+    Toolbox::new(specs, built_ins, options)
 }

@@ -19,6 +19,7 @@ mod single_call;
 mod tool_result;
 mod toolbox;
 
+pub use arguments::check_arguments;
 pub use gateway::Gateway;
 pub use report::report;
 pub use single_call::SingleCall;

@@ -8,11 +8,16 @@ use std::{
 use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, namespaces};
 use belljar_model::{EffectRules, JsonText, ServerSpec, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
+use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
 use serde_json::{Map, Value};
 
-use crate::{arguments::Checks, observations::Observations, tool_result::value};
+use crate::{
+    arguments::{CheckWorkers, Checks},
+    observations::Observations,
+    tool_result::value,
+};
 
 /// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one has not.
 const OBSERVED_BYTES: usize = 256 * 1024;
@@ -22,6 +27,7 @@ pub struct Toolbox {
     upstream: Upstream,
     servers: Vec<Server>,
     observations: Arc<Observations>,
+    check_workers: Option<Arc<CheckWorkers>>,
     /// The catalogue that was asked for last: what it has indexed is of use as long as no server changes.
     joined: Mutex<Joined>,
 }
@@ -66,6 +72,7 @@ impl Toolbox {
             servers,
             upstream: Upstream::new(specs, built_ins, options),
             observations: Arc::default(),
+            check_workers: None,
             joined: Mutex::default(),
         }
     }
@@ -74,6 +81,14 @@ impl Toolbox {
     #[must_use]
     pub fn with_state_folder(mut self, folder: Dir) -> Self {
         self.observations = Arc::new(Observations::in_folder(folder));
+        self
+    }
+
+    /// Has arguments whose check takes more than a millisecond checked by this program, as a worker process: it calls
+    /// [`check_arguments`](crate::check_arguments). Without one, such arguments are left to the child, and a warning says so.
+    #[must_use]
+    pub fn with_check_worker(mut self, program: WorkerProgram) -> Self {
+        self.check_workers = Some(Arc::new(CheckWorkers::new(program)));
         self
     }
 
@@ -194,7 +209,7 @@ impl Toolbox {
             _ => {
                 let catalog = ServerCatalog::ready(server.names.clone(), tools.as_ref().clone(), &server.effects);
                 let catalog = Arc::new(catalog);
-                let checks = Arc::new(Checks::new(catalog.clone()));
+                let checks = Arc::new(Checks::new(catalog.clone(), self.check_workers.clone()));
                 *known = Some(Known { list: tools, catalog: catalog.clone(), checks });
                 Ok(catalog)
             }

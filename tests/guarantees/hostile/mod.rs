@@ -17,6 +17,7 @@ mod logs;
 mod memory;
 mod names;
 mod processes;
+mod schemas;
 #[cfg(target_os = "linux")]
 mod second_wall;
 mod stack;

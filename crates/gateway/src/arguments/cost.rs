@@ -1,229 +1,302 @@
-//! What a check can cost at most, known before it begins.
+//! What a check costs, estimated before it begins.
 //!
-//! A schema of a few lines can keep a validator busy for ever: parts that refer to each other multiply at every level. So the parts
-//! and their references are counted first. A schema that applies itself to the same value has no end, and is not used; of every other,
-//! the visits that a value of a given depth can take are known, and a check that could take too many is not begun.
+//! The estimate goes through schema and value as the validator would, and adds up what each part takes for each value, in nanoseconds
+//! of a slow machine. It stops at the limit that it is given, so it never takes longer than what it may allow; it does not recurse.
+//! The figures are upper bounds for ordinary inputs and for hostile ones: `calibration` in the tests measures both.
 
-use std::collections::HashMap;
+use serde_json::Value;
 
-use serde_json::{Map, Value};
+use super::{parts::Parts, pattern};
 
-/// Parts of a schema.
-const MAX_PARTS: usize = 5_000;
-/// Levels of a value for which visits are known; schemas that describe deeper ones are recursive.
-const LEVELS: usize = 32;
+/// One part that looks at one value.
+pub(super) const VISIT: u64 = 60;
+/// One keyword of a part.
+const KEYWORD: u64 = 20;
+/// A name that is looked up, or an option that is compared.
+const NAME: u64 = 40;
+/// A state of a pattern's automaton, for each byte of text.
+const STATE: u64 = 8;
+/// A problem that is found: its places, and the words for it.
+const PROBLEM: u64 = 700;
+/// A node that is copied, compared or hashed.
+const NODE: u64 = 60;
+/// A byte that is decoded, or read as JSON.
+const CONTENT_BYTE: u64 = 60;
+/// `multipleOf` by whole numbers, and by others: those are fractions of large integers.
+const WHOLE_MULTIPLE: u64 = 2_000;
+const FRACTION_MULTIPLE: u64 = 40_000;
+/// Parts inside each other that a check may call itself for, on the stack of whoever checks.
+const MAX_FRAMES: u32 = 256;
 
-/// Why a schema's cost has no bound that is of use.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unbounded {
-    #[error("the schema has more than {limit} parts")]
-    TooManyParts { limit: usize },
-    #[error("the schema refers to itself without end, at {at}")]
-    Endless { at: String },
-    #[error("the schema refers to '{reference}', which is no place within it")]
-    Elsewhere { reference: String },
-    #[error("the schema uses {keyword}, whose references are not followed")]
-    Dynamic { keyword: &'static str },
+/// Keywords that find no problem of their own.
+const NEVER_FAIL: [&str; 22] = [
+    "$comment",
+    "$defs",
+    "$id",
+    "$ref",
+    "$schema",
+    "allOf",
+    "default",
+    "definitions",
+    "dependentSchemas",
+    "description",
+    "else",
+    "examples",
+    "format",
+    "if",
+    "items",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "readOnly",
+    "then",
+    "title",
+    "writeOnly",
+];
+
+/// What one part of a schema costs for one value.
+#[derive(Debug, Default)]
+pub(super) struct Price {
+    /// Whatever the value is.
+    visit: u64,
+    /// For each byte of a text.
+    text_byte: u64,
+    /// For each byte of the names of an object's members.
+    name_byte: u64,
+    /// Options that are arrays or objects: the whole value may be compared with each.
+    compound_options: u64,
+    /// Whether the elements of an array are compared with each other.
+    is_unique: bool,
+    /// Problems that can be found at once.
+    problems: u64,
 }
 
-/// The visits that a value can take, by its depth.
-#[derive(Debug)]
-pub(super) struct Cost {
-    visits: Vec<u64>,
-}
-
-/// A part of a schema: which other parts it applies to the same value, and which to the values inside.
-#[derive(Default)]
-struct Part {
-    here: Vec<usize>,
-    below: Vec<usize>,
-}
-
-impl Cost {
-    /// Counts a schema.
-    pub(super) fn of_schema(schema: &Value) -> Result<Self, Unbounded> {
-        let parts = Parts::of(schema)?;
-        let order = parts.inner_first()?;
-        let mut visits = Vec::with_capacity(LEVELS + 1);
-        let mut below = vec![0_u64; parts.list.len()];
-        for _ in 0..=LEVELS {
-            let mut level = vec![0_u64; parts.list.len()];
-            for at in &order {
-                let Some(part) = parts.list.get(*at) else { continue };
-                let count = |table: &[u64], parts: &[usize]| {
-                    parts.iter().fold(0_u64, |sum, at| sum.saturating_add(table.get(*at).copied().unwrap_or(0)))
-                };
-                let total = 1_u64.saturating_add(count(&level, &part.here)).saturating_add(count(&below, &part.below));
-                if let Some(place) = level.get_mut(*at) {
-                    *place = total;
-                }
-            }
-            visits.push(level.first().copied().unwrap_or(1));
-            below = level;
-        }
-        Ok(Self { visits })
-    }
-
-    /// The most visits that a check of `value` can take.
-    pub(super) fn of(&self, value: &Value) -> u64 {
-        let (mut values, mut deepest) = (0_u64, 0_usize);
-        let mut open = vec![(value, 0_usize)];
-        while let Some((value, depth)) = open.pop() {
-            values += 1;
-            deepest = deepest.max(depth);
-            match value {
-                Value::Array(elements) => open.extend(elements.iter().map(|element| (element, depth + 1))),
-                Value::Object(members) => open.extend(members.values().map(|member| (member, depth + 1))),
-                _ => {}
-            }
-        }
-        let known = self.visits.get(deepest).copied();
-        // Of a schema that is not recursive, the visits grow no more.
-        let settled = || match self.visits.as_slice() {
-            [.., before, last] if before == last => *last,
-            _ => u64::MAX,
+impl Price {
+    /// Adds what a keyword costs.
+    pub(super) fn add(&mut self, keyword: &str, value: &Value) {
+        let length = |value: &Value| match value {
+            Value::Array(list) => list.len() as u64,
+            Value::Object(map) => map.len() as u64,
+            _ => 0,
         };
-        values.saturating_mul(known.unwrap_or_else(settled))
-    }
-}
-
-/// All parts that can be reached from the root, which is the first.
-struct Parts<'schema> {
-    root: &'schema Value,
-    list: Vec<Part>,
-    places: HashMap<String, usize>,
-    open: Vec<(usize, String, &'schema Value)>,
-}
-
-impl<'schema> Parts<'schema> {
-    fn of(root: &'schema Value) -> Result<Self, Unbounded> {
-        let mut parts = Self { root, list: Vec::new(), places: HashMap::new(), open: Vec::new() };
-        parts.at(String::new(), root)?;
-        while let Some((at, pointer, schema)) = parts.open.pop() {
-            if let Value::Object(keywords) = schema {
-                let part = parts.part(&pointer, keywords)?;
-                if let Some(place) = parts.list.get_mut(at) {
-                    *place = part;
+        let add = |sum: &mut u64, cost: u64| *sum = sum.saturating_add(cost);
+        add(&mut self.visit, KEYWORD);
+        if !NEVER_FAIL.contains(&keyword) {
+            add(&mut self.problems, 1);
+        }
+        match keyword {
+            "pattern" => add(&mut self.text_byte, STATE.saturating_mul(pattern::states(value.as_str().unwrap_or("")))),
+            "minLength" | "maxLength" => add(&mut self.text_byte, 1),
+            "contentEncoding" | "contentMediaType" => add(&mut self.text_byte, CONTENT_BYTE),
+            "patternProperties" => {
+                for name in value.as_object().into_iter().flat_map(|patterns| patterns.keys()) {
+                    // Asked once more to know what is additional.
+                    add(&mut self.name_byte, (2 * STATE).saturating_mul(pattern::states(name)));
                 }
             }
-        }
-        Ok(parts)
-    }
-
-    /// The number of the part at a place.
-    fn at(&mut self, pointer: String, schema: &'schema Value) -> Result<usize, Unbounded> {
-        if let Some(at) = self.places.get(&pointer) {
-            return Ok(*at);
-        }
-        let at = self.list.len();
-        if at >= MAX_PARTS {
-            return Err(Unbounded::TooManyParts { limit: MAX_PARTS });
-        }
-        self.list.push(Part::default());
-        self.places.insert(pointer.clone(), at);
-        self.open.push((at, pointer, schema));
-        Ok(at)
-    }
-
-    fn part(&mut self, pointer: &str, keywords: &'schema Map<String, Value>) -> Result<Part, Unbounded> {
-        let mut part = Part::default();
-        for (keyword, value) in keywords {
-            let place = format!("{pointer}/{}", escaped(keyword));
-            match keyword.as_str() {
-                "$ref" => part.here.push(self.referred(value)?),
-                "$dynamicRef" => return Err(Unbounded::Dynamic { keyword: "$dynamicRef" }),
-                "$recursiveRef" => return Err(Unbounded::Dynamic { keyword: "$recursiveRef" }),
-                // Another base for the references inside.
-                "$id" | "id" if !pointer.is_empty() && value.is_string() => {
-                    return Err(Unbounded::Dynamic { keyword: "$id" });
-                }
-                "not" | "if" | "then" | "else" => part.here.push(self.at(place, value)?),
-                "allOf" | "anyOf" | "oneOf" => self.each(&place, value, &mut part.here)?,
-                "dependentSchemas" | "dependencies" => self.each(&place, value, &mut part.here)?,
-                "properties" | "patternProperties" | "prefixItems" => self.each(&place, value, &mut part.below)?,
-                "items" if value.is_array() => self.each(&place, value, &mut part.below)?,
-                "items"
-                | "additionalItems"
-                | "contains"
-                | "additionalProperties"
-                | "propertyNames"
-                | "unevaluatedItems"
-                | "unevaluatedProperties" => part.below.push(self.at(place, value)?),
-                _ => {}
+            "enum" => {
+                let options = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                options.iter().for_each(|option| self.option(option));
             }
-        }
-        if keywords.contains_key("unevaluatedItems") || keywords.contains_key("unevaluatedProperties") {
-            // To know what was not evaluated, all that is in place is asked again.
-            part.here.extend_from_within(..);
-        }
-        Ok(part)
-    }
-
-    /// The parts of a list or of an object of parts. (A list of names, as `dependencies` may hold, is none.)
-    fn each(&mut self, place: &str, value: &'schema Value, into: &mut Vec<usize>) -> Result<(), Unbounded> {
-        match value {
-            Value::Array(parts) => {
-                for (index, part) in parts.iter().enumerate() {
-                    into.push(self.at(format!("{place}/{index}"), part)?);
+            "const" => self.option(value),
+            "multipleOf" => {
+                let is_whole = value.as_u64().is_some() || value.as_f64().is_some_and(|by| by.fract() == 0.0);
+                add(&mut self.visit, if is_whole { WHOLE_MULTIPLE } else { FRACTION_MULTIPLE });
+            }
+            "uniqueItems" => self.is_unique = value.as_bool() == Some(true),
+            "required" => {
+                add(&mut self.visit, NAME.saturating_mul(length(value)));
+                add(&mut self.problems, length(value));
+            }
+            "dependentRequired" | "dependencies" => {
+                for names in value.as_object().into_iter().flat_map(|lists| lists.values()) {
+                    add(&mut self.visit, NAME.saturating_mul(length(names).saturating_add(1)));
+                    add(&mut self.problems, length(names));
                 }
             }
-            Value::Object(parts) => {
-                for (name, part) in parts.iter().filter(|(_, part)| !part.is_array()) {
-                    into.push(self.at(format!("{place}/{}", escaped(name)), part)?);
-                }
+            "properties" => {
+                let names = value.as_object().into_iter().flat_map(|properties| properties.keys());
+                names.for_each(|name| add(&mut self.visit, NAME.saturating_add(name.len() as u64 / 4)));
             }
             _ => {}
         }
-        Ok(())
     }
 
-    /// The part that a reference names, which must be a place within this schema.
-    fn referred(&mut self, reference: &Value) -> Result<usize, Unbounded> {
-        let text = reference.as_str().unwrap_or_default();
-        let elsewhere = || Unbounded::Elsewhere { reference: text.chars().take(100).collect() };
-        let pointer = text.strip_prefix('#').filter(|pointer| pointer.is_empty() || pointer.starts_with('/'));
-        let pointer = pointer.filter(|pointer| !pointer.contains('%')).ok_or_else(elsewhere)?;
-        let target = self.root.pointer(pointer).ok_or_else(elsewhere)?;
-        self.at(pointer.to_owned(), target)
-    }
-
-    /// The parts in an order in which each comes after those that it applies to the same value.
-    fn inner_first(&self) -> Result<Vec<usize>, Unbounded> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum State {
-            New,
-            Open,
-            Done,
+    fn option(&mut self, option: &Value) {
+        if option.is_array() || option.is_object() {
+            self.compound_options = self.compound_options.saturating_add(1);
         }
-        let mut states = vec![State::New; self.list.len()];
-        let mut order = Vec::with_capacity(self.list.len());
-        for start in 0..self.list.len() {
-            let mut path = vec![(start, 0_usize)];
-            while let Some((at, next)) = path.pop() {
-                let (Some(part), Some(state)) = (self.list.get(at), states.get_mut(at)) else { continue };
-                match (*state, next) {
-                    (State::Done, _) => continue,
-                    (State::Open, 0) => return Err(Unbounded::Endless { at: self.place_of(at) }),
-                    _ => *state = State::Open,
-                }
-                match part.here.get(next) {
-                    Some(inner) => path.extend([(at, next + 1), (*inner, 0)]),
-                    None => {
-                        *state = State::Done;
-                        order.push(at);
-                    }
-                }
-            }
-        }
-        Ok(order)
-    }
-
-    fn place_of(&self, at: usize) -> String {
-        let place = self.places.iter().find(|(_, number)| **number == at);
-        place.map_or_else(String::new, |(pointer, _)| format!("#{}", pointer.chars().take(100).collect::<String>()))
+        self.visit = self.visit.saturating_add(NAME).saturating_add(size_of(option, u64::MAX));
     }
 }
 
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+/// What a check of `value` costs at most; `None` when that is more than `limit`, or when the check would call itself too deep.
+pub(super) fn within(limit: u64, parts: &Parts, value: &Value) -> Option<u64> {
+    let mut walk = Walk { spent: 0, limit, open: Vec::new() };
+    // Once to know whether it fits, once for its problems.
+    walk.push(Visit { part: 0, subject: Subject::Value(value), weight: 2, path: 0, frames: 0, in_alternative: false })?;
+    while let Some(visit) = walk.open.pop() {
+        walk.visit(parts, visit)?;
+    }
+    Some(walk.spent)
+}
+
+struct Walk<'v> {
+    spent: u64,
+    limit: u64,
+    open: Vec<Visit<'v>>,
+}
+
+/// One part that looks at one value.
+#[derive(Clone, Copy)]
+struct Visit<'v> {
+    part: usize,
+    subject: Subject<'v>,
+    /// How often.
+    weight: u64,
+    /// Bytes of the names on the way here, which each problem repeats.
+    path: u64,
+    frames: u32,
+    /// Whether problems keep a copy of the value.
+    in_alternative: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Subject<'v> {
+    Value(&'v Value),
+    Name(&'v str),
+}
+
+impl<'v> Walk<'v> {
+    fn spend(&mut self, cost: u64) -> Option<()> {
+        self.spent = self.spent.saturating_add(cost);
+        (self.spent <= self.limit).then_some(())
+    }
+
+    fn push(&mut self, visit: Visit<'v>) -> Option<()> {
+        self.spend(VISIT.saturating_mul(visit.weight))?;
+        self.open.push(visit);
+        (visit.frames <= MAX_FRAMES).then_some(())
+    }
+
+    fn visit(&mut self, parts: &Parts, visit: Visit<'v>) -> Option<()> {
+        let part = parts.list.get(visit.part)?;
+        let price = &part.price;
+        let inner = Visit { frames: visit.frames + 1, ..visit };
+        let mut cost = price.visit;
+        match visit.subject {
+            Subject::Value(Value::String(text)) => cost = cost.saturating_add(of_text(price, text)),
+            Subject::Name(name) => cost = cost.saturating_add(of_text(price, name)),
+            Subject::Value(Value::Array(elements)) => {
+                if price.is_unique {
+                    cost = cost.saturating_add(of_unique(elements, self.limit));
+                }
+                for (element, part) in elements.iter().zip(&part.prefix) {
+                    self.push(Visit { part: *part, subject: Subject::Value(element), path: visit.path + 8, ..inner })?;
+                }
+                for part in &part.elements {
+                    for element in elements {
+                        self.push(Visit {
+                            part: *part,
+                            subject: Subject::Value(element),
+                            path: visit.path + 8,
+                            ..inner
+                        })?;
+                    }
+                }
+            }
+            Subject::Value(Value::Object(members)) => {
+                let looks = !part.properties.is_empty() || !part.members.is_empty() || !part.names.is_empty();
+                for (name, member) in members.iter().filter(|_| looks) {
+                    let bytes = name.len() as u64;
+                    let one = NAME.saturating_add(bytes.saturating_mul(price.name_byte.saturating_add(1)));
+                    self.spend(visit.weight.saturating_mul(one))?;
+                    let below =
+                        Visit { subject: Subject::Value(member), path: visit.path.saturating_add(bytes), ..inner };
+                    let named = part.properties.get(name);
+                    for part in named.into_iter().chain(&part.members) {
+                        self.push(Visit { part: *part, ..below })?;
+                    }
+                    for part in &part.names {
+                        self.push(Visit { part: *part, subject: Subject::Name(name), ..below })?;
+                    }
+                }
+            }
+            Subject::Value(_) => {}
+        }
+        if let Subject::Value(value) = visit.subject
+            && price.compound_options > 0
+        {
+            cost = cost.saturating_add(price.compound_options.saturating_mul(size_of(value, self.limit)));
+        }
+        let copy = match visit.subject {
+            Subject::Value(value) if visit.in_alternative && price.problems > 0 => size_of(value, self.limit),
+            _ => 0,
+        };
+        let problem = PROBLEM.saturating_add(visit.path).saturating_add(copy);
+        self.spend(visit.weight.saturating_mul(cost))?;
+        self.spend(price.problems.saturating_mul(problem))?;
+        for next in &part.here {
+            let weight = if next.is_alternative { visit.weight.saturating_add(2) } else { visit.weight };
+            let weight = if part.asks_twice { weight.saturating_mul(2) } else { weight };
+            let in_alternative = visit.in_alternative || next.is_alternative;
+            self.push(Visit { part: next.part, weight, in_alternative, ..inner })?;
+        }
+        Some(())
+    }
+}
+
+fn of_text(price: &Price, text: &str) -> u64 {
+    price.text_byte.saturating_mul(text.len() as u64)
+}
+
+/// Elements that are compared with each other: by their hashes, which those who choose them can make equal.
+fn of_unique(elements: &[Value], limit: u64) -> u64 {
+    let is_plain = |element: &Value| match element {
+        Value::Array(_) | Value::Object(_) => false,
+        // Larger ones share the hash of the nearest floating-point number.
+        Value::Number(number) => number.as_f64().is_some_and(|number| number.abs() < 9e15),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+    };
+    let mut size = 0_u64;
+    for element in elements {
+        size = size.saturating_add(size_of(element, limit));
+        if size > limit {
+            return size;
+        }
+    }
+    let is_hashed = elements.len() > 15 && elements.iter().all(is_plain);
+    if is_hashed { size.saturating_mul(2) } else { size.saturating_mul(elements.len() as u64) }
+}
+
+/// What it takes to copy, compare or hash a value once. It is not looked at further than to the limit.
+fn size_of(value: &Value, limit: u64) -> u64 {
+    let (mut size, mut open) = (0_u64, vec![value]);
+    while let Some(value) = open.pop() {
+        size = size.saturating_add(NODE);
+        match value {
+            Value::String(text) => size = size.saturating_add(text.len() as u64 / 4),
+            Value::Array(elements) => {
+                // Not to be put on the list, if it is longer than what may be looked at.
+                if NODE.saturating_mul(elements.len() as u64) > limit {
+                    return u64::MAX;
+                }
+                open.extend(elements);
+            }
+            Value::Object(members) => {
+                if NODE.saturating_mul(members.len() as u64) > limit {
+                    return u64::MAX;
+                }
+                for (name, member) in members {
+                    size = size.saturating_add(name.len() as u64 / 4);
+                    open.push(member);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        if size > limit {
+            return size;
+        }
+    }
+    size
 }

@@ -4,12 +4,12 @@ use belljar_catalog::{ServerCatalog, namespaces};
 use belljar_model::{EffectRules, JsonBounds, JsonText, ToolDefinition};
 use serde_json::{Value, json};
 
-use super::{Check, MAX_VISITS_IN_PLACE};
+use super::{Check, check::MAX_COST_IN_PLACE, cost};
 
 /// What ends a part of a target's input.
 const PART: &str = "\n----\n";
-/// Visits that a check may take here: one that may take more is only begun in the shipped code, on a thread of its own.
-const MAX_VISITS: u64 = 20 * MAX_VISITS_IN_PLACE;
+/// What a check may cost here: one that may cost more is only begun in the shipped code, in a worker process.
+const MAX_COST: u64 = 20 * MAX_COST_IN_PLACE;
 
 /// Any schema over any arguments: judged in bounded time, or left aside; and a refusal is fit for a message.
 pub fn arguments(data: &[u8]) {
@@ -24,18 +24,14 @@ pub fn arguments(data: &[u8]) {
     let names = namespaces(&["server"]).remove(0);
     let catalog = ServerCatalog::ready(names, vec![tool], &EffectRules::default());
     let tool = catalog.tool("tool").expect("it was listed");
-    let Ok(check) = Check::try_compile(tool) else { return };
-    if check.cost.of(&arguments) > MAX_VISITS {
+    let Some(check) = Check::of(tool) else { return };
+    let Some(compiled) = &check.compiled else { return };
+    if cost::within(MAX_COST, &check.plan.parts, &arguments).is_none() {
         return;
     }
-    let is_valid = check.validator.is_valid(&arguments);
-    let (given_back, refusal) = check.judge(arguments.clone());
-    assert_eq!(given_back, arguments);
-    let Some(refusal) = refusal else { return };
-    assert!(!is_valid, "what fits is refused: {}", refusal.message);
-    for text in [&refusal.message, &refusal.hint] {
-        assert!(text.len() < 64 * 1024, "{} bytes", text.len());
-    }
+    let Some(problems) = compiled.problems(&arguments) else { return };
+    assert!(!compiled.fits(&arguments), "what fits is refused: {problems}");
+    assert!(problems.len() < 64 * 1024, "{} bytes", problems.len());
 }
 
 #[cfg(test)]

@@ -3,47 +3,63 @@
 //! A child's schema is a stranger's text: it may be huge, endless or wrong. One that cannot be checked, or not within bounds, is
 //! left aside with a warning, and the child judges its arguments itself: a bad schema never hides a tool. Nothing is ever fetched
 //! for a schema, patterns take time linear in what they look at, and defaults are not filled in.
+//!
+//! A check begins with an estimate of what it costs. What is over at once is done in place; what takes longer, or has a schema that
+//! is costly to compile, is done by a worker process, which is killed when its time is over or its run has ended. So no schema holds
+//! up a thread that others wait for, nor takes the memory of this process.
 
+mod check;
 mod cost;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
 pub mod fuzzing;
 mod names;
+mod parts;
+mod pattern;
 mod problems;
+mod worker;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use belljar_catalog::{ServerCatalog, Tool};
-use jsonschema::{PatternOptions, Retrieve, Uri, Validator};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
+use tokio::{sync::OnceCell, task::JoinHandle};
 
-use cost::Cost;
+use check::{Compiled, Plan, Unfit};
+use worker::Unchecked;
 
-/// The longest schema that is compiled, as JSON text: four times the largest that is known of a published server.
-const MAX_SCHEMA_BYTES: usize = 256 * 1024;
-/// Bytes of one compiled pattern.
-const MAX_PATTERN_BYTES: usize = 256 * 1024;
-/// Visits of a value by a part of a schema that one check may take: about half a second.
-const MAX_VISITS: u64 = 10_000_000;
-/// A check that may take more visits than this does not hold up the runtime's own threads.
-const MAX_VISITS_IN_PLACE: u64 = 20_000;
+pub(crate) use worker::CheckWorkers;
+pub use worker::check_arguments;
 
-/// The compiled schemas of one server's tools, each made at its tool's first call.
+/// The schemas of one server's tools, each looked at when its tool is first called.
 ///
 /// A changed tool list makes a new one, as it makes a new catalogue; there are at most as many as there are tools.
 pub(crate) struct Checks {
     catalog: Arc<ServerCatalog>,
-    compiled: Mutex<HashMap<String, Option<Arc<Check>>>>,
+    workers: Option<Arc<CheckWorkers>>,
+    known: Mutex<Known>,
 }
 
-/// One tool's compiled schema.
+/// By the tools' names: how each is checked, once somebody has looked; nothing, if it cannot be.
+type Known = HashMap<String, Arc<OnceCell<Option<Arc<Check>>>>>;
+
+/// How one tool's arguments are checked.
 struct Check {
-    schema: Value,
-    validator: Validator,
-    cost: Cost,
+    /// Of all schemas of this process, which.
+    number: u64,
+    plan: Plan,
+    /// Where the schema is small enough for this process.
+    compiled: Option<Compiled>,
+    /// For a worker.
+    schema: Arc<RawValue>,
+    /// A worker has failed at it, or there is none: what would take one is left aside from then on.
+    is_given_up: AtomicBool,
     /// The tool as a script calls it, and its declaration on one line.
     expression: String,
     signature: String,
@@ -56,121 +72,148 @@ pub(crate) struct Refusal {
     pub(crate) hint: String,
 }
 
-/// Why a schema is not used.
-#[derive(Debug, thiserror::Error)]
-enum Unfit {
-    #[error("the schema has {used} bytes; the limit is {limit}")]
-    TooLong { used: usize, limit: usize },
-    #[error(transparent)]
-    Cost(#[from] cost::Unbounded),
-    #[error("the schema does not compile: {0}")]
-    Invalid(Box<jsonschema::ValidationError<'static>>),
-}
-
-/// Every schema is complete in itself.
-struct NothingIsFetched;
-
-#[derive(Debug, thiserror::Error)]
-#[error("a schema may refer to nothing outside of itself")]
-struct Outside;
-
-impl Retrieve for NothingIsFetched {
-    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err(Box::new(Outside))
-    }
-}
-
 impl Checks {
-    pub(crate) fn new(catalog: Arc<ServerCatalog>) -> Self {
-        Self { catalog, compiled: Mutex::default() }
+    pub(crate) fn new(catalog: Arc<ServerCatalog>, workers: Option<Arc<CheckWorkers>>) -> Self {
+        Self { catalog, workers, known: Mutex::default() }
     }
 
     /// Whether `arguments` are what `tool` asks for. Gives them back if they are, or if nobody can tell.
     ///
     /// # Errors
     /// The [`Refusal`], which names each problem's place, what was expected there and what was found.
+    ///
+    /// # Cancellation
+    /// A check that is under way in a worker ends with the worker.
     pub(crate) async fn admit(&self, tool: &str, arguments: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
         let Some(check) = self.check_of(tool).await else { return Ok(arguments) };
         let arguments = Value::Object(arguments);
-        let visits = check.cost.of(&arguments);
-        let judged = if visits > MAX_VISITS {
-            tracing::debug!(tool = check.expression, visits, "the arguments are too many to be checked");
-            (arguments, None)
-        } else if visits > MAX_VISITS_IN_PLACE {
-            let judge = move || check.judge(arguments);
-            tokio::task::spawn_blocking(judge)
-                .await
-                .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
-        } else {
-            check.judge(arguments)
+        let (arguments, problems) = match check.in_place(&arguments) {
+            Some(compiled) => {
+                let problems = compiled.problems(&arguments);
+                (arguments, problems)
+            }
+            None => self.checked_elsewhere(&check, arguments).await,
         };
-        match judged {
-            (Value::Object(arguments), None) => Ok(arguments),
-            (_, Some(refusal)) => Err(refusal),
-            (_, None) => Ok(Map::new()),
+        if let Some(problems) = problems {
+            return Err(Refusal {
+                message: format!("{}: {problems}", check.expression),
+                hint: format!("the tool is {}", check.signature),
+            });
+        }
+        match arguments {
+            Value::Object(arguments) => Ok(arguments),
+            _ => Ok(Map::new()),
         }
     }
 
-    /// The tool's compiled schema, if it has one that can be used.
+    /// Has a worker check the arguments, and gives them back with what is wrong with them.
+    async fn checked_elsewhere(&self, check: &Check, arguments: Value) -> (Value, Option<String>) {
+        if check.is_given_up.load(Ordering::Relaxed) {
+            return (arguments, None);
+        }
+        let Some(workers) = &self.workers else {
+            check.give_up("it would take more than a millisecond, and there is no worker process for that");
+            return (arguments, None);
+        };
+        let arguments = Arc::new(arguments);
+        let problems = match workers.problems(check.number, &check.schema, &arguments).await {
+            Ok(problems) => problems,
+            // Nothing that the schema is to blame for: the next call is checked again.
+            Err(unchecked @ (Unchecked::Busy | Unchecked::TooLong { .. } | Unchecked::NotStarted(_))) => {
+                tracing::debug!(tool = check.expression, reason = %unchecked, "these arguments are not checked");
+                None
+            }
+            Err(unchecked) => {
+                check.give_up(&unchecked.to_string());
+                None
+            }
+        };
+        (Arc::unwrap_or_clone(arguments), problems)
+    }
+
+    /// How the tool's arguments are checked, if they can be.
     async fn check_of(&self, tool: &str) -> Option<Arc<Check>> {
-        if let Some(known) = self.lock().get(tool) {
-            return known.clone();
-        }
-        let catalog = self.catalog.clone();
-        let name = tool.to_owned();
-        // Compiling may take milliseconds. Two calls that come at once may both do it, and do no harm.
-        let compile = move || catalog.tool(&name).map(|tool| Check::compile(tool).ok().map(Arc::new));
-        let compiled = tokio::task::spawn_blocking(compile).await.ok()??;
-        self.lock().insert(tool.to_owned(), compiled.clone());
-        compiled
+        let cell = self.lock().get(tool).cloned();
+        let cell = match cell {
+            Some(cell) => cell,
+            None => {
+                self.catalog.tool(tool)?;
+                self.lock().entry(tool.to_owned()).or_default().clone()
+            }
+        };
+        // Whoever comes first looks at the schema, and the others wait for that.
+        let check = cell.get_or_init(async || {
+            let (catalog, name) = (self.catalog.clone(), tool.to_owned());
+            let look = move || Check::of(catalog.tool(&name)?);
+            Aborted(tokio::task::spawn_blocking(look)).ended().await.flatten().map(Arc::new)
+        });
+        check.await.clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<Arc<Check>>>> {
-        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Check {
-    /// Compiles a tool's schema, or says in the log why it is left aside.
-    fn compile(tool: &Tool) -> Result<Self, Unfit> {
-        let compiled = Self::try_compile(tool);
-        if let Err(unfit) = &compiled {
-            let (tool, reason) = (tool.path().to_string(), unfit.to_string());
-            tracing::warn!(tool, reason, "the arguments of this tool are not checked before its calls");
+    /// Looks at a tool's schema, or says in the log why it is left aside.
+    fn of(tool: &Tool) -> Option<Self> {
+        let look = || {
+            let schema = Value::Object(tool.definition().input_schema.clone());
+            let plan = Plan::of(&schema)?;
+            let text = serde_json::value::to_raw_value(&schema).map_err(Unfit::NoText)?;
+            let compiled = if plan.is_small { Some(Compiled::new(schema)?) } else { None };
+            Ok((plan, compiled, text))
+        };
+        match look() {
+            Ok((plan, compiled, text)) => {
+                static NUMBERS: AtomicU64 = AtomicU64::new(0);
+                Some(Self {
+                    number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+                    plan,
+                    compiled,
+                    schema: text.into(),
+                    is_given_up: AtomicBool::new(false),
+                    expression: tool.expression().to_owned(),
+                    signature: tool.signature().to_owned(),
+                })
+            }
+            Err(unfit) => {
+                let unfit: Unfit = unfit;
+                let tool = tool.path().to_string();
+                tracing::warn!(tool, reason = %unfit, "the arguments of this tool are not checked before its calls");
+                None
+            }
         }
-        compiled
     }
 
-    fn try_compile(tool: &Tool) -> Result<Self, Unfit> {
-        let schema = Value::Object(tool.definition().input_schema.clone());
-        let used = schema.to_string().len();
-        if used > MAX_SCHEMA_BYTES {
-            return Err(Unfit::TooLong { used, limit: MAX_SCHEMA_BYTES });
-        }
-        let cost = Cost::of_schema(&schema)?;
-        let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES);
-        let validator = jsonschema::options()
-            .with_retriever(NothingIsFetched)
-            .with_pattern_options(patterns)
-            // What a format means differs from child to child; they know best.
-            .should_validate_formats(false)
-            .build(&schema)
-            .map_err(|error| Unfit::Invalid(Box::new(error)))?;
-        let (expression, signature) = (tool.expression().to_owned(), tool.signature().to_owned());
-        Ok(Self { schema, validator, cost, expression, signature })
+    /// The compiled schema, if these arguments can be checked here and now.
+    fn in_place(&self, arguments: &Value) -> Option<&Compiled> {
+        self.compiled.as_ref().filter(|_| self.plan.fits_in_place(arguments))
     }
 
-    /// Judges arguments, and gives them back.
-    fn judge(&self, arguments: Value) -> (Value, Option<Refusal>) {
-        if self.validator.is_valid(&arguments) {
-            return (arguments, None);
+    /// Leaves large checks aside from now on, and says so once.
+    fn give_up(&self, reason: &str) {
+        if !self.is_given_up.swap(true, Ordering::Relaxed) {
+            let tool = self.expression.as_str();
+            tracing::warn!(tool, reason, "large arguments of this tool are no longer checked before its calls");
         }
-        let problems = problems::list(&self.schema, self.validator.iter_errors(&arguments), &arguments);
-        let refusal = (!problems.is_empty()).then(|| Refusal {
-            message: format!("{}: {problems}", self.expression),
-            hint: format!("the tool is {}", self.signature),
-        });
-        (arguments, refusal)
+    }
+}
+
+/// Work that is not begun any more once nobody waits for it.
+struct Aborted<T>(JoinHandle<T>);
+
+impl<T> Aborted<T> {
+    /// What came of it; `None` if it panicked.
+    async fn ended(mut self) -> Option<T> {
+        (&mut self.0).await.ok()
+    }
+}
+
+impl<T> Drop for Aborted<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

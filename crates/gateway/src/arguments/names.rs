@@ -2,6 +2,9 @@
 
 use belljar_model::nearest;
 
+/// Bytes of a name that comparing costs at most: longer ones are not compared, or to there.
+pub(super) const LONGEST_COMPARED: usize = 128;
+
 /// The name among `known` that `given` was probably meant to be.
 ///
 /// A typing error is forgiven, and so is one word more or less, or a name cut short: `file_path` for `path`, `warn` for `warning`.
@@ -24,7 +27,7 @@ pub(super) fn meant<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
-    for character in name.chars().take(128) {
+    for character in name.chars().take(LONGEST_COMPARED) {
         let begins = character.is_uppercase() && was_lower;
         if begins || !character.is_alphanumeric() {
             words.push(String::new());

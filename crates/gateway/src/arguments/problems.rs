@@ -9,12 +9,18 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::names::meant;
+use super::names::{LONGEST_COMPARED, meant};
 
 /// Problems that are told; the rest are counted.
 const MAX_TOLD: usize = 3;
-/// Problems that are looked at.
+/// Problems that are looked at, those inside of alternatives included.
 const MAX_SEEN: usize = 100;
+/// Comparisons of two characters that the search for names that were meant may take: some hundred microseconds.
+const MAX_COMPARED: usize = 100_000;
+/// What it takes to compare two names, however short, in the same measure.
+const COMPARED_AT_LEAST: usize = 512;
+/// Characters of a sentence that comes from the validator and may repeat parts of the schema.
+const MAX_SENTENCE: usize = 200;
 /// Characters of a value that are shown.
 const MAX_SHOWN: usize = 40;
 /// Alternatives that are listed.
@@ -52,12 +58,13 @@ pub(super) fn list<'i>(
     errors: impl Iterator<Item = ValidationError<'i>>,
     arguments: &Value,
 ) -> Problems {
-    let mut words = Words { schema, arguments, seen: HashSet::new(), list: Vec::new() };
-    let mut errors = errors.take(MAX_SEEN + 1);
+    let mut words =
+        Words { schema, arguments, seen: HashSet::new(), list: Vec::new(), left: MAX_SEEN, comparisons: MAX_COMPARED };
+    let mut errors = errors;
     for error in errors.by_ref().take(MAX_SEEN) {
         words.tell(&error, 0);
     }
-    let is_cut = errors.next().is_some();
+    let is_cut = words.left == 0 || errors.next().is_some();
     let more = words.list.len().saturating_sub(MAX_TOLD);
     words.list.truncate(MAX_TOLD);
     Problems { told: words.list, more, is_cut }
@@ -68,6 +75,9 @@ struct Words<'v> {
     arguments: &'v Value,
     seen: HashSet<String>,
     list: Vec<String>,
+    /// Problems that may still be looked at, and comparisons that may still be made.
+    left: usize,
+    comparisons: usize,
 }
 
 impl Words<'_> {
@@ -78,11 +88,17 @@ impl Words<'_> {
     }
 
     fn tell(&mut self, error: &ValidationError<'_>, nesting: usize) {
+        if !self.may_look() {
+            return;
+        }
         let place = place(error.instance_path());
         match error.kind() {
             Kind::Required { property } => self.missing(error, property.as_str().unwrap_or_default()),
             Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
                 for name in unexpected {
+                    if !self.may_look() {
+                        return;
+                    }
                     self.unknown(error, name);
                 }
             }
@@ -93,16 +109,44 @@ impl Words<'_> {
                 let found = shown(error.instance());
                 let problem = match expected(kind) {
                     Some(expected) => format!("{place}: expected {expected}, found {found}"),
-                    None => format!("{place}: {}, found {found}", error.masked_with("it")),
+                    None => format!("{place}: {}, found {found}", cut(error.masked_with("it"), MAX_SENTENCE)),
                 };
-                self.put(problem + &nearest_option(kind, error.instance()));
+                let near = self.nearest_option(kind, error.instance());
+                self.put(problem + &near);
             }
         }
     }
 
+    fn may_look(&mut self) -> bool {
+        let may = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        may
+    }
+
+    /// The name that was probably meant, of those that can be compared within the bounds.
+    fn meant<'n>(&mut self, given: &str, known: &[&'n str]) -> Option<&'n str> {
+        if self.list.len() >= MAX_TOLD {
+            // It would be counted and not told.
+            return None;
+        }
+        let each =
+            |name: &&str| given.len().min(LONGEST_COMPARED) * name.len().min(LONGEST_COMPARED) + COMPARED_AT_LEAST;
+        let needed: usize = known.iter().map(each).sum();
+        self.comparisons = self.comparisons.checked_sub(needed)?;
+        meant(given, known)
+    }
+
+    /// "did you mean", where a text is nearly one of those that may stand there.
+    fn nearest_option(&mut self, kind: &Kind, found: &Value) -> String {
+        let (Kind::Enum { options }, Some(found)) = (kind, found.as_str()) else { return String::new() };
+        let options: Vec<&str> = options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let near = self.meant(found, &options);
+        near.map(|near| format!(": did you mean {near:?}?")).unwrap_or_default()
+    }
+
     /// A required name that is not there; perhaps it is, under another name.
     fn missing(&mut self, error: &ValidationError<'_>, name: &str) {
-        let schema = self.properties(error).and_then(|properties| properties.get(name));
+        let schema = properties(self.schema, error).and_then(|properties| properties.get(name));
         // A schema that describes what a server has after it has filled in its defaults requires them all.
         if schema.is_some_and(|schema| schema.get("default").is_some()) {
             return;
@@ -116,13 +160,17 @@ impl Words<'_> {
     }
 
     /// The unknown name that was probably meant to be `wanted`.
-    fn misnamed(&self, error: &ValidationError<'_>, wanted: &str) -> Option<String> {
-        let known = self.properties(error)?;
-        let holder = self.arguments.pointer(error.instance_path().as_str())?.as_object()?;
+    fn misnamed(&mut self, error: &ValidationError<'_>, wanted: &str) -> Option<String> {
+        if self.list.len() >= MAX_TOLD {
+            return None;
+        }
+        let (schema, arguments) = (self.schema, self.arguments);
+        let known = properties(schema, error)?;
+        let holder = arguments.pointer(error.instance_path().as_str())?.as_object()?;
         let unknown: Vec<&str> = holder.keys().map(String::as_str).filter(|name| !known.contains_key(*name)).collect();
         let missing: Vec<&str> = known.keys().map(String::as_str).filter(|name| !holder.contains_key(*name)).collect();
-        let named = unknown.iter().find(|name| meant(name, &missing) == Some(wanted)).copied();
-        let required = self.beside(error)?.get("required")?.as_array()?;
+        let named = unknown.iter().find(|name| self.meant(name, &missing) == Some(wanted)).copied();
+        let required = beside(schema, error)?.get("required")?.as_array()?;
         let lacks = required.iter().filter_map(Value::as_str).filter(|name| !holder.contains_key(*name)).count();
         // The only name that is unknown stands for the only one that is missing.
         let only = match unknown.as_slice() {
@@ -133,8 +181,14 @@ impl Words<'_> {
     }
 
     fn unknown(&mut self, error: &ValidationError<'_>, name: &str) {
-        let holder = self.arguments.pointer(error.instance_path().as_str()).and_then(Value::as_object);
-        let known = self.properties(error);
+        if self.list.len() >= MAX_TOLD {
+            // Another one is counted, and its place tells it from the others.
+            self.put(member(error.instance_path(), name));
+            return;
+        }
+        let (schema, arguments) = (self.schema, self.arguments);
+        let holder = arguments.pointer(error.instance_path().as_str()).and_then(Value::as_object);
+        let known = properties(schema, error);
         let free: Vec<&str> = known
             .into_iter()
             .flat_map(|known| known.keys())
@@ -142,7 +196,7 @@ impl Words<'_> {
             .filter(|name| holder.is_none_or(|holder| !holder.contains_key(*name)))
             .collect();
         let place = member(error.instance_path(), name);
-        let near = meant(name, &free).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+        let near = self.meant(name, &free).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
         self.put(format!("{place}: there is no argument of this name{near}"));
     }
 
@@ -152,12 +206,14 @@ impl Words<'_> {
         let refused: Option<Vec<_>> = context.iter().map(|errors| outright(errors, at)).collect();
         if let Some(refused) = refused.filter(|refused| !refused.is_empty()) {
             let mut all: Vec<String> = Vec::new();
-            for expected in refused.iter().filter_map(|error| expected(error.kind())) {
+            for expected in refused.iter().take(MAX_SEEN).filter_map(|error| expected(error.kind())) {
                 if !all.contains(&expected) {
                     all.push(expected);
                 }
+                if all.len() == MAX_LISTED {
+                    break;
+                }
             }
-            all.truncate(MAX_LISTED);
             self.put(format!("{}: expected {}, found {}", place(at), all.join(" or "), shown(error.instance())));
             return;
         }
@@ -173,16 +229,16 @@ impl Words<'_> {
             }
         }
     }
+}
 
-    /// The schema whose keyword failed.
-    fn beside(&self, error: &ValidationError<'_>) -> Option<&Value> {
-        let (parent, _) = error.schema_path().as_str().rsplit_once('/')?;
-        self.schema.pointer(parent)
-    }
+/// The schema whose keyword failed.
+fn beside<'s>(schema: &'s Value, error: &ValidationError<'_>) -> Option<&'s Value> {
+    let (parent, _) = error.schema_path().as_str().rsplit_once('/')?;
+    schema.pointer(parent)
+}
 
-    fn properties(&self, error: &ValidationError<'_>) -> Option<&serde_json::Map<String, Value>> {
-        self.beside(error)?.get("properties")?.as_object()
-    }
+fn properties<'s>(schema: &'s Value, error: &ValidationError<'_>) -> Option<&'s serde_json::Map<String, Value>> {
+    beside(schema, error)?.get("properties")?.as_object()
 }
 
 /// What makes an alternative unfit, whatever else the value at `at` may hold.
@@ -220,22 +276,16 @@ fn expected(kind: &Kind) -> Option<String> {
     })
 }
 
-/// "did you mean", where a text is nearly one of those that may stand there.
-fn nearest_option(kind: &Kind, found: &Value) -> String {
-    let Kind::Enum { options } = kind else { return String::new() };
-    let options: Vec<&str> = options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let near = found.as_str().and_then(|found| meant(found, &options));
-    near.map(|near| format!(": did you mean {near:?}?")).unwrap_or_default()
-}
-
 /// What a schema describes, in a word or two.
 fn described(schema: &Value) -> String {
     if let Some(options) = schema.get("enum") {
         return one_of(options);
     }
     match schema.get("type") {
-        Some(Value::String(name)) => name.clone(),
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        Some(Value::String(name)) => short(name),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).take(MAX_LISTED).map(short).collect::<Vec<_>>().join(" or ")
+        }
         _ => any(),
     }
 }
@@ -282,7 +332,7 @@ fn shown(value: &Value) -> String {
 fn shown_plain(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
-        other => short(other.to_string()),
+        other => cut(other, MAX_SHOWN),
     }
 }
 
@@ -291,12 +341,29 @@ fn quoted(text: &str) -> String {
 }
 
 fn short(text: impl AsRef<str>) -> String {
-    let text = text.as_ref();
-    let mut shown: String = text.chars().take(MAX_SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
+    cut(text.as_ref(), MAX_SHOWN)
+}
+
+/// The beginning of a text. No more of it is written than is shown.
+fn cut(text: impl fmt::Display, characters: usize) -> String {
+    struct Beginning {
+        text: String,
+        left: usize,
     }
-    shown
+    impl fmt::Write for Beginning {
+        fn write_str(&mut self, more: &str) -> fmt::Result {
+            for character in more.chars() {
+                self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
+                self.text.push(character);
+            }
+            Ok(())
+        }
+    }
+    let mut beginning = Beginning { text: String::new(), left: characters };
+    if write!(beginning, "{text}").is_err() {
+        beginning.text.push('…');
+    }
+    beginning.text
 }
 
 /// A place in the arguments, as a script would write it: `arguments.edits[0].oldText`.

@@ -48,18 +48,19 @@ fn answer(request: &str) -> io::Result<Vec<u8>> {
                 held.push(black_box(vec![1_u8; 1024 * 1024]));
             }
         }
+        #[cfg(target_os = "linux")]
         "rights" => Ok(rights().into_bytes()),
         _ => Err(io::Error::other(format!("what is '{word}'?"))),
     }
 }
 
 /// What is left to this process, on a line.
+#[cfg(target_os = "linux")]
 fn rights() -> String {
     use nix::sys::prctl;
     // Whether a number is open is asked by closing it.
     let open = (3..1024).filter(|number| nix::unistd::close(*number).is_ok()).count();
     let variables = std::env::vars_os().count();
-    #[cfg(target_os = "linux")]
     let (no_new_privileges, dumpable) = (prctl::get_no_new_privs(), prctl::get_dumpable());
     format!("open {open}, variables {variables}, no new privileges {no_new_privileges:?}, dumpable {dumpable:?}")
 }

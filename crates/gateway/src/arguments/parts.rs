@@ -1,0 +1,265 @@
+//! The parts of a schema: which asks which of what, and what each costs.
+//!
+//! A schema of a few lines can keep a validator busy for ever: parts that refer to each other multiply at every level. So the parts
+//! and their references are collected first. A schema that applies itself to the same value has no end, and is not used.
+
+use std::{collections::HashMap, io};
+
+use serde_json::{Map, Value};
+
+use super::{cost, pattern};
+
+/// Parts of a schema.
+const MAX_PARTS: usize = 5_000;
+
+/// Why a schema's cost has no bound that is of use.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unbounded {
+    #[error("the schema has more than {limit} parts")]
+    TooManyParts { limit: usize },
+    #[error("the schema refers to itself without end")]
+    Endless,
+    #[error("the schema refers to '{reference}', which is no place within it")]
+    Elsewhere { reference: String },
+    #[error("the schema uses {keyword}, whose references are not followed")]
+    Dynamic { keyword: &'static str },
+}
+
+/// All parts that can be reached from the root, which is the first.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) list: Vec<Part>,
+    /// What it takes to compile them.
+    pub(super) size: Size,
+}
+
+/// What makes a schema large for whoever compiles it.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Size {
+    pub(super) patterns: u64,
+    /// The states of all patterns.
+    pub(super) states: u64,
+    /// Parts, where each counts as often as others ask it of the same value.
+    pub(super) unfolded: u64,
+}
+
+/// A part of a schema.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) price: cost::Price,
+    /// What it asks of the same value.
+    pub(super) here: Vec<Inner>,
+    /// Whether it asks all that a second time, to know what was not evaluated.
+    pub(super) asks_twice: bool,
+    /// What it asks of members, by their names.
+    pub(super) properties: HashMap<String, usize>,
+    /// What it may ask of every member.
+    pub(super) members: Vec<usize>,
+    /// What it asks of the name of every member.
+    pub(super) names: Vec<usize>,
+    /// What it asks of the first elements, one each.
+    pub(super) prefix: Vec<usize>,
+    /// What it may ask of every element.
+    pub(super) elements: Vec<usize>,
+}
+
+/// A part that is asked of the same value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Inner {
+    pub(super) part: usize,
+    /// Whether it may fail and the value be valid all the same: it is then asked again for its problems, which keep copies of values.
+    pub(super) is_alternative: bool,
+}
+
+impl Parts {
+    pub(super) fn of(root: &Value) -> Result<Self, Unbounded> {
+        let mut collected = Collected { root, list: Vec::new(), places: HashMap::new(), open: Vec::new() };
+        let mut size = Size::default();
+        collected.at(root)?;
+        while let Some((at, schema)) = collected.open.pop() {
+            if let Value::Object(keywords) = schema {
+                let part = collected.part(at == 0, keywords, &mut size)?;
+                if let Some(place) = collected.list.get_mut(at) {
+                    *place = part;
+                }
+            }
+        }
+        let mut parts = Self { list: collected.list, size };
+        parts.size.unfolded = parts.unfolded()?;
+        Ok(parts)
+    }
+
+    /// The sum over all parts of those that are asked of one value because of it.
+    fn unfolded(&self) -> Result<u64, Unbounded> {
+        #[derive(Clone, Copy)]
+        enum State {
+            New,
+            Open,
+            Done(u64),
+        }
+        let mut states = vec![State::New; self.list.len()];
+        let mut all = 0_u64;
+        for start in 0..self.list.len() {
+            let mut path = vec![(start, 0_usize, 1_u64)];
+            while let Some((at, next, mut sum)) = path.pop() {
+                let (Some(part), Some(state)) = (self.list.get(at), states.get_mut(at)) else { continue };
+                match (*state, next) {
+                    (State::Done(_), _) => continue,
+                    (State::Open, 0) => return Err(Unbounded::Endless),
+                    _ => *state = State::Open,
+                }
+                if let Some(before) = next.checked_sub(1).and_then(|before| part.here.get(before))
+                    && let Some(State::Done(inner)) = states.get(before.part)
+                {
+                    sum = sum.saturating_add(*inner);
+                }
+                match part.here.get(next) {
+                    Some(inner) => path.extend([(at, next + 1, sum), (inner.part, 0, 1)]),
+                    None => {
+                        if let Some(state) = states.get_mut(at) {
+                            *state = State::Done(sum);
+                        }
+                        all = all.saturating_add(sum);
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The bytes of a value as JSON text, as far as they are within a limit. No text is built.
+pub(super) fn bytes_of(value: &Value, limit: usize) -> Option<usize> {
+    struct Counted {
+        used: usize,
+        limit: usize,
+    }
+    impl io::Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.used = self.used.saturating_add(bytes.len());
+            if self.used > self.limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counted = Counted { used: 0, limit };
+    serde_json::to_writer(&mut counted, value).ok().map(|()| counted.used)
+}
+
+struct Collected<'schema> {
+    root: &'schema Value,
+    list: Vec<Part>,
+    /// By the address of the value: the path to a place may be as long as the schema.
+    places: HashMap<usize, usize>,
+    open: Vec<(usize, &'schema Value)>,
+}
+
+impl<'schema> Collected<'schema> {
+    /// The number of the part at a place.
+    fn at(&mut self, schema: &'schema Value) -> Result<usize, Unbounded> {
+        let place = std::ptr::from_ref(schema).addr();
+        if let Some(at) = self.places.get(&place) {
+            return Ok(*at);
+        }
+        let at = self.list.len();
+        if at >= MAX_PARTS {
+            return Err(Unbounded::TooManyParts { limit: MAX_PARTS });
+        }
+        self.list.push(Part::default());
+        self.places.insert(place, at);
+        self.open.push((at, schema));
+        Ok(at)
+    }
+
+    fn part(
+        &mut self,
+        is_root: bool,
+        keywords: &'schema Map<String, Value>,
+        size: &mut Size,
+    ) -> Result<Part, Unbounded> {
+        let mut part = Part::default();
+        for (keyword, value) in keywords {
+            part.price.add(keyword, value);
+            match keyword.as_str() {
+                "$ref" => {
+                    let target = self.referred(value)?;
+                    part.here.push(Inner { part: target, is_alternative: false });
+                }
+                "$dynamicRef" => return Err(Unbounded::Dynamic { keyword: "$dynamicRef" }),
+                "$recursiveRef" => return Err(Unbounded::Dynamic { keyword: "$recursiveRef" }),
+                // Another base for the references inside.
+                "$id" | "id" if !is_root && value.is_string() => return Err(Unbounded::Dynamic { keyword: "$id" }),
+                "not" | "if" | "then" | "else" => {
+                    let inner = self.at(value)?;
+                    part.here.push(Inner { part: inner, is_alternative: true });
+                }
+                "allOf" => self.here(value, false, &mut part)?,
+                "anyOf" | "oneOf" | "dependentSchemas" | "dependencies" => self.here(value, true, &mut part)?,
+                "properties" => {
+                    for (name, schema) in value.as_object().into_iter().flatten() {
+                        part.properties.insert(name.clone(), self.at(schema)?);
+                    }
+                }
+                "patternProperties" => {
+                    for (name, schema) in value.as_object().into_iter().flatten() {
+                        size.pattern(name);
+                        part.members.push(self.at(schema)?);
+                    }
+                }
+                "pattern" => size.pattern(value.as_str().unwrap_or_default()),
+                "prefixItems" => self.each(value, &mut part.prefix)?,
+                "items" if value.is_array() => self.each(value, &mut part.prefix)?,
+                "items" | "additionalItems" | "contains" | "unevaluatedItems" => part.elements.push(self.at(value)?),
+                "additionalProperties" | "unevaluatedProperties" => part.members.push(self.at(value)?),
+                "propertyNames" => part.names.push(self.at(value)?),
+                _ => {}
+            }
+        }
+        part.asks_twice = keywords.contains_key("unevaluatedItems") || keywords.contains_key("unevaluatedProperties");
+        Ok(part)
+    }
+
+    /// The parts of a list or of an object of parts. (A list of names, as `dependencies` may hold, is none.)
+    fn here(&mut self, value: &'schema Value, is_alternative: bool, part: &mut Part) -> Result<(), Unbounded> {
+        let mut inner = Vec::new();
+        self.each(value, &mut inner)?;
+        part.here.extend(inner.into_iter().map(|part| Inner { part, is_alternative }));
+        Ok(())
+    }
+
+    fn each(&mut self, value: &'schema Value, into: &mut Vec<usize>) -> Result<(), Unbounded> {
+        match value {
+            Value::Array(parts) => {
+                for part in parts {
+                    into.push(self.at(part)?);
+                }
+            }
+            Value::Object(parts) => {
+                for part in parts.values().filter(|part| !part.is_array()) {
+                    into.push(self.at(part)?);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The part that a reference names, which must be a place within this schema.
+    fn referred(&mut self, reference: &Value) -> Result<usize, Unbounded> {
+        let text = reference.as_str().unwrap_or_default();
+        let elsewhere = || Unbounded::Elsewhere { reference: text.chars().take(100).collect() };
+        let pointer = text.strip_prefix('#').filter(|pointer| pointer.is_empty() || pointer.starts_with('/'));
+        let pointer = pointer.filter(|pointer| !pointer.contains('%')).ok_or_else(elsewhere)?;
+        let target = self.root.pointer(pointer).ok_or_else(elsewhere)?;
+        self.at(target)
+    }
+}
+
+impl Size {
+    fn pattern(&mut self, pattern: &str) {
+        self.patterns = self.patterns.saturating_add(1);
+        self.states = self.states.saturating_add(pattern::states(pattern));
+    }
+}
