@@ -107,7 +107,9 @@ impl Connection {
                 return Err(CallFault::Timeout { server: server(), tool: path.tool().to_owned(), limit });
             }
             Err(RequestFault::TooLong) => return Err(CallFault::TooLarge { limit: max_result }),
-            Err(RequestFault::Protocol { code, message }) => return Err(CallFault::Protocol { code, message }),
+            Err(RequestFault::Protocol { code, message }) => {
+                return Err(CallFault::Protocol { code, message: one_line(&message, limits::MESSAGE_CHARS) });
+            }
             Err(RequestFault::Closed) => {
                 return Err(match self.death().await {
                     Some(Death::Died { exit, stderr }) => {
@@ -214,7 +216,8 @@ fn fault_of(fault: ServiceError) -> RequestFault {
     match fault {
         ServiceError::McpError(error) if error.code == TOO_LONG => RequestFault::TooLong,
         ServiceError::McpError(error) => {
-            RequestFault::Protocol { code: error.code.0, message: one_line(&error.message, limits::MESSAGE_CHARS) }
+            // It is cut where it is told; in a start, secrets are masked before.
+            RequestFault::Protocol { code: error.code.0, message: error.message.into_owned() }
         }
         _ => RequestFault::Closed,
     }

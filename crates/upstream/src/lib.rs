@@ -38,6 +38,7 @@ mod pace;
 mod paths;
 mod process;
 mod question;
+mod redaction;
 mod remote;
 mod scan;
 mod server;

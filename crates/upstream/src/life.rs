@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Activation, ByteSize, MAX_DURATION, ServerSpec, ToolPath, Transport};
+use belljar_model::{Activation, ByteSize, MAX_DURATION, Redactor, ServerSpec, ToolPath, Transport};
 use rmcp::{
     RoleClient,
     service::{ClientCacheConfig, ClientInitializeError, RunningService, serve_client_with_lifecycle},
@@ -35,6 +35,7 @@ use crate::{
     listing::{self, Listing},
     load::Load,
     pace::RelistPace,
+    redaction::redacted_line,
     state::Demand,
     text::one_line,
     wire::Heard,
@@ -198,7 +199,9 @@ async fn connect(
     let connection = Arc::new(connection);
     let (listed, limit) = (connection.clone(), start.limit);
     let list = async move { listing::list(&listed, limit).await.map_err(StepFault::from) };
-    let listing = step(&start, link, StartStep::ListTools, list).await?;
+    let mut listing = step(&start, link, StartStep::ListTools, list).await?;
+    let redactor = link.redactor().clone();
+    redact(&mut listing, &redactor);
     if let Some(complaint) = &listing.complaint {
         tracing::warn!(server = core.spec.name, "{complaint}");
     }
@@ -214,7 +217,7 @@ async fn connect(
     if first == First::Discover {
         link.own(era::subscribe(core.spec.name.clone(), service.peer().clone(), tools_changed.clone()));
     }
-    link.own(relist(core.clone(), connection.clone(), tools_changed));
+    link.own(relist(core.clone(), connection.clone(), tools_changed, redactor));
     let unresponsive = CancellationToken::new();
     if !life.stateful {
         link.own(check_health(connection.clone(), heard, unresponsive.clone()));
@@ -235,7 +238,7 @@ async fn activate(
     match answer.map(|answer| answer.to_value()) {
         Ok(Ok(result)) if result.get("isError").and_then(Value::as_bool) == Some(true) => {
             let text = result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or("the tool gave no reason");
-            Err(StepFault::Wrong(one_line(text, limits::MESSAGE_CHARS)))
+            Err(StepFault::Wrong(one_line(text, limits::MESSAGE_CHARS + Redactor::REACH)))
         }
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(StepFault::Wrong(error.to_string())),
@@ -254,6 +257,7 @@ struct Start {
 /// Why a step of a start has no result.
 enum StepFault {
     Closed,
+    /// What was wrong, as the child may have said it: to be redacted and cut to its limit.
     Wrong(String),
 }
 
@@ -276,7 +280,10 @@ async fn step<T>(
                 }
                 Err(StartFault::Exited { exit, stderr: link.last_words().await })
             }
-            Err(StepFault::Wrong(message)) => Err(StartFault::Protocol { step, message, stderr: link.words() }),
+            Err(StepFault::Wrong(message)) => {
+                let message = redacted_line(&message, limits::MESSAGE_CHARS, link.redactor());
+                Err(StartFault::Protocol { step, message, stderr: link.words() })
+            }
         },
         exit = link.ended() => match link.loss() {
             Some(fault) => Err(StartFault::Remote { fault }),
@@ -367,17 +374,30 @@ async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: C
 
 /// Lists the tools anew when the child says that they have changed: soon, so that several changes are one, and ever less soon to one
 /// that never stops saying so.
-async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc<Notify>) {
+async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc<Notify>, redactor: Arc<Redactor>) {
     let mut pace = RelistPace::default();
     loop {
         tools_changed.notified().await;
         sleep(pace.rest(Instant::now())).await;
         match listing::list(&connection, limits::RELIST_TIMEOUT).await {
-            Ok(listing) => core.relisted(listing),
+            Ok(mut listing) => {
+                redact(&mut listing, &redactor);
+                core.relisted(listing);
+            }
             // The child has ended, of which others tell.
             Err(RequestFault::Closed) => return,
-            Err(fault) => tracing::warn!(server = core.spec.name, "its changed tools could not be listed: {fault:?}"),
+            Err(fault) => {
+                let fault = redacted_line(&format!("{fault:?}"), limits::MESSAGE_CHARS, &redactor);
+                tracing::warn!(server = core.spec.name, "its changed tools could not be listed: {fault}");
+            }
         }
+    }
+}
+
+/// Masks the secrets of the server in what is said of its list.
+fn redact(listing: &mut Listing, redactor: &Redactor) {
+    if let Some(complaint) = &mut listing.complaint {
+        *complaint = redactor.redact(complaint).into_owned();
     }
 }
 
@@ -386,9 +406,9 @@ impl From<ClientInitializeError> for StepFault {
         use ClientInitializeError as Error;
         match error {
             Error::ConnectionClosed(_) | Error::TransportError { .. } | Error::Cancelled => Self::Closed,
-            Error::JsonRpcError(error) => Self::Wrong(one_line(&error.message, limits::MESSAGE_CHARS)),
+            Error::JsonRpcError(error) => Self::Wrong(error.message.into_owned()),
             Error::ExpectedInitResult(_) => Self::Wrong("its answer is none to that request".to_owned()),
-            error => Self::Wrong(one_line(&error.to_string(), limits::MESSAGE_CHARS)),
+            error => Self::Wrong(error.to_string()),
         }
     }
 }

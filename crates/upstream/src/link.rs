@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Framing, ServerSpec, Transport};
+use belljar_model::{Framing, Redactor, ServerSpec, Transport};
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt, DuplexStream, ReadHalf},
     process::ChildStdout,
@@ -19,6 +19,7 @@ use crate::{
     messages::Messages,
     options::{BuiltIns, Options},
     process::{Group, Process},
+    redaction::redactor_of,
     remote::{self, Ends, RemoteFault},
     stderr::{self, Tail},
     wire::Wire,
@@ -30,6 +31,7 @@ pub(crate) type Output = Either<ChildStdout, ReadHalf<DuplexStream>>;
 /// A started child. Dropping it ends the child at once.
 pub(crate) struct Link {
     body: Body,
+    redactor: Arc<Redactor>,
     tail: Tail,
     stderr_ended: CancellationToken,
     writer: Option<AbortHandle>,
@@ -54,14 +56,16 @@ impl Link {
         options: &Options,
         built_ins: &BuiltIns,
     ) -> Result<(Self, LinkWire), StartFault> {
+        let redactor = Arc::new(redactor_of(spec));
         match &spec.transport {
             Transport::Stdio(command) => {
                 let (process, pipes) = Process::spawn(command, options).await?;
-                let (mut link, wire) = Self::new(spec, Body::Process(process), Either::Left(pipes.stdout), pipes.stdin);
+                let (mut link, wire) =
+                    Self::new(spec, Body::Process(process), Either::Left(pipes.stdout), pipes.stdin, redactor.clone());
                 let ended = link.stderr_ended.clone().drop_guard();
                 let (server, tail): (Arc<str>, _) = (spec.name.as_str().into(), link.tail.clone());
                 link.tasks.spawn(async move {
-                    stderr::drain(server, pipes.stderr, tail).await;
+                    stderr::drain(server, pipes.stderr, tail, redactor).await;
                     drop(ended);
                 });
                 Ok((link, wire))
@@ -72,15 +76,17 @@ impl Link {
                 let (ours, theirs) = tokio::io::duplex(STREAM_BYTES);
                 let server = AbortOnDropHandle::new(tokio::spawn(serve(theirs)));
                 let (read, write) = tokio::io::split(ours);
-                let (link, wire) = Self::new(spec, Body::BuiltIn(server), Either::Right(read), write);
+                let (link, wire) = Self::new(spec, Body::BuiltIn(server), Either::Right(read), write, redactor);
                 link.stderr_ended.cancel();
                 Ok((link, wire))
             }
             Transport::Http(endpoint) => {
-                let Ends { remote, incoming, outgoing } = remote::open(spec, endpoint, options, message_bytes(spec))
-                    .map_err(|fault| StartFault::Remote { fault })?;
+                let Ends { remote, incoming, outgoing } =
+                    remote::open(spec, endpoint, options, message_bytes(spec), redactor.clone())
+                        .map_err(|fault| StartFault::Remote { fault })?;
                 let messages = Messages::Frames { incoming, last: Vec::new() };
-                Ok((Self::remote(remote), Wire::of(messages, outgoing, Framing::Lines)))
+                let wire = Wire::of(messages, outgoing, Framing::Lines).with_redactor(redactor.clone());
+                Ok((Self::remote(remote, redactor), wire))
             }
             other => Err(StartFault::TransportNotSupported { transport: other.as_str() }),
         }
@@ -91,13 +97,16 @@ impl Link {
         body: Body,
         read: Output,
         write: impl AsyncWrite + Send + Unpin + 'static,
+        redactor: Arc<Redactor>,
     ) -> (Self, LinkWire) {
+        let for_wire = redactor.clone();
         let (outgoing, messages) = mpsc::channel(limits::OUTGOING_MESSAGES);
         let (writing, stalled) = (CancellationToken::new(), CancellationToken::new());
         let mut tasks = JoinSet::new();
         let writer = tasks.spawn(write_messages(write, messages, writing.clone(), stalled.clone()));
         let link = Self {
             body,
+            redactor,
             tail: Tail::default(),
             stderr_ended: CancellationToken::new(),
             writer: Some(writer),
@@ -105,15 +114,17 @@ impl Link {
             stalled,
             tasks,
         };
-        (link, Wire::new(read, outgoing, spec.life.framing, message_bytes(spec)))
+        let wire = Wire::new(read, outgoing, spec.life.framing, message_bytes(spec));
+        (link, wire.with_redactor(for_wire))
     }
 
     /// A link to a server elsewhere: nothing is written here, and there is no stderr.
-    fn remote(remote: Remote) -> Self {
+    fn remote(remote: Remote, redactor: Arc<Redactor>) -> Self {
         let stderr_ended = CancellationToken::new();
         stderr_ended.cancel();
         Self {
             body: Body::Remote(remote),
+            redactor,
             tail: Tail::default(),
             stderr_ended,
             writer: None,
@@ -121,6 +132,11 @@ impl Link {
             stalled: CancellationToken::new(),
             tasks: JoinSet::new(),
         }
+    }
+
+    /// Masks the server's secrets in what it says.
+    pub(crate) fn redactor(&self) -> &Arc<Redactor> {
+        &self.redactor
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {

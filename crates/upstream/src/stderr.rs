@@ -1,4 +1,5 @@
-//! A child's stderr: always drained, passed on to `tracing`, and its end kept for error messages.
+//! A child's stderr: always drained, passed on to `tracing`, and its end kept for error messages; all without the secrets of its
+//! configuration.
 //!
 //! A pipe that nobody reads blocks its writer, and an inherited terminal is set to non-blocking by some children, which
 //! breaks its other users.
@@ -8,12 +9,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use belljar_model::Redactor;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     time::Instant,
 };
 
-use crate::{limits, pace::LinePace, text::one_line};
+use crate::{limits, pace::LinePace, redaction::redacted_line};
 
 /// The last lines that a child wrote to stderr.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +38,7 @@ impl Tail {
 }
 
 /// Reads `stderr` to its end, line by line.
-pub(crate) async fn drain(server: Arc<str>, mut stderr: impl AsyncRead + Unpin, tail: Tail) {
+pub(crate) async fn drain(server: Arc<str>, mut stderr: impl AsyncRead + Unpin, tail: Tail, redactor: Arc<Redactor>) {
     let mut buffer = vec![0; 8 * 1024];
     let mut line = Vec::new();
     let mut pace = LinePace::new(Instant::now());
@@ -46,20 +48,21 @@ pub(crate) async fn drain(server: Arc<str>, mut stderr: impl AsyncRead + Unpin, 
             Ok(read) => read,
         };
         for piece in buffer.get(..read).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
-            let room = limits::STDERR_LINE_BYTES.saturating_sub(line.len());
+            // What is beyond the limit is read to know a secret that begins before it.
+            let room = (limits::STDERR_LINE_BYTES + Redactor::REACH).saturating_sub(line.len());
             line.extend(piece.iter().take(room));
             if piece.ends_with(b"\n") {
-                pass_on(&server, &line, &tail, &mut pace);
+                pass_on(&server, &redactor, &line, &tail, &mut pace);
                 line.clear();
             }
         }
     }
-    pass_on(&server, &line, &tail, &mut pace);
+    pass_on(&server, &redactor, &line, &tail, &mut pace);
     tell_left_out(&server, pace.left_out());
 }
 
-fn pass_on(server: &str, line: &[u8], tail: &Tail, pace: &mut LinePace) {
-    let line = one_line(&String::from_utf8_lossy(line), limits::STDERR_LINE_BYTES);
+fn pass_on(server: &str, redactor: &Redactor, line: &[u8], tail: &Tail, pace: &mut LinePace) {
+    let line = redacted_line(&String::from_utf8_lossy(line), limits::STDERR_LINE_BYTES, redactor);
     if !line.is_empty() {
         if let Some(left_out) = pace.admit(Instant::now()) {
             tell_left_out(server, left_out);
@@ -81,7 +84,7 @@ mod tests {
 
     async fn tail_of(text: &[u8]) -> Vec<String> {
         let tail = Tail::default();
-        drain("test".into(), text, tail.clone()).await;
+        drain("test".into(), text, tail.clone(), Arc::new(Redactor::new(["sesame-open"]))).await;
         tail.lines()
     }
 
@@ -95,5 +98,14 @@ mod tests {
         assert!(tail.iter().map(String::len).sum::<usize>() <= limits::STDERR_BYTES);
         assert_eq!(tail.last().map(String::as_str), Some("end"));
         assert_eq!(tail_of(b"\xff\xfe \x1b[31mred\n\n").await, ["\u{fffd}\u{fffd} red"]);
+    }
+
+    #[tokio::test]
+    async fn secrets_are_masked_wherever_a_line_is_cut() {
+        assert_eq!(tail_of(b"key sesame\x1b[31m-open\nx").await, ["key [redacted]", "x"]);
+        for before in limits::STDERR_LINE_BYTES - 15..limits::STDERR_LINE_BYTES + 5 {
+            let tail = tail_of(format!("{}sesame-open{}", ".".repeat(before), "x".repeat(5_000)).as_bytes()).await;
+            assert!(!tail.concat().contains("se"), "{before}: {tail:?}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::{
     },
 };
 
-use belljar_model::Framing;
+use belljar_model::{Framing, Redactor};
 use rmcp::{
     RoleClient,
     model::{
@@ -29,7 +29,7 @@ use tokio::{
     sync::mpsc::{self, error::TrySendError},
 };
 
-use crate::{limits, lines::Line, messages::Messages, text::one_line};
+use crate::{limits, lines::Line, messages::Messages, redaction::redacted_line, text::one_line};
 
 /// The code under which an answer that was too long reaches the caller. No child can send it: see [`foreign_error`].
 pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
@@ -42,6 +42,7 @@ pub(crate) struct Wire<R> {
     handshake: Option<(RequestId, Handshake)>,
     unanswered: Arc<AtomicUsize>,
     heard: Heard,
+    redactor: Arc<Redactor>,
 }
 
 /// How many messages a child has sent: whether it lives.
@@ -71,8 +72,13 @@ impl<R: AsyncRead + Unpin> Wire<R> {
 
     /// The same, wherever the messages come from.
     pub(crate) fn of(messages: Messages<R>, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing) -> Self {
-        let (unanswered, heard) = (Arc::default(), Heard::default());
-        Self { messages, outgoing, framing, handshake: None, unanswered, heard }
+        let (unanswered, heard, redactor) = (Arc::default(), Heard::default(), Arc::default());
+        Self { messages, outgoing, framing, handshake: None, unanswered, heard, redactor }
+    }
+
+    /// The same, with the secrets of the server masked in what is logged of it.
+    pub(crate) fn with_redactor(self, redactor: Arc<Redactor>) -> Self {
+        Self { redactor, ..self }
     }
 
     /// Tells whether the child says anything.
@@ -166,13 +172,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
                         self.heard.0.fetch_add(1, Ordering::Relaxed);
                         return Some(message);
                     }
-                    None => ignore(self.messages.text()),
+                    None => ignore(self.messages.text(), &self.redactor),
                 },
                 Ok(Some(Line::TooLong(Some(id)))) => {
                     self.heard.0.fetch_add(1, Ordering::Relaxed);
                     return Some(JsonRpcMessage::error(ErrorData::new(TOO_LONG, "too long", None), Some(id)));
                 }
-                Ok(Some(Line::TooLong(None))) => ignore(b"(a line that is too long)"),
+                Ok(Some(Line::TooLong(None))) => ignore(b"(a line that is too long)", &self.redactor),
                 Ok(None) | Err(_) => return None,
             }
         }
@@ -289,16 +295,19 @@ fn foreign_error(error: &RawValue) -> ErrorData {
     let Foreign { code, message } = serde_json::from_str(error.get()).unwrap_or_default();
     let code = code.as_i64().and_then(|code| i32::try_from(code).ok()).map(ErrorCode).filter(|code| *code != TOO_LONG);
     let message = match message.as_str() {
-        Some(message) if !message.trim().is_empty() => one_line(message, limits::MESSAGE_CHARS),
+        Some(message) if !message.trim().is_empty() => {
+            // Where it fails a start, it is redacted before it is cut to its limit.
+            one_line(message, limits::MESSAGE_CHARS + Redactor::REACH)
+        }
         _ => "the server gave no reason".to_owned(),
     };
     ErrorData::new(code.unwrap_or(ErrorCode::INTERNAL_ERROR), message, None)
 }
 
-fn ignore(line: &[u8]) {
+fn ignore(line: &[u8], redactor: &Redactor) {
     const SHOWN_BYTES: usize = 1_000;
     let shown = line.get(..SHOWN_BYTES.min(line.len())).unwrap_or_default();
-    let line = one_line(&String::from_utf8_lossy(shown), 200);
+    let line = redacted_line(&String::from_utf8_lossy(shown), 200, redactor);
     if !line.is_empty() {
         tracing::debug!(target: "belljar::child", "ignored on stdout: {line}");
     }

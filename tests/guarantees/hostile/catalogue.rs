@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     baseline, calls, children, clients, component, cpu, escape, extremes, floods, isolation, logs, memory, names,
-    processes, schemas, stack, texts, trust, values, workspace,
+    processes, schemas, secrets, stack, texts, trust, values, workspace,
 };
 
 /// A test of this binary.
@@ -155,7 +155,7 @@ catalogue! {
     113 "a client of `serve` that writes and never reads; lines and notifications without end" => "`busy`, and not read from": clients::a_client_that_writes_and_never_reads_is_not_read_from_and_costs_no_memory, clients::the_bounds_of_a_client_hold_when_the_daemon_does_the_work, clients::a_client_with_all_its_requests_in_flight_can_still_cancel_them, clients::a_line_of_any_length_is_refused_and_not_kept, clients::a_million_notifications_cost_nothing_and_delay_nobody_for_long;
     114 "a cloned repository with files of MCP clients" => "named, and not taken": workspace::import_takes_nothing_of_the_current_folder_unasked, workspace::import_shows_each_command_whole_and_no_secret, workspace::a_person_is_asked_of_each_file_of_the_current_folder_and_only_yes_takes_it;
     115 "a child reads belljar's environment and memory, or holds what belljar inherited" => "refused; closed": processes::a_child_cannot_read_the_environment_or_memory_of_belljar_or_its_supervisor, processes::neither_a_child_nor_the_daemon_holds_what_belljar_inherited, processes::a_child_is_started_as_any_program_is, processes::slots_are_reset_as_fast_in_a_hidden_process_of_an_ordinary_user;
-    116 "a secret beside what is shown of a configuration" => "masked": install::only_belljars_own_entry_is_shown_and_its_secrets_are_masked, workspace::import_shows_each_command_whole_and_no_secret;
+    116 "a secret beside what is shown of a configuration, or said by a server on stderr, in a failure, in URLs, JSON and base64" => "masked; results are as they are": install::only_belljars_own_entry_is_shown_and_its_secrets_are_masked, workspace::import_shows_each_command_whole_and_no_secret, secrets::no_text_of_belljars_says_a_secret_that_a_server_says, secrets::what_is_wrong_with_a_list_is_told_without_a_secret_in_it, secrets::what_a_model_reads_and_a_daemon_logs_of_a_failed_server_has_no_secret, secrets::results_values_and_logs_of_scripts_are_not_masked;
     117 "a child asks in belljar's name, for the user's password, the model or all servers' context" => "its own name in front, or declined": trust::what_a_child_asks_is_asked_in_its_own_name_and_only_as_its_owner_allows;
     118 "`readOnlyHint` on a tool that drops tables, and a query that is retried" => "refused, and never called twice": trust::a_tool_that_only_calls_itself_harmless_is_neither_queried_nor_tried_again, trust::retries_are_for_tools_that_the_owner_vouches_for;
     119 "a token sent in the open to a name or an address elsewhere; a login that leads into the private network" => "refused before anything is sent": trust::a_secret_in_any_part_of_an_open_url_is_not_sent, trust::a_login_is_not_led_into_the_private_network;

@@ -17,9 +17,10 @@ mod logs;
 mod memory;
 mod names;
 mod processes;
-mod schemas;
 #[cfg(target_os = "linux")]
+mod schemas;
 mod second_wall;
+mod secrets;
 mod stack;
 mod table;
 mod texts;

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use belljar_model::HttpEndpoint;
+use belljar_model::{HttpEndpoint, Redactor};
 use cap_std::fs::Dir;
 use rmcp::transport::{AuthError, AuthorizationManager, AuthorizationSession, auth::AuthorizationRequest};
 use tokio::{net::TcpListener, time::timeout};
@@ -10,6 +10,7 @@ use url::Url;
 
 use crate::{
     auth::{callback, http::Http, resource, said, store::Store},
+    redaction::redactor_of_endpoint,
     remote::{RemoteFault, host_of, is_private_way},
 };
 
@@ -69,7 +70,7 @@ pub struct Pending {
     session: AuthorizationSession,
     listener: TcpListener,
     host: String,
-    url: String,
+    redactor: Redactor,
     state: String,
     http: Arc<Http>,
 }
@@ -88,7 +89,8 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     let http = Http::new(agent, &url, endpoint.oauth.allow_private)
         .map_err(|error| LoginFault::Server { fault: RemoteFault::of(error, &host) })?;
     let http = Arc::new(http);
-    let failed = |error: AuthError| fault_of(&http, &host, said(&error, &endpoint.url));
+    let redactor = redactor_of_endpoint(endpoint);
+    let failed = |error: AuthError| fault_of(&http, &host, said(&error, &redactor));
     let manager = AuthorizationManager::new_with_oauth_http_client(resource(&endpoint.url), http.clone()).await;
     let mut manager = manager.map_err(&failed)?;
     manager.set_credential_store(Store::of(folder, &endpoint.url));
@@ -123,7 +125,7 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
         host: host.clone(),
         reason: "the page to log in on is neither reached by https nor on this machine".to_owned(),
     })?;
-    Ok(Pending { session, listener, host, url: endpoint.url.clone(), state, http })
+    Ok(Pending { session, listener, host, redactor, state, http })
 }
 
 impl Pending {
@@ -142,7 +144,7 @@ impl Pending {
     pub async fn finish(self) -> Result<(), LoginFault> {
         let exchange = async |returned: String| {
             let exchanged = self.session.handle_callback_url(&returned).await;
-            exchanged.map(|_| ()).map_err(|error| said(&error, &self.url))
+            exchanged.map(|_| ()).map_err(|error| said(&error, &self.redactor))
         };
         match timeout(LONGEST, callback::wait(&self.listener, &self.state, exchange)).await {
             Err(_) => Err(LoginFault::TimedOut),

@@ -12,7 +12,7 @@ mod store;
 
 use std::sync::Arc;
 
-use belljar_model::{HttpEndpoint, OAuthClient};
+use belljar_model::{HttpEndpoint, OAuthClient, Redactor};
 use cap_std::fs::Dir;
 use rmcp::transport::{AuthError, AuthorizationManager, auth::OAuthClientConfig};
 
@@ -25,8 +25,8 @@ use crate::{
         http::Http,
         store::{Store, Stored},
     },
+    redaction::redacted_line,
     remote::RemoteFault,
-    text::one_line,
 };
 
 /// The login at one server, as its requests need it.
@@ -35,16 +35,23 @@ pub(crate) struct Login {
     url: String,
     client: OAuthClient,
     http: Arc<Http>,
+    /// Learns the tokens.
+    redactor: Arc<Redactor>,
 }
 
 impl Login {
     /// The login whose tokens are in `folder`, if there are any.
-    pub(crate) fn new(folder: Arc<Dir>, endpoint: &HttpEndpoint, agent: &str) -> Result<Self, RemoteFault> {
+    pub(crate) fn new(
+        folder: Arc<Dir>,
+        endpoint: &HttpEndpoint,
+        agent: &str,
+        redactor: Arc<Redactor>,
+    ) -> Result<Self, RemoteFault> {
         let server = Url::parse(&endpoint.url).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
         let http = Http::new(agent, &server, endpoint.oauth.allow_private);
         let http = http.map_err(|error| RemoteFault::of(error, "this machine"))?;
         let (store, url) = (Store::of(folder, &endpoint.url), endpoint.url.clone());
-        Ok(Self { store, url, client: endpoint.oauth.clone(), http: Arc::new(http) })
+        Ok(Self { store, url, client: endpoint.oauth.clone(), http: Arc::new(http), redactor })
     }
 
     /// Whether somebody has logged in. Reads a file.
@@ -76,7 +83,7 @@ impl Login {
         }
         let failed = |error: AuthError| match self.http.refused() {
             Some(place) => format!("it leads to {place}, at an address where this server may not lead"),
-            None => said(&error, &self.url),
+            None => said(&error, &self.redactor),
         };
         let manager = self.manager().await.map_err(failed)?;
         manager.refresh_token().await.map_err(failed)?;
@@ -84,7 +91,11 @@ impl Login {
     }
 
     async fn stored(&self) -> Result<Option<Stored>, String> {
-        self.store.read().await.map_err(|error| error.to_string())
+        let stored = self.store.read().await.map_err(|error| error.to_string())?;
+        for secret in stored.iter().flat_map(Stored::secrets) {
+            self.redactor.learn(secret);
+        }
+        Ok(stored)
     }
 
     /// rmcp's part of it, which finds out where tokens are renewed, and refuses if that is another place than before.
@@ -102,21 +113,12 @@ impl Login {
     }
 }
 
-/// What is to be said of a failure at `url`. rmcp's texts have addresses and what a server said, and no tokens; what may be a
-/// secret in an address is taken out.
-fn said(error: &AuthError, url: &str) -> String {
+/// What is to be said of a failure. rmcp's texts have addresses and what a server said; what may be a secret is taken out.
+fn said(error: &AuthError, redactor: &Redactor) -> String {
     if let AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_) = error {
         return "it cannot be renewed".to_owned();
     }
-    let mut text = error.to_string();
-    if let Ok(url) = Url::parse(url) {
-        for part in
-            [url.query(), url.password(), Some(url.username())].into_iter().flatten().filter(|part| !part.is_empty())
-        {
-            text = text.replace(part, "…");
-        }
-    }
-    one_line(&text, 300)
+    redacted_line(&error.to_string(), 300, redactor)
 }
 
 /// A server's URL as logins know it: without the name and the password before its host, which libraries would log.

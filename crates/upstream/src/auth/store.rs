@@ -27,11 +27,17 @@ pub(super) struct Store {
 /// What of the tokens a request needs.
 pub(super) struct Stored {
     pub(super) token: String,
+    refresh: Option<String>,
     /// When it ends, in seconds of Unix time, if that is known.
     end: Option<u64>,
 }
 
 impl Stored {
+    /// What no text may quote.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.token.as_str()).chain(self.refresh.as_deref())
+    }
+
     pub(super) fn is_fresh(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         self.end.is_none_or(|end| end > now.saturating_add(MARGIN_SECONDS))
@@ -73,6 +79,7 @@ impl Store {
         #[derive(Deserialize)]
         struct Tokens {
             access_token: String,
+            refresh_token: Option<String>,
             expires_in: Option<u64>,
         }
         let Some(text) = self.text().await? else { return Ok(None) };
@@ -80,6 +87,7 @@ impl Store {
         let credentials: Credentials = serde_json::from_str(&text).map_err(|_| unusable())?;
         Ok(credentials.token_response.map(|tokens| Stored {
             token: tokens.access_token,
+            refresh: tokens.refresh_token,
             end: credentials
                 .token_received_at
                 .zip(tokens.expires_in)

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use belljar_model::HttpEndpoint;
+use belljar_model::{HttpEndpoint, Redactor};
 use reqwest::{
     Method, Response, StatusCode,
     dns::Resolve,
@@ -14,6 +14,7 @@ use url::Url;
 use crate::{
     auth::Login,
     limits,
+    redaction::redacted_line,
     remote::{
         fault::{RemoteFault, host_of, is_private_way},
         reach::{Reach, SystemLookup},
@@ -29,6 +30,7 @@ pub(crate) struct Client {
     server: String,
     headers: HeaderMap,
     login: Option<Login>,
+    redactor: Arc<Redactor>,
 }
 
 /// Headers that belong to the protocol, whatever the configuration says.
@@ -72,7 +74,12 @@ impl Client {
             }
         }
         let http = builder.build().map_err(|error| RemoteFault::of(error, &host))?;
-        Ok(Self { http, url, host, server: server.to_owned(), headers, login })
+        Ok(Self { http, url, host, server: server.to_owned(), headers, login, redactor: Arc::default() })
+    }
+
+    /// The same, with the secrets of the server masked in what is told of it.
+    pub(crate) fn with_redactor(self, redactor: Arc<Redactor>) -> Self {
+        Self { redactor, ..self }
     }
 
     /// Where the server is.
@@ -146,7 +153,7 @@ impl Client {
         let is_text =
             content_type(&response).is_some_and(|kind| matches!(kind.as_str(), "text/plain" | "application/json"));
         match self.body(response, limits::ERROR_BODY_BYTES).await {
-            Ok(Some(body)) if is_text => one_line(&String::from_utf8_lossy(&body), 200),
+            Ok(Some(body)) if is_text => redacted_line(&String::from_utf8_lossy(&body), 200, &self.redactor),
             _ => String::new(),
         }
     }
@@ -174,7 +181,7 @@ impl Client {
             Ok(url) => format!("{}://{}{}", url.scheme(), host_of(&url), url.path()),
             Err(_) => "nowhere".to_owned(),
         };
-        RemoteFault::Redirected { host: self.host.clone(), to: one_line(&to, 200) }
+        RemoteFault::Redirected { host: self.host.clone(), to: redacted_line(&to, 200, &self.redactor) }
     }
 
     fn login_needed(&self, status: StatusCode) -> RemoteFault {
@@ -189,7 +196,7 @@ impl Client {
         RemoteFault::LoginExpired {
             host: self.host.clone(),
             server: self.server.clone(),
-            reason: one_line(&reason, 200),
+            reason: redacted_line(&reason, 200, &self.redactor),
         }
     }
 }

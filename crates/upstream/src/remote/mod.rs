@@ -14,7 +14,8 @@ mod sse;
 
 use std::sync::{Arc, OnceLock};
 
-use belljar_model::{HttpEndpoint, HttpProtocol, ServerSpec};
+use belljar_model::{HttpEndpoint, HttpProtocol, Redactor, ServerSpec};
+use cap_std::fs::Dir;
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
@@ -52,11 +53,13 @@ pub(crate) fn open(
     endpoint: &HttpEndpoint,
     options: &Options,
     limit: usize,
+    redactor: Arc<Redactor>,
 ) -> Result<Ends, RemoteFault> {
     let agent = agent(options);
-    let login = options.credentials.as_ref().map(|folder| Login::new(folder.clone(), endpoint, &agent)).transpose()?;
+    let login = |folder: &Arc<Dir>| Login::new(folder.clone(), endpoint, &agent, redactor.clone());
+    let login = options.credentials.as_ref().map(login).transpose()?;
     let login = login.filter(Login::is_there);
-    let client = Arc::new(Client::new(&spec.name, endpoint, &agent, login)?);
+    let client = Arc::new(Client::new(&spec.name, endpoint, &agent, login)?.with_redactor(redactor));
     let (outgoing, messages) = mpsc::channel(limits::OUTGOING_MESSAGES);
     let (frames, incoming) = mpsc::channel(limits::INCOMING_FRAMES);
     let (closing, ended, loss) = (CancellationToken::new(), CancellationToken::new(), Loss::default());

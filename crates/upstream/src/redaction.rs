@@ -1,0 +1,182 @@
+//! What of a server's configuration is a secret, by its place: the values of `env` and `headers`, the client's secret of `oauth`, and
+//! what URLs carry in their user, password and query.
+
+use std::path::Path;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use belljar_model::{HttpEndpoint, Redactor, ServerSpec, Transport};
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::text::one_line;
+
+/// Settings that stand in `env` without being secrets, and whose names are in every other message.
+const SETTINGS: [&str; 3] = ["production", "development", "localhost"];
+/// Headers that say in what form an answer is wanted.
+const PLAIN_HEADERS: [&str; 4] = ["accept", "accept-language", "content-type", "user-agent"];
+/// A part of a URL's path from which on it may be a token, in characters.
+const TOKEN_CHARS: usize = 16;
+
+/// Masks the secrets of one server.
+pub(crate) fn redactor_of(spec: &ServerSpec) -> Redactor {
+    match &spec.transport {
+        Transport::Stdio(command) => {
+            let mut secrets = Vec::new();
+            for value in command.env.values() {
+                add_value(value, &mut secrets);
+            }
+            command.args.iter().for_each(|argument| add_url(argument, &mut secrets));
+            Redactor::new(secrets.iter().map(String::as_str))
+        }
+        Transport::Http(endpoint) => redactor_of_endpoint(endpoint),
+        _ => Redactor::default(),
+    }
+}
+
+/// Masks the secrets of a remote server. The tokens of its login are learned when they are read.
+pub(crate) fn redactor_of_endpoint(endpoint: &HttpEndpoint) -> Redactor {
+    let mut secrets = Vec::new();
+    add_url(&endpoint.url, &mut secrets);
+    for (name, value) in &endpoint.headers {
+        if !PLAIN_HEADERS.iter().any(|plain| plain.eq_ignore_ascii_case(name)) {
+            add_value(value, &mut secrets);
+        }
+    }
+    secrets.extend(endpoint.oauth.secret.clone());
+    Redactor::new(secrets.iter().map(String::as_str))
+}
+
+/// A foreign text on one line of at most `limit` characters, with the server's secrets masked. None is cut in two.
+pub(crate) fn redacted_line(text: &str, limit: usize, redactor: &Redactor) -> String {
+    let line = one_line(text, limit.saturating_add(Redactor::REACH));
+    match line.char_indices().nth(limit) {
+        None => redactor.redact(&line).into_owned(),
+        Some((end, _)) => redactor.redact_to(&line, end).into_owned() + "…",
+    }
+}
+
+/// Adds a value of `env` or `headers`, and what in it is a secret by itself.
+fn add_value(value: &str, secrets: &mut Vec<String>) {
+    add_url(value, secrets);
+    if SETTINGS.contains(&value) || is_path(value) || is_plain_url(value) {
+        return;
+    }
+    secrets.push(value.to_owned());
+    let Some((scheme, credentials)) = value.split_once(' ') else { return };
+    secrets.push(credentials.to_owned());
+    if scheme.eq_ignore_ascii_case("basic")
+        && let Some(pair) =
+            BASE64_STANDARD.decode(credentials.trim()).ok().and_then(|pair| String::from_utf8(pair).ok())
+    {
+        secrets.extend(pair.split_once(':').map(|(_, password)| password.to_owned()));
+        secrets.push(pair);
+    }
+}
+
+/// Adds what a URL carries in its user, password, query and fragment, as it is written and as it is meant.
+fn add_url(text: &str, secrets: &mut Vec<String>) {
+    let Some(url) = Url::parse(text).ok().filter(Url::has_host) else { return };
+    for written in [Some(url.username()), url.password(), url.query(), url.fragment()].into_iter().flatten() {
+        secrets.push(written.to_owned());
+    }
+    let parts = url.query().into_iter().flat_map(|query| query.split('&'));
+    secrets.extend(parts.map(|part| part.split_once('=').map_or(part, |(_, value)| value).to_owned()));
+    secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
+    for written in [Some(url.username()), url.password()].into_iter().flatten() {
+        secrets.push(percent_decode_str(written).decode_utf8_lossy().into_owned());
+    }
+}
+
+/// Whether a value is a path, or a list of them as `PATH` is, and there is something at one of them.
+fn is_path(value: &str) -> bool {
+    let mut paths = std::env::split_paths(value);
+    let are_absolute = std::env::split_paths(value).all(|path| path.is_absolute());
+    are_absolute && paths.any(|path| Path::exists(&path))
+}
+
+/// Whether a value is a URL that has no room for a token.
+fn is_plain_url(value: &str) -> bool {
+    let Some(url) = Url::parse(value).ok().filter(Url::has_host) else { return false };
+    let is_bare =
+        url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    let mut parts = url.path_segments().into_iter().flatten();
+    is_bare && parts.all(|part| part.chars().count() < TOKEN_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use belljar_model::StdioCommand;
+
+    use super::*;
+
+    fn of_env(value: &str) -> Redactor {
+        redactor_of(&ServerSpec::new(
+            "test",
+            Transport::Stdio(StdioCommand {
+                command: "x".to_owned(),
+                args: vec!["postgres://user:in-an-argument@host/db".to_owned()],
+                env: BTreeMap::from([("VALUE".to_owned(), value.to_owned())]),
+                cwd: None,
+            }),
+        ))
+    }
+
+    #[test]
+    fn values_of_env_are_secrets_but_for_paths_that_exist_and_plain_settings() {
+        for secret in [
+            "sesame-open",
+            "/not/a/path/anywhere",
+            "postgres://user:sesame-open@host/db",
+            "https://hooks.example.com/services/T00000000/abcdefghijklmnopqrstuvwx",
+            "https://example.com/?key=sesame-open",
+        ] {
+            assert_eq!(of_env(secret).redact(&format!("a {secret} b")), "a [redacted] b");
+        }
+        for plain in ["true", "production", "/usr/bin:/no/such/folder", "/tmp", "https://api.example.com/v1/mcp"] {
+            assert_eq!(of_env(plain).redact(plain), plain);
+        }
+        assert_eq!(
+            of_env("postgres://user:ses%2Bame-open@host/db").redact("ses+ame-open ses%2Bame-open"),
+            "[redacted] [redacted]"
+        );
+        assert_eq!(of_env("x").redact("in-an-argument"), "[redacted]");
+    }
+
+    #[test]
+    fn headers_logins_and_urls_of_a_remote_server_hold_secrets() {
+        let mut endpoint = HttpEndpoint::new("https://who:pass+w%2Ford@example.com/mcp?key=sesame%2Fopen&x=1");
+        endpoint.headers = BTreeMap::from([
+            ("Authorization".to_owned(), "Bearer abcdefgh".to_owned()),
+            ("X-Basic".to_owned(), format!("Basic {}", BASE64_STANDARD.encode("user:hunter22"))),
+            ("Accept".to_owned(), "application/json".to_owned()),
+        ]);
+        endpoint.oauth.secret = Some("client-secret".to_owned());
+        let redactor = redactor_of_endpoint(&endpoint);
+        for secret in [
+            "pass+w/ord",
+            "pass+w%2Ford",
+            "sesame/open",
+            "sesame%2Fopen",
+            "abcdefgh",
+            "hunter22",
+            "user:hunter22",
+            "client-secret",
+        ] {
+            assert_eq!(redactor.redact(&format!("a {secret} b")), "a [redacted] b", "{secret}");
+        }
+        assert_eq!(redactor.redact("example.com/mcp who application/json"), "example.com/mcp who application/json");
+    }
+
+    #[test]
+    fn a_line_is_cut_with_no_part_of_a_secret_left_in_it() {
+        let redactor = Redactor::new(["sesame-open"]);
+        for before in 0..40 {
+            let text = format!("{}\u{1b}[31msesame-open\u{1b}[0m {}", ".".repeat(before), "x".repeat(2_000));
+            let line = redacted_line(&text, 20, &redactor);
+            assert!(!line.contains("ses"), "{line}");
+            assert!(line.ends_with('…'), "{line}");
+        }
+    }
+}
