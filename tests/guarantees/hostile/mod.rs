@@ -17,8 +17,8 @@ mod logs;
 mod memory;
 mod names;
 mod processes;
-#[cfg(target_os = "linux")]
 mod schemas;
+#[cfg(target_os = "linux")]
 mod second_wall;
 mod secrets;
 mod stack;
