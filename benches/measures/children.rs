@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_model::{ServerSpec, ToolPath};
+use belljar_model::{JsonText, ServerSpec, ToolPath};
 use belljar_testkit::{child_binary, child_server};
 use belljar_upstream::{BuiltIns, Caller, Options, Supervisor, Upstream};
 use rmcp::{
@@ -68,7 +68,10 @@ async fn calls(child: &Path) {
     for block in 0..BLOCKS + 5 {
         let begun = Instant::now();
         for _ in 0..CALLS {
-            upstream.call_text(&path, echo_arguments(), AMPLE, &caller).await.unwrap();
+            upstream
+                .call_text(&path, JsonText::from_value(&Value::Object(echo_arguments())), AMPLE, &caller)
+                .await
+                .unwrap();
         }
         let through = per_call(begun);
         let begun = Instant::now();

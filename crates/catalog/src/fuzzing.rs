@@ -3,10 +3,10 @@
 use std::{collections::HashSet, sync::Arc};
 
 use belljar_model::{EffectRules, ToolDefinition, display};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
-    Catalog, Detail, Observed, Query, ServerCatalog, Tool, bounds, estimate_tokens, is_identifier, namespaces,
+    Catalog, Detail, Observed, Query, ServerCatalog, Tool, Words, bounds, estimate_tokens, is_identifier, namespaces,
 };
 
 /// What ends a part of a target's input.
@@ -58,8 +58,8 @@ fn declaration(tool: &Tool, observed: Option<&Observed>) -> String {
 /// What was seen of a result, twice, and read again from a file.
 fn observed(result: &Value) -> Option<Observed> {
     let mut observed = Observed::default();
-    assert!(observed.record(result, &Map::new()) || observed == observed.clone());
-    assert!(!observed.record(result, &Map::new()), "the same result shows nothing new");
+    assert!(observed.record(result, &Words::default()) || observed == observed.clone());
+    assert!(!observed.record(result, &Words::default()), "the same result shows nothing new");
     let text = serde_json::to_string(&observed).expect("it is plain data");
     let read: Observed = serde_json::from_str(&text).expect("what was written can be read");
     assert_eq!(read, observed);

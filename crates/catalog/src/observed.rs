@@ -8,13 +8,14 @@
 //! Everything is bounded in depth, members and size, and what a file gives is put into the same bounds.
 
 mod shape;
+mod words;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::schema::Type;
 pub(crate) use shape::Seen;
-use shape::Words;
+pub use words::Words;
 
 /// The shape of a tool's results, as far as calls have shown it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,9 +31,9 @@ pub struct Observed {
 impl Observed {
     /// Takes in one more result, and says whether it showed something new.
     ///
-    /// `result` is what a script gets. `arguments` are those of the call: what they say is data, also as the name of a member.
-    pub fn record(&mut self, result: &Value, arguments: &Map<String, Value>) -> bool {
-        let seen = Seen::of(result, &Words::of(arguments));
+    /// `result` is what a script gets. `words` are those of the call's arguments: what they say is data, also as the name of a member.
+    pub fn record(&mut self, result: &Value, words: &Words) -> bool {
+        let seen = Seen::of(result, words);
         let mut shape = self.shape.clone();
         shape.merge(seen);
         shape.settle();

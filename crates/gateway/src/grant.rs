@@ -7,7 +7,7 @@ use belljar_model::JsonText;
 use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 use belljar_upstream::{CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Toolbox;
 
@@ -65,20 +65,13 @@ impl Tools for Grant {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
-        let checks = self.toolbox.checks(&path);
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let caller = self.caller.clone();
         async move {
-            let Ok(Value::Object(arguments)) = arguments.to_value() else {
-                return Err(CallFault::refused("the arguments hold a number that no JSON parser takes"));
-            };
-            let arguments = match checks {
-                Some(checks) => checks
-                    .admit(path.tool(), arguments)
-                    .await
-                    .map_err(|refusal| CallFault::refused(refusal.message).with_hint(refusal.hint))?,
-                None => arguments,
-            };
+            let arguments = toolbox
+                .checked(&path, arguments)
+                .await
+                .map_err(|refusal| CallFault::refused(refusal.message).with_hint(refusal.hint))?;
             let observer = toolbox.observer(&path, &arguments);
             let answer = upstream.call_text(&path, arguments, limit, &caller).await;
             if let (Some(observer), Ok(raw)) = (observer, &answer) {

@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 mod arguments;
+mod checked;
 mod gateway;
 mod grant;
 mod observations;

@@ -9,11 +9,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use belljar_catalog::Observed;
+use belljar_catalog::{Observed, Words};
 use belljar_model::ToolPath;
 use cap_std::fs::{Dir, OpenOptions};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The file in the state folder.
 const FILE: &str = "shapes.json";
@@ -76,10 +76,10 @@ impl Observations {
     }
 
     /// Takes in a result, as a script gets it.
-    pub(crate) fn record(&self, tool: &ToolPath, arguments: &Map<String, Value>, result: &Value) {
+    pub(crate) fn record(&self, tool: &ToolPath, words: &Words, result: &Value) {
         let mut known = self.known();
         let mut observed = known.shapes.get(tool).map(|observed| (**observed).clone()).unwrap_or_default();
-        let is_new = observed.record(result, arguments);
+        let is_new = observed.record(result, words);
         known.is_new |= is_new;
         known.shapes.insert(tool.clone(), Arc::new(observed));
         known.unsaved.insert(tool.clone());
@@ -168,8 +168,8 @@ mod tests {
     fn shapes_outlive_the_process_and_other_processes_keep_theirs() {
         let (_folder, open) = folder();
         let (one, other) = (Observations::in_folder(open()), Observations::in_folder(open()));
-        one.record(&path("a.x"), &Map::new(), &json!({"n": 1}));
-        other.record(&path("b.y"), &Map::new(), &json!("text"));
+        one.record(&path("a.x"), &Words::default(), &json!({"n": 1}));
+        other.record(&path("b.y"), &Words::default(), &json!("text"));
         one.save(true);
         other.save(true);
         let next = Observations::in_folder(open());
@@ -189,7 +189,7 @@ mod tests {
     fn only_news_is_written_at_once_and_the_counts_at_the_end() {
         let (_folder, open) = folder();
         let observations = Observations::in_folder(open());
-        let record = || observations.record(&path("a.x"), &Map::new(), &json!({"n": 1}));
+        let record = || observations.record(&path("a.x"), &Words::default(), &json!({"n": 1}));
         let kept = || Observations::in_folder(open()).of(&path("a.x")).map(|observed| observed.calls());
         record();
         observations.save(true);
@@ -209,7 +209,7 @@ mod tests {
             open().write(FILE, corrupt).expect("written");
             let observations = Observations::in_folder(open());
             assert!(observations.of(&path("a.x")).is_none());
-            observations.record(&path("a.x"), &Map::new(), &json!(1));
+            observations.record(&path("a.x"), &Words::default(), &json!(1));
             observations.save(false);
             assert!(Observations::in_folder(open()).of(&path("a.x")).is_some(), "{corrupt}");
         }
@@ -223,7 +223,7 @@ mod tests {
         let (_folder, open) = folder();
         let observations = Observations::in_folder(open());
         for number in 0..TOOLS + 50 {
-            observations.record(&path(&format!("a.t{number}")), &Map::new(), &json!(1));
+            observations.record(&path(&format!("a.t{number}")), &Words::default(), &json!(1));
         }
         assert_eq!(observations.known().shapes.len(), TOOLS);
         observations.save(false);

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use belljar_model::{ErrorKind, RunError, ToolPath, TrustedEffect};
-use belljar_upstream::CallFault;
+use belljar_model::{ErrorKind, JsonText, RunError, ToolPath, TrustedEffect};
+use belljar_upstream::{CallFault, Caller};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -82,12 +82,11 @@ impl Toolbox {
         arguments: Map<String, Value>,
         limit: Duration,
     ) -> Result<Value, RunError> {
-        let arguments = match self.checks(path) {
-            Some(checks) => checks.admit(path.tool(), arguments).await.map_err(refused)?,
-            None => arguments,
-        };
+        let arguments = JsonText::from_value(&Value::Object(arguments));
+        let arguments = self.checked(path, arguments).await.map_err(refused)?;
         let observer = self.observer(path, &arguments);
-        let answer = self.upstream().call(path, arguments, limit).await;
+        let answer = self.upstream().call_text(path, arguments, limit, &Caller::default()).await;
+        let answer = answer.and_then(|text| text.to_value().map_err(|error| CallFault::Malformed(error.into())));
         if let (Some(observer), Ok(raw)) = (observer, &answer) {
             observer.see(raw);
         }

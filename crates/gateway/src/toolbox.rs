@@ -5,16 +5,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, namespaces};
+use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, Words, namespaces};
 use belljar_model::{EffectRules, JsonText, ServerSpec, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::{
     arguments::{CheckWorkers, Checks},
+    checked::LARGE_TREES,
     observations::Observations,
     tool_result::value,
 };
@@ -30,6 +32,7 @@ pub struct Toolbox {
     check_workers: Option<Arc<CheckWorkers>>,
     /// The catalogue that was asked for last: what it has indexed is of use as long as no server changes.
     joined: Mutex<Joined>,
+    large_trees: Arc<Semaphore>,
 }
 
 #[derive(Default)]
@@ -74,6 +77,7 @@ impl Toolbox {
             observations: Arc::default(),
             check_workers: None,
             joined: Mutex::default(),
+            large_trees: Arc::new(Semaphore::new(LARGE_TREES)),
         }
     }
 
@@ -116,11 +120,11 @@ impl Toolbox {
     }
 
     /// Where to record what calls of a tool bring; `None` where its server declares that itself.
-    pub(crate) fn observer(&self, path: &ToolPath, arguments: &Map<String, Value>) -> Option<Observer> {
+    pub(crate) fn observer(&self, path: &ToolPath, arguments: &JsonText) -> Option<Observer> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
         let is_declared = server.last_known()?.catalog.tool(path.tool())?.definition().output_schema.is_some();
         let observer =
-            || Observer { observations: self.observations.clone(), path: path.clone(), arguments: arguments.clone() };
+            || Observer { observations: self.observations.clone(), path: path.clone(), words: Words::of(arguments) };
         (!is_declared).then(observer)
     }
 
@@ -190,6 +194,11 @@ impl Toolbox {
         server.last_known().map(|known| known.checks)
     }
 
+    /// The right to make a large tree of arguments.
+    pub(crate) fn large_trees(&self) -> Arc<Semaphore> {
+        self.large_trees.clone()
+    }
+
     /// How the script sees each server, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Names> {
         self.servers.iter().map(|server| &server.names)
@@ -234,14 +243,14 @@ fn is_same((one, other): (&Arc<ServerCatalog>, &Arc<ServerCatalog>)) -> bool {
 pub(crate) struct Observer {
     observations: Arc<Observations>,
     path: ToolPath,
-    arguments: Map<String, Value>,
+    words: Words,
 }
 
 impl Observer {
     /// Records the shape of a `CallToolResult`, unless the tool failed.
     pub(crate) fn see(&self, raw: &Value) {
         if raw.get("isError") != Some(&Value::Bool(true)) {
-            self.observations.record(&self.path, &self.arguments, &value(raw));
+            self.observations.record(&self.path, &self.words, &value(raw));
         }
     }
 

@@ -1,8 +1,8 @@
 //! JSON that crosses a boundary, checked before anything builds a tree from it.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// How large and how deep a JSON text may be.
@@ -59,10 +59,9 @@ pub enum JsonFault {
 
 /// A valid JSON text within its [`JsonBounds`].
 ///
-/// It is kept as text: most values only pass through the host, and a tree costs many times its text.
-#[derive(Clone, Serialize)]
-#[serde(transparent)]
-pub struct JsonText(Box<RawValue>);
+/// It is kept as text: most values only pass through the host, and a tree costs up to seventy times its text. Clones share it.
+#[derive(Clone)]
+pub struct JsonText(Arc<Box<RawValue>>);
 
 impl JsonText {
     /// Checks `text` against `bounds` and for syntax, without recursion and without building a tree.
@@ -74,7 +73,7 @@ impl JsonText {
             return Err(JsonFault::TooLong { limit: bounds.bytes, used: text.len() });
         }
         check_shape(&text, bounds)?;
-        RawValue::from_string(text).map(Self).map_err(JsonFault::Syntax)
+        RawValue::from_string(text).map(Self::shared).map_err(JsonFault::Syntax)
     }
 
     /// The text of a value that belljar itself has built.
@@ -82,17 +81,33 @@ impl JsonText {
     /// # Panics
     /// Never: a [`serde_json::Value`] always has a text.
     pub fn from_value(value: &serde_json::Value) -> Self {
-        Self(serde_json::value::to_raw_value(value).expect("a JSON value serialises to JSON"))
+        Self::shared(serde_json::value::to_raw_value(value).expect("a JSON value serialises to JSON"))
+    }
+
+    /// The text of something that belljar itself has built, and that is within the bounds of what it was built from.
+    ///
+    /// # Panics
+    /// When `value` cannot be written as JSON: a map whose keys are not texts.
+    pub fn from_serializable(value: &impl Serialize) -> Self {
+        Self::shared(serde_json::value::to_raw_value(value).expect("it has a form as JSON"))
     }
 
     /// `null`.
     pub fn null() -> Self {
-        Self(RawValue::NULL.to_owned())
+        Self::shared(RawValue::NULL.to_owned())
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
         self.0.get()
+    }
+
+    /// The text, without a copy where nobody else has it.
+    pub fn into_string(self) -> String {
+        match Arc::try_unwrap(self.0) {
+            Ok(text) => Box::<str>::from(text).into_string(),
+            Err(shared) => shared.get().to_owned(),
+        }
     }
 
     /// The tree. Its depth is bounded by [`JsonBounds::depth`], so recursion over it is.
@@ -101,6 +116,17 @@ impl JsonText {
     /// A number that no [`serde_json::Value`] can hold, such as `1e400`.
     pub fn to_value(&self) -> Result<serde_json::Value, serde_json::Error> {
         serde_json::from_str(self.as_str())
+    }
+
+    fn shared(text: Box<RawValue>) -> Self {
+        Self(Arc::new(text))
+    }
+}
+
+/// As the JSON that it is.
+impl Serialize for JsonText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 

@@ -5,11 +5,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use belljar_model::{ServerSpec, ToolDefinition};
-use serde_json::{Map, Value};
+use belljar_model::{JsonText, ServerSpec, ToolDefinition};
 use tokio::sync::OnceCell;
 
-use crate::{affinity, cache::Cache};
+use crate::{affinity, arguments, cache::Cache};
 
 /// The tools of one server.
 pub(crate) type Tools = Arc<Vec<ToolDefinition>>;
@@ -72,11 +71,12 @@ impl Book {
         }
     }
 
-    /// Takes out of `arguments` what the tool itself does not know.
-    pub(crate) fn take_own(&self, tool: &str, arguments: &mut Map<String, Value>) {
-        if let (Some(affinity), Some(definition)) = (&self.spec.life.affinity, self.definition(tool)) {
-            affinity::take_own(affinity, &definition, arguments);
-        }
+    /// The arguments without what the tool itself does not know.
+    pub(crate) fn without_own(&self, tool: &str, arguments: JsonText) -> JsonText {
+        let (Some(affinity), Some(definition)) = (&self.spec.life.affinity, self.definition(tool)) else {
+            return arguments;
+        };
+        arguments::without(&arguments, &affinity::own(affinity, &definition))
     }
 
     /// Whether the owner allows a call of the tool to be made again after the child died with it.

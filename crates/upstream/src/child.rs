@@ -9,7 +9,6 @@ use std::sync::{
 };
 
 use belljar_model::{ByteSize, JsonText, ServerSpec, ToolPath};
-use serde_json::{Map, Value};
 use tokio::{
     sync::{Notify, Semaphore, SemaphorePermit, broadcast, watch},
     time::{Instant, sleep_until, timeout},
@@ -146,7 +145,7 @@ impl Child {
     pub(crate) async fn call(
         &self,
         path: &ToolPath,
-        mut arguments: Map<String, Value>,
+        mut arguments: JsonText,
         limit: CallLimit,
         max_result: ByteSize,
         caller: &Caller,
@@ -163,10 +162,11 @@ impl Child {
             let (connection, _in_flight) = ready.map_err(|fault| CallFault::Unavailable { server: server(), fault })?;
             if may_repeat.is_none() {
                 // What the tool is like is known by now: its server has listed it.
-                self.core.book.take_own(path.tool(), &mut arguments);
+                arguments = self.core.book.without_own(path.tool(), arguments);
             }
             let repeats = *may_repeat.get_or_insert_with(|| self.core.book.may_repeat(path.tool()));
-            let sent = if repeats { arguments.clone() } else { std::mem::take(&mut arguments) };
+            // Only a call that may be made again keeps its arguments while it waits for the answer.
+            let sent = if repeats { arguments.clone() } else { std::mem::replace(&mut arguments, JsonText::null()) };
             self.core.calls.fetch_add(1, Ordering::Relaxed);
             let answer = connection.call(path, sent, limit, max_result, caller).await;
             match &answer {

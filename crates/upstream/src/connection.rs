@@ -11,7 +11,7 @@ use rmcp::{
     },
     service::{Peer, PeerRequestOptions, ServiceError},
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep_until, timeout, timeout_at},
@@ -25,7 +25,7 @@ use crate::{
     limits,
     load::Load,
     text::one_line,
-    wire::TOO_LONG,
+    wire::{Arguments, TOO_LONG},
 };
 
 /// How long a call may take.
@@ -91,15 +91,16 @@ impl Connection {
     pub(crate) async fn call(
         &self,
         path: &ToolPath,
-        arguments: Map<String, Value>,
+        arguments: JsonText,
         limit: CallLimit,
         max_result: ByteSize,
         caller: &Caller,
     ) -> Result<JsonText, CallFault> {
         let _calling = self.callers.enter(caller);
         let max_result = max_result.min(self.max_response);
-        let parameters = CallToolRequestParams::new(path.tool().to_owned()).with_arguments(arguments);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
+        let mut request = CallToolRequest::new(CallToolRequestParams::new(path.tool().to_owned()));
+        request.extensions.insert(Arguments(arguments));
+        let request = ClientRequest::CallToolRequest(request);
         let server = || path.server().to_owned();
         let text = match self.request(request, limit).await {
             Ok(text) => text,

@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 
 mod affinity;
+mod arguments;
 mod asking;
 pub mod auth;
 mod book;

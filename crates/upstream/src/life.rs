@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Activation, ByteSize, MAX_DURATION, Redactor, ServerSpec, ToolPath, Transport};
+use belljar_model::{Activation, ByteSize, JsonText, MAX_DURATION, Redactor, ServerSpec, ToolPath, Transport};
 use rmcp::{
     RoleClient,
     service::{ClientCacheConfig, ClientInitializeError, RunningService, serve_client_with_lifecycle},
@@ -234,7 +234,8 @@ async fn activate(
 ) -> Result<(), StepFault> {
     let path = ToolPath::new(server, activation.tool);
     let max_result = ByteSize::b(u64::try_from(limits::ACTIVATION_BYTES).unwrap_or(u64::MAX));
-    let answer = connection.call(&path, activation.arguments, limit.into(), max_result, &Caller::default()).await;
+    let arguments = JsonText::from_value(&Value::Object(activation.arguments));
+    let answer = connection.call(&path, arguments, limit.into(), max_result, &Caller::default()).await;
     match answer.map(|answer| answer.to_value()) {
         Ok(Ok(result)) if result.get("isError").and_then(Value::as_bool) == Some(true) => {
             let text = result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or("the tool gave no reason");

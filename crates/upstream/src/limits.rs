@@ -14,6 +14,10 @@ pub(crate) const CHILD_REQUESTS: usize = 64;
 pub(crate) const OUTGOING_MESSAGES: usize = 64;
 /// How long a child may leave a message unread before it counts as dead. Longer than any sensible call.
 pub(crate) const WRITE_STALL: Duration = Duration::from_secs(120);
+/// The paths in the arguments of one call, all together: some hundred of them. They are the only arguments of which trees are made.
+pub(crate) const PATHS_BYTES: usize = 64 * 1024;
+/// Calls of one server whose paths are judged at the same time; the others wait with their text alone.
+pub(crate) const PATHS_JUDGED: usize = 16;
 /// Calls that wait for one child. As many as a run makes by default, so that one `Promise.all` fits.
 pub(crate) const CALLS_QUEUED: usize = 1024;
 /// How long a child that is suspect may take to list its tools again, or to say anything else.

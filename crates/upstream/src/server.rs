@@ -8,22 +8,21 @@ use std::{
     },
 };
 
-use belljar_model::{Affinity, ByteSize, JsonText, MAX_DURATION, ServerSpec, ToolPath, Transport};
+use belljar_model::{Affinity, ByteSize, JsonText, MAX_DURATION, PathRules, ServerSpec, ToolPath, Transport};
 use futures::future::join_all;
-use serde_json::{Map, Value};
 use tokio::{
-    sync::Notify,
+    sync::{Notify, Semaphore},
     time::{Instant, timeout_at},
 };
 
 use crate::{
-    affinity,
+    affinity, arguments,
     asking::Caller,
     book::{Book, Tools},
     child::{Child, Shared},
     connection::CallLimit,
     fault::{CallFault, StartFault},
-    paths,
+    limits, paths,
     status::ServerStatus,
 };
 
@@ -36,6 +35,8 @@ pub(crate) struct Server {
     instances: Mutex<Vec<Instance>>,
     /// Told when an instance is no longer in use.
     freed: Arc<Notify>,
+    /// The right to ask the file system about the paths of a call.
+    judging: Semaphore,
 }
 
 struct Instance {
@@ -67,6 +68,7 @@ impl Server {
             book: Arc::new(book),
             instances: Mutex::default(),
             freed: Arc::default(),
+            judging: Semaphore::new(limits::PATHS_JUDGED),
         };
         if server.spec.life.affinity.is_none() {
             server.instances.lock().unwrap_or_else(PoisonError::into_inner).push(server.instance(None, None));
@@ -119,7 +121,7 @@ impl Server {
     pub(crate) async fn call(
         &self,
         path: &ToolPath,
-        mut arguments: Map<String, Value>,
+        mut arguments: JsonText,
         limit: CallLimit,
         max_result: ByteSize,
         caller: &Caller,
@@ -128,12 +130,13 @@ impl Server {
         let total = limit.total.min(life.call_total.unwrap_or(limit.total));
         let limit = CallLimit { quiet: limit.quiet.min(life.call_timeout.unwrap_or(limit.quiet)), total };
         if let Some(rules) = &life.paths {
-            paths::admit(rules, self.directory().as_deref(), &mut arguments).await?;
+            arguments = self.with_real_paths(rules, arguments).await?;
         }
         let used = match &life.affinity {
             None => None,
             Some(affinity) => {
-                let key = affinity::key(&self.spec, affinity, self.directory().as_deref(), &arguments).await?;
+                let of_key = arguments::some(&arguments, |name| affinity.arguments().any(|argument| argument == name));
+                let key = affinity::key(&self.spec, affinity, self.directory().as_deref(), &of_key).await?;
                 Some(self.of_key(affinity, key, limit).await?)
             }
         };
@@ -142,6 +145,25 @@ impl Server {
             None => self.any(),
         };
         child.call(path, arguments, limit, max_result, caller).await
+    }
+
+    /// The arguments with those that are paths resolved, if all of them are allowed.
+    async fn with_real_paths(&self, rules: &PathRules, arguments: JsonText) -> Result<JsonText, CallFault> {
+        let is_path = |name: &str| rules.arguments.iter().any(|argument| argument == name);
+        let used = arguments::bytes(&arguments, is_path);
+        if used == 0 {
+            return Ok(arguments);
+        }
+        if used > limits::PATHS_BYTES {
+            let problem = format!("all paths together have {used} bytes; the limit is {}", limits::PATHS_BYTES);
+            let argument = rules.arguments.join(", ");
+            return Err(CallFault::Path { argument, problem, guidance: rules.guidance.clone() });
+        }
+        // It is never closed.
+        let _judging = self.judging.acquire().await;
+        let mut paths = arguments::some(&arguments, is_path);
+        paths::admit(rules, self.directory().as_deref(), &mut paths).await?;
+        Ok(arguments::with(&arguments, &paths))
     }
 
     /// Whether a child of it lives and has a state.

@@ -122,11 +122,12 @@ impl Upstream {
         arguments: Map<String, Value>,
         limit: impl Into<CallLimit>,
     ) -> Result<Value, CallFault> {
+        let arguments = JsonText::from_value(&Value::Object(arguments));
         let text = self.call_text(path, arguments, limit, &Caller::default()).await?;
         text.to_value().map_err(|error| CallFault::Malformed(error.into()))
     }
 
-    /// Calls a tool, and gives the text of the whole result object as the child wrote it, checked against
+    /// Calls a tool with the text of a JSON object, and gives the text of the whole result object as the child wrote it, checked against
     /// [`Options::max_result`] and for depth.
     ///
     /// Starts the server if need be, within its own time limit, and waits for its turn; `limit` is for the call alone. A call is sent
@@ -141,7 +142,7 @@ impl Upstream {
     pub async fn call_text(
         &self,
         path: &ToolPath,
-        arguments: Map<String, Value>,
+        arguments: JsonText,
         limit: impl Into<CallLimit>,
         caller: &Caller,
     ) -> Result<JsonText, CallFault> {

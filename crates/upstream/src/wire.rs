@@ -12,17 +12,17 @@ use std::{
     },
 };
 
-use belljar_model::{Framing, Redactor};
+use belljar_model::{Framing, JsonText, Redactor};
 use rmcp::{
     RoleClient,
     model::{
-        ClientJsonRpcMessage, ClientRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation,
-        InitializeResult, JsonRpcMessage, ProtocolVersion, RequestId, ServerCapabilities, ServerJsonRpcMessage,
-        ServerResult, SubscriptionsListenResult,
+        ClientJsonRpcMessage, ClientRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetMeta as _,
+        Implementation, InitializeResult, JsonRpcMessage, JsonRpcRequest, ProtocolVersion, RequestId,
+        RequestMetaObject, ServerCapabilities, ServerJsonRpcMessage, ServerResult, SubscriptionsListenResult,
     },
     transport::Transport,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::{
     io::AsyncRead,
@@ -33,6 +33,10 @@ use crate::{limits, lines::Line, messages::Messages, redaction::redacted_line, t
 
 /// The code under which an answer that was too long reaches the caller. No child can send it: see [`foreign_error`].
 pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
+
+/// The arguments of a call, as a part of rmcp's request that rmcp does not look into: it would make a tree of them, and of that another.
+#[derive(Clone)]
+pub(crate) struct Arguments(pub(crate) JsonText);
 
 /// The connection to a child, for rmcp.
 pub(crate) struct Wire<R> {
@@ -146,7 +150,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         }
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let unanswered = is_answer.then(|| self.unanswered.clone());
-        let line = serde_json::to_vec(&message).map(|message| framed(message, self.framing));
+        let line = text_of(&message).map(|message| framed(message, self.framing));
         // Queued now if there is room, since rmcp polls what is returned here in any order, and a cancellation must not
         // overtake its request.
         let outgoing = self.outgoing.clone();
@@ -187,6 +191,40 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
     async fn close(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
+}
+
+/// A message as JSON.
+fn text_of(message: &ClientJsonRpcMessage) -> Result<Vec<u8>, serde_json::Error> {
+    if let JsonRpcMessage::Request(JsonRpcRequest { id, request, .. }) = message
+        && let ClientRequest::CallToolRequest(call) = request
+        && let Some(Arguments(arguments)) = call.extensions.get::<Arguments>()
+    {
+        let parameters = CallParameters { meta: request.get_meta(), name: &call.params.name, arguments };
+        let call = CallMessage { jsonrpc: "2.0", id, method: "tools/call", params: parameters };
+        let mut text = Vec::with_capacity(arguments.as_str().len() + CALL_BYTES);
+        return serde_json::to_writer(&mut text, &call).map(|()| text);
+    }
+    serde_json::to_vec(message)
+}
+
+/// What a call needs beside its arguments, as a rule.
+const CALL_BYTES: usize = 512;
+
+/// A call of a tool, whose arguments are written as they are.
+#[derive(Serialize)]
+struct CallMessage<'a> {
+    jsonrpc: &'static str,
+    id: &'a RequestId,
+    method: &'static str,
+    params: CallParameters<'a>,
+}
+
+#[derive(Serialize)]
+struct CallParameters<'a> {
+    #[serde(rename = "_meta")]
+    meta: &'a RequestMetaObject,
+    name: &'a str,
+    arguments: &'a JsonText,
 }
 
 /// A message as the child tells it from the next.
@@ -334,6 +372,24 @@ mod tests {
         let ServerResult::CustomResult(CustomResult(Value::String(text))) = result else { panic!("{result:?}") };
         assert_eq!(text, r#"{"a": 1 }"#);
         assert!(wire.receive().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn the_arguments_of_a_call_are_sent_as_they_are() {
+        use rmcp::model::{CallToolRequest, CallToolRequestParams};
+        let (outgoing, mut sent) = mpsc::channel(1);
+        let mut wire = Wire::new(&b""[..], outgoing, Framing::Lines, 100);
+        let mut call = CallToolRequest::new(CallToolRequestParams::new("echo \"x\""));
+        let arguments = r#"{"n": 1e400, "n": [1,  2]}"#;
+        let bounds = belljar_model::JsonBounds::with_bytes(100);
+        call.extensions.insert(Arguments(JsonText::parse(arguments.to_owned(), &bounds).expect("JSON")));
+        let mut request = ClientRequest::CallToolRequest(call);
+        request.get_meta_mut().set_progress_token(rmcp::model::ProgressToken(RequestId::Number(4)));
+        wire.send(JsonRpcMessage::request(request, RequestId::Number(7))).await.expect("there is room");
+        let expected = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"_meta":{{"progressToken":4}},"name":"echo \"x\"","arguments":{arguments}}}}}"#
+        );
+        assert_eq!(String::from_utf8(sent.recv().await.expect("a line")).expect("text"), expected + "\n");
     }
 
     #[tokio::test]

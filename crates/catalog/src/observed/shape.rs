@@ -1,10 +1,11 @@
 //! A shape: which kinds of values were seen at a place, and what was inside them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::words::Words;
 use crate::{
     bounds::{
         OBSERVED_DEPTH, OBSERVED_ELEMENTS, OBSERVED_MEMBERS, OBSERVED_NAME_BYTES, OBSERVED_NODES, OBSERVED_OPTIONAL,
@@ -61,27 +62,6 @@ struct Part {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-/// The texts of a call's arguments.
-pub(super) struct Words(HashSet<String>);
-
-impl Words {
-    pub(super) fn of(arguments: &Map<String, Value>) -> Self {
-        let mut words = HashSet::new();
-        let mut waiting: Vec<&Value> = arguments.values().collect();
-        while let Some(value) = waiting.pop() {
-            match value {
-                Value::String(text) if text.len() <= OBSERVED_NAME_BYTES && words.len() < OBSERVED_NODES => {
-                    words.insert(text.to_lowercase());
-                }
-                Value::Array(values) => waiting.extend(values),
-                Value::Object(members) => waiting.extend(members.values()),
-                _ => {}
-            }
-        }
-        Self(words)
-    }
 }
 
 impl Seen {
@@ -217,7 +197,7 @@ impl Seen {
 
 impl Object {
     fn of(members: &Map<String, Value>, words: &Words, depth: usize) -> Self {
-        let is_data = |name: &str| !is_a_programmers(name) || words.0.contains(&name.to_lowercase());
+        let is_data = |name: &str| !is_a_programmers(name) || words.has(name);
         if members.len() > OBSERVED_MEMBERS || members.keys().any(|name| is_data(name)) {
             let mut inside = Seen::default();
             for member in members.values().take(OBSERVED_ELEMENTS) {

@@ -1,4 +1,5 @@
-use serde_json::json;
+use belljar_model::JsonText;
+use serde_json::{Map, json};
 
 use super::*;
 use crate::testing::catalog;
@@ -7,7 +8,7 @@ use crate::testing::catalog;
 fn observed(results: &[Value]) -> Observed {
     let mut observed = Observed::default();
     for result in results {
-        observed.record(result, &Map::new());
+        observed.record(result, &Words::default());
     }
     observed
 }
@@ -36,13 +37,13 @@ fn a_declaration_says_that_its_result_was_observed_how_often_and_when_it_changed
     let catalog = catalog(&[("fs", r#"[{"name": "get"}]"#)]);
     let tool = catalog.lookup("fs.get").expect("the tool");
     let mut observed = Observed::default();
-    assert!(observed.record(&json!({"a": 1}), &Map::new()));
+    assert!(observed.record(&json!({"a": 1}), &Words::default()));
     assert!(
         tool.declaration_with(Some(&observed)).contains("* Result type observed in 1 call; the server declares none.")
     );
-    assert!(!observed.record(&json!({"a": 2}), &Map::new()));
-    assert!(observed.record(&json!({"a": 2, "b": true}), &Map::new()));
-    assert!(!observed.record(&json!({"a": 2, "b": true}), &Map::new()));
+    assert!(!observed.record(&json!({"a": 2}), &Words::default()));
+    assert!(observed.record(&json!({"a": 2, "b": true}), &Words::default()));
+    assert!(!observed.record(&json!({"a": 2, "b": true}), &Words::default()));
     let text = tool.declaration_with(Some(&observed));
     assert!(text.contains("observed in 4 calls, last changed by call 3;"), "{text}");
     assert!(text.contains("Promise<{ a: number; b?: boolean }>"), "{text}");
@@ -72,7 +73,7 @@ fn no_value_and_no_data_key_is_ever_kept() {
     });
     let arguments = json!({"people": ["grace"]});
     let mut observed = Observed::default();
-    observed.record(&secrets, arguments.as_object().expect("an object"));
+    observed.record(&secrets, &Words::of(&JsonText::from_value(&arguments)));
     let kept = serde_json::to_string(&observed).expect("JSON");
     for data in ["31337", "lovelace", "ada", "bob", "u1234", "home", "2026", "6f1c", "eve", "word", "race", "HOME"] {
         assert!(!kept.contains(data), "{data}: {kept}");

@@ -1,8 +1,8 @@
 //! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
 
-use belljar_catalog::Observed;
+use belljar_catalog::{Observed, Words};
 use belljar_model::{JsonBounds, JsonText};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{text, value};
 
@@ -21,7 +21,7 @@ pub fn tool_result(data: &[u8]) {
         },
     }
     let mut observed = Observed::default();
-    observed.record(&value, &Map::new());
+    observed.record(&value, &Words::default());
     assert_eq!(observed.calls(), 1);
     let _ = observed.checked();
 }

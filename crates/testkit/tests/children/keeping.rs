@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Activation, Asks, Effect, EffectRules, Framing, Repeat};
+use belljar_model::{Activation, Asks, Effect, EffectRules, Framing, JsonText, Repeat};
 use belljar_upstream::{Caller, Exit, StartFault};
 use cap_std::{ambient_authority, fs::Dir};
 use serde_json::json;
@@ -432,7 +432,7 @@ async fn what_a_child_asks_goes_to_the_client_of_the_only_run_and_to_nobody_else
     let caller = Caller::new(Some(Arc::new(asked::Somebody)));
     let path = ToolPath::new("child", "ask");
     let ask = async |method: &str, params: Value| {
-        let asked = arguments(json!({"method": method, "params": params}));
+        let asked = JsonText::from_value(&json!({"method": method, "params": params}));
         let answer = upstream.call_text(&path, asked, AMPLE, &caller).await.expect("an answer");
         answer.to_value().expect("an object")["structuredContent"].clone()
     };
@@ -467,7 +467,7 @@ async fn a_child_asks_what_its_owner_allows_and_a_run_is_asked_only_so_often() {
         upstream.set_client_abilities(asked::EVERYTHING);
         let path = ToolPath::new("child", "ask");
         let ask = async |caller: &Caller, method: &str, params: &Value| {
-            let asked = arguments(json!({"method": method, "params": params}));
+            let asked = JsonText::from_value(&json!({"method": method, "params": params}));
             let answer = upstream.call_text(&path, asked, AMPLE, caller).await.expect("an answer");
             answer.to_value().expect("an object")["structuredContent"].clone()
         };

@@ -159,6 +159,8 @@ impl Session {
     async fn call(self: Arc<Self>, id: String, body: Vec<u8>) -> Result<Option<String>, RemoteFault> {
         let answered = async {
             let response = self.post(&body).await?;
+            // The answer may take as long as it likes, and what was asked has arrived.
+            drop(body);
             match response.status().is_success() {
                 true => self.answer(&id, response, false).await,
                 false => self.pass_on_error(&id, response).await?.map_or(Ok(()), Err),

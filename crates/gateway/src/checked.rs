@@ -1,0 +1,125 @@
+//! Between the text of a call's arguments and the text that is sent: the tree that a check needs, for as long as it needs it.
+//!
+//! A megabyte of `[0,0,…]` is a tree of some forty, and a run may have a thousand calls under way. So a call waits with its text
+//! alone, and only so many large trees exist at a time.
+
+use belljar_model::{JsonText, ToolPath};
+use serde_json::{Map, Value};
+use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
+
+use crate::{Toolbox, arguments::Refusal};
+
+/// The longest text whose tree is made in place: it takes some hundred microseconds, and some three megabytes at worst.
+const SMALL_BYTES: usize = 64 * 1024;
+/// Trees of longer texts that exist at the same time, of all runs together. Each takes up to seventy times `max_arguments`.
+pub(crate) const LARGE_TREES: usize = 2;
+
+impl Toolbox {
+    /// The arguments as they are to be sent, if they are what the tool asks for.
+    ///
+    /// What is sent is written anew from the tree that was judged: a name that stands twice in a text cannot mean one thing to the
+    /// check and another to the child.
+    ///
+    /// # Errors
+    /// The [`Refusal`] of the check, or of a text that is not a JSON object whose numbers a parser takes.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves a tree that is being made to its thread, where it still counts until it is gone.
+    pub(crate) async fn checked(&self, path: &ToolPath, arguments: JsonText) -> Result<JsonText, Refusal> {
+        let checks = self.checks(path);
+        let is_large = arguments.as_str().len() > SMALL_BYTES;
+        let mut tree = if is_large {
+            // It is never closed.
+            let permit = self.large_trees().acquire_owned().await.ok();
+            on_a_thread(move || Tree::of(&arguments, permit)).await?
+        } else {
+            Tree::of(&arguments, None)?
+        };
+        if let Some(checks) = checks {
+            tree.members = checks.admit(path.tool(), tree.members).await?;
+        }
+        Ok(if is_large { on_a_thread(move || tree.into_text()).await } else { tree.into_text() })
+    }
+}
+
+/// Arguments in the form in which they can be judged.
+struct Tree {
+    members: Map<String, Value>,
+    /// The right to be large, which ends with the tree.
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Tree {
+    fn of(arguments: &JsonText, permit: Option<OwnedSemaphorePermit>) -> Result<Self, Refusal> {
+        match arguments.to_value() {
+            Ok(Value::Object(members)) => Ok(Self { members, permit }),
+            Ok(_) => Err(Refusal {
+                message: "the arguments are not an object".to_owned(),
+                hint: "a tool takes one object with named arguments".to_owned(),
+            }),
+            Err(_) => Err(Refusal {
+                message: "the arguments hold a number that no JSON parser takes".to_owned(),
+                hint: "send it as a string, or send a smaller one".to_owned(),
+            }),
+        }
+    }
+
+    fn into_text(self) -> JsonText {
+        let Self { members, permit } = self;
+        let text = JsonText::from_value(&Value::Object(members));
+        drop(permit);
+        text
+    }
+}
+
+/// Does work that is too long for the threads of the runtime.
+async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    spawn_blocking(work).await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use belljar_model::JsonBounds;
+    use belljar_upstream::{BuiltIns, Options};
+    use futures::future::join_all;
+
+    use super::*;
+
+    fn toolbox() -> Arc<Toolbox> {
+        Arc::new(Toolbox::new(Vec::new(), BuiltIns::default(), Options::new("belljar-tests", "0")))
+    }
+
+    fn text(text: impl Into<String>) -> JsonText {
+        JsonText::parse(text.into(), &JsonBounds::with_bytes(usize::MAX)).expect("JSON")
+    }
+
+    async fn checked(arguments: JsonText) -> Result<JsonText, Refusal> {
+        toolbox().checked(&ToolPath::new("server", "tool"), arguments).await
+    }
+
+    #[tokio::test]
+    async fn a_name_that_stands_twice_is_sent_once() {
+        let sent = checked(text(r#"{"path": "/etc", "n": 1, "path": "/tmp"}"#)).await.expect("an object");
+        assert_eq!(sent.as_str(), r#"{"path":"/tmp","n":1}"#);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_an_object_of_numbers_that_can_be_read_is_refused() {
+        assert!(checked(text("[1]")).await.expect_err("an array").message.contains("not an object"));
+        assert!(checked(text(r#"{"n": 1e400}"#)).await.expect_err("a number").message.contains("no JSON parser takes"));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn large_arguments_wait_for_each_other_and_are_all_sent() {
+        let toolbox = toolbox();
+        let zeros = text(format!(r#"{{"zeros":[{}0]}}"#, "0,".repeat(SMALL_BYTES)));
+        let path = ToolPath::new("server", "tool");
+        let all = (0..20).map(|_| toolbox.checked(&path, zeros.clone()));
+        for sent in join_all(all).await {
+            assert_eq!(sent.expect("an object"), zeros);
+        }
+        assert_eq!(toolbox.large_trees().available_permits(), LARGE_TREES);
+    }
+}
