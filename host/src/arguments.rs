@@ -126,6 +126,9 @@ pub(crate) struct RunArguments {
     /// All logs together [default: 64KiB].
     #[arg(long, value_name = "SIZE")]
     max_logs: Option<ByteSize>,
+    /// What is held for the script outside of its memory: arguments of calls under way, answers, logs [default: 64MiB].
+    #[arg(long, value_name = "SIZE")]
+    max_held: Option<ByteSize>,
     /// All logs together, in lines [default: 10000].
     #[arg(long, value_name = "N")]
     max_log_lines: Option<u64>,
@@ -166,6 +169,7 @@ impl RunArguments {
             max_result: self.max_result,
             max_output: self.max_output,
             max_logs: self.max_logs,
+            max_held: self.max_held,
             max_log_lines: self.max_log_lines,
         }
     }

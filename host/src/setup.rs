@@ -186,6 +186,10 @@ pub(crate) async fn engine(runs: &RunsPatch) -> Result<Engine, Failure> {
             }
             error => Failure::internal(error.to_string()),
         })?;
+        let sandbox = match state_folder() {
+            Some(folder) => sandbox.with_overflow(folder),
+            None => sandbox,
+        };
         return Ok(Arc::new(sandbox).into());
     }
     apart(runs).await

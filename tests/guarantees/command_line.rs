@@ -28,12 +28,13 @@ const OUTCOME: [&str; 6] = ["ok", "value", "logs", "error", "calls", "usage"];
 
 #[test]
 fn run_prints_one_json_document_with_the_keys_of_the_contract_on_success_and_on_failure() {
-    const USAGE: [&str; 13] = [
+    const USAGE: [&str; 14] = [
         "wall_ms",
         "guest_ms",
         "wait_ms",
         "fuel",
         "peak_memory_bytes",
+        "peak_held_bytes",
         "source_bytes",
         "tool_calls",
         "concurrent_calls",

@@ -165,6 +165,8 @@ async fn what_was_used_of_each_limit_is_reported() {
     assert_eq!(usage.largest_arguments_bytes, 111);
     assert_eq!(usage.largest_result_bytes, 111 + r#"{"content":[],"structuredContent":}"#.len() as u64);
     assert_eq!((usage.log_bytes, usage.log_lines, usage.output_bytes), (4, 3, 3));
+    // Both arguments, and at least one of the answers.
+    assert!(usage.peak_held_bytes.is_some_and(|bytes| bytes >= 111 + 2), "{usage:?}");
     let (wall, guest, wait) = (usage.wall_ms.unwrap(), usage.guest_ms.unwrap(), usage.wait_ms.unwrap());
     assert!(guest > 0.0 && wait >= 0.0 && wall >= guest, "{usage:?}");
     assert!(usage.fuel.is_some_and(|fuel| fuel > 0) && usage.peak_memory_bytes.is_some_and(|bytes| bytes > 0));

@@ -164,7 +164,7 @@ mod tests {
             ("timeuot = '5s'", "line 2, column 1: unknown key 'timeuot' in limits: did you mean 'timeout'?"),
             (
                 "zebra = 1",
-                "line 2, column 1: unknown key 'zebra' in limits: it is one of timeout, compute, wait, call, fuel, memory, max_calls, max_concurrent_calls, max_source, max_arguments, max_result, max_output, max_logs, max_log_lines",
+                "line 2, column 1: unknown key 'zebra' in limits: it is one of timeout, compute, wait, call, fuel, memory, max_calls, max_concurrent_calls, max_source, max_arguments, max_result, max_output, max_logs, max_held, max_log_lines",
             ),
         ] {
             assert_eq!(toml(&format!("[limits]\n{line}\n")).expect_err(line), expected);

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use belljar_catalog::{Detail, Query, Tool};
 use belljar_model::JsonText;
-use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
-use belljar_upstream::{CallLimit, Caller};
+use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::json;
 
@@ -25,6 +25,42 @@ pub(crate) struct Grant {
 impl Grant {
     pub(crate) fn new(toolbox: Arc<Toolbox>, total: Duration, caller: Caller) -> Self {
         Self { toolbox, total, caller }
+    }
+
+    fn call_as(
+        &self,
+        caller: Caller,
+        tool: &GrantedTool,
+        arguments: JsonText,
+        limit: Duration,
+    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+        let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
+        let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
+        async move {
+            let arguments = toolbox
+                .checked(&path, arguments)
+                .await
+                .map_err(|refusal| CallFault::refused(refusal.message).with_hint(refusal.hint))?;
+            let observer = toolbox.observer(&path, &arguments);
+            let answer = upstream.call_text(&path, arguments, limit, &caller).await;
+            if let (Some(observer), Ok(raw)) = (observer, &answer) {
+                observer.see_text(raw);
+            }
+            answer.map_err(|fault| match fault.hint() {
+                Some(hint) => CallFault::new(fault.to_string()).with_hint(hint),
+                None => CallFault::new(fault.to_string()),
+            })
+        }
+        .boxed()
+    }
+}
+
+/// The room for an answer, as its child's connection asks for it.
+struct Gate(AnswerRoom);
+
+impl AnswerGate for Gate {
+    fn admit(&self, bytes: usize) -> BoxFuture<'_, ()> {
+        self.0.admit(bytes).boxed()
     }
 }
 
@@ -64,25 +100,18 @@ impl Tools for Grant {
         arguments: JsonText,
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
-        let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
-        let caller = self.caller.clone();
-        async move {
-            let arguments = toolbox
-                .checked(&path, arguments)
-                .await
-                .map_err(|refusal| CallFault::refused(refusal.message).with_hint(refusal.hint))?;
-            let observer = toolbox.observer(&path, &arguments);
-            let answer = upstream.call_text(&path, arguments, limit, &caller).await;
-            if let (Some(observer), Ok(raw)) = (observer, &answer) {
-                observer.see_text(raw);
-            }
-            answer.map_err(|fault| match fault.hint() {
-                Some(hint) => CallFault::new(fault.to_string()).with_hint(hint),
-                None => CallFault::new(fault.to_string()),
-            })
-        }
-        .boxed()
+        self.call_as(self.caller.clone(), tool, arguments, limit)
+    }
+
+    fn begin(
+        &self,
+        _number: u64,
+        tool: &GrantedTool,
+        arguments: JsonText,
+        limit: Duration,
+        room: AnswerRoom,
+    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+        self.call_as(self.caller.with_gate(Arc::new(Gate(room))), tool, arguments, limit)
     }
 
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {

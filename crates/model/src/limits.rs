@@ -43,6 +43,10 @@ pub struct Limits {
     pub max_output: ByteSize,
     /// All log texts together. 64 KiB; what is over is cut, and the cut is said.
     pub max_logs: ByteSize,
+    /// What the host holds for the run outside of its memory, all together: arguments of calls under way, answers that the script has not
+    /// taken yet, logs, records of calls. 64 MiB: sixty calls with the largest arguments at once, or a dozen of the largest answers. A call
+    /// whose arguments find no room fails; answers that find none wait in a file, or in the pipe.
+    pub max_held: ByteSize,
     /// The lines of all log texts together. 10,000: an empty line costs memory too. What is over is cut, and the cut is said.
     pub max_log_lines: u64,
 }
@@ -63,6 +67,7 @@ impl Default for Limits {
             max_result: ByteSize::mb(5),
             max_output: ByteSize::kib(256),
             max_logs: ByteSize::kib(64),
+            max_held: ByteSize::mib(64),
             max_log_lines: 10_000,
         }
     }
@@ -92,6 +97,7 @@ pub struct LimitsPatch {
     pub max_result: Option<ByteSize>,
     pub max_output: Option<ByteSize>,
     pub max_logs: Option<ByteSize>,
+    pub max_held: Option<ByteSize>,
     pub max_log_lines: Option<u64>,
 }
 
@@ -109,7 +115,7 @@ pub struct LimitFault {
 
 impl LimitsPatch {
     /// The names of all limits, for messages.
-    pub const NAMES: [&'static str; 14] = [
+    pub const NAMES: [&'static str; 15] = [
         "timeout",
         "compute",
         "wait",
@@ -123,6 +129,7 @@ impl LimitsPatch {
         "max_result",
         "max_output",
         "max_logs",
+        "max_held",
         "max_log_lines",
     ];
 
@@ -152,6 +159,7 @@ impl LimitsPatch {
             max_result: self.max_result.unwrap_or(limits.max_result),
             max_output: self.max_output.unwrap_or(limits.max_output),
             max_logs: self.max_logs.unwrap_or(limits.max_logs),
+            max_held: self.max_held.unwrap_or(limits.max_held),
             max_log_lines: self.max_log_lines.unwrap_or(limits.max_log_lines),
         }
     }
@@ -193,6 +201,7 @@ impl LimitsPatch {
             ("max_result", asked.max_result, ceiling.max_result),
             ("max_output", asked.max_output, ceiling.max_output),
             ("max_logs", asked.max_logs, ceiling.max_logs),
+            ("max_held", asked.max_held, ceiling.max_held),
         ];
         for (name, asked, max) in sizes {
             if asked > max {
@@ -226,6 +235,7 @@ impl From<&Limits> for LimitsPatch {
             max_result: Some(limits.max_result),
             max_output: Some(limits.max_output),
             max_logs: Some(limits.max_logs),
+            max_held: Some(limits.max_held),
             max_log_lines: Some(limits.max_log_lines),
         }
     }
@@ -247,6 +257,7 @@ impl Serialize for LimitsPatch {
             max_result,
             max_output,
             max_logs,
+            max_held,
             max_log_lines,
         } = self;
         let duration =
@@ -267,6 +278,7 @@ impl Serialize for LimitsPatch {
             ("max_result", size(max_result)),
             ("max_output", size(max_output)),
             ("max_logs", size(max_logs)),
+            ("max_held", size(max_held)),
             ("max_log_lines", count(max_log_lines)),
         ];
         serializer.collect_map(set.into_iter().filter_map(|(name, value)| Some((name, value?))))

@@ -115,6 +115,10 @@ pub struct Usage {
     /// The largest size of the guest's linear memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
+    /// The most bytes that the host held for the run at once: arguments of calls under way, answers, logs, records of calls. How many of them
+    /// were answers depends on when these came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_held_bytes: Option<u64>,
     /// The source text.
     pub source_bytes: u64,
     /// Tool calls begun.

@@ -1,7 +1,7 @@
 //! Who runs now, who waits for it, and who is sent away.
 //!
 //! Two things are bounded, each by itself. *Live* runs hold an instance and its memory, whether they compute or wait for a tool: there are at
-//! most `max_live` of them, and their memory limits together are at most `live_memory`. *Computing* runs hold a core: they take turns of one tick
+//! most `max_live` of them, and what they may take of memory together is at most `live_memory`. *Computing* runs hold a core: they take turns of one tick
 //! (see `drive`), so that any number of them leaves the others, and whatever else the process does, their share.
 //!
 //! Behind the live runs there is a bounded queue. Clients take turns in it: whoever asks for much waits for himself and not for the

@@ -15,6 +15,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
+use belljar_model::JsonText;
 use futures::task::AtomicWaker;
 use tokio::sync::Semaphore;
 
@@ -129,7 +130,7 @@ async fn woken() {
     poll_fn(|_| if std::mem::replace(&mut is_woken, true) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
-fn hand_over(arrival: Arrival, shared: &Shared) {
+fn hand_over(arrival: Arrival<JsonText>, shared: &Shared) {
     shared.journal.handed_over(arrival.number());
     // If the guest has cancelled meanwhile, nobody waits any more.
     match arrival {
@@ -145,9 +146,7 @@ fn hand_over(arrival: Arrival, shared: &Shared) {
 
 /// Notes the calls whose answers came too late to be handed over.
 pub(crate) fn note_late(shared: &Shared) {
-    for arrival in shared.inbox.drain() {
-        if let Arrival::Answer { number, record, .. } = arrival {
-            shared.journal.end(number, record);
-        }
+    for (number, record) in shared.inbox.late() {
+        shared.journal.end(number, record);
     }
 }

@@ -101,6 +101,16 @@ pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -
     error
 }
 
+/// The limit by which a call was refused, beside the error that says so, where the script did not catch it.
+pub(crate) fn with_refusal(error: RunError, refusal: Option<(String, LimitHit)>) -> RunError {
+    match refusal {
+        Some((message, hit)) if error.kind == ErrorKind::Tool && error.message.contains(&message) => {
+            error.with_limit(hit)
+        }
+        _ => error,
+    }
+}
+
 /// The instance was stopped, by a limit or by a fault of its own.
 pub(crate) fn trapped(
     error: &wasmtime::Error,

@@ -41,8 +41,10 @@ mod failure;
 mod frame;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod holdings;
 mod host;
 mod limiter;
+mod overflow;
 mod pool;
 mod program;
 mod run;
@@ -58,5 +60,5 @@ pub use belljar_model::{ByteSize, Effect, Limits, Outcome, RunError, ToolPath};
 pub use pool::{SandboxOptions, open_page_map};
 pub use program::Program;
 pub use sandbox::{Sandbox, SandboxError};
-pub use tools::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

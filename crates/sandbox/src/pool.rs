@@ -11,8 +11,8 @@ pub struct SandboxOptions {
     /// Runs that may be live at once, waiting for tools or computing. 64: each reserves some 4 GiB of the address space, and of the memory what it
     /// touches. Further runs queue.
     pub max_live: u32,
-    /// The memory limits of all live runs together, which is the most that they can take. 16 GiB: as many runs with the default limit as
-    /// there are slots. A run whose own limit is larger runs alone.
+    /// What all live runs together may take: their memory limits, and what the host may hold for them (`max_held`). 20 GiB: as many runs with
+    /// the default limits as there are slots. A run whose own limits are larger runs alone.
     pub live_memory: ByteSize,
     /// Runs that may compute at once; further ones take turns of a tick with them, and those that wait for tools take none. As many as there are
     /// cores.
@@ -29,7 +29,7 @@ impl Default for SandboxOptions {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         Self {
             max_live: 64,
-            live_memory: ByteSize::gib(16),
+            live_memory: ByteSize::gib(20),
             max_computing: u32::try_from(cores).unwrap_or(u32::MAX),
             max_queued: 256,
             queue_timeout: Duration::from_secs(30),

@@ -10,7 +10,9 @@ use crate::{
     Program, Tools,
     delivery::Inbox,
     drive, failure,
+    holdings::Holdings,
     host::{Journal, Meter, RunState, Shared, glass, milliseconds},
+    overflow::Overflow,
 };
 
 /// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result, twice.
@@ -26,6 +28,7 @@ pub(crate) struct Host<'sandbox> {
     pub(crate) engine: &'sandbox Engine,
     pub(crate) interpreter: &'sandbox glass::InterpreterPre<RunState>,
     pub(crate) turns: &'sandbox Semaphore,
+    pub(crate) overflow: Overflow,
 }
 
 /// How a run came to its end.
@@ -46,10 +49,13 @@ pub(crate) async fn run(
     tools: Arc<dyn Tools>,
     cancelled: impl Future<Output = ()>,
 ) -> Outcome {
+    let holdings = Holdings::new(limits.max_held.as_u64(), host.overflow.exists());
     let shared = Shared {
-        inbox: Inbox::new(program.order.clone()),
-        journal: Journal::default(),
+        inbox: Inbox::new(program.order.clone(), holdings.clone()),
+        journal: Journal::new(holdings.clone()),
         meter: Arc::new(Meter::new(limits)),
+        holdings,
+        overflow: host.overflow.clone(),
     };
     let namespaces: Vec<glass::Namespace> = tools
         .namespaces()
@@ -88,7 +94,10 @@ pub(crate) async fn run(
     let notes = shared.journal.close();
     let result = match ended {
         End::Ended(Ok(Ok(value))) => accepted(value, limits),
-        End::Ended(Ok(Err(failure))) => Err(failure::reported(failure, &program.source, limits)),
+        End::Ended(Ok(Err(failure))) => {
+            let error = failure::reported(failure, &program.source, limits);
+            Err(failure::with_refusal(error, notes.refusal))
+        }
         End::Ended(Err(trap)) => Err(failure::trapped(&trap, notes.hit, &store, limits)),
         End::Overdue(hit) => Err(failure::limit(hit)),
         End::Cancelled => Err(failure::cancelled()),
@@ -99,6 +108,7 @@ pub(crate) async fn run(
         wait_ms: Some(milliseconds(waited)),
         fuel: store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left)),
         peak_memory_bytes: Some(store.data().limiter.peak()),
+        peak_held_bytes: Some(shared.holdings.peak()),
         source_bytes: program.source.len() as u64,
         tool_calls: notes.calls_begun,
         concurrent_calls: notes.concurrent_calls,

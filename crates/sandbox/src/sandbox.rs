@@ -3,7 +3,8 @@
 use std::{pin::pin, sync::Arc};
 
 use belljar_image::{CodeOrigin, Image, ImageError};
-use belljar_model::{LimitHit, Limits, Outcome};
+use belljar_model::{ByteSize, LimitHit, Limits, Outcome};
+use cap_std::fs::Dir;
 use tokio::sync::Semaphore;
 use wasmtime::{Engine, component::Linker};
 
@@ -12,6 +13,7 @@ use crate::{
     admission::Admission,
     failure,
     host::{self, RunState, glass},
+    overflow::Overflow,
     pool,
     run::{self, Host},
     ticker::Ticker,
@@ -26,6 +28,7 @@ pub struct Sandbox {
     admission: Arc<Admission>,
     /// The right to compute for a tick.
     turns: Semaphore,
+    overflow: Option<Arc<Dir>>,
 }
 
 /// Why there is no sandbox.
@@ -77,8 +80,17 @@ impl Sandbox {
             ticker: Ticker::start(engine.clone())?,
             admission: Admission::new(&options),
             turns: Semaphore::new(options.max_computing.max(1) as usize),
+            overflow: None,
             engine,
         })
+    }
+
+    /// The same sandbox with a folder for files in which answers wait, for which there is no room in memory while a script computes. Without
+    /// one they are not read from their child until there is room, and other calls of that child wait behind them.
+    #[must_use]
+    pub fn with_overflow(mut self, folder: Dir) -> Self {
+        self.overflow = Some(Arc::new(folder));
+        self
     }
 
     /// Where the interpreter's machine code came from.
@@ -112,7 +124,7 @@ impl Sandbox {
         }
         let mut cancelled = pin!(cancelled);
         let admitted = tokio::select! {
-            admitted = self.admission.admit(&program.client, limits.memory) => admitted,
+            admitted = self.admission.admit(&program.client, reserved(limits)) => admitted,
             () = cancelled.as_mut() => Err(failure::cancelled()),
         };
         let _slot = match admitted {
@@ -120,9 +132,19 @@ impl Sandbox {
             Err(error) => return Outcome::refused(error),
         };
         let _running = self.ticker.running();
-        let host = Host { engine: &self.engine, interpreter: &self.interpreter, turns: &self.turns };
+        let host = Host {
+            engine: &self.engine,
+            interpreter: &self.interpreter,
+            turns: &self.turns,
+            overflow: Overflow::new(self.overflow.clone()),
+        };
         run::run(&host, &program, limits, tools, cancelled).await
     }
+}
+
+/// What a run may take of the process: its own memory, and what is held for it outside.
+fn reserved(limits: &Limits) -> ByteSize {
+    ByteSize::b(limits.memory.as_u64().saturating_add(limits.max_held.as_u64()))
 }
 
 #[cfg(all(test, feature = "embedded"))]
@@ -131,6 +153,7 @@ mod tests {
     use crate::{
         ToolSet,
         delivery::Inbox,
+        holdings::Holdings,
         host::{Journal, Meter, Shared},
     };
 
@@ -140,7 +163,10 @@ mod tests {
         let _running = sandbox.ticker.running();
         let limits = Limits { fuel: 100_000, ..Limits::default() };
         let meter = Arc::new(Meter::new(&limits));
-        let shared = Shared { inbox: Inbox::new(None), journal: Journal::default(), meter };
+        let holdings = Holdings::new(limits.max_held.as_u64(), false);
+        let inbox = Inbox::new(None, holdings.clone());
+        let journal = Journal::new(holdings.clone());
+        let shared = Shared { inbox, journal, meter, holdings, overflow: Overflow::new(None) };
         let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, None, &shared);
         let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");
         let instance = sandbox.interpreter.instantiate_async(&mut store).await.expect("an instance");

@@ -1,9 +1,14 @@
 //! What a run may call: the seam where tools of any kind are plugged in.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use belljar_model::{Effect, JsonText, ToolPath};
 use futures::future::BoxFuture;
+
+use crate::holdings::{Held, Holdings};
 
 /// The tools of a run.
 ///
@@ -28,8 +33,9 @@ pub trait Tools: Send + Sync + 'static {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>>;
 
-    /// The same for a call whose number among the calls and timers of the run is known, as [`Outcome::order`] has it. This is what a
-    /// sandbox calls; it is for tools that hand the call on to another process.
+    /// The same, as a sandbox makes a call: with its number among the calls and timers of the run, as [`Outcome::order`] has it, and with the
+    /// room that there is for the answer. It is for tools that hand the call on to another process, or whose answers come from elsewhere and
+    /// can be held back: they ask `room` before they read one into memory. Of others the sandbox does so when they are there.
     ///
     /// [`Outcome::order`]: belljar_model::Outcome::order
     fn begin(
@@ -38,8 +44,9 @@ pub trait Tools: Send + Sync + 'static {
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
+        room: AnswerRoom,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        let _ = number;
+        let _ = (number, room);
         self.call(tool, arguments, limit)
     }
 
@@ -51,6 +58,70 @@ pub trait Tools: Send + Sync + 'static {
 
     /// What `tools.describe` answers: a JSON object, or why there is no such tool.
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>>;
+}
+
+/// Room for the answer of one call, within what the host may hold for its run.
+#[derive(Clone)]
+pub struct AnswerRoom(Arc<Room>);
+
+struct Room {
+    holdings: Holdings,
+    state: Mutex<RoomState>,
+}
+
+#[derive(Default)]
+struct RoomState {
+    held: Option<Held>,
+    is_abandoned: bool,
+}
+
+impl AnswerRoom {
+    pub(crate) fn new(holdings: Holdings) -> Self {
+        Self(Arc::new(Room { holdings, state: Mutex::default() }))
+    }
+
+    /// Waits until an answer of so many bytes may be read into memory. At once, where nobody waits for it any more.
+    ///
+    /// # Cancellation
+    /// Nothing is counted.
+    pub async fn admit(&self, bytes: usize) {
+        let is_wanted = || {
+            let state = self.lock();
+            !state.is_abandoned && state.held.is_none()
+        };
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let held = self.0.holdings.admit(bytes, is_wanted).await;
+        let mut state = self.lock();
+        if !state.is_abandoned && state.held.is_none() {
+            state.held = held;
+        }
+    }
+
+    /// What was admitted.
+    pub(crate) fn take(&self) -> Option<Held> {
+        self.lock().held.take()
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(crate) fn abandon(&self) {
+        let held = {
+            let mut state = self.lock();
+            state.is_abandoned = true;
+            state.held.take()
+        };
+        drop(held);
+        self.0.holdings.abandon();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RoomState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for AnswerRoom {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("AnswerRoom")
+    }
 }
 
 /// A server as the script sees it.

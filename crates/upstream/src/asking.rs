@@ -22,7 +22,10 @@ use rmcp::{
     model::{CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult, ListRootsResult},
 };
 
-use crate::limits;
+use crate::{
+    gate::{AnswerGate, Gate},
+    limits,
+};
 
 /// The client behind a run, as far as it answers what children ask.
 pub trait AskClient: Send + Sync + 'static {
@@ -88,13 +91,14 @@ pub struct Caller {
     client: Option<Arc<dyn AskClient>>,
     /// How many questions it was asked.
     questions: Arc<AtomicUsize>,
+    gate: Option<Arc<dyn AnswerGate>>,
 }
 
 impl Caller {
     /// A caller whose client, if there is one, answers what children ask.
     pub fn new(client: Option<Arc<dyn AskClient>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), client, questions: Arc::default() }
+        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), client, questions: Arc::default(), gate: None }
     }
 
     /// The client, if there is one.
@@ -105,6 +109,17 @@ impl Caller {
     /// Counts a question, and says whether it may be asked.
     pub(crate) fn takes_a_question(&self) -> bool {
         self.questions.fetch_add(1, Ordering::Relaxed) < limits::QUESTIONS_PER_RUN
+    }
+
+    /// The same caller for one call, whose answer comes through `gate`.
+    #[must_use]
+    pub fn with_gate(&self, gate: Arc<dyn AnswerGate>) -> Self {
+        Self { gate: Some(gate), ..self.clone() }
+    }
+
+    /// What the answer of the call comes through.
+    pub(crate) fn gate(&self) -> Option<Gate> {
+        self.gate.as_ref().map(Gate::of)
     }
 }
 
@@ -129,7 +144,7 @@ impl Callers {
     /// Notes a call, until what is returned is dropped.
     pub(crate) fn enter(&self, caller: &Caller) -> Calling {
         let mut callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        callers.entry(caller.id).or_insert_with(|| (0, caller.clone())).0 += 1;
+        callers.entry(caller.id).or_insert_with(|| (0, Caller { gate: None, ..caller.clone() })).0 += 1;
         Calling { callers: self.clone(), id: caller.id }
     }
 

@@ -25,7 +25,7 @@ use crate::{
     limits,
     load::Load,
     text::one_line,
-    wire::{Arguments, TOO_LONG},
+    wire::{Arguments, Heard, TOO_LONG},
 };
 
 /// How long a call may take.
@@ -70,6 +70,7 @@ pub(crate) struct Connection {
     max_response: ByteSize,
     abandoned: mpsc::Sender<RequestId>,
     death: watch::Receiver<Option<Death>>,
+    heard: Heard,
 }
 
 impl Connection {
@@ -81,10 +82,11 @@ impl Connection {
         load: Arc<Load>,
         max_response: ByteSize,
         death: watch::Receiver<Option<Death>>,
+        heard: Heard,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (abandoned, requests) = mpsc::channel(limits::CANCELLATIONS);
         let announcing = announce_abandoned(peer.clone(), requests);
-        (Self { peer, progress, callers, load, max_response, abandoned, death }, announcing)
+        (Self { peer, progress, callers, load, max_response, abandoned, death, heard }, announcing)
     }
 
     /// Calls a tool, and gives its result as the child wrote it: the text of a JSON object.
@@ -100,6 +102,9 @@ impl Connection {
         let max_result = max_result.min(self.max_response);
         let mut request = CallToolRequest::new(CallToolRequestParams::new(path.tool().to_owned()));
         request.extensions.insert(Arguments(arguments));
+        if let Some(gate) = caller.gate() {
+            request.extensions.insert(gate);
+        }
         let request = ClientRequest::CallToolRequest(request);
         let server = || path.server().to_owned();
         let text = match self.request(request, limit).await {
@@ -139,7 +144,7 @@ impl Connection {
     /// # Cancellation
     /// Dropping the future tells the child that nobody waits any more.
     pub(crate) async fn request(&self, request: ClientRequest, limit: CallLimit) -> Result<String, RequestFault> {
-        let end = Instant::now() + limit.total.min(MAX_DURATION);
+        let mut end = Instant::now() + limit.total.min(MAX_DURATION);
         let out_of_time = |_| RequestFault::Timeout { limit: limit.total };
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
         let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(fault_of)?;
@@ -157,6 +162,11 @@ impl Connection {
                 }
                 _ = death.wait_for(Option::is_some) => return Err(RequestFault::Closed),
                 () = sleep_until(end.min(quiet)) => {
+                    // What it has said meanwhile is not read: that is no fault of the child's.
+                    if self.heard.is_held_back() {
+                        end = Instant::now() + limit.quiet.min(MAX_DURATION);
+                        continue;
+                    }
                     let limit = if quiet < end { limit.quiet } else { limit.total };
                     return Err(RequestFault::Timeout { limit });
                 }

@@ -26,6 +26,7 @@ mod era;
 mod fault;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod gate;
 mod headers;
 mod life;
 mod limits;
@@ -55,6 +56,7 @@ mod wire;
 pub use asking::{AskClient, Caller, ClientAbilities};
 pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
+pub use gate::AnswerGate;
 pub use options::{Backoff, BuiltIns, Options, ServeBuiltIn, Supervisor};
 #[cfg(unix)]
 pub use process::adopt_orphans;

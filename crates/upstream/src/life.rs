@@ -193,8 +193,15 @@ async fn connect(
     let (death, news_of_death) = watch::channel(None);
     let life = &core.spec.life;
     let load = Load::new(life.max_calls.filter(|_| !is_kept(&core.spec)).map(NonZeroUsize::get));
-    let (connection, announcing) =
-        Connection::new(service.peer().clone(), progress, callers, load, life.max_response, news_of_death);
+    let (connection, announcing) = Connection::new(
+        service.peer().clone(),
+        progress,
+        callers,
+        load,
+        life.max_response,
+        news_of_death,
+        heard.clone(),
+    );
     link.own(announcing);
     let connection = Arc::new(connection);
     let (listed, limit) = (connection.clone(), start.limit);
@@ -367,7 +374,7 @@ async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: C
         connection.load.suspected().await;
         let before = heard.count();
         let answer = listing::list(&connection, limits::HEALTH_TIMEOUT).await;
-        if matches!(answer, Err(RequestFault::Timeout { .. })) && heard.count() == before {
+        if matches!(answer, Err(RequestFault::Timeout { .. })) && heard.count() == before && !heard.is_held_back() {
             return unresponsive.cancel();
         }
     }

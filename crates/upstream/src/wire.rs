@@ -8,7 +8,7 @@ use std::{
     borrow::Cow,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -17,8 +17,9 @@ use rmcp::{
     RoleClient,
     model::{
         ClientJsonRpcMessage, ClientRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetMeta as _,
-        Implementation, InitializeResult, JsonRpcMessage, JsonRpcRequest, ProtocolVersion, RequestId,
-        RequestMetaObject, ServerCapabilities, ServerJsonRpcMessage, ServerResult, SubscriptionsListenResult,
+        Implementation, InitializeResult, JsonRpcError, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse,
+        ProtocolVersion, RequestId, RequestMetaObject, ServerCapabilities, ServerJsonRpcMessage, ServerResult,
+        SubscriptionsListenResult,
     },
     transport::Transport,
 };
@@ -29,7 +30,14 @@ use tokio::{
     sync::mpsc::{self, error::TrySendError},
 };
 
-use crate::{limits, lines::Line, messages::Messages, redaction::redacted_line, text::one_line};
+use crate::{
+    gate::{Gate, Gates},
+    limits,
+    lines::Line,
+    messages::Messages,
+    redaction::redacted_line,
+    text::one_line,
+};
 
 /// The code under which an answer that was too long reaches the caller. No child can send it: see [`foreign_error`].
 pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
@@ -47,15 +55,43 @@ pub(crate) struct Wire<R> {
     unanswered: Arc<AtomicUsize>,
     heard: Heard,
     redactor: Arc<Redactor>,
+    gates: Gates,
+    /// An answer that has been read, and is not let through yet.
+    held: Option<HeldBack>,
 }
 
-/// How many messages a child has sent: whether it lives.
+struct HeldBack {
+    answer: ServerJsonRpcMessage,
+    bytes: usize,
+    gate: Gate,
+}
+
+/// How many messages a child has sent, and whether more of them are being read: whether it lives.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Heard(Arc<AtomicUsize>);
+pub(crate) struct Heard(Arc<Hearing>);
+
+#[derive(Debug, Default)]
+struct Hearing {
+    count: AtomicUsize,
+    is_held_back: AtomicBool,
+}
 
 impl Heard {
     pub(crate) fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.0.count.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing is read, because an answer waits for whom it is for.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.0.is_held_back.load(Ordering::Relaxed)
+    }
+
+    fn note(&self) {
+        self.0.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn hold_back(&self, is_held_back: bool) {
+        self.0.is_held_back.store(is_held_back, Ordering::Relaxed);
     }
 }
 
@@ -77,7 +113,8 @@ impl<R: AsyncRead + Unpin> Wire<R> {
     /// The same, wherever the messages come from.
     pub(crate) fn of(messages: Messages<R>, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing) -> Self {
         let (unanswered, heard, redactor) = (Arc::default(), Heard::default(), Arc::default());
-        Self { messages, outgoing, framing, handshake: None, unanswered, heard, redactor }
+        let (gates, held) = (Gates::default(), None);
+        Self { messages, outgoing, framing, handshake: None, unanswered, heard, redactor, gates, held }
     }
 
     /// The same, with the secrets of the server masked in what is logged of it.
@@ -121,6 +158,22 @@ impl<R: AsyncRead + Unpin> Wire<R> {
         Some(JsonRpcMessage::response(result, id))
     }
 
+    /// What the answer of a call has to come through, and its bytes.
+    fn gate_of(&mut self, message: &ServerJsonRpcMessage) -> Option<(Gate, usize)> {
+        match message {
+            JsonRpcMessage::Response(JsonRpcResponse { id, result, .. }) => {
+                let gate = self.gates.take(id)?;
+                let ServerResult::CustomResult(CustomResult(Value::String(text))) = result else { return None };
+                Some((gate, text.len()))
+            }
+            JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => {
+                self.gates.take(id);
+                None
+            }
+            _ => None,
+        }
+    }
+
     /// A request of the child.
     fn request(&self, text: &str) -> Option<ServerJsonRpcMessage> {
         if text.len() > limits::CHILD_REQUEST_BYTES {
@@ -148,6 +201,12 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         {
             self.handshake = Some((request.id.clone(), handshake));
         }
+        if let JsonRpcMessage::Request(JsonRpcRequest { id, request: ClientRequest::CallToolRequest(call), .. }) =
+            &message
+            && let Some(gate) = call.extensions.get::<Gate>()
+        {
+            self.gates.add(id.clone(), gate.clone());
+        }
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let unanswered = is_answer.then(|| self.unanswered.clone());
         let line = text_of(&message).map(|message| framed(message, self.framing));
@@ -170,16 +229,26 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
+            if let Some(held) = &self.held {
+                self.heard.hold_back(true);
+                held.gate.admit(held.bytes).await;
+                self.heard.hold_back(false);
+                return self.held.take().map(|held| held.answer);
+            }
             match self.messages.next().await {
                 Ok(Some(Line::Whole)) => match self.message() {
                     Some(message) => {
-                        self.heard.0.fetch_add(1, Ordering::Relaxed);
-                        return Some(message);
+                        self.heard.note();
+                        match self.gate_of(&message) {
+                            Some((gate, bytes)) => self.held = Some(HeldBack { answer: message, bytes, gate }),
+                            None => return Some(message),
+                        }
                     }
                     None => ignore(self.messages.text(), &self.redactor),
                 },
                 Ok(Some(Line::TooLong(Some(id)))) => {
-                    self.heard.0.fetch_add(1, Ordering::Relaxed);
+                    self.heard.note();
+                    self.gates.take(&id);
                     return Some(JsonRpcMessage::error(ErrorData::new(TOO_LONG, "too long", None), Some(id)));
                 }
                 Ok(Some(Line::TooLong(None))) => ignore(b"(a line that is too long)", &self.redactor),

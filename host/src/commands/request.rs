@@ -70,7 +70,7 @@ struct Done {
 enum Action {
     Tool(ToolPath),
     /// A script, and the limits that it asks for.
-    Script(String, LimitsPatch),
+    Script(String, Box<LimitsPatch>),
 }
 
 impl Action {
@@ -97,7 +97,7 @@ impl Action {
             Refusal::validation(format!("the params of execute_code are wrong: {error}"), "they are {code, limits?}")
         })?;
         let timeout = limits.timeout.map_or(asked.timeout(), |timeout| timeout.min(asked.timeout()));
-        Ok(Self::Script(code, LimitsPatch { timeout: Some(timeout), ..limits }))
+        Ok(Self::Script(code, Box::new(LimitsPatch { timeout: Some(timeout), ..limits })))
     }
 
     fn mcp_name(&self) -> &str {

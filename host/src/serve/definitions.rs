@@ -149,6 +149,7 @@ fn execute_output() -> Value {
                     "wait_ms": { "type": "number" },
                     "fuel": { "type": "integer" },
                     "peak_memory_bytes": { "type": "integer" },
+                    "peak_held_bytes": { "type": "integer" },
                     "source_bytes": { "type": "integer" },
                     "tool_calls": { "type": "integer" },
                     "concurrent_calls": { "type": "integer" },

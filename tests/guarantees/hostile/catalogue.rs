@@ -9,8 +9,8 @@ use crate::{
 };
 
 use super::{
-    baseline, calls, children, clients, component, cpu, escape, extremes, floods, isolation, logs, memory, names,
-    processes, schemas, secrets, stack, texts, trust, values, workspace,
+    baseline, calls, children, clients, component, cpu, escape, extremes, floods, holdings, isolation, logs, memory,
+    names, processes, schemas, secrets, stack, texts, trust, values, workspace,
 };
 
 /// A test of this binary.
@@ -152,6 +152,8 @@ catalogue! {
     108 "each growth of memory denied once" => "`memory`, or success": isolation::whichever_growth_of_memory_is_denied_the_run_ends_as_memory;
     109 "each amount of fuel" => "`fuel`, or success": isolation::with_whatever_fuel_a_run_succeeds_or_ends_as_fuel, determinism::a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load;
     110 "a schema that is costly to check or to compile" => "checked in a process that is killed in time": schemas::a_schema_that_is_costly_holds_up_nothing_and_its_call_goes_on_unchecked, schemas::what_a_worker_checks_is_refused_in_the_same_words_and_a_lost_worker_is_replaced, schemas::the_worker_of_a_run_that_is_dropped_ends_with_it, schemas::a_run_over_a_costly_schema_ends_in_its_time, schemas::a_signal_ends_a_process_whose_worker_checks_and_the_worker_too;
+    111 "a thousand calls that wait, each with arguments of 1 MiB" => "beyond the budget an error that can be caught": holdings::a_thousand_calls_that_wait_with_a_megabyte_each_hold_no_more_than_the_budget, holdings::which_calls_find_no_room_depends_on_the_script_and_not_on_when_answers_come, holdings::a_refused_call_that_is_not_caught_ends_the_run_with_the_limit;
+    112 "answers of 4.9 MB that pile up while the script computes" => "all arrive, within the budget": holdings::answers_that_come_while_a_script_computes_stay_within_the_budget_and_all_arrive, holdings::a_recorded_order_is_followed_whatever_has_to_be_held_for_it, holdings::other_runs_and_calls_of_the_same_child_go_on_while_answers_pile_up;
     113 "a client of `serve` that writes and never reads; lines and notifications without end" => "`busy`, and not read from": clients::a_client_that_writes_and_never_reads_is_not_read_from_and_costs_no_memory, clients::the_bounds_of_a_client_hold_when_the_daemon_does_the_work, clients::a_client_with_all_its_requests_in_flight_can_still_cancel_them, clients::a_line_of_any_length_is_refused_and_not_kept, clients::a_million_notifications_cost_nothing_and_delay_nobody_for_long;
     114 "a cloned repository with files of MCP clients" => "named, and not taken": workspace::import_takes_nothing_of_the_current_folder_unasked, workspace::import_shows_each_command_whole_and_no_secret, workspace::a_person_is_asked_of_each_file_of_the_current_folder_and_only_yes_takes_it;
     115 "a child reads belljar's environment and memory, or holds what belljar inherited" => "refused; closed": processes::a_child_cannot_read_the_environment_or_memory_of_belljar_or_its_supervisor, processes::neither_a_child_nor_the_daemon_holds_what_belljar_inherited, processes::a_child_is_started_as_any_program_is, processes::slots_are_reset_as_fast_in_a_hidden_process_of_an_ordinary_user;

@@ -12,6 +12,7 @@ mod cpu;
 mod escape;
 mod extremes;
 mod floods;
+mod holdings;
 mod isolation;
 mod logs;
 mod memory;

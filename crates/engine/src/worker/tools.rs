@@ -7,7 +7,7 @@ use std::{
 };
 
 use belljar_model::{Effect, JsonBounds, JsonText, ToolPath};
-use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::sync::oneshot;
 
@@ -100,6 +100,7 @@ impl Tools for FarTools {
         tool: &GrantedTool,
         arguments: JsonText,
         _limit: Duration,
+        _room: AnswerRoom,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let place = (tool.path.server().parse(), tool.path.tool().parse());
         let (Ok(namespace), Ok(entry)) = place else { return self.call(tool, arguments, _limit) };

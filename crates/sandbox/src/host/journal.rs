@@ -9,11 +9,17 @@ use std::{
 use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
 
 use super::tools::milliseconds;
-use crate::GrantedTool;
+use crate::{GrantedTool, holdings::Holdings};
+
+/// Bytes that a note takes beside its texts.
+const NOTE_BYTES: u64 = 100;
 
 /// A run's notes, shared by the run and whoever drives it.
-#[derive(Clone, Default)]
-pub(crate) struct Journal(Arc<Mutex<Notes>>);
+#[derive(Clone)]
+pub(crate) struct Journal {
+    notes: Arc<Mutex<Notes>>,
+    holdings: Holdings,
+}
 
 /// What was noted.
 #[derive(Default)]
@@ -29,13 +35,28 @@ pub(crate) struct Notes {
     pub(crate) largest_arguments: u64,
     pub(crate) largest_result: u64,
     /// Calls whose answer the guest does not have yet, by their number.
-    open: BTreeMap<u64, (GrantedTool, Instant)>,
+    open: BTreeMap<u64, OpenCall>,
+    /// What the last call that was refused for a limit was told, and the limit.
+    pub(crate) refusal: Option<(String, LimitHit)>,
     pub(crate) hit: Option<LimitHit>,
     /// The numbers of the calls and timers that were handed over.
     pub(crate) order: Vec<u64>,
 }
 
+/// A call whose answer the guest does not have yet.
+struct OpenCall {
+    tool: GrantedTool,
+    begun: Instant,
+    /// Bytes of its arguments that are held for it.
+    held: u64,
+}
+
 impl Journal {
+    /// No notes yet. What they take counts among `holdings`.
+    pub(crate) fn new(holdings: Holdings) -> Self {
+        Self { notes: Arc::default(), holdings }
+    }
+
     /// Keeps a log entry, as far as there is room: what is over is cut, and the cut is said once.
     pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64, max_lines: u64) {
         let mut notes = self.lock();
@@ -51,6 +72,7 @@ impl Journal {
             if fits || !text.is_empty() {
                 notes.log_bytes += text.len() as u64;
                 notes.log_lines += lines(&text) as u64;
+                self.holdings.keep(NOTE_BYTES.saturating_add(text.len() as u64));
                 notes.logs.push(LogEntry { level, text });
             }
         }
@@ -62,13 +84,24 @@ impl Journal {
         }
     }
 
-    /// Notes that a call has begun.
-    pub(crate) fn begin(&self, number: u64, tool: GrantedTool, arguments: usize) {
+    /// Notes that a call has begun, and counts its arguments.
+    ///
+    /// # Errors
+    /// The limit, if they find no room. The call is open all the same, until the script hears of it.
+    pub(crate) fn begin(&self, number: u64, tool: GrantedTool, arguments: usize) -> Result<(), LimitHit> {
+        let counted = self.holdings.begin_call(arguments as u64);
+        let held = if counted.is_ok() { arguments as u64 } else { 0 };
         let mut notes = self.lock();
         notes.calls_begun += 1;
         notes.largest_arguments = notes.largest_arguments.max(arguments as u64);
-        notes.open.insert(number, (tool, Instant::now()));
+        notes.open.insert(number, OpenCall { tool, begun: Instant::now(), held });
         notes.concurrent_calls = notes.concurrent_calls.max(notes.open.len() as u64);
+        counted
+    }
+
+    /// Notes that a call was not made for a limit, and what it is told.
+    pub(crate) fn refused(&self, message: &str, hit: LimitHit) {
+        self.lock().refusal = Some((message.to_owned(), hit));
     }
 
     /// Calls whose answer the guest does not have yet.
@@ -86,9 +119,15 @@ impl Journal {
     /// One that was refused has no record, and was none.
     pub(crate) fn end(&self, number: u64, record: Option<CallRecord>) {
         let mut notes = self.lock();
-        if notes.open.remove(&number).is_some() {
+        if let Some(call) = notes.open.remove(&number) {
+            self.holdings.end_call(call.held);
             match record {
-                Some(record) => notes.calls.push(record),
+                Some(record) => {
+                    let error = record.error.as_ref().map_or(0, String::len);
+                    let texts = record.server.len() + record.tool.len() + error;
+                    self.holdings.keep(NOTE_BYTES.saturating_add(texts as u64));
+                    notes.calls.push(record);
+                }
                 None => notes.calls_begun -= 1,
             }
         }
@@ -107,14 +146,14 @@ impl Journal {
     /// All notes, with the calls that were still under way.
     pub(crate) fn close(&self) -> Notes {
         let mut notes = std::mem::take(&mut *self.lock());
-        for (tool, begun) in std::mem::take(&mut notes.open).into_values() {
+        for OpenCall { tool, begun, .. } in std::mem::take(&mut notes.open).into_values() {
             notes.calls.push(unanswered(&tool, begun));
         }
         notes
     }
 
     fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -153,9 +192,13 @@ pub(crate) fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
 mod tests {
     use super::*;
 
+    fn journal() -> Journal {
+        Journal::new(Holdings::new(u64::MAX, false))
+    }
+
     #[test]
     fn logs_over_the_limit_are_cut_and_the_cut_is_said_once() {
-        let journal = Journal::default();
+        let journal = journal();
         journal.log(LogLevel::Log, "12345".into(), 8, 9);
         journal.log(LogLevel::Log, "67é90".into(), 8, 9);
         journal.log(LogLevel::Log, "more".into(), 8, 9);
@@ -175,7 +218,7 @@ mod tests {
             (&["a", "b\nc\nd", "e"], &["a", "b\nc"]),
             (&["", "", "", ""], &["", "", ""]),
         ] {
-            let journal = Journal::default();
+            let journal = journal();
             texts.iter().for_each(|text| journal.log(LogLevel::Log, (*text).to_owned(), 100, 3));
             let notes = journal.close();
             let got: Vec<&str> = notes.logs.iter().map(|entry| entry.text.as_str()).collect();

@@ -23,7 +23,7 @@ pub(crate) use meter::Meter;
 pub(crate) use tools::{arguments_fault, bounded, milliseconds, panicked, record};
 pub(crate) use wasi::stderr_text;
 
-use crate::{Directory, Tools, delivery::Inbox, limiter::MemoryLimiter};
+use crate::{Directory, Tools, delivery::Inbox, holdings::Holdings, limiter::MemoryLimiter, overflow::Overflow};
 
 /// The glass, as generated from `wit/sandbox.wit`.
 #[allow(missing_docs, unreachable_pub, reason = "generated code")]
@@ -65,6 +65,8 @@ pub(crate) struct RunState {
     inbox: Inbox,
     journal: Journal,
     meter: Arc<Meter>,
+    holdings: Holdings,
+    overflow: Overflow,
     random: StdRng,
     stderr: wasi::Stderr,
 }
@@ -74,6 +76,8 @@ pub(crate) struct Shared {
     pub(crate) inbox: Inbox,
     pub(crate) journal: Journal,
     pub(crate) meter: Arc<Meter>,
+    pub(crate) holdings: Holdings,
+    pub(crate) overflow: Overflow,
 }
 
 impl RunState {
@@ -97,6 +101,8 @@ impl RunState {
             inbox: shared.inbox.clone(),
             journal: shared.journal.clone(),
             meter: shared.meter.clone(),
+            holdings: shared.holdings.clone(),
+            overflow: shared.overflow.clone(),
             random: seed.map_or_else(StdRng::from_os_rng, StdRng::from_seed),
             stderr: wasi::Stderr::default(),
             limits,

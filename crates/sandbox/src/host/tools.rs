@@ -16,8 +16,10 @@ use super::{
     glass::belljar::sandbox::tools::{CallError, Host, HostTool, HostToolWithStore},
 };
 use crate::{
-    CallFault, GrantedTool,
-    delivery::{Answer, Arrival},
+    AnswerRoom, CallFault, GrantedTool,
+    delivery::{Answer, Arrival, Kept},
+    holdings::Place,
+    overflow::Overflow,
 };
 
 /// Characters kept of a call's error in the outcome.
@@ -79,7 +81,7 @@ impl<T: Send> HostToolWithStore<T> for RunState {
         let waiting = accessor.with(|mut access| access.get().begin_call(&handle, arguments))?;
         // The run hands over the answer when the guest has nothing left to do; if the sender is gone, so is the run.
         let answer = waiting.await?;
-        Ok(answer.map(|text| text.as_str().to_owned()).map_err(|fault| CallError {
+        Ok(answer.map(JsonText::into_string).map_err(|fault| CallError {
             message: fault.message,
             hint: fault.hint,
             refused: fault.is_refusal,
@@ -105,15 +107,23 @@ impl RunState {
         let number = self.admit_task()?;
         let tool = self.handles.get(handle)?.0.clone();
         self.calls += 1;
-        self.journal.begin(number, tool.clone(), arguments.len());
-
         let (sender, receiver) = oneshot::channel();
+        let bytes = arguments.len();
+        if let Err(hit) = self.journal.begin(number, tool.clone(), bytes) {
+            let fault = no_room(bytes, &hit);
+            self.journal.refused(&fault.message, hit);
+            self.inbox.put(Arrival::Answer { number, record: None, result: Err(fault), waiting: sender });
+            return Ok(receiver);
+        }
+
+        let room = Wanted(AnswerRoom::new(self.holdings.clone()));
         let bounds = JsonBounds::with_bytes(as_size(self.limits.max_arguments.as_u64()));
         let call = match JsonText::parse(arguments, &bounds) {
-            Ok(arguments) => Ok(self.tools.begin(number, &tool, arguments, self.limits.call)),
+            Ok(arguments) => Ok(self.tools.begin(number, &tool, arguments, self.limits.call, room.0.clone())),
             Err(fault) => Err(arguments_fault(&fault)),
         };
-        let (inbox, journal, max_result) = (self.inbox.clone(), self.journal.clone(), self.limits.max_result.as_u64());
+        let (inbox, journal, overflow) = (self.inbox.clone(), self.journal.clone(), self.overflow.clone());
+        let max_result = self.limits.max_result.as_u64();
         let begun = Instant::now();
         let called = async move {
             let result = match call {
@@ -125,7 +135,15 @@ impl RunState {
                 journal.received(result.as_str().len());
                 bounded(result, max_result)
             });
-            let record = record(&tool, &result, begun);
+            let mut record = record(&tool, &result, begun);
+            let result = match result {
+                Ok(result) => room.keep(result, &overflow).await,
+                Err(fault) => Err(fault),
+            };
+            if let (Err(fault), Some(record)) = (&result, &mut record) {
+                record.ok = false;
+                record.error.get_or_insert_with(|| fault.message.chars().take(MAX_ERROR).collect());
+            }
             inbox.put(Arrival::Answer { number, record, result, waiting: sender });
         };
         let mut called = Box::pin(called);
@@ -137,6 +155,44 @@ impl RunState {
         }
         Ok(receiver)
     }
+}
+
+/// Room for an answer that is waited for as long as this is there.
+struct Wanted(AnswerRoom);
+
+impl Wanted {
+    /// Keeps the answer where there is room for it, until the guest takes it.
+    async fn keep(&self, answer: JsonText, overflow: &Overflow) -> Result<Kept, CallFault> {
+        self.0.admit(answer.as_str().len()).await;
+        match self.0.take() {
+            Some(held) if held.place() == Place::File => {
+                overflow.write(answer, held).await.map(Kept::There).map_err(|error| {
+                    let message = format!(
+                        "the answer came, and could not be written to the file in which it was to wait: {error}"
+                    );
+                    CallFault::new(message).with_hint(
+                        "the call has taken effect; await calls in smaller groups, so that no answer has to wait",
+                    )
+                })
+            }
+            held => Ok(Kept::Here { text: answer, _room: held }),
+        }
+    }
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+fn no_room(bytes: usize, hit: &LimitHit) -> CallFault {
+    let LimitHit { name, max, used, .. } = hit;
+    CallFault::new(format!(
+        "the call was not made: its arguments have {bytes} bytes, and with them the host would hold {used} bytes for this run; \
+         {name} is {max}"
+    ))
+    .with_hint("await calls in smaller groups, send less at once, or raise limits.max_held")
 }
 
 pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {

@@ -1,0 +1,305 @@
+//! What the host holds for one run, counted in bytes against `max_held`.
+//!
+//! Two kinds of bytes are counted, and told apart with care. *Arguments* of calls count from the call to the moment at which the
+//! script gets the answer, and so do *notes* (logs and records of calls) from then on: both are in the script's own order, so a call
+//! that finds no room fails in every repetition of the run. *Answers* come when they like. They never make a call fail: one that
+//! finds no room in memory goes to a file (see `overflow`), and one that finds none there either is not read from its child until
+//! there is room, which no script can see.
+
+use std::{
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use belljar_model::LimitHit;
+use tokio::sync::Notify;
+
+/// Answers that are in memory on their way to the file. One at least, whatever its size.
+const PASSING_BYTES: u64 = 8 << 20;
+/// How many times `max_held` the file may hold: by default 2 GiB, four hundred of the largest answers.
+const FILE_FACTOR: u64 = 32;
+
+/// The bytes that are held for a run. Clones count together.
+#[derive(Clone)]
+pub(crate) struct Holdings(Arc<Inner>);
+
+struct Inner {
+    max: u64,
+    has_file: bool,
+    counts: Mutex<Counts>,
+    /// Told when an answer that found no room may find some.
+    freed: Notify,
+}
+
+#[derive(Default)]
+struct Counts {
+    arguments: u64,
+    notes: u64,
+    answers: u64,
+    passing: u64,
+    /// Answers in the file, and the bytes that they have taken of it since it was empty.
+    filed: u64,
+    file_bytes: u64,
+    peak: u64,
+    /// The script waits, and nothing that is there is what it waits for.
+    is_starving: bool,
+}
+
+/// Where an answer was let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Memory,
+    /// It has to be written to the file before the next one comes.
+    File,
+}
+
+/// An answer in memory, counted until this is dropped.
+pub(crate) struct Held {
+    holdings: Holdings,
+    place: Place,
+    bytes: u64,
+}
+
+/// Room in the file, counted until this is dropped.
+pub(crate) struct Filed(Holdings);
+
+impl Holdings {
+    /// Nothing is held yet. `has_file` says whether answers can be written to a file.
+    pub(crate) fn new(max: u64, has_file: bool) -> Self {
+        Self(Arc::new(Inner { max, has_file, counts: Mutex::default(), freed: Notify::new() }))
+    }
+
+    /// Counts the arguments of a call, if there is room for them.
+    pub(crate) fn begin_call(&self, bytes: u64) -> Result<(), LimitHit> {
+        let mut counts = self.lock();
+        let used = counts.arguments.saturating_add(counts.notes).saturating_add(bytes);
+        if used > self.0.max {
+            return Err(LimitHit { name: "max_held", max: self.0.max, used, unit: "bytes" });
+        }
+        counts.arguments += bytes;
+        counts.note_peak();
+        Ok(())
+    }
+
+    /// The script has got the answer of a call.
+    pub(crate) fn end_call(&self, bytes: u64) {
+        let mut counts = self.lock();
+        counts.arguments = counts.arguments.saturating_sub(bytes);
+        drop(counts);
+        self.0.freed.notify_waiters();
+    }
+
+    /// Counts what is kept to the run's end. It is bounded by limits of its own.
+    pub(crate) fn keep(&self, bytes: u64) {
+        let mut counts = self.lock();
+        counts.notes = counts.notes.saturating_add(bytes);
+        counts.note_peak();
+    }
+
+    /// Waits until an answer of so many bytes may be in memory; `None` if `is_wanted` says that nobody waits for it any more.
+    ///
+    /// # Cancellation
+    /// Nothing is counted.
+    pub(crate) async fn admit(&self, bytes: u64, is_wanted: impl Fn() -> bool) -> Option<Held> {
+        if !is_wanted() {
+            return None;
+        }
+        if let Some(place) = self.try_admit(bytes) {
+            return Some(Held { holdings: self.clone(), place, bytes });
+        }
+        loop {
+            let mut freed = pin!(self.0.freed.notified());
+            // From here on no news is missed.
+            freed.as_mut().enable();
+            if !is_wanted() {
+                return None;
+            }
+            if let Some(place) = self.try_admit(bytes) {
+                return Some(Held { holdings: self.clone(), place, bytes });
+            }
+            freed.await;
+        }
+    }
+
+    /// Somebody gave up waiting for an answer: whoever holds it back has to ask again whether it is wanted.
+    pub(crate) fn abandon(&self) {
+        self.0.freed.notify_waiters();
+    }
+
+    /// The script waits for something that is not there. What it is may stand behind what found no room, so one more comes in.
+    pub(crate) fn starve(&self) {
+        self.lock().is_starving = true;
+        self.0.freed.notify_waiters();
+    }
+
+    /// The most bytes that were in memory at once.
+    pub(crate) fn peak(&self) -> u64 {
+        self.lock().peak
+    }
+
+    fn try_admit(&self, bytes: u64) -> Option<Place> {
+        let mut counts = self.lock();
+        let rest = self.0.max.saturating_sub(counts.arguments.saturating_add(counts.notes));
+        let fits = |held: u64, max: u64| held == 0 || held.saturating_add(bytes) <= max;
+        let place = if fits(counts.answers, rest) {
+            Place::Memory
+        } else if self.0.has_file
+            && fits(counts.passing, PASSING_BYTES)
+            && fits(counts.file_bytes, self.0.max.saturating_mul(FILE_FACTOR))
+        {
+            Place::File
+        } else if counts.is_starving {
+            Place::Memory
+        } else {
+            return None;
+        };
+        counts.is_starving = false;
+        match place {
+            Place::Memory => counts.answers = counts.answers.saturating_add(bytes),
+            Place::File => {
+                counts.passing = counts.passing.saturating_add(bytes);
+                counts.filed += 1;
+                counts.file_bytes = counts.file_bytes.saturating_add(bytes);
+            }
+        }
+        counts.note_peak();
+        Some(place)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counts {
+    fn note_peak(&mut self) {
+        let held = [self.notes, self.answers, self.passing].into_iter().fold(self.arguments, u64::saturating_add);
+        self.peak = self.peak.max(held);
+    }
+
+    fn unfile(&mut self) {
+        self.filed = self.filed.saturating_sub(1);
+        if self.filed == 0 {
+            self.file_bytes = 0;
+        }
+    }
+}
+
+impl Held {
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The answer is in the file, and no longer in memory. None, if it was to stay there.
+    pub(crate) fn into_filed(mut self) -> Option<Filed> {
+        if self.place == Place::Memory {
+            return None;
+        }
+        let filed = Filed(self.holdings.clone());
+        self.holdings.lock().passing -= self.bytes;
+        // What is left for `drop` is nothing.
+        (self.place, self.bytes) = (Place::Memory, 0);
+        Some(filed)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut counts = self.holdings.lock();
+        match self.place {
+            Place::Memory => counts.answers = counts.answers.saturating_sub(self.bytes),
+            Place::File => {
+                counts.passing = counts.passing.saturating_sub(self.bytes);
+                counts.unfile();
+            }
+        }
+        drop(counts);
+        self.holdings.0.freed.notify_waiters();
+    }
+}
+
+impl Drop for Filed {
+    fn drop(&mut self) {
+        self.0.lock().unfile();
+        self.0.0.freed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    fn admitted(holdings: &Holdings, bytes: u64) -> Option<Held> {
+        holdings.admit(bytes, || true).now_or_never().flatten()
+    }
+
+    fn place(holdings: &Holdings, bytes: u64) -> Option<(Place, Held)> {
+        admitted(holdings, bytes).map(|held| (held.place(), held))
+    }
+
+    #[test]
+    fn arguments_and_notes_share_the_budget_and_answers_take_none_of_it() {
+        let holdings = Holdings::new(100, false);
+        holdings.begin_call(60).expect("there is room");
+        holdings.keep(10);
+        let _answer = admitted(&holdings, 50).expect("the first one always comes in");
+        let hit = holdings.begin_call(31).expect_err("too many");
+        assert_eq!((hit.name, hit.max, hit.used, hit.unit), ("max_held", 100, 101, "bytes"));
+        holdings.begin_call(30).expect("there is room for just as many");
+        holdings.end_call(60);
+        holdings.begin_call(60).expect("there is room again");
+        assert_eq!(holdings.peak(), 60 + 10 + 50 + 30);
+    }
+
+    #[test]
+    fn an_answer_that_finds_no_room_is_held_back_until_there_is_some() {
+        let holdings = Holdings::new(100, false);
+        let first = admitted(&holdings, 70).expect("there is room");
+        let _second = admitted(&holdings, 30).expect("there is room");
+        let mut third = pin!(holdings.admit(1, || true));
+        assert!(third.as_mut().now_or_never().is_none());
+        drop(first);
+        assert_eq!(third.now_or_never().flatten().map(|held| held.place()), Some(Place::Memory));
+    }
+
+    #[test]
+    fn one_answer_comes_in_whatever_its_size_and_another_when_the_script_starves() {
+        let holdings = Holdings::new(100, false);
+        holdings.begin_call(100).expect("there is room");
+        let _first = admitted(&holdings, 1_000).expect("the inbox is empty");
+        assert!(admitted(&holdings, 1).is_none());
+        holdings.starve();
+        let _second = admitted(&holdings, 1_000).expect("the script waits for another one");
+        assert!(admitted(&holdings, 1).is_none(), "one for each time");
+    }
+
+    #[test]
+    fn an_answer_that_nobody_waits_for_any_more_is_not_held_back() {
+        let holdings = Holdings::new(100, false);
+        let _first = admitted(&holdings, 100);
+        assert!(holdings.admit(1, || false).now_or_never().expect("at once").is_none());
+    }
+
+    #[test]
+    fn what_finds_no_room_in_memory_goes_to_the_file_until_that_is_full_too() {
+        let max = PASSING_BYTES / 4;
+        let holdings = Holdings::new(max, true);
+        let _first = admitted(&holdings, max).expect("there is room");
+        let (where_to, passing) = place(&holdings, PASSING_BYTES).expect("there is a file");
+        assert_eq!(where_to, Place::File);
+        assert!(admitted(&holdings, 1).is_none(), "one is on its way");
+        let mut filed = vec![passing.into_filed().expect("it was for the file")];
+        let mut left = max * FILE_FACTOR - PASSING_BYTES;
+        while left > 0 {
+            let (where_to, passing) = place(&holdings, PASSING_BYTES).expect("there is room in the file");
+            assert_eq!(where_to, Place::File);
+            filed.extend(passing.into_filed());
+            left -= PASSING_BYTES;
+        }
+        assert!(admitted(&holdings, 1).is_none(), "the file is full");
+        filed.clear();
+        assert_eq!(place(&holdings, 1).map(|(where_to, _)| where_to), Some(Place::File));
+    }
+}
