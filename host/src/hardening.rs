@@ -21,6 +21,9 @@ pub(crate) enum Role {
     Engine,
     /// Checks arguments against schemas, and hardens itself.
     Checker,
+    /// Walls itself in and becomes a child server. It holds nothing that its child does not get, and a hidden process could not name its user
+    /// in a namespace of its own.
+    Confiner,
     /// Serves commands, and was most often started by one.
     Daemon,
     /// What a person or a client has started.
@@ -40,6 +43,8 @@ impl Role {
             Self::Engine
         } else if is(&first, setup::CHECK) {
             Self::Checker
+        } else if is(&first, setup::CONFINE) {
+            Self::Confiner
         } else if is(&first, "daemon") && is(&second, "run") {
             Self::Daemon
         } else {
@@ -53,7 +58,7 @@ impl Role {
 /// # Errors
 /// What the system says. The process must then not go on.
 pub(crate) fn harden(role: Role) -> io::Result<()> {
-    if matches!(role, Role::Supervisor | Role::Filter | Role::Engine | Role::Checker) {
+    if matches!(role, Role::Supervisor | Role::Filter | Role::Engine | Role::Checker | Role::Confiner) {
         return Ok(());
     }
     // A daemon outlives its starter. Whoever started a command may want it to hold what it passed on: a lock, or the pipe behind

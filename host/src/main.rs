@@ -40,6 +40,7 @@ fn main() -> ExitCode {
             environment::log_to_stderr(0, false);
             return belljar_engine::serve(std::env::args_os().skip(2), &belljar_sandbox::Image::embedded());
         }
+        Role::Confiner => return belljar_upstream::confine(std::env::args_os().skip(2)),
         Role::Filter => return select::worker(std::env::args_os().skip(2)),
         Role::Checker => return belljar_gateway::check_arguments(std::env::args_os().skip(2)),
         _ => {}

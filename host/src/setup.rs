@@ -14,7 +14,7 @@ use belljar_engine::ProcessEngine;
 use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
-use belljar_upstream::{BuiltIns, Options, Supervisor};
+use belljar_upstream::{BuiltIns, Confiner, Options, Supervisor};
 #[cfg(unix)]
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
@@ -33,6 +33,9 @@ pub(crate) struct Setup {
 
 /// The first argument of this program in its other role, between belljar and a child.
 pub(crate) const SUPERVISE: &str = "__supervise";
+
+/// The first argument of this program when it walls itself in and becomes a child.
+pub(crate) const CONFINE: &str = "__confine";
 
 /// The first argument of this program as the process in which scripts run.
 pub(crate) const ENGINE: &str = "__engine";
@@ -151,6 +154,11 @@ impl Setup {
         #[cfg(unix)]
         if let Err(error) = belljar_upstream::adopt_orphans() {
             tracing::warn!("what is left by a server that kills its supervisor will not be found: {error}");
+        }
+        if cfg!(target_os = "linux") {
+            let hidden = environment::runtime_folders();
+            let confine = |program| Confiner { program, arguments: vec![CONFINE.to_owned()], hidden };
+            options.confiner = environment::own_program().map(confine);
         }
         let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
         let toolbox = Toolbox::new(loaded.config.servers, built_ins, options);

@@ -54,6 +54,7 @@ impl World {
                 args: arguments.map(str::to_owned).collect(),
                 env: environment.into_iter().collect(),
                 cwd: Some(place.join("project")),
+                sandbox: None,
             };
             ServerSpec::new(name, Transport::Stdio(command))
         };

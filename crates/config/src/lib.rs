@@ -80,6 +80,7 @@ mod limits;
 pub mod masked;
 mod oauth;
 mod replace;
+mod sandbox;
 #[cfg(test)]
 mod schema;
 mod server;

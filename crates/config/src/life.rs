@@ -205,11 +205,11 @@ impl Server<'_> {
     }
 
     /// Folders, as seen from the file.
-    fn folders(&self, node: &Node, key: &str) -> Result<Vec<PathBuf>, Located> {
+    pub(crate) fn folders(&self, node: &Node, key: &str) -> Result<Vec<PathBuf>, Located> {
         Ok(self.texts(node, key)?.into_iter().map(|folder| self.reader.directory.join(folder)).collect())
     }
 
-    fn unknown(&self, place: impl Display, entry: &Entry, keys: &'static [&'static str]) -> Located {
+    pub(crate) fn unknown(&self, place: impl Display, entry: &Entry, keys: &'static [&'static str]) -> Located {
         let place = format!("'{place}' of server '{}'", shown(self.name));
         Fault::unknown_key(&place, &entry.key, keys).at(entry.offset)
     }

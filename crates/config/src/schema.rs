@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     Format,
     import::SCHEMA,
-    oauth, server,
+    oauth, sandbox, server,
     testing::toml,
     tree::{self, Node},
 };
@@ -57,6 +57,7 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/properties/limits/properties"), sorted(&belljar_model::LimitsPatch::NAMES));
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
+    assert_eq!(properties("/definitions/server/properties/sandbox/properties"), sorted(sandbox::KEYS));
 }
 
 #[test]

@@ -15,11 +15,12 @@ use crate::{
 };
 
 /// The keys that mean something beside one of the others alone.
-const BELONGINGS: [(&str, &str); 6] = [
+const BELONGINGS: [(&str, &str); 7] = [
     ("args", "command"),
     ("env", "command"),
     ("env_file", "command"),
     ("cwd", "command"),
+    ("sandbox", "command"),
     ("headers", "url"),
     ("oauth", "url"),
 ];
@@ -91,6 +92,7 @@ impl Server<'_> {
             args: self.args()?,
             env: self.env()?,
             cwd,
+            sandbox: self.sandbox()?,
         })
     }
 
@@ -215,6 +217,7 @@ mod tests {
             args: vec!["-y".to_owned(), "sesame".to_owned(), String::new()],
             env: map(&[("KEY", "k-sesame"), ("NONE", "")]),
             cwd: Some(PathBuf::from("/projects/engine/data")),
+            sandbox: None,
         });
         assert_eq!(only(self::toml(toml)).transport, expected);
         assert_eq!(only(self::json(json)).transport, expected);

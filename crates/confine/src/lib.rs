@@ -3,17 +3,23 @@
 //! [`engine`] is for the process in which scripts run when `[runs] process = true`: it has its pipe and its memory, and nothing
 //! else. A hypothetical hole in the WebAssembly engine ends there.
 //!
+//! [`child`] is for a child server whose owner has given it a `sandbox`: a program is executed behind walls that leave it the folders and the
+//! network that the owner named.
+//!
 //! Nothing here is best effort. Where the system cannot give a wall, the caller hears of it ([`ConfineFault`]) and must not go on
 //! as if the wall stood.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod child;
 #[cfg(target_os = "linux")]
 pub mod engine;
 #[cfg(not(target_os = "linux"))]
 #[path = "engine_elsewhere.rs"]
 pub mod engine;
+#[cfg(target_os = "linux")]
+mod namespaces;
 #[cfg(target_os = "linux")]
 mod system_calls;
 
@@ -29,6 +35,30 @@ pub enum ConfineFault {
     /// The kernel does not take the filter.
     #[error("seccomp cannot filter the system calls ({0}); it needs a kernel with CONFIG_SECCOMP_FILTER")]
     Seccomp(String),
+    /// The system makes no namespaces for this user.
+    #[error(
+        "a namespace of its own cannot be had ({0}); users must be allowed to make them: see user.max_user_namespaces and \
+             kernel.apparmor_restrict_unprivileged_userns in sysctl, and what the container around belljar allows"
+    )]
+    Namespaces(String),
+    /// A folder or file that was to be allowed is not there.
+    #[error("'{}' cannot be allowed: {source}", path.display())]
+    Path {
+        /// As it was given.
+        path: std::path::PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The program behind the walls cannot be executed.
+    #[error(
+        "the command '{command}' cannot be executed within the sandbox: {source}; what it is made of must be readable"
+    )]
+    Command {
+        /// As it was given.
+        command: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// A resource limit cannot be set.
     #[error("the limit {name} cannot be set: {source}")]
     Limit {

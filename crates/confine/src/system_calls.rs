@@ -1,4 +1,5 @@
-//! The system calls that running scripts takes: wasmtime's memory, tokio's waiting, the pipe to the gateway.
+//! Which system calls are left: to the engine those that running scripts takes (wasmtime's memory, tokio's waiting, the pipe to the gateway),
+//! to a child without network all but those that make sockets.
 
 use std::collections::BTreeMap;
 
@@ -94,6 +95,33 @@ fn engine_filter() -> Result<BpfProgram, ConfineFault> {
     let own = u64::from(std::process::id());
     rules.insert(libc::SYS_tgkill, vec![rule(vec![argument(0, SeccompCmpOp::Eq, own)?])?]);
     compile(rules, SeccompAction::KillProcess, SeccompAction::Allow)
+}
+
+/// Denies all threads of this process, and what it becomes, sockets of every kind: TCP, UDP, those at paths and abstract ones. Pairs that
+/// are connected from the start are left, of kinds that cannot be connected anew.
+pub(crate) fn deny_sockets() -> Result<(), ConfineFault> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    // With io_uring, sockets are made without these calls.
+    for call in both(libc::SYS_socket).chain(both(libc::SYS_io_uring_setup)) {
+        rules.insert(call, Vec::new());
+    }
+    /// The kind of a socket, without the flags that may be with it.
+    const KIND: u64 = 0xf;
+    let kinds = [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_RDM];
+    for call in both(libc::SYS_socketpair) {
+        let of_kind =
+            |kind: &i32| rule(vec![argument(1, SeccompCmpOp::MaskedEq(KIND), u64::from(kind.unsigned_abs()))?]);
+        rules.insert(call, kinds.iter().map(of_kind).collect::<Result<_, _>>()?);
+    }
+    let denied = SeccompAction::Errno(libc::EACCES.unsigned_abs());
+    apply(&compile(rules, SeccompAction::Allow, denied)?)
+}
+
+/// A call, and where the processor has another way to it, that one too.
+fn both(call: libc::c_long) -> impl Iterator<Item = i64> {
+    /// The bit of x32, by which x86-64 has each call a second time.
+    const X32: i64 = 0x4000_0000;
+    std::iter::once(call).chain(cfg!(target_arch = "x86_64").then_some(call | X32))
 }
 
 /// A filter that answers calls that fit a rule with `on_match`, and all others with `otherwise`.

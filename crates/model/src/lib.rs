@@ -40,5 +40,7 @@ pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
 pub use path::{PathFault, ToolPath};
 pub use redact::{MASK, Redactor};
 pub use runs::RunsPatch;
-pub use server::{Asks, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, StdioCommand, Transport};
+pub use server::{
+    Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, StdioCommand, Transport,
+};
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};

@@ -140,6 +140,19 @@ pub struct StdioCommand {
     pub env: BTreeMap<String, String>,
     /// Its working directory; ours if there is none.
     pub cwd: Option<PathBuf>,
+    /// What it may reach, where its owner has walled it in.
+    pub sandbox: Option<ChildSandbox>,
+}
+
+/// What a program may reach that is walled in, beside the system's own folders and its own file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ChildSandbox {
+    /// Whether it has a network.
+    pub network: bool,
+    /// Files and folders that it may read, and programs there that it may execute.
+    pub read: Vec<PathBuf>,
+    /// Files and folders with which it may do anything.
+    pub write: Vec<PathBuf>,
 }
 
 impl fmt::Debug for StdioCommand {
@@ -150,6 +163,7 @@ impl fmt::Debug for StdioCommand {
             .field("args", &self.args.len())
             .field("env", &self.env.keys().collect::<Vec<_>>())
             .field("cwd", &self.cwd)
+            .field("sandbox", &self.sandbox)
             .finish()
     }
 }

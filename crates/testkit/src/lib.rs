@@ -36,6 +36,7 @@ pub fn child_server(name: &str, binary: &Path, arguments: &[&str]) -> ServerSpec
         args: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
         env: Default::default(),
         cwd: None,
+        sandbox: None,
     };
     ServerSpec::new(name, Transport::Stdio(command))
 }

@@ -290,6 +290,7 @@ mod tests {
             args: vec!["--fast".to_owned(), "--project={key}".to_owned()],
             env: BTreeMap::from([("PROJECT".to_owned(), "{key}".to_owned())]),
             cwd: Some(PathBuf::from("{key}")),
+            sandbox: None,
         };
         let mut spec = ServerSpec::new("s", Transport::Stdio(command));
         spec.life.on_start =

@@ -198,6 +198,7 @@ mod tests {
                 args: vec![argument.to_owned()],
                 env: [("TOKEN".to_owned(), "sesame".to_owned())].into(),
                 cwd: None,
+                sandbox: None,
             };
             let spec = ServerSpec::new("s", Transport::Stdio(command));
             Cache::of(&self.1, &spec, version, &TaskTracker::new()).expect("a program has one")

@@ -91,6 +91,12 @@ pub enum StartFault {
         /// The system's reason.
         source: io::Error,
     },
+    /// The walls of its `sandbox` cannot be built, so it is not started.
+    #[error("the server's sandbox cannot be had: {reason}")]
+    Sandbox {
+        /// What is missing.
+        reason: String,
+    },
     /// The child ended before it was ready.
     #[error("the server exited during its start ({exit}){}", LastWords(stderr))]
     Exited {
@@ -176,6 +182,10 @@ impl StartFault {
             Self::NoDirectory { .. } => "create the folder, or correct 'cwd' in the configuration".to_owned(),
             Self::CannotExecute { command, .. } => {
                 format!("check that '{command}' is a program for this system, and marked as executable")
+            }
+            Self::Sandbox { .. } => {
+                "give the server what is missing in 'sandbox' of the configuration; without 'sandbox' it runs with your own rights"
+                    .to_owned()
             }
             Self::Exited { .. } => {
                 "run the command by hand to see its full output; a missing argument or variable is the usual cause"

@@ -51,13 +51,14 @@ mod stderr;
 mod supervisor;
 mod text;
 mod upstream;
+mod walls;
 mod wire;
 
 pub use asking::{AskClient, Caller, ClientAbilities};
 pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
 pub use gate::AnswerGate;
-pub use options::{Backoff, BuiltIns, Options, ServeBuiltIn, Supervisor};
+pub use options::{Backoff, BuiltIns, Confiner, Options, ServeBuiltIn, Supervisor};
 #[cfg(unix)]
 pub use process::adopt_orphans;
 pub use remote::RemoteFault;
@@ -65,3 +66,4 @@ pub use status::{ServerState, ServerStatus};
 #[cfg(unix)]
 pub use supervisor::supervise;
 pub use upstream::Upstream;
+pub use walls::confine;

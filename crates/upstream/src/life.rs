@@ -38,6 +38,7 @@ use crate::{
     redaction::redacted_line,
     state::Demand,
     text::one_line,
+    walls,
     wire::Heard,
 };
 
@@ -286,7 +287,7 @@ async fn step<T>(
                 if let Some(fault) = link.loss() {
                     return Err(StartFault::Remote { fault });
                 }
-                Err(StartFault::Exited { exit, stderr: link.last_words().await })
+                Err(walls::exited(exit, link.last_words().await))
             }
             Err(StepFault::Wrong(message)) => {
                 let message = redacted_line(&message, limits::MESSAGE_CHARS, link.redactor());
@@ -295,7 +296,7 @@ async fn step<T>(
         },
         exit = link.ended() => match link.loss() {
             Some(fault) => Err(StartFault::Remote { fault }),
-            None => Err(StartFault::Exited { exit, stderr: link.last_words().await }),
+            None => Err(walls::exited(exit, link.last_words().await)),
         },
         () = sleep_until(start.deadline) => {
             Err(StartFault::NoAnswer { step, limit: start.limit, stderr: link.words() })

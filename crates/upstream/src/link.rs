@@ -22,6 +22,7 @@ use crate::{
     redaction::redactor_of,
     remote::{self, Ends, RemoteFault},
     stderr::{self, Tail},
+    walls,
     wire::Wire,
 };
 
@@ -59,7 +60,7 @@ impl Link {
         let redactor = Arc::new(redactor_of(spec));
         match &spec.transport {
             Transport::Stdio(command) => {
-                let (process, pipes) = Process::spawn(command, options).await?;
+                let (process, pipes) = Process::spawn(&walls::around(command, options)?, options).await?;
                 let (mut link, wire) =
                     Self::new(spec, Body::Process(process), Either::Left(pipes.stdout), pipes.stdin, redactor.clone());
                 let ended = link.stderr_ended.clone().drop_guard();

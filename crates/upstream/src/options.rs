@@ -24,6 +24,8 @@ pub struct Options {
     /// The program, and its first arguments, that stands between belljar and each child, and calls
     /// [`supervise`](crate::supervise). Without one, children are on their own when belljar is killed with SIGKILL.
     pub supervisor: Option<Supervisor>,
+    /// The program that walls a child in before it becomes that child. Without one, a child with a `sandbox` cannot be started.
+    pub confiner: Option<Confiner>,
     /// The folder in which tool lists are kept from one process to the next. Without one, servers are asked.
     pub cache: Option<Arc<Dir>>,
     /// The folder in which the tokens of logins are kept. Without one, nobody is logged in anywhere.
@@ -39,6 +41,17 @@ pub struct Supervisor {
     pub program: PathBuf,
     /// What tells it its role.
     pub arguments: Vec<String>,
+}
+
+/// A program that calls [`confine`](crate::confine) when it is started with these arguments and more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confiner {
+    /// The program's file.
+    pub program: PathBuf,
+    /// What tells it its role.
+    pub arguments: Vec<String>,
+    /// Folders of the host's own, which a child within walls finds empty: that of the daemon's socket.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// The wait after a child failed: it doubles with each failure in a row. To each as much again is added at random, so that children that
@@ -67,6 +80,7 @@ impl Options {
             max_result: Limits::default().max_result,
             backoff: Backoff::default(),
             supervisor: None,
+            confiner: None,
             cache: None,
             credentials: None,
             refresh: false,
@@ -85,6 +99,7 @@ impl fmt::Debug for Options {
             .field("max_result", &self.max_result)
             .field("backoff", &self.backoff)
             .field("supervisor", &self.supervisor)
+            .field("confiner", &self.confiner)
             .field("has_cache", &self.cache.is_some())
             .field("has_credentials", &self.credentials.is_some())
             .field("refresh", &self.refresh)

@@ -119,6 +119,7 @@ mod tests {
                 args: vec!["postgres://user:in-an-argument@host/db".to_owned()],
                 env: BTreeMap::from([("VALUE".to_owned(), value.to_owned())]),
                 cwd: None,
+                sandbox: None,
             }),
         ))
     }

@@ -63,7 +63,7 @@ impl Held {
 
     fn with_child() -> Self {
         let (command, args) = ("node".to_owned(), vec!["-e".to_owned(), CHILD.to_owned()]);
-        let command = StdioCommand { command, args, env: Default::default(), cwd: None };
+        let command = StdioCommand { command, args, env: Default::default(), cwd: None, sandbox: None };
         Self::new(vec![ServerSpec::new("box", Transport::Stdio(command))], BuiltIns::new())
     }
 

@@ -358,3 +358,54 @@ pub(crate) async fn one_engine_type_serves_both_ways() {
         assert_eq!(value(&outcome), 3);
     }
 }
+
+#[test]
+pub(crate) fn a_configured_server_is_walled_in_and_cannot_reach_the_daemon() {
+    let terminal = Terminal::with_daemon();
+    // It is kept where the walls let it be read from, and lists the folder of the daemon's socket.
+    let script = terminal.file(
+        "server.py",
+        r#"
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    def seen(path):
+        try:
+            return os.listdir(path)
+        except OSError as error:
+            return error.strerror
+    result = {
+        "initialize": lambda: {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "0"}},
+        "tools/list": lambda: {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]},
+        "tools/call": lambda: {"content": [], "structuredContent": {each: seen(each) for each in sys.argv[1:]}},
+    }.get(message["method"], lambda: {})()
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#,
+    );
+    let folder = terminal.folder.path().to_str().unwrap();
+    let (sockets, given) = (format!("{folder}/belljar"), format!("{folder}/given"));
+    std::fs::create_dir(&given).unwrap();
+    let config = terminal.file(
+        "belljar.toml",
+        format!(
+            "[servers.free]\ncommand = '/usr/bin/python3'\nargs = [{script:?}, {sockets:?}, {given:?}, {folder:?}]\n\
+             [servers.walled]\ncommand = '/usr/bin/python3'\nargs = [{script:?}, {sockets:?}, {given:?}, {folder:?}]\n\
+             sandbox = {{ read = [{script:?}, 'given', 'belljar'] }}\n"
+        ),
+    );
+    let look = |server: &str| {
+        let code = format!("return {server}.look({{}})");
+        let answer = terminal.belljar(&["run", "--config", config.to_str().unwrap(), "--json", "--code", &code]);
+        assert_eq!(answer.code, 0, "{answer:#?}");
+        answer.json()["value"].clone()
+    };
+    let (free, walled) = (look("free"), look("walled"));
+    let stopped = terminal.belljar(&["daemon", "stop", "--config", config.to_str().unwrap()]);
+    assert_eq!(stopped.code, 0, "{stopped:#?}");
+    assert!(free[&sockets].as_array().is_some_and(|files| !files.is_empty()), "{free:#}");
+    assert_eq!(walled[&sockets], json!([]), "the folder of the daemon's socket is empty to it");
+    assert_eq!(walled[&given], json!([]));
+    assert_eq!(walled[folder], "Permission denied");
+}

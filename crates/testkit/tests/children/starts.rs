@@ -10,7 +10,7 @@ use serde_json::json;
 use super::*;
 
 fn command(command: &str) -> StdioCommand {
-    StdioCommand { command: command.to_owned(), args: Vec::new(), env: BTreeMap::new(), cwd: None }
+    StdioCommand { command: command.to_owned(), args: Vec::new(), env: BTreeMap::new(), cwd: None, sandbox: None }
 }
 
 async fn start_fault(upstream: &Upstream) -> std::sync::Arc<StartFault> {

@@ -52,6 +52,7 @@ leave-helper F  healthy; exits cleanly and leaves a helper behind, whose pid is 
 runaway F       as stubborn, and its helper has made a session of its own
 daemon F        that helper
 host F          belljar's part: keeps a runaway child until it is killed itself
+confine W C     walls itself in as W says, in JSON, and becomes the command C
 supervise       belljar's other part: stands between it and a child
 worker          a worker process, which does what its requests say
 keep-worker     keeps a worker process until it is killed itself
@@ -62,6 +63,9 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     if std::env::args_os().nth(1).is_some_and(|mode| mode == "supervise") {
         return belljar_upstream::supervise(std::env::args_os().skip(2));
+    }
+    if std::env::args_os().nth(1).is_some_and(|mode| mode == "confine") {
+        return belljar_upstream::confine(std::env::args_os().skip(2));
     }
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();

@@ -1,0 +1,186 @@
+//! The walls around a child server, where its owner wants some.
+//!
+//! They are built by a process that then becomes the child: [`execute`] never returns when all is well. In this order, since each step
+//! takes away what the one before needed:
+//!
+//! 1. Namespaces of its own: users, mounts, System V IPC, and, without network, the network. The child keeps its own user and group, and has
+//!    no rights over the machine, whoever its user is.
+//! 2. In the mount namespace, `/dev/shm` becomes a private folder in memory, which is also the folder for temporary files, and folders of
+//!    belljar's own are covered with empty ones.
+//! 3. landlock leaves it the folders of the system, read-only, those that the owner named, and its own program.
+//! 4. Without network, seccomp denies sockets of all kinds, but for pairs of them that are connected from the start.
+//!
+//! What is not closed is said in SECURITY.md.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(target_os = "linux")]
+pub use linux::execute;
+
+#[cfg(not(target_os = "linux"))]
+use crate::ConfineFault;
+
+/// What a child may reach beside the system's own folders and its own program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChildWalls {
+    /// Whether it has a network, and sockets at all.
+    pub network: bool,
+    /// Files and folders that it may read, and programs there that it may execute.
+    pub read: Vec<PathBuf>,
+    /// Files and folders with which it may do anything.
+    pub write: Vec<PathBuf>,
+    /// Folders that it finds empty, whatever is or comes to be in them. Those that are missing are made.
+    pub hidden: Vec<PathBuf>,
+}
+
+/// What [`execute`] writes to stderr before the reason, when it fails. It ends with [`EXIT_CODE`] then.
+pub const FAILED: &str = "belljar: sandbox: ";
+/// The exit code of a process that could not build its walls.
+pub const EXIT_CODE: u8 = 125;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::{
+        convert::Infallible,
+        ffi::{OsStr, OsString},
+        io,
+        os::unix::process::CommandExt as _,
+        path::{Path, PathBuf},
+        process::Command,
+    };
+
+    use landlock::{
+        ABI, Access as _, AccessFs, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset, RulesetAttr as _,
+        RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
+    };
+
+    use super::ChildWalls;
+    use crate::{ConfineFault, namespaces, system_calls};
+
+    /// Folders of the system, which a child may read and execute from where they are there.
+    const SYSTEM: &[&str] = &[
+        "/usr",
+        "/bin",
+        "/sbin",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/opt",
+        "/etc",
+        "/nix/store",
+        "/proc",
+        "/sys/devices/system/cpu",
+        "/sys/fs/cgroup",
+        "/run/systemd/resolve",
+    ];
+    /// Devices, which it may also write to.
+    const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+    /// The oldest landlock that keeps files from being written in every way (Linux 6.2: also from being truncated).
+    const FILES: ABI = ABI::V3;
+    /// The one that also keeps abstract sockets and signals to itself (Linux 6.12).
+    const SCOPES: ABI = ABI::V6;
+
+    /// Builds the walls around this process and becomes `program`. The process must have one thread.
+    ///
+    /// # Errors
+    /// [`ConfineFault`], when a wall cannot be built or the program not be executed. The process must end then.
+    pub fn execute(
+        walls: &ChildWalls,
+        program: &OsStr,
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<Infallible, ConfineFault> {
+        let command = |source| ConfineFault::Command { command: program.to_string_lossy().into_owned(), source };
+        let found = find(program).map_err(command)?;
+        namespaces::enter(!walls.network, &walls.hidden)?;
+        restrict(walls, &found)?;
+        if !walls.network {
+            system_calls::deny_sockets()?;
+        }
+        let mut child = Command::new(&found);
+        // As it was called: a program with many names looks at it.
+        child.arg0(program).args(arguments);
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            child.env(name, namespaces::TEMPORARY);
+        }
+        Err(command(child.exec()))
+    }
+
+    /// The program's file, as a shell finds it.
+    fn find(program: &OsStr) -> io::Result<PathBuf> {
+        let path = Path::new(program);
+        if path.components().count() > 1 {
+            return std::path::absolute(path);
+        }
+        let folders = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+        let found = std::env::split_paths(&folders).map(|folder| folder.join(path)).find(|path| path.is_file());
+        found.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Leaves this process, and what it becomes, the files that it may have.
+    fn restrict(walls: &ChildWalls, program: &Path) -> Result<(), ConfineFault> {
+        let read = AccessFs::from_read(FILES);
+        let all = AccessFs::from_all(FILES);
+        let mut rules = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(all)
+            .map_err(fault)?
+            .set_compatibility(CompatLevel::BestEffort)
+            .scope(Scope::from_all(SCOPES))
+            .map_err(fault)?
+            .create()
+            .map_err(fault)?;
+        for path in SYSTEM.iter().map(Path::new).filter(|path| path.exists()) {
+            rules = allow(rules, path, read)?;
+        }
+        for path in DEVICES.iter().map(Path::new).filter(|path| path.exists()) {
+            rules = allow(rules, path, AccessFs::ReadFile | AccessFs::WriteFile)?;
+        }
+        rules = allow(rules, Path::new(namespaces::TEMPORARY), all)?;
+        // A link at the program's path leads to its file, where the rule is kept.
+        rules = allow(rules, program, read)?;
+        for path in &walls.read {
+            rules = allow(rules, path, read)?;
+        }
+        for path in &walls.write {
+            rules = allow(rules, path, all)?;
+        }
+        let status = rules.restrict_self().map_err(fault)?;
+        match status.ruleset {
+            RulesetStatus::NotEnforced => Err(ConfineFault::Landlock("the kernel did not enforce it".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    fn allow(
+        rules: RulesetCreated,
+        path: &Path,
+        access: landlock::BitFlags<AccessFs>,
+    ) -> Result<RulesetCreated, ConfineFault> {
+        let at = |source| ConfineFault::Path { path: path.to_owned(), source };
+        let is_folder = std::fs::metadata(path).map_err(at)?.is_dir();
+        let opened = PathFd::new(path).map_err(|error| at(io::Error::other(error)))?;
+        // What only folders have cannot be allowed for a file.
+        let access = if is_folder { access } else { access & AccessFs::from_file(FILES) };
+        rules.add_rule(PathBeneath::new(opened, access)).map_err(fault)
+    }
+
+    fn fault(error: impl std::fmt::Display) -> ConfineFault {
+        ConfineFault::Landlock(error.to_string())
+    }
+}
+
+/// Says that there are no such walls here.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn execute(
+    _walls: &ChildWalls,
+    _program: &std::ffi::OsStr,
+    _arguments: impl IntoIterator<Item = std::ffi::OsString>,
+) -> Result<std::convert::Infallible, ConfineFault> {
+    Err(ConfineFault::Unsupported(std::env::consts::OS))
+}

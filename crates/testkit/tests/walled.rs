@@ -1,0 +1,293 @@
+//! A child within walls, tried one attempt at a time by a Python program that is started as such a child.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    collections::BTreeMap,
+    net::{TcpListener, UdpSocket},
+    os::{
+        linux::net::SocketAddrExt as _,
+        unix::{
+            fs::PermissionsExt,
+            net::{SocketAddr, UnixDatagram, UnixListener},
+        },
+    },
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    time::Duration,
+};
+
+use belljar_model::{ChildSandbox, JsonText, ServerSpec, StdioCommand, ToolPath, Transport};
+use belljar_testkit::child_server;
+use belljar_upstream::{BuiltIns, CallLimit, Caller, Confiner, Options, StartFault, Supervisor, Upstream};
+use serde_json::{Value, json};
+
+const CHILD: &str = env!("CARGO_BIN_EXE_belljar-testkit-child");
+/// The system's Python: one in a home is not within reach behind walls, nor for other users.
+const PYTHON: &str = "/usr/bin/python3";
+/// The user of nobody, whom the superuser can become.
+const NOBODY: &str = "65534";
+
+/// Folders and services that a child may want to reach.
+struct World {
+    folder: tempfile::TempDir,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    _at_path: UnixListener,
+    _in_hidden: UnixListener,
+    _abstract: UnixListener,
+    _datagrams: UnixDatagram,
+    name: String,
+}
+
+impl World {
+    fn new(name: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let name = format!("belljar-testkit-{name}-{}", std::process::id());
+        for sub in ["read", "write", "secret", "hidden"] {
+            let sub = folder.path().join(sub);
+            std::fs::create_dir(&sub).unwrap();
+            std::fs::write(sub.join("file"), "content").unwrap();
+            // So that nobody but the walls is in the way, whoever the child is.
+            std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o777)).unwrap();
+            std::fs::set_permissions(sub.join("file"), PermissionsExt::from_mode(0o666)).unwrap();
+        }
+        std::fs::copy("/bin/true", folder.path().join("secret/true")).unwrap();
+        // Where other users find it, wherever the repository is.
+        std::fs::copy(CHILD, folder.path().join("child")).unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        let at_path = |path: &str| {
+            let path = folder.path().join(path);
+            let listener = UnixListener::bind(&path).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
+            listener
+        };
+        let datagrams = UnixDatagram::bind(folder.path().join("secret/datagrams")).unwrap();
+        std::fs::set_permissions(folder.path().join("secret/datagrams"), PermissionsExt::from_mode(0o666)).unwrap();
+        Self {
+            _at_path: at_path("secret/socket"),
+            _in_hidden: at_path("hidden/socket"),
+            _abstract: UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap(),
+            _datagrams: datagrams,
+            tcp: TcpListener::bind("127.0.0.1:0").unwrap(),
+            udp: UdpSocket::bind("127.0.0.1:0").unwrap(),
+            name,
+            folder,
+        }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    fn walls(&self, network: bool) -> Value {
+        json!({ "network": network, "read": [self.path("read")], "write": [self.path("write")], "hidden": [self.path("hidden")] })
+    }
+
+    /// What a line of Python does behind the walls: `ok`, or the error that it meets.
+    fn attempt(&self, walls: Option<&Value>, user: Option<&str>, line: &str) -> String {
+        let script = format!(
+            "import os, socket, subprocess\nroot, name, tcp, udp, parent = {:?}, {:?}, {}, {}, {}\ntry:\n    {line}\n    print('ok')\nexcept OSError as error:\n    print(error.strerror)",
+            self.folder.path().to_str().unwrap(),
+            self.name,
+            self.tcp.local_addr().unwrap().port(),
+            self.udp.local_addr().unwrap().port(),
+            std::process::id(),
+        );
+        let mut words = Vec::new();
+        if let Some(user) = user {
+            words.extend(["setpriv", "--reuid", user, "--regid", user, "--clear-groups"].map(str::to_owned));
+        }
+        if let Some(walls) = walls {
+            words.extend([self.path("child").display().to_string(), "confine".to_owned(), walls.to_string()]);
+        }
+        assert!(Path::new(PYTHON).exists(), "{PYTHON} is missing: apt-get install python3");
+        words.extend([PYTHON.to_owned(), "-c".to_owned(), script]);
+        let output = run(&words);
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        assert!(output.status.success(), "{line}: {:?}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+        said
+    }
+}
+
+fn run(words: &[String]) -> Output {
+    Command::new(&words[0]).args(&words[1..]).output().unwrap()
+}
+
+/// Users as whom the walls are tried: ordinary ones need a user namespace, the superuser does not.
+fn users() -> Vec<Option<&'static str>> {
+    if nix::unistd::geteuid().is_root() { vec![None, Some(NOBODY)] } else { vec![None] }
+}
+
+/// What walls of any kind must let through.
+const ALLOWED: &[&str] = &[
+    "open(root + '/read/file').read()",
+    "os.listdir(root + '/read')",
+    "open(root + '/write/new', 'w').write('x'); os.remove(root + '/write/new')",
+    "open(os.environ['TMPDIR'] + '/temporary', 'w').write('x')",
+    "open('/dev/null', 'w').write('x')",
+    "open('/proc/self/status').read()",
+    "subprocess.run(['/bin/true'], check=True)",
+    "[end.close() for end in socket.socketpair()]",
+];
+
+/// What they must refuse, and what succeeds without them.
+const REFUSED: &[&str] = &[
+    "open(root + '/secret/file').read()",
+    "os.listdir(root)",
+    "os.listdir('/tmp')",
+    "open(root + '/read/file', 'w')",
+    "open(root + '/secret/file', 'w')",
+    "os.truncate(root + '/secret/file', 1)",
+    "open(root + '/secret/another', 'w'); os.remove(root + '/secret/another')",
+    "os.rename(root + '/secret/file', root + '/secret/renamed'); os.rename(root + '/secret/renamed', root + '/secret/file')",
+    "os.link(root + '/read/file', root + '/secret/link'); os.remove(root + '/secret/link')",
+    "subprocess.run([root + '/secret/true'], check=True)",
+    "os.kill(parent, 0)",
+    "open(root + '/hidden/file').read()",
+    "socket.socket(socket.AF_UNIX).connect(root + '/hidden/socket')",
+    "socket.socket(socket.AF_UNIX).connect('\\0' + name)",
+];
+
+/// What they refuse besides, where there is to be no network.
+const REFUSED_WITHOUT_NETWORK: &[&str] = &[
+    "socket.create_connection(('127.0.0.1', tcp))",
+    "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', udp))",
+    "socket.socket(socket.AF_UNIX).connect(root + '/secret/socket')",
+    "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', root + '/secret/datagrams')",
+    "socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'x', root + '/secret/datagrams')",
+    "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+];
+
+#[test]
+fn a_child_within_walls_reaches_what_it_was_given_and_nothing_else() {
+    let world = World::new("given");
+    for user in users() {
+        for network in [true, false] {
+            let walls = world.walls(network);
+            for line in ALLOWED {
+                assert_eq!(world.attempt(Some(&walls), user, line), "ok", "{line} as {user:?}, network {network}");
+            }
+            let without_network = if network { &[] } else { REFUSED_WITHOUT_NETWORK };
+            for line in REFUSED.iter().chain(without_network) {
+                let said = world.attempt(Some(&walls), user, line);
+                assert_ne!(said, "ok", "{line} as {user:?}, network {network}");
+            }
+        }
+        let walls = world.walls(true);
+        for line in REFUSED_WITHOUT_NETWORK {
+            assert_eq!(world.attempt(Some(&walls), user, line), "ok", "{line} as {user:?}, with a network");
+        }
+    }
+    assert!(!Path::new("/dev/shm/temporary").exists(), "its temporary folder is its own");
+}
+
+#[test]
+fn without_walls_the_same_attempts_succeed() {
+    let world = World::new("free");
+    for line in REFUSED.iter().chain(REFUSED_WITHOUT_NETWORK) {
+        assert_eq!(world.attempt(None, None, line), "ok", "{line}");
+    }
+}
+
+#[test]
+fn a_child_within_walls_cannot_read_the_secrets_of_other_processes_of_its_user() {
+    let world = World::new("secrets");
+    for file in ["environ", "maps", "mem"] {
+        let line = format!("open('/proc/%d/{file}' % parent, 'rb').read(1)");
+        if file != "mem" {
+            assert_eq!(world.attempt(None, None, &line), "ok", "{file}");
+        }
+        assert_ne!(world.attempt(Some(&world.walls(true)), None, &line), "ok", "{file}");
+    }
+}
+
+#[test]
+fn a_hidden_folder_that_is_not_there_yet_is_hidden_all_the_same() {
+    let world = World::new("later");
+    let later = world.path("later/sockets");
+    let walls = json!({ "network": true, "read": [world.path("later")], "write": [], "hidden": [later] });
+    std::fs::create_dir(world.path("later")).unwrap();
+    assert_eq!(world.attempt(Some(&walls), None, "os.listdir(root + '/later/sockets')"), "ok");
+    // It was made, outside of the walls too, so that what comes to be there is not seen.
+    std::fs::write(later.join("socket"), "").unwrap();
+    let line = "assert os.listdir(root + '/later/sockets') == []";
+    assert_eq!(world.attempt(Some(&walls), None, line), "ok");
+}
+
+#[test]
+fn where_the_system_makes_no_namespaces_the_child_is_not_started_and_says_why() {
+    let world = World::new("none");
+    // A user namespace in which there may be no further one, and a process in it without any privilege.
+    let script =
+        "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"";
+    let walls = world.walls(false).to_string();
+    let words =
+        ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", CHILD, "confine", &walls, "/bin/true"];
+    let output = run(&words.map(str::to_owned));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{said}");
+    assert!(said.contains("belljar: sandbox: a namespace of its own cannot be had"), "{said}");
+    assert!(said.contains("user.max_user_namespaces"), "{said}");
+}
+
+/// A child that echoes, within these walls.
+fn walled(sandbox: ChildSandbox) -> ServerSpec {
+    let mut spec = child_server("walled", Path::new(CHILD), &["echo"]);
+    if let Transport::Stdio(command) = &mut spec.transport {
+        command.sandbox = Some(sandbox);
+    }
+    spec
+}
+
+fn upstream(spec: ServerSpec) -> Upstream {
+    let mut options = Options::new("belljar", "0");
+    options.environment = BTreeMap::from([("PATH".to_owned(), std::env::var("PATH").unwrap())]);
+    options.supervisor = Some(Supervisor { program: CHILD.into(), arguments: vec!["supervise".into()] });
+    options.confiner = Some(Confiner { program: CHILD.into(), arguments: vec!["confine".into()], hidden: Vec::new() });
+    Upstream::new(vec![spec], BuiltIns::new(), options)
+}
+
+fn nothing() -> ChildSandbox {
+    ChildSandbox { network: false, read: Vec::new(), write: Vec::new() }
+}
+
+#[tokio::test]
+async fn a_server_works_within_walls_below_its_supervisor() {
+    let upstream = upstream(walled(nothing()));
+    let arguments = JsonText::from_value(&json!({ "text": "hello" }));
+    let limit = CallLimit::from(Duration::from_secs(20));
+    let answer = upstream.call_text(&ToolPath::new("walled", "echo"), arguments, limit, &Caller::default()).await;
+    assert!(answer.unwrap().as_str().contains("hello"));
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_whose_walls_cannot_be_had_is_not_started_and_its_fault_says_what_is_missing() {
+    let missing = ChildSandbox { read: vec!["/nonexistent/folder".into()], ..nothing() };
+    let upstream_of_it = upstream(walled(missing));
+    let fault = upstream_of_it.start("walled").await.expect_err("it cannot be had");
+    assert!(matches!(&*fault, StartFault::Sandbox { reason } if reason.contains("/nonexistent/folder")), "{fault}");
+    assert!(fault.hint().is_some_and(|hint| hint.contains("'sandbox'")));
+    upstream_of_it.shutdown().await;
+
+    let command = StdioCommand {
+        command: "belljar-no-such-command".into(),
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        cwd: None,
+        sandbox: Some(nothing()),
+    };
+    let upstream_of_it = upstream(ServerSpec::new("walled", Transport::Stdio(command)));
+    let fault = upstream_of_it.start("walled").await.expect_err("there is no such program");
+    assert!(fault.to_string().contains("belljar-no-such-command"), "{fault}");
+    upstream_of_it.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_wall_in_starts_no_server_that_asks_for_it() {
+    let upstream = Upstream::new(vec![walled(nothing())], BuiltIns::new(), Options::new("belljar", "0"));
+    let fault = upstream.start("walled").await.expect_err("it cannot be had");
+    assert!(matches!(&*fault, StartFault::Sandbox { .. }), "{fault}");
+}
