@@ -110,14 +110,14 @@ pub(crate) fn a_thousand_calls_that_wait_with_a_megabyte_each_hold_no_more_than_
 #[ignore = "wants a process of its own: the test above gives it one"]
 async fn a_thousand_calls_wait() {
     let held = Held::with_child();
-    let limits = Limits { call: Duration::from_secs(8), ..Limits::default() };
+    let limits = Limits { call: Duration::from_secs(2), ..Limits::default() };
     value(&held.run("return await box.large({ bytes: 1 }).then(text => text.length)", &limits).await);
     let before = peak();
-    // The first ones are what makes the largest trees, and would take more than a gigabyte of them.
+    // The first ones are what makes the largest trees, and would take some four hundred megabytes of them.
     let source = "
         const zeros = { a: Array(524000).fill(0) }, letters = { a: 'x'.repeat(1_048_000) };
         const ends = { waited: 0, refused: 0 }, messages = new Set();
-        await Promise.all(Array.from({ length: 1000 }, (_, i) => box.hang(i < 24 ? zeros : letters).catch((e) => {
+        await Promise.all(Array.from({ length: 1000 }, (_, i) => box.hang(i < 6 ? zeros : letters).catch((e) => {
             const refused = e instanceof ToolError && e.message.includes('max_held');
             ends[refused ? 'refused' : 'waited']++;
             if (refused) messages.add(e.message);
