@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     baseline, calls, children, clients, component, cpu, escape, extremes, floods, holdings, isolation, logs, memory,
-    names, processes, schemas, secrets, stack, texts, trust, values, workspace,
+    names, processes, schemas, secrets, stack, supply, texts, trust, values, workspace,
 };
 
 /// A test of this binary.
@@ -165,4 +165,5 @@ catalogue! {
     121 "hidden, acting and forged texts, of every class and on every way out" => "shown as escapes, and no line of belljar's": texts::no_text_acts_on_a_terminal_or_forges_a_line_on_it, texts::a_value_keeps_its_lines_and_its_data_and_acts_on_nothing, texts::what_a_client_says_acts_on_no_log, texts::what_a_child_says_acts_on_no_log_of_a_daemon, texts::no_text_forges_a_line_before_a_model;
     122 "a place or a configuration that another user can write to" => "another place, or refused with the command that helps": workspace::a_strangers_folder_in_the_daemons_place_stops_no_command, workspace::what_belljar_writes_is_its_owners_alone_whatever_the_umask_is, workspace::a_configuration_that_another_user_may_write_starts_nothing, workspace::a_configuration_of_another_user_starts_nothing, workspace::a_file_of_variables_that_another_user_may_write_is_refused;
     123 "limits of 2⁶⁴−1 or of nothing; tool lists that change and stderr that goes on without end; handles without end; a child that kills or stops its supervisor" => "refused; asked for seldom, logged in part; `internal`; ended with its helpers": extremes::extreme_limits_on_the_command_line_are_limits_or_refused, extremes::extreme_limits_in_belljar_toml_are_limits_or_refused, extremes::extreme_limits_of_a_client_are_limits_or_refused, floods::a_child_whose_tools_change_without_end_is_asked_for_them_seldom_and_costs_no_memory, floods::a_child_that_floods_stderr_is_logged_in_part_and_what_was_left_out_is_said, floods::the_last_words_of_a_child_that_flooded_stderr_are_still_known, component::what_a_component_makes_without_end_on_the_host_is_bounded, processes::a_child_that_kills_its_supervisor_is_ended_with_the_helpers_that_left_it, processes::a_child_that_stops_its_supervisor_is_ended_with_belljar_all_the_same;
+    124 "a package or an interpreter that is not the one that was reviewed" => "refused by its digest; named by it": supply::every_package_that_is_fetched_goes_by_its_digest, supply::the_interpreter_is_named_by_its_digest;
 }

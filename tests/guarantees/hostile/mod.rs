@@ -23,6 +23,7 @@ mod schemas;
 mod second_wall;
 mod secrets;
 mod stack;
+mod supply;
 mod table;
 mod texts;
 mod trust;
