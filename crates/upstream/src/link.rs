@@ -209,7 +209,11 @@ impl Link {
             writer.abort();
         }
         match &mut self.body {
-            Body::Process(process) => process.stop().await,
+            Body::Process(process) => {
+                process.stop().await;
+                // What it said last is still logged, and how much of it was left out.
+                let _ = timeout(limits::STDERR_WAIT, self.stderr_ended.cancelled()).await;
+            }
             Body::BuiltIn(server) => {
                 let _ = timeout(limits::STDIN_GRACE, server).await;
             }

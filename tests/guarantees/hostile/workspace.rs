@@ -99,7 +99,7 @@ pub(crate) fn import_shows_each_command_whole_and_no_secret() {
     let folder = cloned(&terminal);
     own(&terminal);
     let answer = Answer::of(terminal.command(&["import"]).current_dir(&folder).output().unwrap());
-    let script = format!("offer one: bash -c ': > {}/pwned' '\\u{{1b}}[2K\\u{{d}} nothing to see'\n", folder.display());
+    let script = format!("offer one: bash -c ': > {}/pwned' '\\u{{1b}}[2K\\r nothing to see'\n", folder.display());
     for part in [
         script.as_str(),
         "env: API_TOKEN=••• NODE_OPTIONS='--require ./evil.js'\n",
