@@ -25,11 +25,15 @@ pub const ENDLESS: &str = "while (true) {}";
 /// The machine does not serve: it has too little address space, for one.
 pub fn sandbox(max_live: u32, max_queued: u32) -> Result<Arc<Sandbox>, SandboxError> {
     let queue_timeout = Duration::from_secs(600);
-    let options = SandboxOptions { max_live, max_queued, queue_timeout, ..SandboxOptions::default() };
+    let (default, patient) = (SandboxOptions::default(), patient());
+    // As many runs as there are slots, each with the limits of `patient`, whatever these are.
+    let each = patient.memory.as_u64().saturating_add(patient.max_held.as_u64());
+    let live_memory = ByteSize::b(each.saturating_mul(u64::from(max_live))).max(default.live_memory);
+    let options = SandboxOptions { max_live, live_memory, max_queued, queue_timeout, ..default };
     Sandbox::new(&Image::embedded(), options).map(Arc::new)
 }
 
-/// Limits that end nothing within the time of a measure. A thousand runs have room beside each other.
+/// Limits that end nothing within the time of a measure.
 pub fn patient() -> Limits {
     let hour = Duration::from_secs(3600);
     Limits {
