@@ -51,6 +51,9 @@ pub(crate) async fn start(program: &WorkerProgram) -> Result<Child, StartError> 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
+    // Ctrl-C at a terminal is for the program, which ends its workers when it has no more use for them.
+    #[cfg(unix)]
+    command.process_group(0);
     let (answer, started) = oneshot::channel();
     let handed_over = hand_over(Order { command, runtime: Handle::current(), answer });
     let started = match handed_over {
