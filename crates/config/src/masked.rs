@@ -68,6 +68,8 @@ impl Shown {
 fn of_key(key: &str, value: &Value, author: Author) -> Value {
     match (key, value) {
         ("env" | "headers", Value::Object(entries)) => {
+            // Nothing runs what stands in a header, whoever wrote it.
+            let author = if key == "env" { author } else { Author::User };
             let masked = |(name, value): (&String, &Value)| (name.clone(), of_variable(name, value, author));
             Value::Object(entries.iter().map(masked).collect())
         }
@@ -85,6 +87,11 @@ fn of_key(key: &str, value: &Value, author: Author) -> Value {
 fn of_variable(name: &str, value: &Value, author: Author) -> Value {
     match value {
         Value::String(text) if loads_code(name) => Value::String(Masker { author, is_next: false }.argument(text)),
+        // A stranger knows none of the user's secrets, and any variable may hold what a shell is to run.
+        Value::String(text) if author == Author::Stranger => {
+            let mut masker = Masker { author, is_next: false };
+            Value::String(if is_secret(name) { masker.secret(text) } else { masker.argument(text) })
+        }
         Value::String(text) => Value::String(hidden(text)),
         Value::Null | Value::Bool(_) => value.clone(),
         _ => Value::String(MASK.to_owned()),

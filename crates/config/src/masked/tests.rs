@@ -115,14 +115,17 @@ fn values_of_variables_and_headers_are_masked_but_not_what_decides_which_code_ru
         "oauth": { "client_id": "registered", "client_secret": "hunter2", "scopes": ["read", "write"] },
         "cwd": "/data"
     }));
-    for author in [Author::User, Author::Stranger] {
+    for (author, debug, other) in [(Author::User, MASK, MASK), (Author::Stranger, "hunter2", "'${TOKEN:-hunter2}'")] {
         let shown = Shown::of(&given, author);
         assert_eq!(shown.what, "serve");
         assert_eq!(
             shown.details,
             [
-                "env: DEBUG=••• TOKEN='${TOKEN}' OTHER=••• PORT=••• EMPTY='' NODE_OPTIONS='--require ./evil.js' \
-                 LD_PRELOAD=./evil.so HTTPS_PROXY=http://•••@proxy npm_config__authToken=•••",
+                format!(
+                    "env: DEBUG={debug} TOKEN='${{TOKEN}}' OTHER={other} PORT=••• EMPTY='' NODE_OPTIONS='--require ./evil.js' \
+                     LD_PRELOAD=./evil.so HTTPS_PROXY=http://•••@proxy npm_config__authToken=•••"
+                )
+                .as_str(),
                 "headers: Authorization='Bearer ${TOKEN}' X-Team=•••",
                 "oauth: client_id=registered client_secret=••• scopes=read write",
                 "cwd: /data",
@@ -146,4 +149,17 @@ fn the_whole_command_is_shown_with_the_end_of_each_argument() {
     assert!(shown("x", &[&long]).ends_with("x… (7 more characters)"));
     let many: Vec<&str> = vec!["x"; 1_000];
     assert!(shown("x", &many).ends_with(" x … (800 more)"));
+}
+
+#[test]
+fn a_strangers_variable_hides_nothing_that_a_shell_may_run() {
+    let given = map(json!({
+        "command": "bash",
+        "env": { "BASH_FUNC_npx%%": "() { touch pwned; }", "OPTS": "touch pwned", "API_TOKEN": "$(touch pwned)" }
+    }));
+    let shown = Shown::of(&given, Author::Stranger);
+    assert_eq!(
+        shown.details,
+        ["env: BASH_FUNC_npx%%='() { touch pwned; }' OPTS='touch pwned' API_TOKEN='$(touch pwned)'"]
+    );
 }
