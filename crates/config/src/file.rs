@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use belljar_files::{check_file, check_folder};
+use belljar_files::{check_file, check_folder, check_link};
 
 use cap_std::{ambient_authority, fs::Dir};
 
@@ -57,7 +57,11 @@ fn check_links(path: &Path) -> Result<(), Fault> {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        check_folder(&Dir::open_ambient_dir(&folder, ambient_authority()).map_err(unreadable)?, &folder)?;
+        let opened = Dir::open_ambient_dir(&folder, ambient_authority()).map_err(unreadable)?;
+        check_folder(&opened, &folder)?;
+        if let Some(name) = link.file_name() {
+            check_link(&opened, Path::new(name), &link)?;
+        }
         link = folder.join(target);
     }
     Ok(())

@@ -11,4 +11,4 @@ mod private;
 mod trust;
 
 pub use private::{make_folder, open, own_folder};
-pub use trust::{Distrust, check_file, check_folder};
+pub use trust::{Distrust, check_file, check_folder, check_link};

@@ -83,6 +83,22 @@ fn unknown(path: &Path, error: &std::io::Error) -> Distrust {
     Distrust::Unknown { path: path.to_owned(), problem: error.to_string() }
 }
 
+/// Whether a link belongs to the user or root: whoever made it chose where it leads. Its folder is judged by [`check_folder`].
+///
+/// # Errors
+/// It is somebody else's, or its owner cannot be told.
+pub fn check_link(folder: &Dir, name: &Path, path: &Path) -> Result<(), Distrust> {
+    #[cfg(unix)]
+    {
+        let metadata = folder.symlink_metadata(name).map_err(|error| unknown(path, &error))?;
+        // Everybody may write "to" a link, so that its mode says nothing.
+        let standing = unix::Standing { mode: 0, ..unix::Standing::of(&metadata) };
+        unix::judge(&standing, path, &unix::System)?;
+    }
+    let _ = (folder, name, path);
+    Ok(())
+}
+
 /// A path as a shell takes it.
 fn in_a_shell(path: &Path) -> String {
     let path = path.display().to_string();
