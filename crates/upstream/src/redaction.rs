@@ -25,7 +25,7 @@ pub(crate) fn redactor_of(spec: &ServerSpec) -> Redactor {
             for value in command.env.values() {
                 add_value(value, &mut secrets);
             }
-            command.args.iter().for_each(|argument| add_url(argument, &mut secrets));
+            command.args.iter().for_each(|argument| add_urls(argument, &mut secrets));
             Redactor::new(secrets.iter().map(String::as_str))
         }
         Transport::Http(endpoint) => redactor_of_endpoint(endpoint),
@@ -57,7 +57,7 @@ pub(crate) fn redacted_line(text: &str, limit: usize, redactor: &Redactor) -> St
 
 /// Adds a value of `env` or `headers`, and what in it is a secret by itself.
 fn add_value(value: &str, secrets: &mut Vec<String>) {
-    add_url(value, secrets);
+    add_urls(value, secrets);
     if SETTINGS.contains(&value) || is_path(value) || is_plain_url(value) {
         return;
     }
@@ -71,6 +71,41 @@ fn add_value(value: &str, secrets: &mut Vec<String>) {
         secrets.extend(pair.split_once(':').map(|(_, password)| password.to_owned()));
         secrets.push(pair);
     }
+}
+
+/// Adds what each URL in a text carries. Connection strings are often URLs of no kind that a parser takes (several hosts, a raw `#`
+/// or `/` in the password, `jdbc:` in front, `--dsn=` before it), so they are also looked for by their form.
+fn add_urls(text: &str, secrets: &mut Vec<String>) {
+    add_url(text, secrets);
+    for word in text.split(|character: char| character.is_whitespace() || matches!(character, '"' | '\'' | '<' | '>')) {
+        let rest = match (word.split_once("://"), word.split_once('@')) {
+            (Some((_, rest)), _) => rest,
+            // As Go's drivers write it: user:password@tcp(host)/name.
+            (None, Some((user, _))) if user.contains(':') => word,
+            (None, _) => continue,
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        // Where a password has a raw '/', '?' or '#', the last '@' of all ends it.
+        for userinfo in [authority, rest].into_iter().filter_map(|part| part.rsplit_once('@').map(|(info, _)| info)) {
+            let userinfo =
+                userinfo.rsplit_once('=').filter(|_| !word.contains("://")).map_or(userinfo, |(_, info)| info);
+            add_written(userinfo, secrets);
+            if let Some((user, password)) = userinfo.split_once(':') {
+                add_written(user, secrets);
+                add_written(password, secrets);
+            }
+        }
+        let query = rest.split_once('?').map_or("", |(_, query)| query);
+        for part in query.split(['&', ';', '#']) {
+            add_written(part.split_once('=').map_or(part, |(_, value)| value), secrets);
+        }
+    }
+}
+
+/// Adds a part as it is written and as it is meant.
+fn add_written(written: &str, secrets: &mut Vec<String>) {
+    secrets.push(written.to_owned());
+    secrets.push(percent_decode_str(written).decode_utf8_lossy().into_owned());
 }
 
 /// Adds what a URL carries in its user, password, query and fragment, as it is written and as it is meant.
@@ -143,6 +178,29 @@ mod tests {
             "[redacted] [redacted]"
         );
         assert_eq!(of_env("x").redact("in-an-argument"), "[redacted]");
+    }
+
+    #[test]
+    fn connection_strings_hold_secrets_whether_a_parser_takes_them_or_not() {
+        for (written, secret) in [
+            ("--db=postgres://bob:sesame-open@db/x", "sesame-open"),
+            ("DATABASE_URL=postgres://bob:sesame-open@db/x", "sesame-open"),
+            ("mongodb://bob:sesame-open@h1:27017,h2:27017/db?replicaSet=rs", "sesame-open"),
+            ("jdbc:postgresql://h/db?user=bob&password=sesame-open", "sesame-open"),
+            ("bob:sesame-open@tcp(127.0.0.1:3306)/db", "sesame-open"),
+            ("--dsn=bob:sesame-open@tcp(127.0.0.1:3306)/db", "sesame-open"),
+            ("postgres://bob:sesame-open@h:99999/db", "sesame-open"),
+            ("connect to \"redis://:sesame-open@h:6379/0\" now", "sesame-open"),
+            ("postgres://bob:sesame/#?open@h/db", "sesame/#?open"),
+        ] {
+            let command = |args, env| StdioCommand { command: "x".to_owned(), args, env, cwd: None, sandbox: None };
+            let argument = command(vec![written.to_owned()], BTreeMap::new());
+            let variable = command(Vec::new(), BTreeMap::from([("URL".to_owned(), written.to_owned())]));
+            for command in [argument, variable] {
+                let redactor = redactor_of(&ServerSpec::new("db", Transport::Stdio(command)));
+                assert_eq!(redactor.redact(&format!("{secret} is wrong")), "[redacted] is wrong", "{written}");
+            }
+        }
     }
 
     #[test]
