@@ -2,7 +2,7 @@
 //!
 //! Names, messages, logs and descriptions come from scripts, child servers and clients. Some characters in them act on
 //! whoever reads: they move a terminal's cursor, start a line that looks like one of belljar's own, change the direction of
-//! what follows, or take no room at all. Every output of belljar passes foreign texts through here, as one line ([`line`]), as
+//! what follows, or take no room at all. Every output of belljar passes foreign texts through here, as one line ([`fn@line`]), as
 //! an indented block ([`block`]) or as JSON ([`json`]), and no other place has a list of such characters.
 //!
 //! Nothing is dropped: what is not shown as it is becomes its escape, such as `\u{202e}`.
