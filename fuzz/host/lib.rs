@@ -13,6 +13,8 @@ mod arguments;
 mod frame;
 #[path = "../../crates/sandbox/src/fuzzing.rs"]
 mod guest;
+#[path = "../../crates/sandbox/src/holdings.rs"]
+mod holdings;
 #[path = "../../crates/gateway/src/tool_result/mod.rs"]
 mod tool_result;
 #[path = "../../crates/sandbox/src/tools.rs"]
