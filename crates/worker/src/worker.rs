@@ -162,7 +162,8 @@ impl WorkerProcess {
         self.child.id()
     }
 
-    /// How a process that has closed its pipes ended, and the first bytes of its stderr. It is killed if it goes on.
+    /// How a process that has closed its pipes ended, and the first bytes of its stderr. It is killed if it goes on. Without a
+    /// status, not even that has ended it yet.
     pub async fn ended(&mut self) -> (Option<ExitStatus>, String) {
         let mut complaint = Vec::new();
         if let Some(stderr) = self.stderr.take() {
@@ -174,7 +175,8 @@ impl WorkerProcess {
             Err(_) => {
                 // One that has just ended by itself needs no signal.
                 let _ = self.child.start_kill();
-                self.child.wait().await.ok()
+                // One that the system holds in a call ends when that call does, which may take for ever.
+                timeout(END, self.child.wait()).await.ok().and_then(Result::ok)
             }
         };
         (status, String::from_utf8_lossy(&complaint).into_owned())

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_model::{Limits, Outcome};
+use belljar_model::{ErrorKind, Limits, Outcome, RunError};
 use belljar_sandbox::{Program, Tools};
 use tokio::{
     io::{AsyncRead, BufReader},
@@ -43,7 +43,7 @@ pub(crate) struct Connection {
 struct Runs {
     known: HashMap<u64, Entry>,
     last: u64,
-    condemned: Option<Lost>,
+    /// Why nothing is begun any more: the process has ended, or is about to be.
     lost: Option<Lost>,
 }
 
@@ -102,22 +102,29 @@ impl Connection {
         tokio::select! {
             lost = self.take_all(BufReader::with_capacity(READ_BYTES, from)) => lost,
             lost = self.flushed() => lost,
-            () = self.condemned.notified() => self.lock().condemned.clone().unwrap_or_else(closed),
+            () = self.condemned.notified() => self.lost().unwrap_or_else(closed),
         }
     }
 
-    /// Ends all runs, since there is no process any more.
+    /// Ends all runs, since there is no process any more. The first reason holds.
     pub(crate) fn lose_all(&self, lost: &Lost) {
-        let known = {
+        let (known, lost) = {
             let mut runs = self.lock();
-            runs.lost = Some(lost.clone());
-            std::mem::take(&mut runs.known)
+            let lost = runs.lost.get_or_insert_with(|| lost.clone()).clone();
+            (std::mem::take(&mut runs.known), lost)
         };
+        // Whoever waits for room finds by now that nothing is begun here.
+        self.outbox.end();
         for entry in known.into_values() {
             if let Entry::Live(run) = entry {
                 run.lose(lost.clone());
             }
         }
+    }
+
+    /// Why the process has ended or will be.
+    pub(crate) fn lost(&self) -> Option<Lost> {
+        self.lock().lost.clone()
     }
 
     /// Whether runs may still be begun.
@@ -138,12 +145,27 @@ impl Connection {
         cancelled: impl Future<Output = ()>,
     ) -> Option<Outcome> {
         let namespaces = tools.namespaces();
-        let room = self.outbox.room_for(program.source.len()).await?;
+        let patience = patience.saturating_add(GRACE).min(LONGEST);
+        let mut overdue = pin!(sleep(patience));
+        let mut cancelled = pin!(cancelled);
+        let room = tokio::select! {
+            biased;
+            room = self.outbox.room_for(program.source.len()) => room?,
+            () = &mut cancelled => {
+                return Some(Outcome::refused(RunError::new(ErrorKind::Cancelled, "the run was cancelled")));
+            }
+            // A process that works reads what it is sent at once.
+            () = &mut overdue => {
+                let lost = Lost::Overdue(GRACE);
+                self.condemn(lost.clone());
+                return Some(Outcome::refused(lost.error()));
+            }
+        };
         let (run, mut ended, guard) = self.register(limits, tools, namespaces.len())?;
         self.outbox.send_in(room, to_worker::run(guard.number, program, limits, &namespaces));
 
-        let mut overdue = pin!(sleep(patience.saturating_add(GRACE).min(LONGEST)));
-        let mut cancelled = pin!(cancelled);
+        // The time of the run begins where it can begin.
+        overdue.set(sleep(patience));
         let mut is_cancelled = false;
         let told = loop {
             tokio::select! {
@@ -200,9 +222,9 @@ impl Connection {
         Some((run.clone(), ended, Guard { connection: self.clone(), run, number }))
     }
 
-    /// Has the process ended by whoever serves.
+    /// Has the process ended by whoever serves. Nothing is begun in it meanwhile.
     fn condemn(&self, why: Lost) {
-        self.lock().condemned.get_or_insert(why);
+        self.lock().lost.get_or_insert(why);
         self.condemned.notify_one();
     }
 

@@ -23,6 +23,8 @@ pub(crate) enum Violation {
     Number,
     #[error("more calls than its run may make")]
     Calls,
+    #[error("calls with more bytes of arguments than may be held for its run")]
+    Held,
     #[error("a question before the last one was answered")]
     Questions,
 }

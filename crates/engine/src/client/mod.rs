@@ -1,10 +1,12 @@
 //! The gateway's side: the engine's process is started, spoken to, and replaced when it has ended.
 //!
-//! `connection.rs` is the talk with one process, `run.rs` one run of it, `lost.rs` why a process is no more.
+//! `connection.rs` is the talk with one process, `run.rs` one run of it, `lost.rs` why a process is no more,
+//! `serving.rs` what ends its runs then.
 
 mod connection;
 mod lost;
 mod run;
+mod serving;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +30,7 @@ use tokio::{
 use self::{
     connection::{Connection, Greeting},
     lost::Lost,
+    serving::Serving,
 };
 use crate::protocol::to_worker;
 
@@ -205,8 +208,9 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
         }
     }
     let pid = process.id();
-    let served = connection.clone();
+    let (served, guard) = (connection.clone(), Serving::new(connection.clone(), pid));
     let serving = tokio::spawn(async move {
+        let guard = guard;
         let _logging = tasks;
         let lost = served.serve(from).await;
         if !matches!(lost, Lost::Ended(_)) {
@@ -217,8 +221,7 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
             (Lost::Ended(_), Some(status)) => Lost::Ended(status.to_string()),
             (lost, _) => lost,
         };
-        tracing::error!(pid, "{lost}; it is started again for the next run");
-        served.lose_all(&lost);
+        guard.end(lost);
     });
     Ok(Process { connection, pid, serving: serving.abort_handle() })
 }

@@ -44,11 +44,22 @@ struct State {
     /// The number of the last call.
     last: u64,
     begun: u64,
-    open: BTreeMap<u64, (GrantedTool, Instant)>,
+    /// Calls whose answer is not yet on its way.
+    open: BTreeMap<u64, OpenCall>,
+    /// Bytes of their arguments.
+    held: u64,
     ended: BTreeMap<u64, CallRecord>,
     /// Calls and questions under way; aborted when the run ends.
     tasks: JoinSet<()>,
+    /// Taken when the run ends. No call is made and no question asked from then on.
     ending: Option<oneshot::Sender<Result<Outcome, Lost>>>,
+}
+
+struct OpenCall {
+    /// What was called and when, until the tool has answered.
+    unanswered: Option<(GrantedTool, Instant)>,
+    /// Bytes of its arguments.
+    held: u64,
 }
 
 impl Run {
@@ -67,6 +78,7 @@ impl Run {
             last: 0,
             begun: 0,
             open: BTreeMap::new(),
+            held: 0,
             ended: BTreeMap::new(),
             tasks: JoinSet::new(),
             ending: Some(ending),
@@ -106,12 +118,14 @@ impl Run {
     /// Aborts what is under way, and gives the calls that were made: first those whose answers the script got, in that order.
     pub(crate) fn close(&self, order: &[u64]) -> Vec<CallRecord> {
         let mut state = self.lock();
+        state.ending = None;
         state.tasks = JoinSet::new();
         let mut ended = std::mem::take(&mut state.ended);
         let mut calls: Vec<_> = order.iter().filter_map(|number| ended.remove(number)).collect();
         calls.extend(ended.into_values());
         let open = std::mem::take(&mut state.open);
-        calls.extend(open.into_values().map(|(tool, begun)| apart::unanswered(&tool, begun)));
+        let unanswered = open.into_values().filter_map(|call| call.unanswered);
+        calls.extend(unanswered.map(|(tool, begun)| apart::unanswered(&tool, begun)));
         calls
     }
 
@@ -120,6 +134,9 @@ impl Run {
         let number = call.number;
         let tool = {
             let mut state = self.lock();
+            if state.ending.is_none() {
+                return Ok(());
+            }
             if number <= state.last {
                 return Err(Violation::Number);
             }
@@ -128,27 +145,34 @@ impl Run {
             if state.begun > self.limits.max_calls || state.open.len() as u64 >= self.limits.max_concurrent_calls {
                 return Err(Violation::Calls);
             }
+            // The process refuses such a call itself: it counts these bytes until the script has the answer.
+            let held = call.arguments.len() as u64;
+            if state.held.saturating_add(held) > self.limits.max_held.as_u64() {
+                return Err(Violation::Held);
+            }
             let directory = state.directories.get(call.namespace as usize).and_then(Option::as_ref);
             let tool = directory.and_then(|directory| directory.tool(call.entry as usize));
             let tool = tool.cloned().ok_or(Violation::Tool)?;
-            state.open.insert(number, (tool.clone(), Instant::now()));
+            state.held += held;
+            state.open.insert(number, OpenCall { unanswered: Some((tool.clone(), Instant::now())), held });
             tool
         };
         if call.arguments.len() > AT_ONCE_BYTES {
             let run = self.clone();
             self.spawn(async move {
-                let called = apart::call(&*run.tools, tool, call.arguments, &run.limits);
+                let called = apart::call(run.tools.clone(), tool, call.arguments, &run.limits);
                 run.answer(number, called.await).await;
             });
             return Ok(());
         }
         // Many a tool has its answer at hand, or needs no more than to send its request.
-        let mut called = apart::call(&*self.tools, tool, call.arguments, &self.limits);
+        let mut called = apart::call(self.tools.clone(), tool, call.arguments, &self.limits);
         match called.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             std::task::Poll::Ready((result, record)) => {
                 let bytes = to_worker::call_answer_bytes(&result);
                 if let Some(room) = self.outbox.room_now(bytes) {
                     self.note_end(number, record);
+                    self.free(number);
                     self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result));
                 } else {
                     let run = self.clone();
@@ -163,26 +187,43 @@ impl Run {
         Ok(())
     }
 
-    /// Sends an answer when there is room for it.
+    /// Sends an answer when there is room for it. Until then its call is open, so that `max_concurrent_calls` bounds the answers that
+    /// wait.
     async fn answer(&self, number: u64, (result, record): (Result<JsonText, CallFault>, Option<CallRecord>)) {
         self.note_end(number, record);
         if let Some(room) = self.outbox.room_for(to_worker::call_answer_bytes(&result)).await {
+            self.free(number);
             self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result));
         }
     }
 
     fn note_end(&self, number: u64, record: Option<CallRecord>) {
         let mut state = self.lock();
-        if state.open.remove(&number).is_some()
+        let call = state.open.get_mut(&number);
+        if call.and_then(|call| call.unanswered.take()).is_some()
             && let Some(record) = record
         {
             state.ended.insert(number, record);
         }
     }
 
+    /// Lets another call begin in place of this one. To be called before its answer is sent: the next call may come at once.
+    fn free(&self, number: u64) {
+        let mut state = self.lock();
+        if let Some(call) = state.open.remove(&number) {
+            state.held = state.held.saturating_sub(call.held);
+        }
+    }
+
     fn begin_question(self: &Arc<Self>, question: Question) -> Result<(), Violation> {
-        if std::mem::replace(&mut self.lock().is_asking, true) {
-            return Err(Violation::Questions);
+        {
+            let mut state = self.lock();
+            if state.ending.is_none() {
+                return Ok(());
+            }
+            if std::mem::replace(&mut state.is_asking, true) {
+                return Err(Violation::Questions);
+            }
         }
         let run = self.clone();
         self.spawn(async move {

@@ -1,12 +1,17 @@
 //! What the gateway's side bears of an engine process in which an attacker speaks.
 
-use std::io;
+use std::{
+    io,
+    pin::Pin,
+    sync::atomic::{AtomicUsize, Ordering},
+    task::{Context, Poll},
+};
 
 use belljar_model::{ByteSize, Effect, ErrorKind, JsonText, Usage};
 use belljar_sandbox::ToolSet;
 use serde_json::json;
 use tokio::{
-    io::AsyncWriteExt as _,
+    io::{AsyncRead, AsyncWriteExt as _, ReadBuf},
     sync::oneshot,
     task::JoinHandle,
     time::{Duration, sleep},
@@ -15,15 +20,20 @@ use tokio::{
 use super::{
     connection::Connection,
     lost::{Lost, Violation},
+    run::Run,
     *,
 };
 use crate::protocol::{
     Malformed,
     bytes::Writer,
-    frame::{Header, frame},
+    frame::{HEADER_BYTES, Header, frame},
     from_worker::{self, Question},
+    outbox::Outbox,
     to_worker,
 };
+
+/// A ceiling against hanging.
+const MOMENT: Duration = Duration::from_secs(30);
 
 /// The other side, which says whatever a test wants.
 struct Fake {
@@ -54,15 +64,20 @@ fn connected() -> (Arc<Connection>, JoinHandle<Lost>, Fake) {
     let (from, says) = io::pipe().expect("a pipe");
     let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"));
     let from = Receiver::from_owned_fd(from.into()).expect("a receiver");
-    let served = connection.clone();
-    let serving = tokio::spawn(async move {
-        let lost = served.serve(from).await;
-        served.lose_all(&lost);
-        lost
-    });
+    let serving = serving(&connection, from);
     let hears = Receiver::from_owned_fd(hears.into()).expect("a receiver");
     let says = Sender::from_owned_fd(says.into()).expect("a sender");
     (connection, serving, Fake { hears, says })
+}
+
+fn serving(connection: &Arc<Connection>, from: impl AsyncRead + Unpin + Send + 'static) -> JoinHandle<Lost> {
+    let (served, guard) = (connection.clone(), Serving::new(connection.clone(), None));
+    tokio::spawn(async move {
+        let guard = guard;
+        let lost = served.serve(from).await;
+        guard.end(lost.clone());
+        lost
+    })
 }
 
 fn tools() -> Arc<dyn Tools> {
@@ -80,11 +95,37 @@ fn tools() -> Arc<dyn Tools> {
 
 /// Begins a run of these limits, as number 1 of its connection.
 fn begun(connection: &Arc<Connection>, limits: Limits) -> JoinHandle<Option<Outcome>> {
+    begun_with(connection, "return 1".to_owned(), limits, tools(), std::future::pending())
+}
+
+fn begun_with(
+    connection: &Arc<Connection>,
+    source: String,
+    limits: Limits,
+    tools: Arc<dyn Tools>,
+    cancelled: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<Option<Outcome>> {
     let connection = connection.clone();
-    tokio::spawn(async move {
-        let program = Program::new("return 1");
-        connection.run(&program, &limits, tools(), limits.timeout, std::future::pending()).await
-    })
+    tokio::spawn(async move { connection.run(&Program::new(source), &limits, tools, limits.timeout, cancelled).await })
+}
+
+/// A connection whose process reads nothing, with a run whose source leaves no room for another's.
+async fn full(limits: Limits) -> (Arc<Connection>, JoinHandle<Lost>, Fake, JoinHandle<Option<Outcome>>) {
+    let (connection, serving, fake) = connected();
+    let first = begun_with(&connection, " ".repeat(16 << 20), limits, tools(), std::future::pending());
+    while connection.waiting_frames() == 0 {
+        tokio::task::yield_now().await;
+    }
+    (connection, serving, fake, first)
+}
+
+/// A pipe that panics where it is read.
+struct Panics;
+
+impl AsyncRead for Panics {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        panic!("as the test wants");
+    }
 }
 
 fn ask(namespace: u32) -> Vec<u8> {
@@ -125,6 +166,8 @@ async fn after(frames: Vec<Vec<u8>>, limits: Limits) -> (Lost, Outcome) {
 #[tokio::test]
 async fn a_process_that_breaks_a_rule_is_ended_and_its_run_is_internal() {
     let limits = Limits { max_calls: 3, max_concurrent_calls: 2, max_arguments: ByteSize(100), ..Limits::default() };
+    let limits = Limits { max_held: ByteSize(150), ..limits };
+    let padded = |number| from_worker::call(1, number, 0, 1, &format!("{{\"a\":\"{}\"}}", "x".repeat(80)));
     let null = || outcome(Ok(JsonText::null()), vec![]);
     let with_kind = |kind, body: &[u8]| vec![frame(kind, 1, body)];
     let malformed = |malformed| Violation::Malformed(malformed);
@@ -152,6 +195,7 @@ async fn a_process_that_breaks_a_rule_is_ended_and_its_run_is_internal() {
         ("a number twice", vec![call(5, 0, 1), call(5, 0, 1)], Violation::Number),
         ("a number that goes back", vec![call(5, 0, 1), call(4, 0, 1)], Violation::Number),
         ("too many calls at once", vec![call(1, 0, 1), call(2, 0, 1), call(3, 0, 1)], Violation::Calls),
+        ("more arguments than are held for a run", vec![padded(1), padded(2)], Violation::Held),
         ("too many calls", (1..=4).map(|number| call(number, 0, 0)).collect(), Violation::Calls),
         ("two questions at once", vec![[ask(0), ask(0)].concat()], Violation::Questions),
         ("a call that ends early", with_kind(from_worker::CALL, &[1, 0, 0]), malformed(Malformed::Short)),
@@ -321,4 +365,151 @@ async fn one_that_reads_nothing_holds_up_its_own_answers_alone() {
     assert!(connection.waiting_frames() <= 5, "{}", connection.waiting_frames());
     drop(fake);
     assert!(matches!(serving.await.expect("no panic"), Lost::Ended(_)));
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_room_can_be_cancelled_and_goes_elsewhere_when_its_process_ends() {
+    let (connection, serving, fake, first) = full(Limits::default()).await;
+    let (cancel, cancelled) = oneshot::channel::<()>();
+    let cancelled = async { drop(cancelled.await) };
+    let second = begun_with(&connection, "return 1".to_owned(), Limits::default(), tools(), cancelled);
+    let third = begun(&connection, Limits::default());
+    tokio::task::yield_now().await;
+    cancel.send(()).expect("it waits");
+    let second = timeout(MOMENT, second).await.expect("it ends").expect("no panic").expect("it is not begun elsewhere");
+    assert_eq!(second.result.expect_err("it was cancelled").kind, ErrorKind::Cancelled);
+    drop(fake);
+    assert!(matches!(serving.await.expect("no panic"), Lost::Ended(_)));
+    assert!(first.await.expect("no panic").is_some_and(|outcome| !outcome.is_ok()));
+    let third = timeout(MOMENT, third).await.expect("it ends").expect("no panic");
+    assert!(third.is_none(), "it was never sent, so another process can have it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_reads_nothing_is_ended_when_a_run_has_waited_its_time_for_room() {
+    let patient = Limits { timeout: Duration::from_secs(3600), ..Limits::default() };
+    let (connection, serving, _fake, first) = full(patient).await;
+    let second = begun(&connection, Limits { timeout: Duration::from_secs(1), ..Limits::default() });
+    // As long as the first has time, the second has none: nobody else can have ended the process.
+    let second = timeout(Duration::from_secs(60), second).await.expect("it ends").expect("no panic");
+    let error = second.expect("its time is over").result.expect_err("it was lost");
+    assert!(error.message.contains("had not ended a run"), "{}", error.message);
+    assert!(matches!(serving.await.expect("no panic"), Lost::Overdue(_)));
+    assert!(first.await.expect("no panic").is_some_and(|outcome| !outcome.is_ok()));
+}
+
+#[tokio::test]
+async fn runs_end_when_the_task_that_serves_their_process_panics_or_is_aborted() {
+    let (_from, to) = io::pipe().expect("a pipe");
+    let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"));
+    let run = begun(&connection, Limits::default());
+    tokio::task::yield_now().await;
+    assert!(serving(&connection, Panics).await.expect_err("it panics").is_panic());
+    assert!(!connection.is_alive());
+    let outcome = timeout(MOMENT, run).await.expect("it ends").expect("no panic").expect("it had begun");
+    assert!(outcome.result.expect_err("it was lost").message.contains("panicked"));
+
+    let (connection, serving, mut fake) = connected();
+    let run = begun(&connection, Limits::default());
+    fake.hear(to_worker::RUN).await;
+    serving.abort();
+    let outcome = timeout(MOMENT, run).await.expect("it ends").expect("no panic").expect("it had begun");
+    assert!(!outcome.is_ok() && !connection.is_alive());
+}
+
+#[tokio::test]
+async fn a_tool_that_panics_before_it_gives_its_future_fails_alone() {
+    let (connection, _serving, mut fake) = connected();
+    let panics = |_| -> std::future::Ready<Result<serde_json::Value, String>> { panic!("at once") };
+    let tools = Arc::new(ToolSet::new().with("a", "panics", Effect::External, panics));
+    let run = begun_with(&connection, "return 1".to_owned(), Limits::default(), tools, std::future::pending());
+    fake.hear(to_worker::RUN).await;
+    fake.say(&ask(0)).await;
+    fake.hear(to_worker::ANSWER).await;
+    fake.say(&call(1, 0, 0)).await;
+    fake.hear(to_worker::CALL_ANSWER).await;
+    fake.say(&outcome(Ok(JsonText::null()), vec![1])).await;
+    let outcome = run.await.expect("no panic").expect("it had begun");
+    let errors: Vec<_> = outcome.calls.iter().filter_map(|call| call.error.as_deref()).collect();
+    assert!(matches!(errors[..], [error] if error.contains("panicked")), "{errors:?}");
+    assert!(connection.is_alive());
+}
+
+#[tokio::test]
+async fn nothing_is_begun_in_a_process_that_is_about_to_be_ended() {
+    // Nobody serves it, so nobody ends it.
+    let (from, to) = io::pipe().expect("a pipe");
+    let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"));
+    let run = begun(&connection, Limits::default());
+    tokio::task::yield_now().await;
+    run.abort();
+    assert!(run.await.expect_err("it was aborted").is_cancelled());
+    connection.age_dropped_runs();
+    assert!(connection.is_alive());
+    assert!(begun(&connection, Limits::default()).await.expect("no panic").is_none());
+    assert!(!connection.is_alive(), "whoever asks again would get it again, without end");
+    drop(from);
+}
+
+#[tokio::test]
+async fn a_call_that_comes_while_its_run_is_dropped_is_not_made() {
+    let (from, to) = io::pipe().expect("a pipe");
+    let outbox = Arc::new(Outbox::new(Sender::from_owned_fd(to.into()).expect("a sender")));
+    let flushed = outbox.clone();
+    let _flushing = tokio::spawn(async move { flushed.flush().await });
+    let mut from = Receiver::from_owned_fd(from.into()).expect("a receiver");
+    let called = Arc::new(AtomicUsize::new(0));
+    let counted = called.clone();
+    let count = move |_| std::future::ready(Ok(json!(counted.fetch_add(1, Ordering::SeqCst))));
+    let tools = Arc::new(ToolSet::new().with("a", "count", Effect::External, count));
+    let (run, _ended) = Run::new(1, Limits::default(), tools, 1, outbox);
+    let body = |frame: &[u8]| frame[HEADER_BYTES..].to_vec();
+    run.take(from_worker::DIRECTORY, &body(&ask(0))).expect("it may ask");
+    Header::read(&mut from).await.expect("a pipe").expect("the directory");
+    run.take(from_worker::CALL, &body(&call(1, 0, 0))).expect("it may call");
+    assert_eq!(called.load(Ordering::SeqCst), 1);
+    assert_eq!(run.close(&[]).len(), 1);
+    run.take(from_worker::CALL, &body(&call(2, 0, 0))).expect("it cannot know that its run was dropped");
+    for _ in 0..2 {
+        run.take(from_worker::DIRECTORY, &body(&ask(0))).expect("the same");
+    }
+    assert_eq!(called.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn arguments_are_held_until_their_call_is_answered() {
+    let limits = Limits { max_held: ByteSize(150), ..Limits::default() };
+    let (connection, _serving, mut fake) = connected();
+    let run = begun(&connection, limits);
+    fake.hear(to_worker::RUN).await;
+    fake.say(&ask(0)).await;
+    fake.hear(to_worker::ANSWER).await;
+    for number in 1..=5 {
+        fake.say(&from_worker::call(1, number, 0, 0, &format!("{{\"a\":\"{}\"}}", "x".repeat(80)))).await;
+        fake.hear(to_worker::CALL_ANSWER).await;
+    }
+    fake.say(&outcome(Ok(JsonText::null()), vec![1, 2, 3, 4, 5])).await;
+    let outcome = run.await.expect("no panic").expect("it had begun");
+    assert!(outcome.is_ok() && outcome.calls.iter().all(|call| call.ok), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn answers_that_wait_for_room_count_as_calls_at_once() {
+    let (connection, serving, mut fake) = connected();
+    let big = "x".repeat(4 << 20);
+    let large = ToolSet::new().with("a", "large", Effect::ReadOnly, move |_| std::future::ready(Ok(json!(big))));
+    let limits = Limits { max_result: ByteSize::mib(16), max_concurrent_calls: 6, ..Limits::default() };
+    let run = begun_with(&connection, "return 1".to_owned(), limits, Arc::new(large), std::future::pending());
+    fake.hear(to_worker::RUN).await;
+    fake.say(&ask(0)).await;
+    fake.hear(to_worker::ANSWER).await;
+    // There is room for three or four answers, and for six more calls.
+    for number in 1..=20 {
+        fake.say(&call(number, 0, 0)).await;
+    }
+    drop(fake.says);
+    assert_eq!(serving.await.expect("no panic"), Lost::Violated(Violation::Calls));
+    let outcome = run.await.expect("no panic").expect("it had begun");
+    assert!((9..=11).contains(&outcome.calls.len()), "{}", outcome.calls.len());
+    assert!(outcome.calls.iter().all(|call| call.ok), "all were answered: {outcome:?}");
 }

@@ -52,7 +52,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until a frame of so many bytes may be sent.
+    /// Waits until a frame of so many bytes may be sent; `None` after [`Outbox::end`].
     pub(crate) async fn room_for(&self, bytes: usize) -> Option<Room> {
         self.room.clone().acquire_many_owned(kib(bytes)).await.ok().map(Room)
     }
@@ -101,6 +101,14 @@ impl Outbox {
                 }
             }
         }
+    }
+
+    /// Drops what waits, and sends nothing more. Whoever waits for room is told that there will be none.
+    pub(crate) fn end(&self) {
+        self.room.close();
+        let mut queue = self.lock();
+        queue.is_closed = true;
+        queue.frames.clear();
     }
 
     fn close(&self, error: io::Error) -> io::Error {
