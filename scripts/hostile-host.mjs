@@ -10,7 +10,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
 import { performance } from "node:perf_hooks";
@@ -69,6 +69,8 @@ async function child() {
 /** `belljar serve` with its client, which can be told not to read. */
 class Served {
   constructor(belljar) {
+    // As the kernel has it.
+    this.name = basename(belljar).slice(0, 15);
     this.folder = mkdtempSync(join(tmpdir(), "hostile-host-"));
     const config = join(this.folder, "belljar.toml");
     const command = `command = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify([self, "child"])}\n`;
@@ -76,6 +78,7 @@ class Served {
     const env = { PATH: process.env.PATH, HOME: this.folder, BELLJAR_NO_DAEMON: "1" };
     this.process = spawn(belljar, ["serve", "--config", config], { env, stdio: ["pipe", "pipe", "ignore"] });
     this.process.stdin.on("error", () => {});
+    this.process.stdin.setMaxListeners(0);
     this.ended = new Promise((end) => this.process.on("exit", end));
     this.waiting = new Map();
     this.next = 0;
@@ -117,7 +120,7 @@ class Served {
     const below = (pid) => pid === String(this.process.pid) || (parents.has(pid) && below(parents.get(pid)));
     let bytes = 0;
     for (const pid of parents.keys()) {
-      if (!below(pid) || !["belljar"].includes(name(pid)) || role(pid) === "__supervise") continue;
+      if (!below(pid) || name(pid) !== this.name || role(pid) === "__supervise") continue;
       bytes += (field(pid, "RssAnon") ?? 0) * 1024;
     }
     return bytes;
