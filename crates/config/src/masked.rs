@@ -8,7 +8,7 @@
 //! An entry that a stranger wrote could hide a command behind such a name (`TOKEN=$(curl …)`): what a shell would act upon
 //! is never masked there.
 
-mod names;
+pub(crate) mod names;
 
 use serde_json::{Map, Value};
 
@@ -67,10 +67,13 @@ impl Shown {
 /// The value of a key of an entry, masked.
 fn of_key(key: &str, value: &Value, author: Author) -> Value {
     match (key, value) {
-        ("env" | "headers", Value::Object(entries)) => {
-            // Nothing runs what stands in a header, whoever wrote it.
-            let author = if key == "env" { author } else { Author::User };
+        ("env", Value::Object(entries)) => {
             let masked = |(name, value): (&String, &Value)| (name.clone(), of_variable(name, value, author));
+            Value::Object(entries.iter().map(masked).collect())
+        }
+        // Nothing runs what stands in a header, whoever wrote it and whatever it is called.
+        ("headers", Value::Object(entries)) => {
+            let masked = |(name, value): (&String, &Value)| (name.clone(), of_header(value));
             Value::Object(entries.iter().map(masked).collect())
         }
         (_, Value::Object(entries)) => Value::Object(entry(entries, author)),
@@ -92,6 +95,12 @@ fn of_variable(name: &str, value: &Value, author: Author) -> Value {
             let mut masker = Masker { author, is_next: false };
             Value::String(if is_secret(name) { masker.secret(text) } else { masker.argument(text) })
         }
+        other => of_header(other),
+    }
+}
+
+fn of_header(value: &Value) -> Value {
+    match value {
         Value::String(text) => Value::String(hidden(text)),
         Value::Null | Value::Bool(_) => value.clone(),
         _ => Value::String(MASK.to_owned()),

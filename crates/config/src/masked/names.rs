@@ -104,7 +104,7 @@ fn is_of_name(character: char) -> bool {
 }
 
 /// Whether the value of a variable decides which code a program loads.
-pub(super) fn loads_code(variable: &str) -> bool {
+pub(crate) fn loads_code(variable: &str) -> bool {
     let variable = variable.to_ascii_uppercase();
     let is_one =
         LOADERS.contains(&variable.as_str()) || LOADER_PREFIXES.iter().any(|prefix| variable.starts_with(prefix));

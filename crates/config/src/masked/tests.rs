@@ -111,7 +111,7 @@ fn values_of_variables_and_headers_are_masked_but_not_what_decides_which_code_ru
             "NODE_OPTIONS": "--require ./evil.js", "LD_PRELOAD": "./evil.so",
             "HTTPS_PROXY": "http://me:hunter2@proxy", "npm_config__authToken": "hunter2"
         },
-        "headers": { "Authorization": "Bearer ${TOKEN}", "X-Team": "hunter2" },
+        "headers": { "Authorization": "Bearer ${TOKEN}", "X-Team": "hunter2", "Home": "hunter2" },
         "oauth": { "client_id": "registered", "client_secret": "hunter2", "scopes": ["read", "write"] },
         "cwd": "/data"
     }));
@@ -126,7 +126,7 @@ fn values_of_variables_and_headers_are_masked_but_not_what_decides_which_code_ru
                      LD_PRELOAD=./evil.so HTTPS_PROXY=http://•••@proxy npm_config__authToken=•••"
                 )
                 .as_str(),
-                "headers: Authorization='Bearer ${TOKEN}' X-Team=•••",
+                "headers: Authorization='Bearer ${TOKEN}' X-Team=••• Home=•••",
                 "oauth: client_id=registered client_secret=••• scopes=read write",
                 "cwd: /data",
             ]
