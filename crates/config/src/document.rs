@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Config, Format, MAX_SERVERS, Variables, daemon,
+    Config, Format, MAX_SERVERS, daemon,
     error::{Fault, Field, Located, shown},
     expand::Expander,
     limits,
@@ -15,12 +15,7 @@ pub(crate) const TOML_KEYS: [&str; 4] = ["limits", "runs", "daemon", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
-pub(crate) fn read(
-    root: &Node,
-    format: Format,
-    directory: &Path,
-    variables: &Variables<'_>,
-) -> Result<Config, Located> {
+pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expander<'_>) -> Result<Config, Located> {
     let (settings, servers) = match format {
         Format::Toml => toml(root)?,
         Format::Json => (Config::default(), Some(json(root)?)),
@@ -38,7 +33,7 @@ pub(crate) fn read(
     if entries.len() > MAX_SERVERS {
         return Err(Fault::TooManyServers { limit: MAX_SERVERS, used: entries.len() }.at(list.offset));
     }
-    let reader = Reader { format, directory, expander: Expander::new(variables) };
+    let reader = Reader { format, directory, expander };
     let servers = entries.iter().filter_map(|entry| reader.read(entry).transpose()).collect::<Result<_, _>>()?;
     Ok(Config { servers, ..settings })
 }

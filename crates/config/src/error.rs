@@ -108,6 +108,9 @@ pub enum Fault {
     /// The text nests too deep.
     #[error("nested deeper than {limit} levels: a configuration needs four")]
     TooDeep { limit: usize },
+    /// The text has more in it than a configuration.
+    #[error("more than {limit} keys and values: is it the right file?")]
+    TooMany { limit: usize },
     /// One table has a key, or one file has a server, twice.
     #[error("'{key}' is defined twice: rename one, or remove it")]
     DuplicateKey { key: String },

@@ -1,7 +1,8 @@
 //! `${…}` in values. One pass: what a variable holds is never looked at again.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
     path::{MAIN_SEPARATOR_STR, Path},
 };
 
@@ -35,11 +36,21 @@ pub struct Variables<'a> {
 pub(crate) struct Expander<'a> {
     variables: &'a Variables<'a>,
     remaining: Cell<usize>,
+    /// Where variables that are not set are noted, if that is no fault.
+    unset: Option<&'a RefCell<BTreeSet<String>>>,
 }
+
+/// Stands for a variable that is not set, wherever it may stand.
+const STAND_IN: &str = "https://unset.invalid";
 
 impl<'a> Expander<'a> {
     pub(crate) fn new(variables: &'a Variables<'a>) -> Self {
-        Self { variables, remaining: Cell::new(EXPANDED_BYTES) }
+        Self { variables, remaining: Cell::new(EXPANDED_BYTES), unset: None }
+    }
+
+    /// The same for a text that is only checked: a variable that is not set goes into `unset`, and is no fault.
+    pub(crate) fn noting(variables: &'a Variables<'a>, unset: &'a RefCell<BTreeSet<String>>) -> Self {
+        Self { unset: Some(unset), ..Self::new(variables) }
     }
 
     /// `text` with each `${…}` replaced. `field` is what the errors name.
@@ -81,6 +92,7 @@ impl<'a> Expander<'a> {
             (None, None) => Err(Fault::NoFolder { field: field.clone(), variable }),
         };
         match name {
+            // `is_folder` knows them too.
             "userHome" => return folder("userHome", self.variables.home),
             "workspaceFolder" => return folder("workspaceFolder", self.variables.workspace),
             "workspaceFolderBasename" => {
@@ -105,7 +117,13 @@ impl<'a> Expander<'a> {
         match ((self.variables.environment)(name), default) {
             (Some(value), _) => Ok(value),
             (None, Some(default)) => Ok(default.to_owned()),
-            (None, None) => Err(Fault::Unset { field: field.clone(), variable: name.to_owned() }),
+            (None, None) => match self.unset {
+                Some(unset) => {
+                    unset.borrow_mut().insert(name.to_owned());
+                    Ok(STAND_IN.to_owned())
+                }
+                None => Err(Fault::Unset { field: field.clone(), variable: name.to_owned() }),
+            },
         }
     }
 }
@@ -113,6 +131,11 @@ impl<'a> Expander<'a> {
 /// What stands there is not quoted: it may be a part of a secret that merely looks like a reference.
 fn unnamed(field: &Field) -> Fault {
     Fault::BadReference { field: field.clone(), problem: "that is followed by no name of a variable" }
+}
+
+/// Whether `${NAME}` is no variable of the environment.
+pub(crate) fn is_folder(name: &str) -> bool {
+    matches!(name, "userHome" | "workspaceFolder" | "workspaceFolderBasename" | "pathSeparator" | "/")
 }
 
 fn is_variable_name(name: &str) -> bool {

@@ -94,6 +94,7 @@ use std::{path::Path, time::Duration};
 use belljar_model::{LimitsPatch, RunsPatch, ServerSpec};
 
 pub use error::{ConfigError, Fault, Field, Position};
+use expand::Expander;
 pub use expand::{EXPANDED_BYTES, Variables};
 pub use file::FILE_BYTES;
 pub use replace::replace;
@@ -190,9 +191,13 @@ pub fn server_names(path: &Path) -> Result<Vec<String>, ConfigError> {
 /// # Errors
 /// [`ConfigError`] without a path.
 pub fn parse(text: &str, format: Format, directory: &Path, variables: &Variables<'_>) -> Result<Config, ConfigError> {
+    parse_with(text, format, directory, Expander::new(variables))
+}
+
+fn parse_with(text: &str, format: Format, directory: &Path, expander: Expander<'_>) -> Result<Config, ConfigError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     tree::parse(text, format)
-        .and_then(|root| document::read(&root, format, directory, variables))
+        .and_then(|root| document::read(&root, format, directory, expander))
         .map_err(|located| located.into_error(text))
 }
 

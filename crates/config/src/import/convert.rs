@@ -7,8 +7,13 @@ use toml_edit::{Array, InlineTable, Item, Table, Value as Toml};
 
 use crate::{
     error::shown,
-    tree::{Entry, Node, Value},
+    expand::is_folder,
+    tree::{Entry, Node, Value, check_unique},
 };
+
+/// How many keys that are left out, and how many notes, are told of one server. People write a handful; a stranger's file could
+/// have millions, which somebody is to read.
+const MOST_TOLD: usize = 20;
 
 /// A server as belljar.toml has it.
 pub(super) struct Converted {
@@ -22,6 +27,8 @@ pub(super) struct Converted {
 /// # Errors
 /// Why it cannot be taken.
 pub(super) fn convert(entries: &[Entry], directory: &Path) -> Result<Converted, String> {
+    // Clients differ in which of two they take.
+    unique(entries)?;
     let get = |key: &str| entries.iter().find(|entry| entry.key == key && !matches!(entry.node.value, Value::Null));
     if let Some(Entry { node: Node { value: Value::Boolean(true), .. }, .. }) = get("disabled") {
         return Err("it is disabled there".to_owned());
@@ -36,11 +43,26 @@ pub(super) fn convert(entries: &[Entry], directory: &Path) -> Result<Converted, 
         conversion.add(entry)?;
     }
     let mut notes = conversion.notes;
-    if !conversion.left_out.is_empty() {
-        notes.push(format!("left out: {}", conversion.left_out.join(", ")));
-    }
     notes.dedup();
+    let mut notes = told(notes);
+    if !conversion.left_out.is_empty() {
+        notes.push(format!("left out: {}", told(conversion.left_out).join(", ")));
+    }
     Ok(Converted { table: conversion.table, notes })
+}
+
+fn unique(entries: &[Entry]) -> Result<(), String> {
+    check_unique(entries).map_err(|located| located.fault.to_string())
+}
+
+/// The first of a list, and how many more there are.
+fn told(mut list: Vec<String>) -> Vec<String> {
+    let more = list.len().saturating_sub(MOST_TOLD);
+    if more > 0 {
+        list.truncate(MOST_TOLD);
+        list.push(format!("{more} more"));
+    }
+    list
 }
 
 struct Conversion<'a> {
@@ -62,12 +84,16 @@ impl Conversion<'_> {
             ("type", Value::String(kind)) if kind == "sse" => self.set("type", "sse"),
             ("type", Value::String(_)) => {}
             ("cwd", Value::String(path)) => self.set_path("cwd", path),
+            ("envFile" | "env_file", Value::String(_)) if self.table.contains_key("env_file") => {
+                return Err("it has both 'envFile' and 'env_file'".to_owned());
+            }
             ("envFile" | "env_file", Value::String(path)) => self.set_path("env_file", path),
             ("args", Value::List(list)) => {
                 let args = list.iter().map(|node| self.text(node, key)).collect::<Result<Array, _>>()?;
                 self.set(key, args);
             }
             ("env" | "headers", Value::Table(entries)) => {
+                unique(entries)?;
                 let mut table = InlineTable::new();
                 for Entry { key: name, node, .. } in entries {
                     if !matches!(node.value, Value::Null) {
@@ -89,6 +115,7 @@ impl Conversion<'_> {
     }
 
     fn add_oauth(&mut self, entries: &[Entry]) -> Result<(), String> {
+        unique(entries)?;
         let mut table = InlineTable::new();
         for Entry { key, node, .. } in entries {
             match (key.as_str(), &node.value) {
@@ -123,8 +150,12 @@ impl Conversion<'_> {
     fn set_path(&mut self, key: &str, path: &str) {
         let path = self.rewritten(path);
         // What begins with a variable is resolved when it is read.
-        let absolute = if path.starts_with("${") { path } else { self.directory.join(path).display().to_string() };
-        self.set(key, absolute);
+        if path.starts_with("${") || Path::new(&path).is_absolute() {
+            return self.set(key, path);
+        }
+        // The folder's own name is no reference, whatever it is.
+        let directory = self.directory.display().to_string().replace("${", "$${");
+        self.set(key, Path::new(&directory).join(path).display().to_string());
     }
 
     fn text(&mut self, node: &Node, key: &str) -> Result<String, String> {
@@ -150,7 +181,8 @@ impl Conversion<'_> {
                     let _ = write!(result, "${{{variable}}}");
                     rest = after.get(input.len() + "input:}".len()..).unwrap_or_default();
                 }
-                (None, Some(name)) if !before.ends_with('$') && is_short_name(name) => {
+                // `${env:userHome}` is a variable, and `${userHome}` is a folder.
+                (None, Some(name)) if !before.ends_with('$') && is_short_name(name) && !is_folder(name) => {
                     let _ = write!(result, "${{{name}}}");
                     rest = after.get(name.len() + "env:}".len()..).unwrap_or_default();
                 }
@@ -266,8 +298,46 @@ mod tests {
             (r#"{"command": "/usr/bin/belljar", "args": ["serve"]}"#, "it is belljar itself"),
             (r#"{"command": ["npx"]}"#, "its 'command' is of a type that belljar does not understand"),
             (r#"{"command": "x", "env": {"A": ["sesame"]}}"#, "its 'env' holds something else than texts"),
+            (r#"{"command": "x", "envFile": "a", "env_file": "b"}"#, "it has both 'envFile' and 'env_file'"),
         ] {
             assert_eq!(converting(json).expect_err(json), reason);
         }
+    }
+
+    #[test]
+    fn what_stands_there_twice_is_not_taken_as_either() {
+        for (json, key) in [
+            (r#"{"command": "shown", "command": "started"}"#, "command"),
+            (r#"{"command": "x", "env": {"A": "1", "A": "2"}}"#, "A"),
+            (r#"{"url": "https://x", "headers": {"A": "1", "A": "2"}}"#, "A"),
+            (r#"{"url": "https://x", "oauth": {"scopes": [], "scopes": []}}"#, "scopes"),
+        ] {
+            let reason = format!("'{key}' is defined twice: rename one, or remove it");
+            assert_eq!(converting(json).expect_err(json), reason);
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_one_server_can_be_read() {
+        let keys: String = (0..500).map(|number| format!(", \"k{number}\": 1")).collect();
+        let inputs: String = (0..500).map(|number| format!("${{input:i{number}}}")).collect();
+        let (_, _, notes) = converting(&format!(r#"{{"command": "{inputs}"{keys}}}"#)).expect("a table");
+        assert_eq!(notes.len(), MOST_TOLD + 2, "{notes:?}");
+        assert_eq!(notes[MOST_TOLD], "480 more");
+        assert!(notes[MOST_TOLD + 1].ends_with("'k19', 480 more"), "{notes:?}");
+    }
+
+    #[test]
+    fn references_mean_what_they_mean_in_the_clients_file() {
+        let taken = |folder: &str, json: &str| {
+            let Ok(root) = tree::parse(json, Format::Json) else { panic!("no JSON: {json}") };
+            let Value::Table(entries) = &root.value else { panic!("no object: {json}") };
+            convert(entries, Path::new(folder)).expect("a table").table.to_string()
+        };
+        // A variable of the environment is not a folder of the same name.
+        assert_eq!(taken("/", r#"{"command": "${env:userHome}"}"#), "command = \"${env:userHome}\"\n");
+        // Nor is what a folder is called a reference.
+        let json = r#"{"cwd": "${A}/sub", "env_file": "sub/${A}"}"#;
+        assert_eq!(taken("/${B}$${", json), "cwd = \"${A}/sub\"\nenv_file = \"/$${B}$$${/sub/${A}\"\n");
     }
 }

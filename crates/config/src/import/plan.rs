@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
@@ -10,17 +10,21 @@ use belljar_model::ServerSpec;
 use toml_edit::Table;
 
 use crate::{
-    ConfigError, Format, MAX_SERVERS, Variables, document,
+    ConfigError, FILE_BYTES, Format, MAX_SERVERS, Variables, document,
     error::{Fault, Located, shown},
+    expand::Expander,
     file,
     import::convert::{Converted, as_json, convert},
     masked::{Author, Shown},
-    parse,
+    parse_with,
     tree::{self, Entry, Value, check_unique},
 };
 
 /// The largest file of a client. Some keep the history of conversations in the file that has the servers.
 const CLIENT_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The most variables that a server may need without their being set: each is named to the user, who has to set it.
+const MAX_UNSET: usize = 256;
 
 /// A file to take servers from.
 #[derive(Debug, Clone)]
@@ -105,8 +109,23 @@ impl Plan {
 
     /// Looks into a file. It is read this once: [`Plan::take`] takes what was seen here.
     pub fn look(&self, source: Source, variables: &Variables<'_>) -> Found {
+        let directory = source.path.parent().unwrap_or(Path::new(""));
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let text = file::read_within(&source.path, CLIENT_FILE_BYTES);
+        self.look_at(source, text, &directory, variables)
+    }
+
+    /// The same for a file in `directory` whose text, or why there is none, is known.
+    pub(super) fn look_at(
+        &self,
+        source: Source,
+        text: Result<String, Fault>,
+        directory: &Path,
+        variables: &Variables<'_>,
+    ) -> Found {
         let mut tables = Vec::new();
-        let items = self.read(&source, &mut tables, variables);
+        let text = text.map_err(ConfigError::from);
+        let items = text.and_then(|text| self.read(&source, &text, directory, &mut tables, variables));
         let items = items.map_err(|error| ConfigError { path: Some(source.path.clone()), ..error });
         if items.is_err() {
             tables.clear();
@@ -143,16 +162,15 @@ impl Plan {
     fn read(
         &self,
         source: &Source,
+        text: &str,
+        directory: &Path,
         tables: &mut Vec<(String, Table)>,
         variables: &Variables<'_>,
     ) -> Result<Vec<Item>, ConfigError> {
-        let text = file::read_within(&source.path, CLIENT_FILE_BYTES)?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let located = |located: Located| located.into_error(text);
         let root = tree::parse(text, Format::Json).map_err(located)?;
         let lists = document::lists(&root, variables.workspace).map_err(located)?;
-        let directory = source.path.parent().unwrap_or(Path::new(""));
-        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let mut items = Vec::new();
         for list in lists {
             let Value::Table(entries) = &list.node.value else { continue };
@@ -163,7 +181,7 @@ impl Plan {
             }
             for entry in entries {
                 let decision = self
-                    .decide(entry, &directory, source, tables, variables)
+                    .decide(entry, directory, source, tables, variables)
                     .unwrap_or_else(|reason| Decision::Leave { reason });
                 items.push(Item { name: shown(&entry.key), decision });
             }
@@ -200,8 +218,9 @@ impl Plan {
         Ok(Decision::Take { name, shown, notes, unset })
     }
 }
+
 /// A name that a server can have.
-fn name_of(name: &str) -> String {
+pub(super) fn name_of(name: &str) -> String {
     let allowed = |character: char| if character == '.' || character.is_control() { '-' } else { character };
     let mut allowed: String = name.chars().map(allowed).collect();
     while allowed.len() > ServerSpec::NAME_BYTES {
@@ -212,28 +231,21 @@ fn name_of(name: &str) -> String {
 
 /// Reads `table` as belljar will, and gives the variables that it needs and that are not set.
 fn check(name: &str, table: &Table, variables: &Variables<'_>) -> Result<Vec<String>, String> {
-    let text = super::write::document_of([(name, table)]);
-    check_text(&text, variables)
+    // All paths in it are absolute by now.
+    check_text(&super::write::document_of([(name, table)]), Path::new("/"), variables)
 }
 
-/// Reads a belljar.toml, and gives the variables that it needs and that are not set.
-pub(super) fn check_text(text: &str, variables: &Variables<'_>) -> Result<Vec<String>, String> {
-    /// Stands for a variable that is not set, wherever it may stand.
-    const STAND_IN: &str = "https://unset.invalid";
-    const MOST: usize = 256;
-    let unset = RefCell::new(BTreeSet::new());
-    let environment = |variable: &str| {
-        (variables.environment)(variable).or_else(|| unset.borrow().contains(variable).then(|| STAND_IN.to_owned()))
-    };
-    for _ in 0..MOST {
-        let with_stand_ins = Variables { environment: &environment, ..*variables };
-        match parse(text, Format::Toml, Path::new("/"), &with_stand_ins) {
-            Ok(_) => return Ok(unset.into_inner().into_iter().collect()),
-            Err(ConfigError { fault, .. }) => match *fault {
-                Fault::Unset { variable, .. } if unset.borrow_mut().insert(variable.clone()) => {}
-                fault => return Err(fault.to_string()),
-            },
-        }
+/// Reads a belljar.toml in `directory`, and gives the variables that it needs and that are not set.
+pub(super) fn check_text(text: &str, directory: &Path, variables: &Variables<'_>) -> Result<Vec<String>, String> {
+    if text.len() as u64 > FILE_BYTES {
+        return Err(format!("belljar.toml would have {} bytes, and may have {FILE_BYTES}", text.len()));
     }
-    Err(format!("it needs more than {MOST} variables that are not set"))
+    let unset = RefCell::default();
+    parse_with(text, Format::Toml, directory, Expander::noting(variables, &unset))
+        .map_err(|error| error.fault.to_string())?;
+    let unset = unset.into_inner();
+    if unset.len() > MAX_UNSET {
+        return Err(format!("it needs {} variables that are not set; the limit is {MAX_UNSET}", unset.len()));
+    }
+    Ok(unset.into_iter().collect())
 }

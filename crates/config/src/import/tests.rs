@@ -239,6 +239,57 @@ fn what_was_there_is_kept_as_it_is_written_and_copied_first() {
 }
 
 #[test]
+fn a_file_that_names_another_beside_it_is_added_to() {
+    let home = home();
+    let target = home.path().join("belljar.toml");
+    fs::write(home.path().join(".env"), "A=1\n").unwrap();
+    fs::write(&target, "[servers.ours-already]\ncommand = 'x'\nenv_file = '.env'\n").unwrap();
+    let written = write(&target, &plan(home.path(), &["ours-already".to_owned()]), &variables(home.path())).unwrap();
+    assert_eq!(written.servers, 5);
+    assert_eq!(loaded(&target).servers.len(), 6);
+}
+
+#[test]
+fn a_server_that_belljar_could_not_read_again_is_left() {
+    let home = home();
+    let unset: String = (0..300).map(|number| format!("${{UNSET_{number}}}")).collect();
+    let text = format!(
+        r#"{{"mcpServers": {{"long": {{"command": "x", "args": ["{}"]}}, "unset": {{"command": "{unset}"}}, "set": {{"command": "${{NOT:-x}}"}}}}}}"#,
+        "x".repeat(usize::try_from(crate::FILE_BYTES).unwrap())
+    );
+    let path = home.path().join("mcp.json");
+    fs::write(&path, text).unwrap();
+    let source = Source { title: "a file".to_owned(), path, author: Author::Stranger };
+    let found = Plan::default().look(source, &variables(home.path()));
+    assert_eq!(
+        said_of(&found),
+        [
+            "long: belljar.toml would have 1048618 bytes, and may have 1048576",
+            "unset: it needs 300 variables that are not set; the limit is 256",
+            // One that has a default is not needed.
+            "set -> set: '${NOT:-x}'; []; []; []"
+        ]
+    );
+}
+
+#[test]
+fn more_servers_than_belljar_could_read_again_are_not_written() {
+    let home = home();
+    let target = home.path().join("belljar.toml");
+    let argument = "x".repeat(700_000);
+    let text = format!(r#"{{"mcpServers": {{"a": {{"command": "{argument}"}}, "b": {{"command": "{argument}"}}}}}}"#);
+    let path = home.path().join("mcp.json");
+    fs::write(&path, text).unwrap();
+    let mut plan = Plan::default();
+    let source = Source { title: "a file".to_owned(), path, author: Author::Stranger };
+    plan.take(plan.look(source, &variables(home.path())));
+    assert_eq!(plan.len(), 2);
+    let fault = write(&target, &plan, &variables(home.path())).unwrap_err();
+    assert!(matches!(&fault, WriteFault::Rejected { problem, .. } if problem.contains("may have 1048576")), "{fault}");
+    assert!(!target.exists());
+}
+
+#[test]
 fn a_file_that_is_wrong_already_is_left_alone() {
     let home = home();
     let target = home.path().join("belljar.toml");

@@ -74,7 +74,7 @@ pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Writ
     };
     let rejected = |problem| WriteFault::Rejected { path: path.to_owned(), problem };
     let text = joined(existing.as_deref().unwrap_or_default(), plan).map_err(rejected)?;
-    check_text(&text, variables).map_err(rejected)?;
+    check_text(&text, path.parent().unwrap_or(Path::new("")), variables).map_err(rejected)?;
 
     // A link is followed: whoever made it wants the file behind it.
     let real = if existing.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
@@ -110,7 +110,7 @@ pub(super) fn document_of<'t>(servers: impl IntoIterator<Item = (&'t str, &'t Ta
 }
 
 /// `existing` with the servers of the plan at its end.
-fn joined(existing: &str, plan: &Plan) -> Result<String, String> {
+pub(super) fn joined(existing: &str, plan: &Plan) -> Result<String, String> {
     let existing = existing.strip_prefix('\u{feff}').unwrap_or(existing);
     let mut document: DocumentMut = existing.parse().map_err(|_| "it is not valid TOML".to_owned())?;
     insert(&mut document, plan.tables())?;

@@ -25,8 +25,12 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
+/// The most keys, values and comments in one file. A client's own settings have some thousand; the tree takes some 200 bytes for
+/// each, whatever little the text does.
+const MAX_VALUES: usize = 1_000_000;
+
 pub(super) fn parse(text: &str) -> Result<Node, Located> {
-    check_depth(text)?;
+    check_size(text)?;
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
         let message = message(error.kind());
         Fault::Syntax { format: Format::Json, message }.at(error.range().start)
@@ -35,8 +39,9 @@ pub(super) fn parse(text: &str) -> Result<Node, Located> {
     Ok(parsed.value.map_or(Node { offset: 0, value: Value::Null }, node))
 }
 
-/// Bounds the nesting by the tokens that the parser will see. What is no token is left to the parser to report.
-fn check_depth(text: &str) -> Result<(), Located> {
+/// Bounds the nesting and the number of values by the tokens that the parser will see. What is no token is left to the parser to
+/// report.
+fn check_size(text: &str) -> Result<(), Located> {
     let mut scanner = Scanner::new(
         text,
         &ScannerOptions {
@@ -48,12 +53,18 @@ fn check_depth(text: &str) -> Result<(), Located> {
             allow_extended_string_escapes: OPTIONS.allow_extended_string_escapes,
         },
     );
-    let mut nesting = Nesting::default();
+    let (mut nesting, mut values) = (Nesting::default(), 0);
     while let Ok(Some(token)) = scanner.scan() {
         match token {
             Token::OpenBrace | Token::OpenBracket => nesting.open(scanner.token_start())?,
             Token::CloseBrace | Token::CloseBracket => nesting.close(1),
             _ => {}
+        }
+        if !matches!(token, Token::Comma | Token::Colon | Token::CloseBrace | Token::CloseBracket) {
+            values += 1;
+            if values > MAX_VALUES {
+                return Err(Fault::TooMany { limit: MAX_VALUES }.at(scanner.token_start()));
+            }
         }
     }
     Ok(())
@@ -129,6 +140,16 @@ mod tests {
         let root = parse("// one\n{ /* two */ \"a\": [1, true, null,], \"b\": {}, }").ok().expect("a tree");
         let Value::Table(entries) = root.value else { panic!("no table") };
         assert_eq!(entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_file_of_more_values_than_a_configuration_has_is_refused_before_a_tree_is_built() {
+        let list = |values: usize| format!("[{}0]", "0,".repeat(values - 1));
+        assert!(parse(&list(MAX_VALUES - 1)).is_ok());
+        assert_eq!(
+            error(&format!("\n{}", list(MAX_VALUES))),
+            "line 2, column 2000000: more than 1000000 keys and values: is it the right file?"
+        );
     }
 
     #[test]
