@@ -74,6 +74,8 @@ mod env_file;
 mod error;
 mod expand;
 mod file;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod import;
 mod life;
 mod limits;

@@ -6,6 +6,8 @@
 //! [`crate::masked`]. A project's file is a stranger's: it is looked into, and taken only by whoever asked for it.
 
 mod convert;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod places;
 mod plan;
 #[cfg(test)]
