@@ -178,9 +178,19 @@ impl Setup {
         if self.runs.process == Some(true) { " in a confined process of their own" } else { "" }
     }
 
+    /// Starts the engine.
+    pub(crate) async fn engine(&self) -> Result<Engine, Failure> {
+        engine(&self.runs).await
+    }
+
     /// Adds the engine. `limits` are the owner's own, and may be higher than the configured ones.
     pub(crate) async fn gateway(&self, limits: &LimitsPatch) -> Result<Gateway, Failure> {
-        Ok(Gateway::new(self.toolbox.clone(), engine(&self.runs).await?, limits.over(&self.limits)))
+        Ok(self.gateway_with(self.engine().await?, limits))
+    }
+
+    /// The same with an engine that is there.
+    pub(crate) fn gateway_with(&self, engine: Engine, limits: &LimitsPatch) -> Gateway {
+        Gateway::new(self.toolbox.clone(), engine, limits.over(&self.limits))
     }
 }
 
@@ -215,6 +225,10 @@ async fn apart(runs: &RunsPatch) -> Result<Engine, Failure> {
             "[runs] process = true asks for this process; without it, scripts run in belljar's own",
         )
     })?;
+    let process = match state_folder() {
+        Some(folder) => process.with_overflow(folder),
+        None => process,
+    };
     Ok(Arc::new(process).into())
 }
 

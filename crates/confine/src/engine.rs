@@ -13,7 +13,7 @@ use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetStatus,
     Scope,
 };
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::{ConfineFault, system_calls};
 
@@ -45,6 +45,18 @@ pub fn before_threads() -> Result<(), ConfineFault> {
         return Err(ConfineFault::Landlock("the kernel did not enforce it".to_owned()));
     }
     Ok(())
+}
+
+/// Bounds what this process can map to write to: its heap, its stacks and the memory of its runs. What it only reserves is not counted, such as
+/// the 4 GiB of addresses of each slot, with which `RLIMIT_AS` does not go together.
+///
+/// # Errors
+/// [`ConfineFault::Limit`], where the system cannot give it.
+pub fn bound_memory(bytes: u64) -> Result<(), ConfineFault> {
+    let fault = |error: rustix::io::Errno| ConfineFault::Limit { name: "RLIMIT_DATA", source: error.into() };
+    // A lower limit that is there stays.
+    let bytes = getrlimit(Resource::Data).maximum.map_or(bytes, |maximum| maximum.min(bytes));
+    setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) }).map_err(fault)
 }
 
 /// Leaves all threads of this process the system calls that running scripts takes, and nothing to take of descriptors, processes

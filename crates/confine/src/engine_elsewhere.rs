@@ -10,6 +10,14 @@ pub fn before_threads() -> Result<(), ConfineFault> {
     Err(ConfineFault::Unsupported(std::env::consts::OS))
 }
 
+/// Says that there is no such limit here.
+///
+/// # Errors
+/// Always.
+pub fn bound_memory(_bytes: u64) -> Result<(), ConfineFault> {
+    Err(ConfineFault::Unsupported(std::env::consts::OS))
+}
+
 /// Says that there is no filter here.
 ///
 /// # Errors

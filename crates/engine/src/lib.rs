@@ -15,12 +15,14 @@
 mod client;
 mod engine;
 #[cfg(unix)]
+mod memory;
+#[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
 mod worker;
 
 #[cfg(unix)]
-pub use client::{EngineFault, ProcessEngine};
+pub use client::{EngineFault, MemoryBound, ProcessEngine};
 pub use engine::Engine;
 #[cfg(unix)]
 pub use worker::serve;

@@ -116,7 +116,7 @@ pub struct Usage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
     /// The most bytes that the host held for the run at once: arguments of calls under way, answers, logs, records of calls. How many of them
-    /// were answers depends on when these came.
+    /// were answers depends on when these came. Where scripts have a process of their own, it is the sum of what was held in both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_held_bytes: Option<u64>,
     /// The source text.

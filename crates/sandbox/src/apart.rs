@@ -1,40 +1,133 @@
 //! Making a run's calls where the run is not: for an engine whose scripts run in another process.
 //!
-//! What a call gives, and what is kept of it, is decided here as the sandbox decides it, so that an outcome is the same in both.
+//! What a call gives, and what is kept of it, is decided here as the sandbox decides it, so that an outcome is the same in both. Answers
+//! wait here until the other process takes them, within the same budget as in a sandbox (`max_held`): in memory, then in the file, and
+//! beyond both the child is not read from.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
-use belljar_model::{CallRecord, JsonBounds, JsonText, Limits};
+use belljar_model::{ByteSize, CallRecord, JsonBounds, JsonText, Limits};
+use cap_std::fs::Dir;
 use futures::{FutureExt as _, future::BoxFuture};
 
-use crate::{CallFault, GrantedTool, Tools, host};
+use crate::{
+    AnswerRoom, CallFault, GrantedTool, Tools,
+    holdings::{Held, Holdings, Place},
+    host,
+    overflow::{Overflow, Written},
+};
 
-/// What the script gets for a call, and what is kept of it: nothing, of a call that was refused.
-pub type CallEnd = (Result<JsonText, CallFault>, Option<CallRecord>);
+/// Bytes that a record takes beside its texts.
+const RECORD_BYTES: u64 = 100;
 
-/// Makes a call for a run with these limits.
+/// Counts what is held on this side for a run on the other, against its `max_held`. Clones count together.
+///
+/// An answer is held back only while others of the run are here. Each of them can be taken, so whoever takes them one by one comes to
+/// the one that was held back: nobody can wait for it without end.
+#[derive(Clone)]
+pub struct Keeper {
+    holdings: Holdings,
+    overflow: Overflow,
+}
+
+/// How a call ended.
+pub struct CallEnd {
+    /// What the script gets for it.
+    pub answer: Answer,
+    /// What is kept of it: nothing, of a call that was refused.
+    pub record: Option<CallRecord>,
+}
+
+/// An answer that waits to be taken. It is counted until it is dropped.
+pub enum Answer {
+    /// In memory.
+    Here(AnswerInMemory),
+    /// In the file.
+    There(AnswerInFile),
+}
+
+/// An answer that waits in memory.
+pub struct AnswerInMemory {
+    result: Result<JsonText, CallFault>,
+    held: Option<Held>,
+}
+
+/// An answer that waits in the file.
+pub struct AnswerInFile {
+    written: Written,
+    bytes: usize,
+}
+
+/// Keeps an answer counted for as long as it is on its way.
+pub struct Counted {
+    _held: Option<Held>,
+}
+
+impl Keeper {
+    /// Nothing is held yet. Answers that find no room in memory are written to a file in `folder`, if there is one.
+    pub fn new(max_held: ByteSize, folder: Option<Arc<Dir>>) -> Self {
+        let overflow = Overflow::new(folder);
+        Self { holdings: Holdings::new(max_held.as_u64(), overflow.exists()), overflow }
+    }
+
+    /// Counts the arguments of a call. The caller has held them against `max_held`.
+    pub fn hold_arguments(&self, bytes: u64) {
+        self.holdings.hold_arguments(bytes);
+    }
+
+    /// The call with these arguments has been answered.
+    pub fn release_arguments(&self, bytes: u64) {
+        self.holdings.end_call(bytes);
+    }
+
+    /// Counts a record, which is kept to the run's end.
+    pub fn keep_record(&self, record: &CallRecord) {
+        let texts = record.server.len() + record.tool.len() + record.error.as_ref().map_or(0, String::len);
+        self.holdings.keep(RECORD_BYTES.saturating_add(texts as u64));
+    }
+
+    /// The most bytes that were in memory at once.
+    pub fn peak(&self) -> u64 {
+        self.holdings.peak()
+    }
+}
+
+/// Makes a call for a run with these limits. The future ends when the answer is kept.
+///
+/// # Cancellation
+/// Dropping the future ends the call, and nothing of it is counted any more.
 pub fn call(
     tools: Arc<dyn Tools>,
+    number: u64,
     tool: GrantedTool,
     arguments: String,
     limits: &Limits,
+    keeper: &Keeper,
 ) -> BoxFuture<'static, CallEnd> {
     let begun = Instant::now();
     let (max_result, limit) = (limits.max_result.as_u64(), limits.call);
     let bounds = JsonBounds::with_bytes(usize::try_from(limits.max_arguments.as_u64()).unwrap_or(usize::MAX));
     let arguments = JsonText::parse(arguments, &bounds);
+    let room = Room { room: AnswerRoom::new(keeper.holdings.clone()), overflow: keeper.overflow.clone() };
     async move {
         let result = match arguments {
             // A tool that panics has failed, and nothing else has: also one that panics before it gives its future.
             Ok(arguments) => {
-                let called = async { tools.call(&tool, arguments, limit).await };
+                let called = async { tools.begin(number, &tool, arguments, limit, room.room.clone()).await };
                 AssertUnwindSafe(called).catch_unwind().await.unwrap_or_else(|_| Err(host::panicked()))
             }
             Err(fault) => Err(host::arguments_fault(&fault)),
         };
         let result = result.and_then(|result| host::bounded(result, max_result));
         let record = host::record(&tool, &result, begun);
-        (result, record)
+        match room.keep(result).await {
+            Ok(answer) => CallEnd { answer, record },
+            Err(fault) => {
+                let result = Err(fault);
+                let record = host::record(&tool, &result, begun);
+                CallEnd { answer: Answer::Here(AnswerInMemory { result, held: None }), record }
+            }
+        }
     }
     .boxed()
 }
@@ -42,4 +135,81 @@ pub fn call(
 /// What is kept of a call that had no answer when its run ended.
 pub fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
     host::unanswered(tool, begun)
+}
+
+/// Room for an answer, which is wanted for as long as this is there.
+struct Room {
+    room: AnswerRoom,
+    overflow: Overflow,
+}
+
+impl Room {
+    /// Keeps an answer where there is room for it.
+    async fn keep(&self, result: Result<JsonText, CallFault>) -> Result<Answer, CallFault> {
+        self.room.admit(bytes(&result)).await;
+        let held = self.room.take();
+        let (text, held) = match (result, held) {
+            (Ok(text), Some(held)) if held.place() == Place::File => (text, held),
+            (result, held) => return Ok(Answer::Here(AnswerInMemory { result, held })),
+        };
+        let bytes = text.as_str().len();
+        let written = self.overflow.write(text, held).await.map_err(|error| {
+            CallFault::new(format!(
+                "the answer came, and could not be written to the file in which it was to wait: {error}"
+            ))
+            .with_hint("the call has taken effect; await calls in smaller groups, so that no answer has to wait")
+        })?;
+        Ok(Answer::There(AnswerInFile { written, bytes }))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.room.abandon();
+    }
+}
+
+impl Answer {
+    /// Its length.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Here(answer) => answer.bytes(),
+            Self::There(answer) => answer.bytes,
+        }
+    }
+}
+
+impl AnswerInMemory {
+    /// Its length.
+    pub fn bytes(&self) -> usize {
+        bytes(&self.result)
+    }
+
+    /// The answer, and what keeps it counted.
+    pub fn into_parts(self) -> (Result<JsonText, CallFault>, Counted) {
+        (self.result, Counted { _held: self.held })
+    }
+}
+
+impl AnswerInFile {
+    /// Reads the answer back.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves the reading to its thread.
+    pub async fn read(self) -> Result<JsonText, CallFault> {
+        self.written.read().await.map_err(|error| {
+            CallFault::new(format!(
+                "the answer came, and could not be read back from the file in which it waited: {error}"
+            ))
+            .with_hint("the call has taken effect; await calls in smaller groups, so that no answer has to wait")
+        })
+    }
+}
+
+/// The length of an answer: of its text, or of what is said of a fault.
+fn bytes(result: &Result<JsonText, CallFault>) -> usize {
+    match result {
+        Ok(text) => text.as_str().len(),
+        Err(fault) => fault.message.len() + fault.hint.as_ref().map_or(0, String::len),
+    }
 }

@@ -81,6 +81,13 @@ impl Holdings {
         Ok(())
     }
 
+    /// Counts the arguments of a call for which whoever made it has found room in a count of its own.
+    pub(crate) fn hold_arguments(&self, bytes: u64) {
+        let mut counts = self.lock();
+        counts.arguments = counts.arguments.saturating_add(bytes);
+        counts.note_peak();
+    }
+
     /// The script has got the answer of a call.
     pub(crate) fn end_call(&self, bytes: u64) {
         let mut counts = self.lock();

@@ -37,10 +37,15 @@ fn whatever_reaches_beyond_the_engines_walls_ends_the_process() {
     for name in attempts() {
         let output = attempt("all", &name);
         assert!(said(&output).starts_with("confined"), "{name}: {}", said(&output));
-        // The C library opens files in the middle of an allocation, so this fails and does no more.
-        if name == "read-file" {
+        // The C library opens files in the middle of an allocation, and allocations may fail: these do no more than that.
+        let fails = match name.as_str() {
+            "read-file" => Some("Permission denied"),
+            "map-memory" => Some("Cannot allocate memory"),
+            _ => None,
+        };
+        if let Some(reason) = fails {
             assert_eq!(output.status.code(), Some(1), "{:?}", output.status);
-            assert!(said(&output).contains("Permission denied"), "{}", said(&output));
+            assert!(said(&output).contains(reason), "{}", said(&output));
             continue;
         }
         assert_eq!(output.status.signal(), Some(SIGSYS), "{name}: {:?} {}", output.status, said(&output));

@@ -14,6 +14,8 @@ mod bounds;
 #[cfg(unix)]
 mod descriptors;
 mod frames;
+#[cfg(unix)]
+mod memory_group;
 mod role;
 mod start;
 mod worker;
@@ -22,6 +24,8 @@ pub use bounds::Bounds;
 #[cfg(unix)]
 pub use descriptors::close_inherited;
 pub use frames::{FrameError, FrameReader, FrameWriter};
+#[cfg(unix)]
+pub use memory_group::{MemoryGroup, NoMemoryGroup};
 pub use role::{BeginError, Role};
 pub use start::{StartError, WorkerProgram};
 pub use worker::{AskError, Worker, WorkerPipes, WorkerProcess};

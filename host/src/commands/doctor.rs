@@ -3,6 +3,9 @@
 use std::{path::Path, process::ExitCode, time::Duration};
 
 use belljar_daemon::{Client, Status};
+use belljar_engine::Engine;
+#[cfg(unix)]
+use belljar_engine::MemoryBound;
 use belljar_model::{LimitsPatch, ServerSpec, Transport};
 use belljar_sandbox::EMBEDDED_DIGESTS;
 use belljar_upstream::ServerStatus;
@@ -85,7 +88,7 @@ async fn all(loaded: Loaded, arguments: &ServersArguments) -> Result<Vec<Check>,
     checks.push(daemon(&loaded, arguments).await);
     let specs = loaded.config.servers.clone();
     let setup = Setup::of(loaded);
-    checks.push(image(&setup).await);
+    checks.extend(image(&setup).await);
     checks.extend(servers(&setup, &specs).await);
     Ok(checks)
 }
@@ -99,17 +102,19 @@ fn limits(limits: &LimitsPatch) -> Check {
 }
 
 /// Whether the embedded image loads, and runs what it is given.
-async fn image(setup: &Setup) -> Check {
-    let gateway = match setup.gateway(&LimitsPatch::default()).await {
-        Ok(gateway) => gateway,
+async fn image(setup: &Setup) -> Vec<Check> {
+    let engine = match setup.engine().await {
+        Ok(engine) => engine,
         Err(failure) => {
             let (message, hint) = failure.told();
-            return Check::new("image", State::Bad, message, hint);
+            return vec![Check::new("image", State::Bad, message, hint)];
         }
     };
+    let memory = memory_of_process(&engine);
+    let gateway = setup.gateway_with(engine, &LimitsPatch::default());
     let outcome = gateway.execute("1 + 1".to_owned(), &LimitsPatch::default()).await;
     let value = outcome.result.as_ref().map(|value| value.as_str().to_owned());
-    match value {
+    let image = match value {
         Ok(value) if value == "2" => {
             let (version, digest, place) =
                 (env!("CARGO_PKG_VERSION"), EMBEDDED_DIGESTS.component, setup.place_of_runs());
@@ -117,7 +122,31 @@ async fn image(setup: &Setup) -> Check {
         }
         Ok(value) => Check::new("image", State::Bad, format!("1 + 1 is {value}"), Some("install belljar anew".into())),
         Err(error) => Check::new("image", State::Bad, error.message.clone(), error.hint.clone()),
-    }
+    };
+    std::iter::once(image).chain(memory).collect()
+}
+
+/// What holds the memory of the process in which scripts run, where they have one.
+#[cfg(unix)]
+fn memory_of_process(engine: &Engine) -> Option<Check> {
+    let Engine::Apart(process) = engine else { return None };
+    Some(match process.memory_bound()? {
+        MemoryBound::Group { max } => {
+            Check::good("memory of scripts", format!("at most {max}, in a memory cgroup of its own"))
+        }
+        MemoryBound::Mapped { max, reason } => Check::new(
+            "memory of scripts",
+            State::Warning,
+            format!("at most {max} mapped; their process has no memory cgroup: {reason}"),
+            Some("run belljar as a systemd unit with Delegate=memory and DelegateSubgroup=belljar to bound what is taken as well".into()),
+        ),
+        _ => return None,
+    })
+}
+
+#[cfg(not(unix))]
+fn memory_of_process(_engine: &Engine) -> Option<Check> {
+    None
 }
 
 /// The folders that belljar keeps things in. None of them is needed: a wrong one is a warning.

@@ -21,6 +21,8 @@ mod processes;
 mod schemas;
 #[cfg(target_os = "linux")]
 mod second_wall;
+#[cfg(target_os = "linux")]
+mod second_wall_memory;
 mod secrets;
 mod stack;
 mod supply;

@@ -351,6 +351,7 @@ pub(crate) fn runs_of_every_command_are_in_the_confined_process_where_the_config
     assert_eq!(answer.json()["value"], true, "{answer:#?}");
     let doctor = terminal.belljar(&["doctor", "--config", config]);
     assert!(doctor.stdout.contains("runs scripts in a confined process of their own"), "{doctor:#?}");
+    assert!(doctor.stdout.contains("memory of scripts"), "{doctor:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

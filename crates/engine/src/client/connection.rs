@@ -1,25 +1,25 @@
 //! The talk with one engine process: who runs in it, what it says, and its end.
 
 use std::{
-    collections::HashMap,
     io,
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use belljar_model::{ErrorKind, Limits, Outcome, RunError};
-use belljar_sandbox::{Program, Tools};
+use belljar_sandbox::{Program, SandboxOptions, Tools, apart::Keeper};
 use tokio::{
     io::{AsyncRead, BufReader},
     net::unix::pipe::{Receiver, Sender},
-    sync::{Notify, oneshot},
-    time::sleep,
+    sync::Notify,
+    time::{sleep, sleep_until},
 };
 
 use super::{
     lost::{Lost, Violation},
     run::Run,
+    runs::{Places, Runs},
 };
 use crate::protocol::{frame::Header, from_worker, outbox::Outbox, to_worker};
 
@@ -31,29 +31,19 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How much is read from the pipe at once.
 const READ_BYTES: usize = 64 * 1024;
 
+/// How long a process that reads no more has to say its last words: one that has ended has closed both of its pipes.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// The talk with one process. Whoever holds it keeps [`Connection::serve`] running.
 pub(crate) struct Connection {
     outbox: Arc<Outbox>,
     runs: Mutex<Runs>,
+    /// Places for runs that the process has been given, or is to be given.
+    places: Places,
     /// Whoever serves has to end the process.
     condemned: Notify,
-}
-
-#[derive(Default)]
-struct Runs {
-    known: HashMap<u64, Entry>,
-    last: u64,
-    /// Why nothing is begun any more: the process has ended, or is about to be.
-    lost: Option<Lost>,
-}
-
-enum Entry {
-    Live(Arc<Run>),
-    /// Nobody waits for it any more, and the process has not yet said that it is gone.
-    Dropped {
-        limits: Limits,
-        since: Instant,
-    },
+    /// A run was dropped.
+    dropped: Notify,
 }
 
 /// What came before the first run.
@@ -63,8 +53,14 @@ pub(crate) enum Greeting {
 }
 
 impl Connection {
-    pub(crate) fn new(pipe: Sender) -> Arc<Self> {
-        Arc::new(Self { outbox: Arc::new(Outbox::new(pipe)), runs: Mutex::default(), condemned: Notify::new() })
+    pub(crate) fn new(pipe: Sender, options: &SandboxOptions) -> Arc<Self> {
+        Arc::new(Self {
+            outbox: Arc::new(Outbox::new(pipe)),
+            runs: Mutex::new(Runs::new(options)),
+            places: Places::new(options),
+            condemned: Notify::new(),
+            dropped: Notify::new(),
+        })
     }
 
     /// Sends the first frame, and reads the first thing that the process says.
@@ -72,15 +68,30 @@ impl Connection {
         self.outbox.send(hello);
         tokio::select! {
             greeting = Self::greeting(from) => greeting,
-            lost = self.flushed() => lost,
+            lost = self.flushed() => Err(lost),
         }
     }
 
-    /// Keeps writing what waits for the pipe.
-    async fn flushed<T>(&self) -> T {
-        // Why nothing can be written shows on the other pipe.
+    /// Keeps writing what waits for the pipe. Ends some time after the process has closed it, unless that was its end.
+    async fn flushed(&self) -> Lost {
+        // Why nothing can be written shows on the other pipe, or there is no reason.
         let _ = self.outbox.flush().await;
-        std::future::pending().await
+        self.lock().close();
+        self.outbox.end();
+        sleep(LAST_WORDS).await;
+        Lost::Deaf
+    }
+
+    /// Ends when the process has not given up a dropped run in time.
+    async fn kept_a_dropped_run(&self) -> Lost {
+        loop {
+            let first = self.lock().first_dropped();
+            match first {
+                Some(since) if since.elapsed() >= GRACE => return Lost::Overdue(GRACE),
+                Some(since) => sleep_until(since + GRACE).await,
+                None => self.dropped.notified().await,
+            }
+        }
     }
 
     async fn greeting(from: &mut Receiver) -> Result<Greeting, Lost> {
@@ -102,34 +113,29 @@ impl Connection {
         tokio::select! {
             lost = self.take_all(BufReader::with_capacity(READ_BYTES, from)) => lost,
             lost = self.flushed() => lost,
+            lost = self.kept_a_dropped_run() => lost,
             () = self.condemned.notified() => self.lost().unwrap_or_else(closed),
         }
     }
 
     /// Ends all runs, since there is no process any more. The first reason holds.
     pub(crate) fn lose_all(&self, lost: &Lost) {
-        let (known, lost) = {
-            let mut runs = self.lock();
-            let lost = runs.lost.get_or_insert_with(|| lost.clone()).clone();
-            (std::mem::take(&mut runs.known), lost)
-        };
+        let (live, lost) = self.lock().lose_all(lost);
         // Whoever waits for room finds by now that nothing is begun here.
         self.outbox.end();
-        for entry in known.into_values() {
-            if let Entry::Live(run) = entry {
-                run.lose(lost.clone());
-            }
+        for run in live {
+            run.lose(lost.clone());
         }
     }
 
     /// Why the process has ended or will be.
     pub(crate) fn lost(&self) -> Option<Lost> {
-        self.lock().lost.clone()
+        self.lock().lost()
     }
 
     /// Whether runs may still be begun.
     pub(crate) fn is_alive(&self) -> bool {
-        self.lock().lost.is_none()
+        self.lock().is_open()
     }
 
     /// Runs a script to its outcome. `None` where the process was lost before it could begin.
@@ -141,9 +147,14 @@ impl Connection {
         program: &Program,
         limits: &Limits,
         tools: Arc<dyn Tools>,
+        keeper: Keeper,
         patience: Duration,
         cancelled: impl Future<Output = ()>,
     ) -> Option<Outcome> {
+        let place = match self.places.take() {
+            Ok(place) => place,
+            Err(busy) => return Some(Outcome::refused(busy)),
+        };
         let namespaces = tools.namespaces();
         let patience = patience.saturating_add(GRACE).min(LONGEST);
         let mut overdue = pin!(sleep(patience));
@@ -161,8 +172,11 @@ impl Connection {
                 return Some(Outcome::refused(lost.error()));
             }
         };
-        let (run, mut ended, guard) = self.register(limits, tools, namespaces.len())?;
-        self.outbox.send_in(room, to_worker::run(guard.number, program, limits, &namespaces));
+        let outbox = self.outbox.clone();
+        let begin = |number| Run::new(number, limits.clone(), tools, namespaces.len(), outbox, keeper);
+        let (run, mut ended) = self.lock().begin(place, begin)?;
+        let _guard = Guard { connection: self.clone(), run: run.clone() };
+        self.outbox.send_in(room, to_worker::run(run.number(), program, limits, &namespaces), None);
 
         // The time of the run begins where it can begin.
         overdue.set(sleep(patience));
@@ -173,7 +187,7 @@ impl Connection {
                 told = &mut ended => break told.unwrap_or_else(|_| Err(closed())),
                 () = &mut cancelled, if !is_cancelled => {
                     is_cancelled = true;
-                    self.outbox.send(to_worker::cancel(guard.number));
+                    self.outbox.send(to_worker::cancel(run.number()));
                     overdue.set(sleep(GRACE));
                 }
                 () = &mut overdue => {
@@ -186,6 +200,9 @@ impl Connection {
             Ok(mut outcome) => {
                 outcome.calls = run.close(&outcome.order);
                 outcome.usage.tool_calls = outcome.calls.len() as u64;
+                // There and here: no byte of an answer is in both for longer than it takes to send it.
+                let there = outcome.usage.peak_held_bytes.unwrap_or_default();
+                outcome.usage.peak_held_bytes = Some(there.saturating_add(run.peak_held()));
                 outcome
             }
             Err(lost) => {
@@ -193,38 +210,15 @@ impl Connection {
                 outcome.calls = run.close(&[]);
                 outcome.usage.tool_calls = outcome.calls.len() as u64;
                 outcome.usage.source_bytes = program.source.len() as u64;
+                outcome.usage.peak_held_bytes = Some(run.peak_held());
                 outcome
             }
         })
     }
 
-    #[expect(clippy::type_complexity, reason = "three things that belong together for one caller")]
-    fn register(
-        self: &Arc<Self>,
-        limits: &Limits,
-        tools: Arc<dyn Tools>,
-        namespaces: usize,
-    ) -> Option<(Arc<Run>, oneshot::Receiver<Result<Outcome, Lost>>, Guard)> {
-        let mut runs = self.lock();
-        if runs.lost.is_some() {
-            return None;
-        }
-        let is_forgotten = |entry: &Entry| matches!(entry, Entry::Dropped { since, .. } if since.elapsed() > GRACE);
-        if runs.known.values().any(is_forgotten) {
-            drop(runs);
-            self.condemn(Lost::Overdue(GRACE));
-            return None;
-        }
-        runs.last += 1;
-        let number = runs.last;
-        let (run, ended) = Run::new(number, limits.clone(), tools, namespaces, self.outbox.clone());
-        runs.known.insert(number, Entry::Live(run.clone()));
-        Some((run.clone(), ended, Guard { connection: self.clone(), run, number }))
-    }
-
     /// Has the process ended by whoever serves. Nothing is begun in it meanwhile.
     fn condemn(&self, why: Lost) {
-        self.lock().lost.get_or_insert(why);
+        self.lock().condemn(why);
         self.condemned.notify_one();
     }
 
@@ -242,11 +236,7 @@ impl Connection {
     async fn take_one(&self, from: &mut (impl AsyncRead + Unpin)) -> Result<bool, Lost> {
         let Some(header) = Header::read(from).await.map_err(ended)? else { return Ok(false) };
         let is_last = matches!(header.kind, from_worker::OUTCOME | from_worker::GONE);
-        let (live, bound) = match self.lock().known.get(&header.run) {
-            None => return Err(Violation::Run.into()),
-            Some(Entry::Live(run)) => (Some(run.clone()), from_worker::bound(header.kind, run.limits())),
-            Some(Entry::Dropped { limits, .. }) => (None, from_worker::bound(header.kind, limits)),
-        };
+        let (live, bound) = self.lock().find(header.run, header.kind)?;
         let bound = bound.ok_or(Violation::Kind(header.kind))?;
         if u64::from(header.length) > bound {
             return Err(Violation::Length { length: header.length }.into());
@@ -260,7 +250,7 @@ impl Connection {
             }
         }
         if is_last {
-            self.lock().known.remove(&header.run);
+            self.lock().remove(header.run);
         }
         Ok(true)
     }
@@ -272,15 +262,6 @@ impl Connection {
 
 #[cfg(test)]
 impl Connection {
-    /// Has every dropped run be dropped long ago.
-    pub(super) fn age_dropped_runs(&self) {
-        for entry in self.lock().known.values_mut() {
-            if let Entry::Dropped { since, .. } = entry {
-                *since = since.checked_sub(GRACE * 2).unwrap_or(*since);
-            }
-        }
-    }
-
     /// Frames that wait for the pipe.
     pub(super) fn waiting_frames(&self) -> usize {
         self.outbox.waiting_frames()
@@ -291,17 +272,14 @@ impl Connection {
 struct Guard {
     connection: Arc<Connection>,
     run: Arc<Run>,
-    number: u64,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
         self.run.close(&[]);
-        let mut runs = self.connection.lock();
-        if let Some(entry) = runs.known.get_mut(&self.number) {
-            *entry = Entry::Dropped { limits: self.run.limits().clone(), since: Instant::now() };
-            drop(runs);
-            self.connection.outbox.send(to_worker::drop_run(self.number));
+        if self.connection.lock().give_up(self.run.number()) {
+            self.connection.outbox.send(to_worker::drop_run(self.run.number()));
+            self.connection.dropped.notify_one();
         }
     }
 }

@@ -27,6 +27,12 @@ pub(crate) enum Violation {
     Held,
     #[error("a question before the last one was answered")]
     Questions,
+    #[error("an answer was asked for that does not wait")]
+    Answer,
+    #[error("more of its answers are said to be admitted than were sent")]
+    Admitted,
+    #[error("more runs are under way than may be live")]
+    Live,
 }
 
 /// Why a process is no more.
@@ -36,6 +42,8 @@ pub(crate) enum Lost {
     Ended(String),
     #[error("the engine's process broke its protocol and was ended: {0}")]
     Violated(#[from] Violation),
+    #[error("the engine's process read nothing more from belljar and was ended")]
+    Deaf,
     #[error("the engine's process had not ended a run {0:?} after its time and was ended itself")]
     Overdue(Duration),
 }

@@ -1,11 +1,13 @@
 //! The gateway's side: the engine's process is started, spoken to, and replaced when it has ended.
 //!
-//! `connection.rs` is the talk with one process, `run.rs` one run of it, `lost.rs` why a process is no more,
-//! `serving.rs` what ends its runs then.
+//! `connection.rs` is the talk with one process, `runs.rs` which runs it has, `run.rs` one of them, `run/answers.rs` how answers go to
+//! it and `allowance.rs` which of them go unasked, `lost.rs` why a process is no more, `serving.rs` what ends its runs then.
 
+mod allowance;
 mod connection;
 mod lost;
 mod run;
+mod runs;
 mod serving;
 #[cfg(test)]
 mod tests;
@@ -16,14 +18,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_model::{ErrorKind, Limits, Outcome, RunError};
-use belljar_sandbox::{Program, SandboxOptions, Tools};
-use belljar_worker::{StartError, WorkerProcess, WorkerProgram};
+use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, RunError};
+use belljar_sandbox::{Program, SandboxOptions, Tools, apart::Keeper};
+use belljar_worker::{MemoryGroup, StartError, WorkerProcess, WorkerProgram};
+use cap_std::fs::Dir;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
     net::unix::pipe::{Receiver, Sender},
     process::ChildStderr,
-    task::{AbortHandle, JoinSet},
+    task::{AbortHandle, JoinSet, spawn_blocking},
     time::timeout,
 };
 
@@ -32,7 +35,7 @@ use self::{
     lost::Lost,
     serving::Serving,
 };
-use crate::protocol::to_worker;
+use crate::{memory, protocol::to_worker};
 
 /// How long a process may take until it is ready. Milliseconds, unless its machine code must be compiled anew.
 const START: Duration = Duration::from_secs(60);
@@ -48,6 +51,8 @@ const MAX_LOG_LINE: u64 = 2048;
 pub struct ProcessEngine {
     program: WorkerProgram,
     options: SandboxOptions,
+    /// Where answers wait for which there is no room in memory.
+    overflow: Option<Arc<Dir>>,
     /// Whoever holds this starts the next one.
     starting: tokio::sync::Mutex<()>,
     state: Mutex<State>,
@@ -62,7 +67,26 @@ struct State {
 struct Process {
     connection: Arc<Connection>,
     pid: Option<u32>,
+    memory: MemoryBound,
     serving: AbortHandle,
+}
+
+/// What holds the memory that the process takes, beside the limits of its runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryBound {
+    /// A memory cgroup of its own: the system ends it when it wants more.
+    Group {
+        /// The most that it can take.
+        max: ByteSize,
+    },
+    /// A limit on what it can map (`RLIMIT_DATA`), which is coarser: it is no measure of what is taken.
+    Mapped {
+        /// The most that it can map.
+        max: ByteSize,
+        /// Why it has no cgroup.
+        reason: String,
+    },
 }
 
 /// Why there is no engine.
@@ -86,14 +110,30 @@ impl ProcessEngine {
     /// # Errors
     /// [`EngineFault`], also where the system cannot give the walls: there is no engine with fewer of them.
     pub async fn start(program: WorkerProgram, options: SandboxOptions) -> Result<Self, EngineFault> {
-        let engine = Self { program, options, starting: tokio::sync::Mutex::default(), state: Mutex::default() };
+        let engine =
+            Self { program, options, overflow: None, starting: tokio::sync::Mutex::default(), state: Mutex::default() };
         engine.connection().await?;
         Ok(engine)
+    }
+
+    /// The same engine with a folder for files in which answers wait, as [`Sandbox::with_overflow`] has it. They are written and read on
+    /// this side: the process has no files.
+    ///
+    /// [`Sandbox::with_overflow`]: belljar_sandbox::Sandbox::with_overflow
+    #[must_use]
+    pub fn with_overflow(mut self, folder: Dir) -> Self {
+        self.overflow = Some(Arc::new(folder));
+        self
     }
 
     /// The number of the process, while there is one.
     pub fn pid(&self) -> Option<u32> {
         self.lock().current.as_ref().filter(|process| process.connection.is_alive()).and_then(|process| process.pid)
+    }
+
+    /// What holds the memory of the process, while there is one.
+    pub fn memory_bound(&self) -> Option<MemoryBound> {
+        self.lock().current.as_ref().map(|process| process.memory.clone())
     }
 
     /// Runs a script until it ends or `cancelled` does, as [`Sandbox::run_until`](belljar_sandbox::Sandbox::run_until) does. When the
@@ -122,7 +162,9 @@ impl ProcessEngine {
                 Err(fault) => return Outcome::refused(refusal(&fault)),
             };
             // A process that ended before the run was handed to it is replaced; how often that may happen is bounded there.
-            if let Some(outcome) = connection.run(&program, limits, tools.clone(), patience, cancelled.as_mut()).await {
+            let keeper = Keeper::new(limits.max_held, self.overflow.clone());
+            let run = connection.run(&program, limits, tools.clone(), keeper, patience, cancelled.as_mut());
+            if let Some(outcome) = run.await {
                 return outcome;
             }
         }
@@ -198,7 +240,8 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
     let mut from = pipes.stdout.into_owned_fd().and_then(Receiver::from_owned_fd).map_err(broken)?;
     let mut tasks = JoinSet::new();
     tasks.spawn(log(pipes.stderr));
-    let connection = Connection::new(to);
+    let (memory, group) = bound_memory(&process, options).await;
+    let connection = Connection::new(to, options);
     match connection.greet(to_worker::hello(options), &mut from).await {
         Ok(Greeting::Ready) => {}
         Ok(Greeting::Failed(reason)) => return Err(EngineFault::SetUp(reason)),
@@ -211,7 +254,7 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
     let (served, guard) = (connection.clone(), Serving::new(connection.clone(), pid));
     let serving = tokio::spawn(async move {
         let guard = guard;
-        let _logging = tasks;
+        let (_logging, _group) = (tasks, group);
         let lost = served.serve(from).await;
         if !matches!(lost, Lost::Ended(_)) {
             process.kill();
@@ -223,7 +266,26 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
         };
         guard.end(lost);
     });
-    Ok(Process { connection, pid, serving: serving.abort_handle() })
+    Ok(Process { connection, pid, memory, serving: serving.abort_handle() })
+}
+
+/// Puts the process into a memory cgroup, where there can be one, before it has taken anything. It bounds what it maps by itself.
+async fn bound_memory(process: &WorkerProcess, options: &SandboxOptions) -> (MemoryBound, Option<MemoryGroup>) {
+    let max = memory::most_taken(options);
+    let joined = match process.id() {
+        Some(pid) => spawn_blocking(move || MemoryGroup::join(pid, max).map_err(|reason| reason.to_string())).await,
+        None => Ok(Err("the process has ended".to_owned())),
+    };
+    match joined.unwrap_or_else(|error| Err(error.to_string())) {
+        Ok(group) => {
+            tracing::debug!("the engine's process has a memory cgroup: {}", group.folder().display());
+            (MemoryBound::Group { max: ByteSize(max) }, Some(group))
+        }
+        Err(reason) => {
+            tracing::debug!("the engine's process has no memory cgroup: {reason}");
+            (MemoryBound::Mapped { max: ByteSize(memory::most_mapped(options)), reason }, None)
+        }
+    }
 }
 
 /// Logs what the process says on stderr, within bounds, and reads past the rest.

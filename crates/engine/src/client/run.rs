@@ -3,20 +3,28 @@
 //! What the run may do is decided here and not in the engine's process: which tools it was granted, how many calls it may make, what
 //! becomes of them. The calls of its outcome are those that were made from here.
 
+mod answers;
+
 use std::{
     collections::BTreeMap,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Waker},
+    task::{Context, Poll, Waker},
     time::Instant,
 };
 
 use belljar_model::{CallRecord, JsonText, Limits, Outcome};
-use belljar_sandbox::{CallFault, Directory, GrantedTool, Tools, apart};
+use belljar_sandbox::{
+    Directory, GrantedTool, Tools,
+    apart::{self, Answer, Keeper},
+};
 use futures::FutureExt as _;
 use tokio::{sync::oneshot, task::JoinSet};
 
-use super::lost::{Lost, Violation};
+use super::{
+    allowance::Allowance,
+    lost::{Lost, Violation},
+};
 use crate::protocol::{
     from_worker::{self, Question},
     outbox::Outbox,
@@ -33,6 +41,8 @@ pub(crate) struct Run {
     limits: Limits,
     tools: Arc<dyn Tools>,
     outbox: Arc<Outbox>,
+    /// Counts the arguments of its calls, their answers and their records.
+    keeper: Keeper,
     state: Mutex<State>,
 }
 
@@ -48,6 +58,10 @@ struct State {
     open: BTreeMap<u64, OpenCall>,
     /// Bytes of their arguments.
     held: u64,
+    /// Answers of open calls that wait until the process has room for them.
+    waiting: BTreeMap<u64, Answer>,
+    /// What is sent to it unasked.
+    allowance: Allowance,
     ended: BTreeMap<u64, CallRecord>,
     /// Calls and questions under way; aborted when the run ends.
     tasks: JoinSet<()>,
@@ -70,6 +84,7 @@ impl Run {
         tools: Arc<dyn Tools>,
         namespaces: usize,
         outbox: Arc<Outbox>,
+        keeper: Keeper,
     ) -> (Arc<Self>, oneshot::Receiver<Result<Outcome, Lost>>) {
         let (ending, ended) = oneshot::channel();
         let state = State {
@@ -79,11 +94,17 @@ impl Run {
             begun: 0,
             open: BTreeMap::new(),
             held: 0,
+            waiting: BTreeMap::new(),
+            allowance: Allowance::new(limits.max_held.as_u64()),
             ended: BTreeMap::new(),
             tasks: JoinSet::new(),
             ending: Some(ending),
         };
-        (Arc::new(Self { number, limits, tools, outbox, state: Mutex::new(state) }), ended)
+        (Arc::new(Self { number, limits, tools, outbox, keeper, state: Mutex::new(state) }), ended)
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -94,6 +115,8 @@ impl Run {
     pub(crate) fn take(self: &Arc<Self>, kind: u8, body: &[u8]) -> Result<(), Violation> {
         match kind {
             from_worker::CALL => self.begin_call(body),
+            from_worker::TAKE => self.take_answer(from_worker::parse_take(body)?),
+            from_worker::FORGET => self.forget_answer(from_worker::parse_forget(body)?),
             _ => self.begin_question(from_worker::parse_question(kind, body)?),
         }
     }
@@ -115,11 +138,17 @@ impl Run {
         }
     }
 
+    /// The most bytes that were held for it here at once.
+    pub(crate) fn peak_held(&self) -> u64 {
+        self.keeper.peak()
+    }
+
     /// Aborts what is under way, and gives the calls that were made: first those whose answers the script got, in that order.
     pub(crate) fn close(&self, order: &[u64]) -> Vec<CallRecord> {
         let mut state = self.lock();
         state.ending = None;
         state.tasks = JoinSet::new();
+        state.waiting.clear();
         let mut ended = std::mem::take(&mut state.ended);
         let mut calls: Vec<_> = order.iter().filter_map(|number| ended.remove(number)).collect();
         calls.extend(ended.into_values());
@@ -137,6 +166,7 @@ impl Run {
             if state.ending.is_none() {
                 return Ok(());
             }
+            state.allowance.note_admitted(call.admitted)?;
             if number <= state.last {
                 return Err(Violation::Number);
             }
@@ -157,62 +187,25 @@ impl Run {
             state.open.insert(number, OpenCall { unanswered: Some((tool.clone(), Instant::now())), held });
             tool
         };
+        self.keeper.hold_arguments(call.arguments.len() as u64);
         if call.arguments.len() > AT_ONCE_BYTES {
             let run = self.clone();
             self.spawn(async move {
-                let called = apart::call(run.tools.clone(), tool, call.arguments, &run.limits);
-                run.answer(number, called.await).await;
+                let called = apart::call(run.tools.clone(), number, tool, call.arguments, &run.limits, &run.keeper);
+                run.deliver(number, called.await);
             });
             return Ok(());
         }
         // Many a tool has its answer at hand, or needs no more than to send its request.
-        let mut called = apart::call(self.tools.clone(), tool, call.arguments, &self.limits);
+        let mut called = apart::call(self.tools.clone(), number, tool, call.arguments, &self.limits, &self.keeper);
         match called.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            std::task::Poll::Ready((result, record)) => {
-                let bytes = to_worker::call_answer_bytes(&result);
-                if let Some(room) = self.outbox.room_now(bytes) {
-                    self.note_end(number, record);
-                    self.free(number);
-                    self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result));
-                } else {
-                    let run = self.clone();
-                    self.spawn(async move { run.answer(number, (result, record)).await });
-                }
-            }
-            std::task::Poll::Pending => {
+            Poll::Ready(end) => self.deliver(number, end),
+            Poll::Pending => {
                 let run = self.clone();
-                self.spawn(async move { run.answer(number, called.await).await });
+                self.spawn(async move { run.deliver(number, called.await) });
             }
         }
         Ok(())
-    }
-
-    /// Sends an answer when there is room for it. Until then its call is open, so that `max_concurrent_calls` bounds the answers that
-    /// wait.
-    async fn answer(&self, number: u64, (result, record): (Result<JsonText, CallFault>, Option<CallRecord>)) {
-        self.note_end(number, record);
-        if let Some(room) = self.outbox.room_for(to_worker::call_answer_bytes(&result)).await {
-            self.free(number);
-            self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result));
-        }
-    }
-
-    fn note_end(&self, number: u64, record: Option<CallRecord>) {
-        let mut state = self.lock();
-        let call = state.open.get_mut(&number);
-        if call.and_then(|call| call.unanswered.take()).is_some()
-            && let Some(record) = record
-        {
-            state.ended.insert(number, record);
-        }
-    }
-
-    /// Lets another call begin in place of this one. To be called before its answer is sent: the next call may come at once.
-    fn free(&self, number: u64) {
-        let mut state = self.lock();
-        if let Some(call) = state.open.remove(&number) {
-            state.held = state.held.saturating_sub(call.held);
-        }
     }
 
     fn begin_question(self: &Arc<Self>, question: Question) -> Result<(), Violation> {
@@ -234,7 +227,7 @@ impl Run {
             if let Some(room) = run.outbox.room_for(bytes).await {
                 // Before it is answered: the next question may come at once.
                 run.lock().is_asking = false;
-                run.outbox.send_in(room, to_worker::answer(run.number, found));
+                run.outbox.send_in(room, to_worker::answer(run.number, found), None);
             }
         });
         Ok(())

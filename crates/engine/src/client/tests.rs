@@ -1,5 +1,8 @@
 //! What the gateway's side bears of an engine process in which an attacker speaks.
 
+mod answers;
+mod bounds;
+
 use std::{
     io,
     pin::Pin,
@@ -27,7 +30,7 @@ use crate::protocol::{
     Malformed,
     bytes::Writer,
     frame::{HEADER_BYTES, Header, frame},
-    from_worker::{self, Question},
+    from_worker::{self, Question, Take},
     outbox::Outbox,
     to_worker,
 };
@@ -60,9 +63,13 @@ impl Fake {
 }
 
 fn connected() -> (Arc<Connection>, JoinHandle<Lost>, Fake) {
+    connected_with(&SandboxOptions::default())
+}
+
+fn connected_with(options: &SandboxOptions) -> (Arc<Connection>, JoinHandle<Lost>, Fake) {
     let (hears, to) = io::pipe().expect("a pipe");
     let (from, says) = io::pipe().expect("a pipe");
-    let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"));
+    let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"), options);
     let from = Receiver::from_owned_fd(from.into()).expect("a receiver");
     let serving = serving(&connection, from);
     let hears = Receiver::from_owned_fd(hears.into()).expect("a receiver");
@@ -78,6 +85,11 @@ fn serving(connection: &Arc<Connection>, from: impl AsyncRead + Unpin + Send + '
         guard.end(lost.clone());
         lost
     })
+}
+
+/// A connection that nobody serves.
+fn unserved(to: io::PipeWriter) -> Arc<Connection> {
+    Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"), &SandboxOptions::default())
 }
 
 fn tools() -> Arc<dyn Tools> {
@@ -105,8 +117,21 @@ fn begun_with(
     tools: Arc<dyn Tools>,
     cancelled: impl Future<Output = ()> + Send + 'static,
 ) -> JoinHandle<Option<Outcome>> {
+    let keeper = Keeper::new(limits.max_held, None);
+    begun_with_keeper(connection, source, limits, (tools, keeper), cancelled)
+}
+
+fn begun_with_keeper(
+    connection: &Arc<Connection>,
+    source: String,
+    limits: Limits,
+    (tools, keeper): (Arc<dyn Tools>, Keeper),
+    cancelled: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<Option<Outcome>> {
     let connection = connection.clone();
-    tokio::spawn(async move { connection.run(&Program::new(source), &limits, tools, limits.timeout, cancelled).await })
+    tokio::spawn(async move {
+        connection.run(&Program::new(source), &limits, tools, keeper, limits.timeout, cancelled).await
+    })
 }
 
 /// A connection whose process reads nothing, with a run whose source leaves no room for another's.
@@ -133,7 +158,11 @@ fn ask(namespace: u32) -> Vec<u8> {
 }
 
 fn call(number: u64, namespace: u32, entry: u32) -> Vec<u8> {
-    from_worker::call(1, number, namespace, entry, "{}")
+    from_worker::call(1, number, (namespace, entry), 0, "{}")
+}
+
+fn take(number: u64) -> Vec<u8> {
+    from_worker::take(1, Take { number, admitted: 0 })
 }
 
 fn outcome(result: Result<JsonText, RunError>, order: Vec<u64>) -> Vec<u8> {
@@ -167,14 +196,14 @@ async fn after(frames: Vec<Vec<u8>>, limits: Limits) -> (Lost, Outcome) {
 async fn a_process_that_breaks_a_rule_is_ended_and_its_run_is_internal() {
     let limits = Limits { max_calls: 3, max_concurrent_calls: 2, max_arguments: ByteSize(100), ..Limits::default() };
     let limits = Limits { max_held: ByteSize(150), ..limits };
-    let padded = |number| from_worker::call(1, number, 0, 1, &format!("{{\"a\":\"{}\"}}", "x".repeat(80)));
+    let padded = |number| from_worker::call(1, number, (0, 1), 0, &format!("{{\"a\":\"{}\"}}", "x".repeat(80)));
     let null = || outcome(Ok(JsonText::null()), vec![]);
     let with_kind = |kind, body: &[u8]| vec![frame(kind, 1, body)];
     let malformed = |malformed| Violation::Malformed(malformed);
     let table: Vec<(&str, Vec<Vec<u8>>, Violation)> = vec![
         ("garbage", vec![b"GET / HTTP/1.1\r\nHost: gateway\r\n\r\n".to_vec()], Violation::Run),
         ("a frame for no run", vec![frame(from_worker::READY, 0, &[])], Violation::Run),
-        ("a frame for another's run", vec![from_worker::call(2, 1, 0, 0, "{}")], Violation::Run),
+        ("a frame for another's run", vec![from_worker::call(2, 1, (0, 0), 0, "{}")], Violation::Run),
         ("an unknown kind", with_kind(200, b"x"), Violation::Kind(200)),
         ("ready once more", with_kind(from_worker::READY, b""), Violation::Kind(from_worker::READY)),
         ("gone though it was not dropped", vec![from_worker::gone(1)], Violation::Kind(from_worker::GONE)),
@@ -182,7 +211,7 @@ async fn a_process_that_breaks_a_rule_is_ended_and_its_run_is_internal() {
         ("arguments over the limit", vec![claim(from_worker::CALL, 1, 2_000)], Violation::Length { length: 2_000 }),
         (
             "arguments a little over the limit",
-            vec![from_worker::call(1, 1, 0, 0, &"x".repeat(101))],
+            vec![from_worker::call(1, 1, (0, 0), 0, &"x".repeat(101))],
             malformed(Malformed::Limit),
         ),
         ("an outcome of 1 GiB", vec![claim(from_worker::OUTCOME, 1, 1 << 30)], Violation::Length { length: 1 << 30 }),
@@ -197,6 +226,11 @@ async fn a_process_that_breaks_a_rule_is_ended_and_its_run_is_internal() {
         ("too many calls at once", vec![call(1, 0, 1), call(2, 0, 1), call(3, 0, 1)], Violation::Calls),
         ("more arguments than are held for a run", vec![padded(1), padded(2)], Violation::Held),
         ("too many calls", (1..=4).map(|number| call(number, 0, 0)).collect(), Violation::Calls),
+        ("an answer that was never there", vec![take(1)], Violation::Answer),
+        ("an answer that came unasked", vec![call(1, 0, 0), take(1)], Violation::Answer),
+        ("the answer of a call that has none", vec![call(1, 0, 1), take(1)], Violation::Answer),
+        ("an answer let go of that is not there", vec![from_worker::forget(1, 1)], Violation::Answer),
+        ("more admitted than was sent", vec![from_worker::call(1, 1, (0, 0), 1, "{}")], Violation::Admitted),
         ("two questions at once", vec![[ask(0), ask(0)].concat()], Violation::Questions),
         ("a call that ends early", with_kind(from_worker::CALL, &[1, 0, 0]), malformed(Malformed::Short)),
         (
@@ -257,7 +291,7 @@ async fn calls_stand_in_the_order_of_their_answers_and_none_can_be_hidden() {
     fake.say(&[]).await;
     fake.hear(to_worker::ANSWER).await;
     for (number, entry) in [(1, 0), (2, 1), (5, 0), (9, 0)] {
-        fake.say(&from_worker::call(1, number, 0, entry, "{}")).await;
+        fake.say(&from_worker::call(1, number, (0, entry), 0, "{}")).await;
         if entry == 0 {
             fake.hear(to_worker::CALL_ANSWER).await;
         }
@@ -315,7 +349,8 @@ async fn a_process_that_ignores_a_cancellation_is_ended() {
     let run = tokio::spawn(async move {
         let cancelled = async { drop(cancelled.await) };
         let (program, limits) = (Program::new("return 1"), Limits::default());
-        running.run(&program, &limits, tools(), limits.timeout, cancelled).await
+        let keeper = Keeper::new(limits.max_held, None);
+        running.run(&program, &limits, tools(), keeper, limits.timeout, cancelled).await
     });
     fake.hear(to_worker::RUN).await;
     cancel.send(()).expect("it waits");
@@ -325,45 +360,46 @@ async fn a_process_that_ignores_a_cancellation_is_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_process_that_keeps_dropped_runs_is_ended() {
+async fn a_process_that_keeps_a_dropped_run_is_ended_though_no_other_is_begun() {
     let (connection, serving, mut fake) = connected();
     let run = begun(&connection, Limits::default());
     fake.hear(to_worker::RUN).await;
     run.abort();
     assert!(run.await.expect_err("it was aborted").is_cancelled());
     fake.hear(to_worker::DROP).await;
-    // The clock of the entry is the system's, which a paused test does not move.
-    connection.age_dropped_runs();
-    assert!(begun(&connection, Limits::default()).await.expect("no panic").is_none());
     assert!(matches!(serving.await.expect("no panic"), Lost::Overdue(_)));
 }
 
-#[tokio::test]
-async fn one_that_reads_nothing_holds_up_its_own_answers_alone() {
+#[tokio::test(start_paused = true)]
+async fn a_process_that_stops_reading_is_given_nothing_more_and_ended() {
     let (connection, serving, mut fake) = connected();
-    let big = "x".repeat(4 << 20);
-    let large = ToolSet::new().with("a", "large", Effect::ReadOnly, move |_| std::future::ready(Ok(json!(big))));
-    let limits = Limits { max_result: ByteSize::mib(16), ..Limits::default() };
-    let running = connection.clone();
-    let run = tokio::spawn(async move {
-        let program = Program::new("return 1");
-        running.run(&program, &limits, Arc::new(large), limits.timeout, std::future::pending()).await
-    });
+    let run = begun(&connection, Limits { timeout: Duration::from_secs(3600), ..Limits::default() });
     fake.hear(to_worker::RUN).await;
-    fake.say(&ask(0)).await;
-    fake.hear(to_worker::ANSWER).await;
-    for number in 1..=20 {
-        fake.say(&call(number, 0, 0)).await;
+    let begun_at = tokio::time::Instant::now();
+    drop(fake.hears);
+    // There is nothing to be written to it.
+    while connection.is_alive() {
+        tokio::task::yield_now().await;
     }
-    // All are called and none is read; the room in the outbox is for three or four of them.
-    while connection.waiting_frames() == 0 {
-        sleep(Duration::from_millis(1)).await;
+    assert!(begun(&connection, Limits::default()).await.expect("no panic").is_none());
+    assert_eq!(serving.await.expect("no panic"), Lost::Deaf);
+    let error = run.await.expect("no panic").expect("it had begun").result.expect_err("it was lost");
+    assert!(error.message.contains("read nothing more"), "{}", error.message);
+    assert!(begun_at.elapsed() < Duration::from_secs(5), "its time has nothing to do with it");
+}
+
+#[tokio::test]
+async fn what_a_process_said_before_it_ended_is_heard() {
+    let (connection, serving, mut fake) = connected();
+    let run = begun(&connection, Limits::default());
+    fake.hear(to_worker::RUN).await;
+    drop(fake.hears);
+    while connection.is_alive() {
+        tokio::task::yield_now().await;
     }
-    fake.say(&outcome(Ok(JsonText::null()), vec![])).await;
-    let outcome = run.await.expect("no panic").expect("it had begun");
-    assert_eq!(outcome.calls.len(), 20);
-    assert!(connection.waiting_frames() <= 5, "{}", connection.waiting_frames());
-    drop(fake);
+    let _ = fake.says.write_all(&outcome(Ok(JsonText::null()), vec![])).await;
+    drop(fake.says);
+    assert!(run.await.expect("no panic").expect("it had begun").is_ok());
     assert!(matches!(serving.await.expect("no panic"), Lost::Ended(_)));
 }
 
@@ -401,7 +437,7 @@ async fn a_process_that_reads_nothing_is_ended_when_a_run_has_waited_its_time_fo
 #[tokio::test]
 async fn runs_end_when_the_task_that_serves_their_process_panics_or_is_aborted() {
     let (_from, to) = io::pipe().expect("a pipe");
-    let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"));
+    let connection = unserved(to);
     let run = begun(&connection, Limits::default());
     tokio::task::yield_now().await;
     assert!(serving(&connection, Panics).await.expect_err("it panics").is_panic());
@@ -435,20 +471,15 @@ async fn a_tool_that_panics_before_it_gives_its_future_fails_alone() {
     assert!(connection.is_alive());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nothing_is_begun_in_a_process_that_is_about_to_be_ended() {
     // Nobody serves it, so nobody ends it.
-    let (from, to) = io::pipe().expect("a pipe");
-    let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"));
-    let run = begun(&connection, Limits::default());
-    tokio::task::yield_now().await;
-    run.abort();
-    assert!(run.await.expect_err("it was aborted").is_cancelled());
-    connection.age_dropped_runs();
-    assert!(connection.is_alive());
-    assert!(begun(&connection, Limits::default()).await.expect("no panic").is_none());
+    let (_from, to) = io::pipe().expect("a pipe");
+    let connection = unserved(to);
+    let _overdue = begun(&connection, Limits { timeout: Duration::from_secs(1), ..Limits::default() });
+    sleep(Duration::from_secs(3600)).await;
     assert!(!connection.is_alive(), "whoever asks again would get it again, without end");
-    drop(from);
+    assert!(begun(&connection, Limits::default()).await.expect("no panic").is_none());
 }
 
 #[tokio::test]
@@ -462,7 +493,8 @@ async fn a_call_that_comes_while_its_run_is_dropped_is_not_made() {
     let counted = called.clone();
     let count = move |_| std::future::ready(Ok(json!(counted.fetch_add(1, Ordering::SeqCst))));
     let tools = Arc::new(ToolSet::new().with("a", "count", Effect::External, count));
-    let (run, _ended) = Run::new(1, Limits::default(), tools, 1, outbox);
+    let keeper = Keeper::new(Limits::default().max_held, None);
+    let (run, _ended) = Run::new(1, Limits::default(), tools, 1, outbox, keeper);
     let body = |frame: &[u8]| frame[HEADER_BYTES..].to_vec();
     run.take(from_worker::DIRECTORY, &body(&ask(0))).expect("it may ask");
     Header::read(&mut from).await.expect("a pipe").expect("the directory");
@@ -485,31 +517,12 @@ async fn arguments_are_held_until_their_call_is_answered() {
     fake.say(&ask(0)).await;
     fake.hear(to_worker::ANSWER).await;
     for number in 1..=5 {
-        fake.say(&from_worker::call(1, number, 0, 0, &format!("{{\"a\":\"{}\"}}", "x".repeat(80)))).await;
+        fake.say(&from_worker::call(1, number, (0, 0), 0, &format!("{{\"a\":\"{}\"}}", "x".repeat(80)))).await;
+        fake.hear(to_worker::ANSWER_WAITS).await;
+        fake.say(&take(number)).await;
         fake.hear(to_worker::CALL_ANSWER).await;
     }
     fake.say(&outcome(Ok(JsonText::null()), vec![1, 2, 3, 4, 5])).await;
     let outcome = run.await.expect("no panic").expect("it had begun");
     assert!(outcome.is_ok() && outcome.calls.iter().all(|call| call.ok), "{outcome:?}");
-}
-
-#[tokio::test]
-async fn answers_that_wait_for_room_count_as_calls_at_once() {
-    let (connection, serving, mut fake) = connected();
-    let big = "x".repeat(4 << 20);
-    let large = ToolSet::new().with("a", "large", Effect::ReadOnly, move |_| std::future::ready(Ok(json!(big))));
-    let limits = Limits { max_result: ByteSize::mib(16), max_concurrent_calls: 6, ..Limits::default() };
-    let run = begun_with(&connection, "return 1".to_owned(), limits, Arc::new(large), std::future::pending());
-    fake.hear(to_worker::RUN).await;
-    fake.say(&ask(0)).await;
-    fake.hear(to_worker::ANSWER).await;
-    // There is room for three or four answers, and for six more calls.
-    for number in 1..=20 {
-        fake.say(&call(number, 0, 0)).await;
-    }
-    drop(fake.says);
-    assert_eq!(serving.await.expect("no panic"), Lost::Violated(Violation::Calls));
-    let outcome = run.await.expect("no panic").expect("it had begun");
-    assert!((9..=11).contains(&outcome.calls.len()), "{}", outcome.calls.len());
-    assert!(outcome.calls.iter().all(|call| call.ok), "all were answered: {outcome:?}");
 }

@@ -1,15 +1,28 @@
 //! Fields of a frame's body.
 
-use super::Malformed;
+use super::{Malformed, frame::HEADER_BYTES};
 
 /// Writes fields.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    /// A body of about so many bytes.
-    pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self(Vec::with_capacity(bytes))
+    /// A frame whose body has about so many bytes. It is written behind its header, so that nothing is copied for it.
+    pub(crate) fn frame(kind: u8, run: u64, bytes: usize) -> Self {
+        let mut writer = Self(Vec::with_capacity(HEADER_BYTES + bytes));
+        // The length, which `finish_frame` knows.
+        writer.u32(0).byte(kind).u64(run);
+        writer
+    }
+
+    /// The frame. A body that is longer than a header can say is cut short here and refused there; no limit of a run allows one.
+    pub(crate) fn finish_frame(&mut self) -> Vec<u8> {
+        let mut frame = self.finish();
+        let length = u32::try_from(frame.len().saturating_sub(HEADER_BYTES)).unwrap_or(u32::MAX).to_le_bytes();
+        if let Some(place) = frame.get_mut(..length.len()) {
+            place.copy_from_slice(&length);
+        }
+        frame
     }
 
     pub(crate) fn byte(&mut self, value: u8) -> &mut Self {

@@ -16,16 +16,10 @@ pub(crate) struct Header {
     pub(crate) run: u64,
 }
 
-/// The bytes of a frame. A body that is longer than a header can say is cut short here and refused there; no limit of a run allows
-/// one.
+/// A frame with this body.
+#[cfg(test)]
 pub(crate) fn frame(kind: u8, run: u64, body: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
-    let mut frame = Vec::with_capacity(HEADER_BYTES + body.len());
-    frame.extend_from_slice(&length.to_le_bytes());
-    frame.push(kind);
-    frame.extend_from_slice(&run.to_le_bytes());
-    frame.extend_from_slice(body);
-    frame
+    super::bytes::Writer::frame(kind, run, body.len()).raw(body).finish_frame()
 }
 
 impl Header {

@@ -7,7 +7,6 @@ use belljar_model::{
 use super::{
     Malformed,
     bytes::{Reader, Writer},
-    frame::frame,
 };
 
 /// The engine is set up, and the walls stand.
@@ -26,6 +25,10 @@ pub(crate) const CALL: u8 = 7;
 pub(crate) const OUTCOME: u8 = 8;
 /// A run that was dropped is gone.
 pub(crate) const GONE: u8 = 9;
+/// There is room for an answer that waits: it may be sent.
+pub(crate) const TAKE: u8 = 10;
+/// Nobody waits any more for an answer that waits.
+pub(crate) const FORGET: u8 = 11;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
@@ -49,7 +52,7 @@ const LOG_HEADER: u64 = 9;
 /// The most bytes of a body of this kind, of a run with these limits. None where the kind does not belong to a run.
 pub(crate) fn bound(kind: u8, limits: &Limits) -> Option<u64> {
     Some(match kind {
-        DIRECTORY => FIXED,
+        DIRECTORY | TAKE | FORGET => FIXED,
         LIST | SEARCH | DESCRIBE => MAX_QUESTION + FIXED,
         CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
         OUTCOME => {
@@ -65,11 +68,11 @@ pub(crate) fn bound(kind: u8, limits: &Limits) -> Option<u64> {
 }
 
 pub(crate) fn ready() -> Vec<u8> {
-    frame(READY, 0, &[])
+    Writer::frame(READY, 0, 0).finish_frame()
 }
 
 pub(crate) fn failed(reason: &str) -> Vec<u8> {
-    frame(FAILED, 0, Writer::default().text(reason).finish().as_slice())
+    Writer::frame(FAILED, 0, reason.len() + 8).text(reason).finish_frame()
 }
 
 pub(crate) fn parse_failed(body: &[u8]) -> Result<String, Malformed> {
@@ -77,7 +80,7 @@ pub(crate) fn parse_failed(body: &[u8]) -> Result<String, Malformed> {
 }
 
 pub(crate) fn gone(run: u64) -> Vec<u8> {
-    frame(GONE, run, &[])
+    Writer::frame(GONE, run, 0).finish_frame()
 }
 
 /// A question about the tools. There is at most one of a run at a time: the script stands still until it is answered.
@@ -90,26 +93,13 @@ pub(crate) enum Question {
 }
 
 pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
-    let mut body = Writer::default();
-    let kind = match question {
-        Question::Directory(namespace) => {
-            body.u32(*namespace);
-            DIRECTORY
-        }
-        Question::List(server) => {
-            body.option_text(server.as_deref());
-            LIST
-        }
-        Question::Search(query, limit) => {
-            body.text(query).u32(*limit);
-            SEARCH
-        }
-        Question::Describe(path) => {
-            body.text(path);
-            DESCRIBE
-        }
-    };
-    frame(kind, run, &body.finish())
+    let of_kind = |kind| Writer::frame(kind, run, 64);
+    match question {
+        Question::Directory(namespace) => of_kind(DIRECTORY).u32(*namespace).finish_frame(),
+        Question::List(server) => of_kind(LIST).option_text(server.as_deref()).finish_frame(),
+        Question::Search(query, limit) => of_kind(SEARCH).text(query).u32(*limit).finish_frame(),
+        Question::Describe(path) => of_kind(DESCRIBE).text(path).finish_frame(),
+    }
 }
 
 pub(crate) fn parse_question(kind: u8, body: &[u8]) -> Result<Question, Malformed> {
@@ -132,14 +122,15 @@ pub(crate) struct Call {
     pub(crate) number: u64,
     pub(crate) namespace: u32,
     pub(crate) entry: u32,
+    /// How much was admitted so far of the answers that came unasked, all together.
+    pub(crate) admitted: u64,
     /// JSON, which has yet to be looked at.
     pub(crate) arguments: String,
 }
 
-pub(crate) fn call(run: u64, number: u64, namespace: u32, entry: u32, arguments: &str) -> Vec<u8> {
-    let mut body = Writer::with_capacity(arguments.len() + 32);
-    body.u64(number).u32(namespace).u32(entry).text(arguments);
-    frame(CALL, run, &body.finish())
+pub(crate) fn call(run: u64, number: u64, (namespace, entry): (u32, u32), admitted: u64, arguments: &str) -> Vec<u8> {
+    let mut frame = Writer::frame(CALL, run, arguments.len() + 32);
+    frame.u64(number).u32(namespace).u32(entry).u64(admitted).text(arguments).finish_frame()
 }
 
 pub(crate) fn parse_call(body: &[u8], limits: &Limits) -> Result<Call, Malformed> {
@@ -148,16 +139,48 @@ pub(crate) fn parse_call(body: &[u8], limits: &Limits) -> Result<Call, Malformed
         number: reader.u64()?,
         namespace: reader.u32()?,
         entry: reader.u32()?,
+        admitted: reader.u64()?,
         arguments: reader.text(limits.max_arguments.as_u64())?.to_owned(),
     };
     reader.end()?;
     Ok(call)
 }
 
+/// An answer is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Take {
+    /// The number of its call.
+    pub(crate) number: u64,
+    /// As in [`Call`].
+    pub(crate) admitted: u64,
+}
+
+pub(crate) fn take(run: u64, Take { number, admitted }: Take) -> Vec<u8> {
+    Writer::frame(TAKE, run, 16).u64(number).u64(admitted).finish_frame()
+}
+
+pub(crate) fn parse_take(body: &[u8]) -> Result<Take, Malformed> {
+    let mut reader = Reader::new(body);
+    let take = Take { number: reader.u64()?, admitted: reader.u64()? };
+    reader.end()?;
+    Ok(take)
+}
+
+pub(crate) fn forget(run: u64, number: u64) -> Vec<u8> {
+    Writer::frame(FORGET, run, 8).u64(number).finish_frame()
+}
+
+pub(crate) fn parse_forget(body: &[u8]) -> Result<u64, Malformed> {
+    let mut reader = Reader::new(body);
+    let number = reader.u64()?;
+    reader.end()?;
+    Ok(number)
+}
+
 /// An outcome but for its calls, which the gateway has made itself and knows.
 pub(crate) fn outcome(run: u64, outcome: &Outcome) -> Vec<u8> {
     let value = outcome.result.as_ref().map_or(0, |value| value.as_str().len());
-    let mut body = Writer::with_capacity(value + 1024);
+    let mut body = Writer::frame(OUTCOME, run, value + 1024);
     match &outcome.result {
         Ok(value) => body.flag(true).text(value.as_str()),
         Err(error) => write_error(body.flag(false), error),
@@ -170,7 +193,7 @@ pub(crate) fn outcome(run: u64, outcome: &Outcome) -> Vec<u8> {
     body.text(&serde_json::to_string(&outcome.usage).unwrap_or_default());
     let order = if outcome.order.len() as u64 <= MAX_ORDER { outcome.order.as_slice() } else { &[] };
     body.numbers(order);
-    frame(OUTCOME, run, &body.finish())
+    body.finish_frame()
 }
 
 /// An outcome without its calls.
@@ -319,9 +342,12 @@ mod tests {
             let frame = question(1, &sent);
             assert_eq!(parse_question(*frame.get(4).expect("a kind"), body(&frame)), Ok(sent));
         }
-        let frame = call(1, 9, 2, 3, "{}");
+        let frame = call(1, 9, (2, 3), 4, "{}");
         let arrived = parse_call(body(&frame), &Limits::default()).expect("a call");
-        assert_eq!(arrived, Call { number: 9, namespace: 2, entry: 3, arguments: "{}".into() });
+        assert_eq!(arrived, Call { number: 9, namespace: 2, entry: 3, admitted: 4, arguments: "{}".into() });
+        let asked = Take { number: 7, admitted: 8 };
+        assert_eq!(parse_take(body(&take(1, asked))), Ok(asked));
+        assert_eq!(parse_forget(body(&forget(1, 7))), Ok(7));
         let small = Limits { max_arguments: belljar_model::ByteSize(1), ..Limits::default() };
         assert_eq!(parse_call(body(&frame), &small), Err(Malformed::Limit));
     }

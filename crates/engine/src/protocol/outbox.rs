@@ -9,7 +9,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use belljar_sandbox::apart::Counted;
 use tokio::{
+    io::Interest,
     net::unix::pipe::Sender,
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
 };
@@ -36,7 +38,7 @@ struct Queue {
 struct Waiting {
     bytes: Vec<u8>,
     written: usize,
-    _room: Option<OwnedSemaphorePermit>,
+    _until_written: (Option<OwnedSemaphorePermit>, Option<Counted>),
 }
 
 /// Room for one large frame.
@@ -62,35 +64,52 @@ impl Outbox {
         self.room.clone().try_acquire_many_owned(kib(bytes)).ok().map(Room)
     }
 
-    /// Sends a frame for which there is room.
-    pub(crate) fn send_in(&self, room: Room, frame: Vec<u8>) {
-        self.push(frame, Some(room.0));
+    /// Sends a frame for which there is room. What it holds is counted until it is written.
+    pub(crate) fn send_in(&self, room: Room, frame: Vec<u8>, counted: Option<Counted>) {
+        self.push(frame, (Some(room.0), counted));
     }
 
     /// Sends a small frame at once. There are a few of them for each run and each of its calls, which are bounded themselves.
     pub(crate) fn send(&self, frame: Vec<u8>) {
-        self.push(frame, None);
+        self.push(frame, (None, None));
     }
 
-    fn push(&self, bytes: Vec<u8>, room: Option<OwnedSemaphorePermit>) {
+    /// Sends an answer at once, for which its run has an allowance.
+    pub(crate) fn send_counted(&self, frame: Vec<u8>, counted: Counted) {
+        self.push(frame, (None, Some(counted)));
+    }
+
+    fn push(&self, bytes: Vec<u8>, until_written: (Option<OwnedSemaphorePermit>, Option<Counted>)) {
         let mut queue = self.lock();
         if queue.is_closed {
             return;
         }
-        queue.frames.push_back(Waiting { bytes, written: 0, _room: room });
+        queue.frames.push_back(Waiting { bytes, written: 0, _until_written: until_written });
         // Where frames wait already, the task is at it.
         if queue.frames.len() == 1 && !self.write_some(&mut queue) {
             self.has_more.notify_one();
         }
     }
 
-    /// Writes what waits whenever the pipe takes it. Ends when the other side reads no more.
+    /// Writes what waits whenever the pipe takes it. Ends when the other side reads no more, also where nothing waits.
     pub(crate) async fn flush(&self) -> io::Error {
+        let error = tokio::select! {
+            // The end of a pipe to which nobody listens is in error at once.
+            closed = self.pipe.ready(Interest::ERROR) => {
+                closed.err().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into())
+            }
+            error = self.write_all() => error,
+        };
+        self.close();
+        error
+    }
+
+    async fn write_all(&self) -> io::Error {
         loop {
             self.has_more.notified().await;
             loop {
                 if let Err(error) = self.pipe.writable().await {
-                    return self.close(error);
+                    return error;
                 }
                 let mut queue = self.lock();
                 if self.write_some(&mut queue) {
@@ -106,16 +125,13 @@ impl Outbox {
     /// Drops what waits, and sends nothing more. Whoever waits for room is told that there will be none.
     pub(crate) fn end(&self) {
         self.room.close();
-        let mut queue = self.lock();
-        queue.is_closed = true;
-        queue.frames.clear();
+        self.close();
     }
 
-    fn close(&self, error: io::Error) -> io::Error {
+    fn close(&self) {
         let mut queue = self.lock();
         queue.is_closed = true;
         queue.frames.clear();
-        error
     }
 
     /// Writes as much as the pipe takes, and says whether that was all.

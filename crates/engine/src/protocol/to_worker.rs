@@ -8,7 +8,6 @@ use belljar_sandbox::{CallFault, Namespace, Program, SandboxOptions};
 use super::{
     Malformed,
     bytes::{Reader, Writer},
-    frame::{HEADER_BYTES, frame},
 };
 
 /// How many runs there may be: the first frame, before anything is set up.
@@ -23,6 +22,8 @@ pub(crate) const DROP: u8 = 4;
 pub(crate) const ANSWER: u8 = 5;
 /// The answer to one of its calls.
 pub(crate) const CALL_ANSWER: u8 = 6;
+/// The answer to one of its calls is there, and is sent when the process says that it has room.
+pub(crate) const ANSWER_WAITS: u8 = 7;
 
 /// The most bytes of a frame that the process takes. It is the gateway's business to keep to the limits of its owner; this is for a pipe that is
 /// out of step.
@@ -31,9 +32,8 @@ pub(crate) const MAX_BODY: u32 = u32::MAX / 2;
 pub(crate) fn hello(options: &SandboxOptions) -> Vec<u8> {
     let SandboxOptions { max_live, live_memory, max_computing, max_queued, queue_timeout } = options;
     let timeout = u64::try_from(queue_timeout.as_millis()).unwrap_or(u64::MAX);
-    let mut body = Writer::default();
-    body.u32(*max_live).u64(live_memory.as_u64()).u32(*max_computing).u32(*max_queued).u64(timeout);
-    frame(HELLO, 0, &body.finish())
+    let mut frame = Writer::frame(HELLO, 0, 32);
+    frame.u32(*max_live).u64(live_memory.as_u64()).u32(*max_computing).u32(*max_queued).u64(timeout).finish_frame()
 }
 
 pub(crate) fn parse_hello(body: &[u8]) -> Result<SandboxOptions, Malformed> {
@@ -58,7 +58,7 @@ pub(crate) struct Begin {
 }
 
 pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Namespace]) -> Vec<u8> {
-    let mut body = Writer::with_capacity(program.source.len() + 1024);
+    let mut body = Writer::frame(RUN, run, program.source.len() + 1024);
     body.text(&program.source).text(&program.client);
     body.option(program.seed, |writer, seed| {
         writer.raw(&seed);
@@ -81,7 +81,7 @@ pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Na
             body.text(global);
         }
     }
-    frame(RUN, run, &body.finish())
+    body.finish_frame()
 }
 
 pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
@@ -106,21 +106,21 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
 }
 
 pub(crate) fn cancel(run: u64) -> Vec<u8> {
-    frame(CANCEL, run, &[])
+    Writer::frame(CANCEL, run, 0).finish_frame()
 }
 
 pub(crate) fn drop_run(run: u64) -> Vec<u8> {
-    frame(DROP, run, &[])
+    Writer::frame(DROP, run, 0).finish_frame()
 }
 
 /// The answer to a question: a text (names of tools, or JSON), or why there is none.
 pub(crate) fn answer(run: u64, answer: Result<&str, &str>) -> Vec<u8> {
-    let mut body = Writer::with_capacity(answer.map_or_else(str::len, str::len) + 16);
+    let mut frame = Writer::frame(ANSWER, run, answer.map_or_else(str::len, str::len) + 16);
     match answer {
-        Ok(text) => body.flag(true).text(text),
-        Err(reason) => body.flag(false).text(reason),
+        Ok(text) => frame.flag(true).text(text),
+        Err(reason) => frame.flag(false).text(reason),
     };
-    frame(ANSWER, run, &body.finish())
+    frame.finish_frame()
 }
 
 pub(crate) fn parse_answer(body: &[u8]) -> Result<Result<String, String>, Malformed> {
@@ -132,18 +132,31 @@ pub(crate) fn parse_answer(body: &[u8]) -> Result<Result<String, String>, Malfor
 }
 
 pub(crate) fn call_answer(run: u64, number: u64, answer: &Result<JsonText, CallFault>) -> Vec<u8> {
-    let mut body = Writer::with_capacity(answer.as_ref().map_or(256, |result| result.as_str().len()) + 32);
-    body.u64(number);
+    let mut frame = Writer::frame(CALL_ANSWER, run, answer.as_ref().map_or(256, |result| result.as_str().len()) + 32);
+    frame.u64(number);
     match answer {
-        Ok(result) => body.flag(true).text(result.as_str()),
-        Err(fault) => body.flag(false).text(&fault.message).option_text(fault.hint.as_deref()).flag(fault.is_refusal),
+        Ok(result) => frame.flag(true).text(result.as_str()),
+        Err(fault) => frame.flag(false).text(&fault.message).option_text(fault.hint.as_deref()).flag(fault.is_refusal),
     };
-    frame(CALL_ANSWER, run, &body.finish())
+    frame.finish_frame()
 }
 
-/// The bytes of such a frame, about.
-pub(crate) fn call_answer_bytes(answer: &Result<JsonText, CallFault>) -> usize {
-    answer.as_ref().map_or(256, |result| result.as_str().len()) + 32 + HEADER_BYTES
+/// What an answer of so many bytes takes on its way. Also that of an empty one is counted.
+pub(crate) fn answer_weight(bytes: usize) -> u64 {
+    const FRAME_BYTES: u64 = 100;
+    FRAME_BYTES.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+pub(crate) fn answer_waits(run: u64, number: u64, bytes: usize) -> Vec<u8> {
+    Writer::frame(ANSWER_WAITS, run, 16).u64(number).u64(bytes as u64).finish_frame()
+}
+
+/// The number of a call, and the length of its answer.
+pub(crate) fn parse_answer_waits(body: &[u8]) -> Result<(u64, usize), Malformed> {
+    let mut reader = Reader::new(body);
+    let waits = (reader.u64()?, usize::try_from(reader.u64()?).map_err(|_| Malformed::Limit)?);
+    reader.end()?;
+    Ok(waits)
 }
 
 /// An answer as it came: a JSON text that has yet to be looked at, or a fault.
@@ -164,6 +177,7 @@ pub(crate) fn parse_call_answer(body: &[u8]) -> Result<(u64, CallAnswer), Malfor
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::frame::HEADER_BYTES;
 
     fn body(frame: &[u8]) -> &[u8] {
         frame.get(HEADER_BYTES..).unwrap_or_default()
@@ -198,5 +212,6 @@ mod tests {
         let arrived = arrived.expect_err("a fault");
         assert_eq!((number, arrived.message.as_str(), arrived.is_refusal), (9, "no", true));
         assert_eq!(arrived.hint.as_deref(), Some("yes"));
+        assert_eq!(parse_answer_waits(body(&answer_waits(1, 9, 17))), Ok((9, 17)));
     }
 }

@@ -25,11 +25,14 @@ use tokio::{
     runtime::Runtime,
 };
 
-use crate::protocol::{
-    frame::{HEADER_BYTES, Header},
-    from_worker,
-    outbox::Outbox,
-    to_worker,
+use crate::{
+    memory,
+    protocol::{
+        frame::{HEADER_BYTES, Header},
+        from_worker,
+        outbox::Outbox,
+        to_worker,
+    },
 };
 
 /// Bytes of the first frame.
@@ -43,7 +46,8 @@ const MAX_HELLO: u32 = 1024;
 /// 2. What resets the memory of slots is opened, then the process is hidden from others of the same user.
 /// 3. Files are taken away (landlock), so that all threads that are started from here on have none.
 /// 4. The engine is set up: machine code is mapped, threads are started, and a first run has touched all that a run touches.
-/// 5. All but a few system calls are taken away from all threads (seccomp), and the limits of what can be taken are lowered to nothing.
+/// 5. All but a few system calls are taken away from all threads (seccomp), and the limits of what can be taken are lowered: of descriptors, processes and
+///    files to nothing, of memory to what its runs may take.
 ///
 /// Only then it says that it is ready, and reads the first script. What the system cannot give ends it, with the reason.
 pub fn serve(arguments: impl Iterator<Item = OsString>, image: &Image) -> ExitCode {
@@ -78,6 +82,7 @@ fn start(arguments: impl Iterator<Item = OsString>, image: &Image) -> Result<Exi
         .map_err(|error| format!("the runtime cannot be started: {error}"))?;
     touch(&runtime, &sandbox)?;
     let (from, outbox) = runtime.block_on(pipes(stdin, stdout)).map_err(|error| error.to_string())?;
+    belljar_confine::engine::bound_memory(memory::most_mapped(&options)).map_err(|fault| fault.to_string())?;
     belljar_confine::engine::before_work().map_err(|fault| fault.to_string())?;
 
     outbox.send(from_worker::ready());

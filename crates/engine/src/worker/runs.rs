@@ -47,7 +47,8 @@ pub(super) async fn serve(
             }
             to_worker::DROP => {
                 let entry = lock(&known).remove(&run);
-                if let Some(Entry { task: Some(task), .. }) = entry {
+                if let Some(Entry { task: Some(task), tools, .. }) = entry {
+                    tools.end();
                     task.abort();
                     let outbox = outbox.clone();
                     tokio::spawn(async move {
@@ -70,6 +71,13 @@ pub(super) async fn serve(
                     tools.call_answered(number, answer);
                 }
             }
+            to_worker::ANSWER_WAITS => {
+                let tools = lock(&known).get(&run).map(|entry| entry.tools.clone());
+                if let Some(tools) = tools {
+                    let (number, bytes) = to_worker::parse_answer_waits(&body).map_err(io::Error::other)?;
+                    tools.answer_waits(number, bytes);
+                }
+            }
             _ => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -89,7 +97,9 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
                 std::future::pending::<()>().await;
             }
         };
-        let outcome = sandbox.run_until(program, &limits, tools, cancelled).await;
+        let outcome = sandbox.run_until(program, &limits, tools.clone(), cancelled).await;
+        // Its last calls may be dropped on other threads.
+        tools.end();
         // Whoever takes it out says its end: this, or whoever dropped it.
         if lock(&of_task).remove(&run).is_some() {
             outbox.send(from_worker::outcome(run, &outcome));

@@ -1,4 +1,6 @@
 //! The tools of a run, which are on the other side of the pipe.
+//!
+//! An answer that is not small waits there until the run has room for it. The run's own count says when: it knows what the script waits for.
 
 use std::{
     collections::HashMap,
@@ -12,15 +14,20 @@ use futures::{FutureExt as _, future::BoxFuture};
 use tokio::sync::oneshot;
 
 use crate::protocol::{
-    from_worker::{self, Question},
+    from_worker::{self, Question, Take},
     outbox::Outbox,
-    to_worker::CallAnswer,
+    to_worker::{self, CallAnswer},
 };
 
 /// Hands what a run asks and calls on to the gateway.
 pub(super) struct FarTools {
-    run: u64,
     namespaces: Vec<Namespace>,
+    link: Arc<Link>,
+}
+
+/// What a run's calls share.
+struct Link {
+    run: u64,
     outbox: Arc<Outbox>,
     waiting: Mutex<Waiting>,
 }
@@ -28,38 +35,130 @@ pub(super) struct FarTools {
 #[derive(Default)]
 struct Waiting {
     question: Option<oneshot::Sender<Result<String, String>>>,
-    calls: HashMap<u64, oneshot::Sender<CallAnswer>>,
+    calls: HashMap<u64, oneshot::Sender<Told>>,
+    /// What was admitted of the answers that came unasked.
+    admitted: u64,
+    /// The gateway hears no more of this run.
+    has_ended: bool,
+}
+
+/// What the gateway says of a call.
+enum Told {
+    Answer(CallAnswer),
+    /// It has the answer, of so many bytes, and waits for room.
+    Waits(usize),
 }
 
 impl FarTools {
     pub(super) fn new(run: u64, namespaces: Vec<Namespace>, outbox: Arc<Outbox>) -> Self {
-        Self { run, namespaces, outbox, waiting: Mutex::default() }
+        Self { namespaces, link: Arc::new(Link { run, outbox, waiting: Mutex::default() }) }
     }
 
     /// The answer to the last question.
     pub(super) fn answered(&self, answer: Result<String, String>) {
-        if let Some(waiting) = self.lock().question.take() {
+        if let Some(waiting) = self.link.lock().question.take() {
             let _ = waiting.send(answer);
         }
     }
 
     /// The answer to a call.
     pub(super) fn call_answered(&self, number: u64, answer: CallAnswer) {
-        let waiting = self.lock().calls.remove(&number);
+        let waiting = self.link.lock().calls.remove(&number);
         if let Some(waiting) = waiting {
-            let _ = waiting.send(answer);
+            let _ = waiting.send(Told::Answer(answer));
         }
+    }
+
+    /// The answer to a call waits on the other side.
+    pub(super) fn answer_waits(&self, number: u64, bytes: usize) {
+        let mut waiting = self.link.lock();
+        let told = waiting.calls.remove(&number).map(|call| call.send(Told::Waits(bytes)));
+        if !matches!(told, Some(Ok(()))) {
+            self.link.forget(&waiting, number);
+        }
+    }
+
+    /// Says nothing more. To be called before the gateway is told of the run's end: from then on the run's number means nothing to it.
+    pub(super) fn end(&self) {
+        self.link.lock().has_ended = true;
     }
 
     async fn ask(&self, question: Question) -> Result<String, String> {
         let (sender, receiver) = oneshot::channel();
-        self.lock().question = Some(sender);
-        self.outbox.send(from_worker::question(self.run, &question));
+        self.link.lock().question = Some(sender);
+        self.link.outbox.send(from_worker::question(self.link.run, &question));
         receiver.await.unwrap_or_else(|_| Err("the run has ended".to_owned()))
+    }
+}
+
+impl Link {
+    /// Asks for an answer that waits.
+    fn take(&self, number: u64) -> oneshot::Receiver<Told> {
+        let (sender, receiver) = oneshot::channel();
+        let mut waiting = self.lock();
+        waiting.calls.insert(number, sender);
+        if !waiting.has_ended {
+            let take = Take { number, admitted: waiting.admitted };
+            self.outbox.send(from_worker::take(self.run, take));
+        }
+        receiver
+    }
+
+    /// Lets go of an answer that waits.
+    fn forget(&self, waiting: &Waiting, number: u64) {
+        if !waiting.has_ended {
+            self.outbox.send(from_worker::forget(self.run, number));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call that the gateway makes.
+struct FarCall {
+    link: Arc<Link>,
+    number: u64,
+    told: oneshot::Receiver<Told>,
+    /// The answer waits there, and has not been asked for.
+    is_waiting: bool,
+}
+
+impl FarCall {
+    /// Waits for the answer, which is asked for when there is room.
+    async fn answer(mut self, room: AnswerRoom) -> CallAnswer {
+        let ended = || Err(CallFault::new("the run has ended"));
+        match (&mut self.told).await {
+            Ok(Told::Answer(answer)) => {
+                let bytes = answer_bytes(&answer);
+                // It came unasked: another may come when it has found room.
+                room.admit(bytes).await;
+                self.link.lock().admitted += to_worker::answer_weight(bytes);
+                return answer;
+            }
+            Ok(Told::Waits(bytes)) => {
+                self.is_waiting = true;
+                room.admit(bytes).await;
+            }
+            Err(_) => return ended(),
+        }
+        self.is_waiting = false;
+        self.told = self.link.take(self.number);
+        match (&mut self.told).await {
+            Ok(Told::Answer(answer)) => answer,
+            Ok(Told::Waits(_)) | Err(_) => ended(),
+        }
+    }
+}
+
+impl Drop for FarCall {
+    fn drop(&mut self) {
+        let waiting = self.link.lock();
+        // That it waits may have been said after this was last polled.
+        if self.is_waiting || matches!(self.told.try_recv(), Ok(Told::Waits(_))) {
+            self.link.forget(&waiting, self.number);
+        }
     }
 }
 
@@ -99,16 +198,24 @@ impl Tools for FarTools {
         number: u64,
         tool: &GrantedTool,
         arguments: JsonText,
-        _limit: Duration,
-        _room: AnswerRoom,
+        limit: Duration,
+        room: AnswerRoom,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let place = (tool.path.server().parse(), tool.path.tool().parse());
-        let (Ok(namespace), Ok(entry)) = place else { return self.call(tool, arguments, _limit) };
-        let (sender, receiver) = oneshot::channel();
-        self.lock().calls.insert(number, sender);
-        self.outbox.send(from_worker::call(self.run, number, namespace, entry, arguments.as_str()));
+        let (Ok(namespace), Ok(entry)) = place else { return self.call(tool, arguments, limit) };
+        let (sender, told) = oneshot::channel();
+        let admitted = {
+            let mut waiting = self.link.lock();
+            waiting.calls.insert(number, sender);
+            waiting.admitted
+        };
+        let link = self.link.clone();
+        let frame = from_worker::call(link.run, number, (namespace, entry), admitted, arguments.as_str());
+        link.outbox.send(frame);
+        drop(arguments);
+        let call = FarCall { link, number, told, is_waiting: false };
         async move {
-            let answer = receiver.await.unwrap_or_else(|_| Err(CallFault::new("the run has ended")))?;
+            let answer = call.answer(room).await?;
             // The gateway has held it against the run's limits.
             let bounds = JsonBounds { bytes: usize::MAX, values: usize::MAX, depth: JsonBounds::DEPTH };
             JsonText::parse(answer, &bounds).map_err(|fault| CallFault::new(format!("the result is {fault}")))
@@ -132,6 +239,14 @@ impl Tools for FarTools {
 
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
         async move { json(self.ask(Question::Describe(path)).await?) }.boxed()
+    }
+}
+
+/// The length of an answer, as the gateway counts it.
+fn answer_bytes(answer: &CallAnswer) -> usize {
+    match answer {
+        Ok(text) => text.len(),
+        Err(fault) => fault.message.len() + fault.hint.as_ref().map_or(0, String::len),
     }
 }
 

@@ -12,6 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use belljar_confine::ConfineFault;
 use nix::{
     sys::{
         ptrace,
@@ -21,6 +22,9 @@ use nix::{
     },
     unistd::{Pid, getppid},
 };
+
+/// What the walls leave to be mapped, in bytes.
+const MEMORY: usize = 256 << 20;
 
 type Attempt = fn() -> io::Result<()>;
 
@@ -58,6 +62,7 @@ const ATTEMPTS: &[(&str, Attempt)] = &[
         let memory = memmap2::MmapMut::map_anon(4096)?;
         memory.make_exec().map(drop)
     }),
+    ("map-memory", || memmap2::MmapMut::map_anon(2 * MEMORY).map(drop)),
     ("raise-limit", || Ok(setrlimit(Resource::RLIMIT_CORE, 0, 0)?)),
     ("unshare", || Ok(nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS)?)),
     ("dumpable", || Ok(nix::sys::prctl::set_dumpable(true)?)),
@@ -78,7 +83,7 @@ pub(crate) fn run(argument: &str) -> ExitCode {
     let confined = match walls {
         "none" => Ok(()),
         "landlock" => belljar_confine::engine::before_threads(),
-        "all" => belljar_confine::engine::before_threads().and_then(|()| belljar_confine::engine::before_work()),
+        "all" => all(),
         _ => return ExitCode::from(2),
     };
     if let Err(fault) = confined {
@@ -114,4 +119,10 @@ fn compute() -> io::Result<()> {
         blocks.iter().map(|block| std::hash::BuildHasher::hash_one(&state, block)).fold(0, u64::wrapping_add);
     drop(blocks);
     if begun.elapsed().is_zero() && sum == 0 { Err(io::Error::other("no time has passed")) } else { Ok(()) }
+}
+
+fn all() -> Result<(), ConfineFault> {
+    belljar_confine::engine::before_threads()?;
+    belljar_confine::engine::bound_memory(MEMORY as u64)?;
+    belljar_confine::engine::before_work()
 }

@@ -1,0 +1,131 @@
+//! How the answers of a run's calls go to its process.
+//!
+//! What may be sent unasked is sent at once (see `allowance.rs`). Everything else waits here, in memory or in the run's file, until the
+//! process says that it has room: its own count holds it back, in the order in which its script needs it.
+
+use std::sync::Arc;
+
+use belljar_model::JsonText;
+use belljar_sandbox::{
+    CallFault,
+    apart::{Answer, CallEnd, Counted},
+};
+
+use super::Run;
+use crate::{
+    client::lost::Violation,
+    protocol::{from_worker::Take, outbox::Room, to_worker},
+};
+
+impl Run {
+    /// Sends an answer, or lets it wait until the process has room for it. Until it is sent its call is open, so that
+    /// `max_concurrent_calls` bounds the answers that wait.
+    pub(super) fn deliver(&self, number: u64, CallEnd { answer, record }: CallEnd) {
+        let mut state = self.lock();
+        let Some(call) = state.open.get_mut(&number) else { return };
+        if call.unanswered.take().is_some()
+            && let Some(record) = record
+        {
+            self.keeper.keep_record(&record);
+            state.ended.insert(number, record);
+        }
+        if state.ending.is_none() {
+            return;
+        }
+        let bytes = answer.bytes();
+        match answer {
+            Answer::Here(answer) if state.allowance.grant(to_worker::answer_weight(bytes)) => {
+                drop(state);
+                let (result, counted) = answer.into_parts();
+                self.close_call(number);
+                self.outbox.send_counted(to_worker::call_answer(self.number, number, &result), counted);
+            }
+            answer => {
+                state.waiting.insert(number, answer);
+                drop(state);
+                self.outbox.send(to_worker::answer_waits(self.number, number, bytes));
+            }
+        }
+    }
+
+    /// Sends an answer that the process has room for.
+    pub(super) fn take_answer(self: &Arc<Self>, Take { number, admitted }: Take) -> Result<(), Violation> {
+        let answer = {
+            let mut state = self.lock();
+            if state.ending.is_none() {
+                return Ok(());
+            }
+            state.allowance.note_admitted(admitted)?;
+            state.waiting.remove(&number).ok_or(Violation::Answer)?
+        };
+        let bytes = answer.bytes();
+        match answer {
+            Answer::Here(answer) => match self.outbox.room_now(bytes) {
+                Some(room) => self.send(number, room, answer.into_parts()),
+                None => {
+                    let run = self.clone();
+                    self.spawn(async move {
+                        if let Some(room) = run.outbox.room_for(bytes).await {
+                            run.send(number, room, answer.into_parts());
+                        }
+                    });
+                }
+            },
+            Answer::There(answer) => {
+                let run = self.clone();
+                self.spawn(async move {
+                    // There must be room for it in memory before it is read.
+                    let Some(room) = run.outbox.room_for(bytes).await else { return };
+                    let result = answer.read().await;
+                    if let Err(fault) = &result {
+                        run.note_fault(number, fault);
+                    }
+                    run.send(number, room, (result, None));
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody waits any more for an answer that waits.
+    pub(super) fn forget_answer(&self, number: u64) -> Result<(), Violation> {
+        let answer = {
+            let mut state = self.lock();
+            if state.ending.is_none() {
+                return Ok(());
+            }
+            state.waiting.remove(&number).ok_or(Violation::Answer)?
+        };
+        self.close_call(number);
+        drop(answer);
+        Ok(())
+    }
+
+    fn send(
+        &self,
+        number: u64,
+        room: Room,
+        (result, counted): (Result<JsonText, CallFault>, impl Into<Option<Counted>>),
+    ) {
+        self.close_call(number);
+        self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result), counted.into());
+    }
+
+    /// The answer of a call was lost on its way to the script.
+    fn note_fault(&self, number: u64, fault: &CallFault) {
+        if let Some(record) = self.lock().ended.get_mut(&number) {
+            (record.ok, record.error) = (false, Some(fault.message.clone()));
+        }
+    }
+
+    /// Lets another call begin in place of this one. To be called before its answer is sent: the next call may come at once.
+    fn close_call(&self, number: u64) {
+        let held = {
+            let mut state = self.lock();
+            let Some(call) = state.open.remove(&number) else { return };
+            state.held = state.held.saturating_sub(call.held);
+            call.held
+        };
+        self.keeper.release_arguments(held);
+    }
+}

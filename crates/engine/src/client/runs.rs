@@ -1,0 +1,175 @@
+//! Which runs a process has been given, and how many there may be.
+//!
+//! The process has its own queue and its own slots, and keeps to them. That it does is not believed here: what a run may hold on this
+//! side is bounded, so the runs for which something is held are too.
+
+use std::{collections::HashMap, sync::Arc};
+
+use belljar_model::{ErrorKind, LimitHit, Limits, RunError};
+use belljar_sandbox::SandboxOptions;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{Duration, Instant},
+};
+
+use super::{
+    lost::{Lost, Violation},
+    run::Run,
+};
+use crate::protocol::from_worker;
+
+/// Runs beyond slots and queue that may be on their way to the process or back: it decides which of them are sent away.
+const MAX_IN_TRANSIT: usize = 256;
+/// When to try again where not even these have a place.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Places for runs.
+pub(super) struct Places {
+    free: Arc<Semaphore>,
+    max_queued: u64,
+}
+
+/// A place, free again when it is dropped.
+pub(super) struct Place(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+
+impl Places {
+    pub(super) fn new(options: &SandboxOptions) -> Self {
+        let all = (options.max_live as usize).saturating_add(options.max_queued as usize);
+        let all = all.saturating_add(MAX_IN_TRANSIT).min(Semaphore::MAX_PERMITS);
+        Self { free: Arc::new(Semaphore::new(all)), max_queued: u64::from(options.max_queued) }
+    }
+
+    /// A place, if there is one.
+    pub(super) fn take(&self) -> Result<Place, RunError> {
+        self.free.clone().try_acquire_owned().map(Place).map_err(|_| {
+            let max = self.max_queued;
+            RunError::new(ErrorKind::Busy, "belljar is busy: more runs wait for the engine's process than may queue")
+                .with_hint("try again later; [runs] in the configuration sets how many runs may queue (max_queued)")
+                .with_limit(LimitHit { name: "max_queued", max, used: max.saturating_add(1), unit: "runs" })
+                .with_retry_after(RETRY_AFTER)
+        })
+    }
+}
+
+/// The runs that a process knows of.
+pub(super) struct Runs {
+    known: HashMap<u64, Entry>,
+    last: u64,
+    max_live: u64,
+    /// Runs that have called or asked, and have not ended.
+    live: u64,
+    /// Why the process has ended, or is about to be.
+    lost: Option<Lost>,
+    is_closed: bool,
+}
+
+struct Entry {
+    state: State,
+    _place: Place,
+}
+
+enum State {
+    Live {
+        run: Arc<Run>,
+        has_begun: bool,
+    },
+    /// Nobody waits for it any more, and the process has not yet said that it is gone.
+    Dropped {
+        limits: Limits,
+        since: Instant,
+    },
+}
+
+impl Runs {
+    pub(super) fn new(options: &SandboxOptions) -> Self {
+        // A slot is free a moment before its run's end is told, by the thread that ran it. The process has a thread more than can compute.
+        let untold = u64::from(options.max_computing.max(1)).saturating_add(1);
+        let max_live = u64::from(options.max_live).saturating_add(untold);
+        Self { known: HashMap::new(), last: 0, max_live, live: 0, lost: None, is_closed: false }
+    }
+
+    /// Begins a run under a number of its own. Not where the process is lost, or takes none any more.
+    pub(super) fn begin<T>(&mut self, place: Place, begin: impl FnOnce(u64) -> (Arc<Run>, T)) -> Option<(Arc<Run>, T)> {
+        if !self.is_open() {
+            return None;
+        }
+        self.last += 1;
+        let (run, ended) = begin(self.last);
+        let state = State::Live { run: run.clone(), has_begun: false };
+        self.known.insert(self.last, Entry { state, _place: place });
+        Some((run, ended))
+    }
+
+    /// The run to which a frame of this kind belongs, unless it was dropped, and the most bytes of the frame's body.
+    pub(super) fn find(&mut self, number: u64, kind: u8) -> Result<(Option<Arc<Run>>, Option<u64>), Violation> {
+        let entry = self.known.get_mut(&number).ok_or(Violation::Run)?;
+        match &mut entry.state {
+            State::Dropped { limits, .. } => Ok((None, from_worker::bound(kind, limits))),
+            State::Live { run, has_begun } => {
+                if !*has_begun && kind != from_worker::OUTCOME {
+                    *has_begun = true;
+                    self.live += 1;
+                    if self.live > self.max_live {
+                        return Err(Violation::Live);
+                    }
+                }
+                Ok((Some(run.clone()), from_worker::bound(kind, run.limits())))
+            }
+        }
+    }
+
+    /// Nobody waits for a run any more. False where the process has nothing to give up.
+    pub(super) fn give_up(&mut self, number: u64) -> bool {
+        let Some(entry) = self.known.get_mut(&number) else { return false };
+        let State::Live { run, has_begun } = &entry.state else { return false };
+        self.live -= u64::from(*has_begun);
+        entry.state = State::Dropped { limits: run.limits().clone(), since: Instant::now() };
+        true
+    }
+
+    /// A run has ended, or is gone.
+    pub(super) fn remove(&mut self, number: u64) {
+        if let Some(Entry { state: State::Live { has_begun: true, .. }, .. }) = self.known.remove(&number) {
+            self.live -= 1;
+        }
+    }
+
+    /// When the first run was dropped that is not gone yet.
+    pub(super) fn first_dropped(&self) -> Option<Instant> {
+        let dropped = self.known.values().filter_map(|entry| match entry.state {
+            State::Dropped { since, .. } => Some(since),
+            State::Live { .. } => None,
+        });
+        dropped.min()
+    }
+
+    /// Whether runs may be begun.
+    pub(super) fn is_open(&self) -> bool {
+        self.lost.is_none() && !self.is_closed
+    }
+
+    /// No run is begun any more. Why is not known yet.
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// The process is about to be ended. The first reason holds.
+    pub(super) fn condemn(&mut self, why: Lost) {
+        self.lost.get_or_insert(why);
+    }
+
+    pub(super) fn lost(&self) -> Option<Lost> {
+        self.lost.clone()
+    }
+
+    /// Forgets all runs, and gives those that somebody waits for, with the reason that holds.
+    pub(super) fn lose_all(&mut self, lost: &Lost) -> (Vec<Arc<Run>>, Lost) {
+        let lost = self.lost.get_or_insert_with(|| lost.clone()).clone();
+        self.live = 0;
+        let live = std::mem::take(&mut self.known).into_values().filter_map(|entry| match entry.state {
+            State::Live { run, .. } => Some(run),
+            State::Dropped { .. } => None,
+        });
+        (live.collect(), lost)
+    }
+}
