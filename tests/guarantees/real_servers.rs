@@ -239,6 +239,53 @@ fn a_repository_is_read_and_committed_to() {
     assert!(log.contains("more notes") && log.contains("the first notes"), "{value:#}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn servers_of_npm_and_pypi_work_within_walls() {
+    let terminal = Terminal::new();
+    let folder = terminal.folder.path().join("repository");
+    std::fs::create_dir(&folder).unwrap();
+    git(&folder, &["init", "--quiet"]);
+    git(&folder, &["config", "user.name", "Ada"]);
+    git(&folder, &["config", "user.email", "ada@example.org"]);
+    git(&folder, &["commit", "--quiet", "--allow-empty", "--message", "nothing yet"]);
+    let venv = repository().join("tests/servers/.venv").canonicalize().unwrap();
+    let base = std::process::Command::new(venv.join("bin/python3"))
+        .args(["-c", "import sys; print(sys.base_prefix)"])
+        .output()
+        .unwrap();
+    let base = String::from_utf8(base.stdout).unwrap();
+    let packages = repository().join("tests/servers/node_modules").canonicalize().unwrap();
+    let (fs, versions) = (filesystem(&folder), python("mcp-server-git", &["--repository", folder.to_str().unwrap()]));
+    // JSON is TOML enough for these.
+    let config = format!(
+        "[servers.fs]\ncommand = {}\nargs = {}\nsandbox = {{ network = false, read = [{packages:?}], write = [{folder:?}] }}\n\
+         [servers.git]\ncommand = {}\nargs = {}\nsandbox = {{ network = false, read = [{venv:?}, {:?}], write = [{folder:?}] }}\n",
+        fs["command"],
+        fs["args"],
+        versions["command"],
+        versions["args"],
+        base.trim(),
+    );
+    let config = terminal.file("belljar.toml", config);
+    let script = format!(
+        "const repo_path = {};
+         await fs.write_file({{ path: repo_path + '/notes.txt', content: 'first' }});
+         await fs.create_directory({{ path: repo_path + '/folder' }});
+         await fs.move_file({{ source: repo_path + '/notes.txt', destination: repo_path + '/folder/notes.txt' }});
+         const {{ content }} = await fs.read_text_file({{ path: repo_path + '/folder/notes.txt' }});
+         await git.git_add({{ repo_path, files: ['folder/notes.txt'] }});
+         await git.git_commit({{ repo_path, message: 'the first notes' }});
+         return [content, await git.git_log({{ repo_path, max_count: 1 }})];",
+        json!(folder)
+    );
+    let answer = terminal.belljar(&["run", "--json", "--config", config.to_str().unwrap(), "--code", &script]);
+    let outcome = answer.json();
+    assert_eq!(outcome["ok"], true, "{outcome:#}\n{}", answer.stderr);
+    assert_eq!(outcome["value"][0], "first");
+    assert!(outcome["value"][1].to_string().contains("the first notes"), "{outcome:#}");
+}
+
 #[test]
 fn a_time_is_converted() {
     let servers = json!({ "time": python("mcp-server-time", &["--local-timezone", "UTC"]) });

@@ -5,8 +5,9 @@
 //!
 //! 1. Namespaces of its own: users, mounts, System V IPC, and, without network, the network. The child keeps its own user and group, and has
 //!    no rights over the machine, whoever its user is.
-//! 2. In the mount namespace, `/dev/shm` becomes a private folder in memory, which is also the folder for temporary files, and folders of
-//!    belljar's own are covered with empty ones.
+//! 2. In the mount namespace, `/dev/shm` becomes a private folder in memory, which is also the folder for temporary files, folders of
+//!    belljar's own are covered with empty ones, and everything but what it may write to becomes read-only: landlock does not govern modes,
+//!    owners, times and extended attributes.
 //! 3. landlock leaves it the folders of the system, read-only, those that the owner named, and its own program.
 //! 4. Without network, seccomp denies sockets of all kinds, but for pairs of them that are connected from the start.
 //!
@@ -94,7 +95,7 @@ mod linux {
     ) -> Result<Infallible, ConfineFault> {
         let command = |source| ConfineFault::Command { command: program.to_string_lossy().into_owned(), source };
         let found = find(program).map_err(command)?;
-        namespaces::enter(!walls.network, &walls.hidden)?;
+        namespaces::enter(!walls.network, &walls.hidden, &walls.write)?;
         restrict(walls, &found)?;
         if !walls.network {
             system_calls::deny_sockets()?;

@@ -19,6 +19,8 @@ pub mod engine;
 #[path = "engine_elsewhere.rs"]
 pub mod engine;
 #[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]
 mod system_calls;

@@ -52,7 +52,15 @@ impl World {
             // So that nobody but the walls is in the way, whoever the child is.
             std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o777)).unwrap();
             std::fs::set_permissions(sub.join("file"), PermissionsExt::from_mode(0o666)).unwrap();
+            for user in users() {
+                let user = user.map_or_else(|| nix::unistd::geteuid().as_raw(), |user| user.parse().unwrap());
+                let own = sub.join(user.to_string());
+                std::fs::write(&own, "content").unwrap();
+                std::os::unix::fs::chown(&own, Some(user), None).unwrap();
+            }
         }
+        std::fs::create_dir(folder.path().join("write/sub")).unwrap();
+        std::fs::set_permissions(folder.path().join("write/sub"), PermissionsExt::from_mode(0o777)).unwrap();
         std::fs::copy("/bin/true", folder.path().join("secret/true")).unwrap();
         // Where other users find it, wherever the repository is.
         std::fs::copy(CHILD, folder.path().join("child")).unwrap();
@@ -87,8 +95,13 @@ impl World {
 
     /// What a line of Python does behind the walls: `ok`, or the error that it meets.
     fn attempt(&self, walls: Option<&Value>, user: Option<&str>, line: &str) -> String {
+        self.attempt_in(Path::new("/"), walls, user, line)
+    }
+
+    /// What it does where the child is started in `folder`.
+    fn attempt_in(&self, folder: &Path, walls: Option<&Value>, user: Option<&str>, line: &str) -> String {
         let script = format!(
-            "import os, socket, subprocess\nroot, name, tcp, udp, parent = {:?}, {:?}, {}, {}, {}\ntry:\n    {line}\n    print('ok')\nexcept OSError as error:\n    print(error.strerror)",
+            "import ctypes, fcntl, os, socket, subprocess\nroot, name, tcp, udp, parent = {:?}, {:?}, {}, {}, {}\n{PRELUDE}try:\n    {line}\n    print('ok')\nexcept OSError as error:\n    print(error.strerror)",
             self.folder.path().to_str().unwrap(),
             self.name,
             self.tcp.local_addr().unwrap().port(),
@@ -104,15 +117,27 @@ impl World {
         }
         assert!(Path::new(PYTHON).exists(), "{PYTHON} is missing: apt-get install python3");
         words.extend([PYTHON.to_owned(), "-c".to_owned(), script]);
-        let output = run(&words);
+        let output = run_in(folder, &words);
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         assert!(output.status.success(), "{line}: {:?}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
         said
     }
 }
 
+/// What the lines share: a file of the child's user, and the places of all mounts.
+const PRELUDE: &str = "
+own = root + '/secret/%d' % os.getuid()
+library = ctypes.CDLL(None, use_errno=True)
+def mounts():
+    return [line.split()[4].encode() for line in open('/proc/self/mountinfo')]
+";
+
 fn run(words: &[String]) -> Output {
-    Command::new(&words[0]).args(&words[1..]).output().unwrap()
+    run_in(Path::new("/"), words)
+}
+
+fn run_in(folder: &Path, words: &[String]) -> Output {
+    Command::new(&words[0]).args(&words[1..]).current_dir(folder).output().unwrap()
 }
 
 /// Users as whom the walls are tried: ordinary ones need a user namespace, the superuser does not.
@@ -130,6 +155,9 @@ const ALLOWED: &[&str] = &[
     "open('/proc/self/status').read()",
     "subprocess.run(['/bin/true'], check=True)",
     "[end.close() for end in socket.socketpair()]",
+    "file = root + '/write/%d' % os.getuid(); os.chmod(file, 0o600); os.utime(file); os.setxattr(file, 'user.belljar', b'x')",
+    "open(root + '/write/sub/a', 'w').close(); os.rename(root + '/write/sub/a', root + '/write/a'); os.remove(root + '/write/a')",
+    "os.mkfifo(root + '/write/pipe'); os.remove(root + '/write/pipe')",
 ];
 
 /// What they must refuse, and what succeeds without them.
@@ -148,6 +176,18 @@ const REFUSED: &[&str] = &[
     "open(root + '/hidden/file').read()",
     "socket.socket(socket.AF_UNIX).connect(root + '/hidden/socket')",
     "socket.socket(socket.AF_UNIX).connect('\\0' + name)",
+    // What landlock does not govern.
+    "os.chmod(own, 0o600)",
+    "os.chown(own, os.getuid(), -1)",
+    "os.utime(own)",
+    "os.setxattr(own, 'user.belljar', b'x'); os.removexattr(own, 'user.belljar')",
+    "os.fchmod(os.open(root + '/read/%d' % os.getuid(), os.O_RDONLY), 0o600)",
+    "os.utime(os.open(root + '/read/%d' % os.getuid(), os.O_RDONLY))",
+    // FS_IOC_GETFLAGS and FS_IOC_SETFLAGS.
+    "file = os.open(root + '/read/%d' % os.getuid(), os.O_RDONLY); fcntl.ioctl(file, 0x40086602, fcntl.ioctl(file, 0x80086601, bytes(8)))",
+    "os.chdir(root + '/secret'); os.chmod('%d' % os.getuid(), 0o600)",
+    "os.chmod('/proc/self/root' + own, 0o600)",
+    "os.chmod('/proc/%d/root' % parent + own, 0o600)",
 ];
 
 /// What they refuse besides, where there is to be no network.
@@ -181,6 +221,68 @@ fn a_child_within_walls_reaches_what_it_was_given_and_nothing_else() {
         }
     }
     assert!(!Path::new("/dev/shm/temporary").exists(), "its temporary folder is its own");
+}
+
+#[test]
+fn a_child_within_walls_starts_in_its_folder_as_it_was_given() {
+    let world = World::new("folder");
+    for user in users() {
+        let walls = world.walls(false);
+        let write = "open('new', 'w').write('x'); os.remove('new'); os.chmod('%d' % os.getuid(), 0o600)";
+        assert_eq!(world.attempt_in(&world.path("write"), Some(&walls), user, write), "ok", "{user:?}");
+        assert_eq!(
+            world.attempt_in(&world.path("write/sub"), Some(&walls), user, "open('x', 'w').close(); os.remove('x')"),
+            "ok"
+        );
+        for folder in ["read", "secret"] {
+            let line = "os.chmod('%d' % os.getuid(), 0o600)";
+            assert_ne!(world.attempt_in(&world.path(folder), Some(&walls), user, line), "ok", "{folder} as {user:?}");
+        }
+    }
+}
+
+#[test]
+fn a_child_within_walls_cannot_take_its_mounts_apart() {
+    let world = World::new("mounts");
+    let marker = Path::new("/dev/shm").join(&world.name);
+    std::fs::write(&marker, "").unwrap();
+    // MOUNT_ATTR_RDONLY is to be cleared. What the calls answer does not matter, but what can be done afterwards.
+    const WRITABLE: &str = "[library.syscall(ctypes.c_long(442), -100, place, 0, (ctypes.c_uint64 * 4)(0, 1, 0, 0), ctypes.c_long(32)) for place in mounts()]";
+    const REMOUNTED: &str = "[library.mount(None, place, None, ctypes.c_ulong(4096 | 32), None) for place in mounts()]";
+    const UNMOUNTED: &str = "[library.umount2(place, 2) for place in reversed(mounts())]";
+    const ANOTHER: &str = "library.unshare(0x10020000)";
+    for user in users() {
+        let walls = world.walls(false);
+        for undo in [WRITABLE, REMOUNTED, UNMOUNTED] {
+            for undo in [undo.to_owned(), format!("{ANOTHER}; {undo}")] {
+                for line in ["os.chmod(own, 0o600)", "open(root + '/hidden/file')", "os.stat('/dev/shm/' + name)"] {
+                    let walled = world.attempt(Some(&walls), user, &format!("{undo}; {line}"));
+                    assert_ne!(walled, "ok", "{undo}; {line} as {user:?}");
+                }
+            }
+        }
+    }
+    std::fs::remove_file(marker).unwrap();
+}
+
+#[test]
+fn a_file_a_place_in_another_and_everything_can_be_left_to_write() {
+    let world = World::new("places");
+    let paths = |write: &[&str]| {
+        let write: Vec<_> = write.iter().map(|path| world.path(path)).collect();
+        json!({ "network": false, "read": [], "write": write, "hidden": [] })
+    };
+    let file = paths(&["secret/file"]);
+    assert_eq!(world.attempt(Some(&file), None, "open(root + '/secret/file', 'w').write('content')"), "ok");
+    assert_ne!(world.attempt(Some(&file), None, "os.chmod(own, 0o600)"), "ok");
+    // Folders that lie in one another are one place, between whose parts files can be moved.
+    let inner = paths(&["write/sub", "write"]);
+    let moved = "open(root + '/write/sub/a', 'w').close(); os.rename(root + '/write/sub/a', root + '/write/a'); os.remove(root + '/write/a')";
+    assert_eq!(world.attempt(Some(&inner), None, moved), "ok");
+    std::os::unix::fs::symlink(world.path("write"), world.path("link")).unwrap();
+    assert_eq!(world.attempt(Some(&paths(&["link"])), None, "open(root + '/write/x', 'w').close()"), "ok");
+    let all = json!({ "network": false, "read": [], "write": ["/"], "hidden": [] });
+    assert_eq!(world.attempt(Some(&all), None, "os.chmod(own, 0o600)"), "ok");
 }
 
 #[test]

@@ -381,10 +381,15 @@ for line in sys.stdin:
             return os.listdir(path)
         except OSError as error:
             return error.strerror
+    def changed(path):
+        try:
+            return os.chmod(path, 0o600)
+        except OSError as error:
+            return error.strerror
     result = {
         "initialize": lambda: {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "0"}},
         "tools/list": lambda: {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]},
-        "tools/call": lambda: {"content": [], "structuredContent": {each: seen(each) for each in sys.argv[1:]}},
+        "tools/call": lambda: {"content": [], "structuredContent": {each: seen(each) for each in sys.argv[1:]} | {"chmod": changed(__file__)}},
     }.get(message["method"], lambda: {})()
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
 "#,
@@ -413,4 +418,5 @@ for line in sys.stdin:
     assert_eq!(walled[&sockets], json!([]), "the folder of the daemon's socket is empty to it");
     assert_eq!(walled[&given], json!([]));
     assert_eq!(walled[folder], "Permission denied");
+    assert_eq!((&free["chmod"], &walled["chmod"]), (&Value::Null, &json!("Read-only file system")));
 }
