@@ -69,3 +69,18 @@ fn landlock_alone_takes_the_files_away() {
         assert!(said(&output).contains("Permission denied"), "{name}: {}", said(&output));
     }
 }
+
+#[test]
+fn where_the_kernel_lacks_a_wall_of_the_engine_the_reason_is_said() {
+    for (missing, reason) in [
+        ("landlock", "landlock cannot take the files away"),
+        ("seccomp", "seccomp cannot filter the system calls"),
+        ("seccomp-filter", "seccomp cannot filter the system calls"),
+    ] {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_belljar-testkit-child"));
+        process.args(["without", missing, env!("CARGO_BIN_EXE_belljar-testkit-confined"), "all:compute"]);
+        let output = process.output().expect("the process starts");
+        assert_eq!(output.status.code(), Some(3), "{missing}: {:?} {}", output.status, said(&output));
+        assert!(said(&output).starts_with(&format!("not confined: {reason}")), "{missing}: {}", said(&output));
+    }
+}

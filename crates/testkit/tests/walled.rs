@@ -334,6 +334,32 @@ fn where_the_system_makes_no_namespaces_the_child_is_not_started_and_says_why() 
     assert!(said.contains("user.max_user_namespaces"), "{said}");
 }
 
+#[test]
+fn where_the_kernel_has_no_landlock_or_no_seccomp_the_child_is_not_started_and_says_why() {
+    let world = World::new("kernel");
+    let confine = |missing: &str, network: bool| {
+        let walls = world.walls(network).to_string();
+        let words = [CHILD, "without", missing, CHILD, "confine", &walls, "/bin/echo", "started"];
+        run(&words.map(str::to_owned))
+    };
+    for (missing, networks, reason) in [
+        ("landlock", &[true, false][..], "landlock cannot take the files away"),
+        // Without a network alone, system calls are filtered.
+        ("seccomp", &[false], "seccomp cannot filter the system calls"),
+        ("seccomp-filter", &[false], "seccomp cannot filter the system calls"),
+    ] {
+        for network in networks {
+            let output = confine(missing, *network);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(125), "{missing}: {said}");
+            assert!(output.stdout.is_empty(), "it was started all the same: {output:?}");
+            assert!(said.contains(&format!("belljar: sandbox: {reason}")), "{missing}: {said}");
+        }
+    }
+    let output = confine("seccomp", true);
+    assert_eq!(output.stdout, b"started\n", "nothing else is in the way: {output:?}");
+}
+
 /// A child that echoes, within these walls.
 fn walled(sandbox: ChildSandbox) -> ServerSpec {
     let mut spec = child_server("walled", Path::new(CHILD), &["echo"]);
@@ -344,10 +370,17 @@ fn walled(sandbox: ChildSandbox) -> ServerSpec {
 }
 
 fn upstream(spec: ServerSpec) -> Upstream {
+    upstream_on(None, spec)
+}
+
+/// One on a kernel that lacks something.
+fn upstream_on(missing: Option<&str>, spec: ServerSpec) -> Upstream {
+    let without = missing.map(|missing| vec!["without".to_owned(), missing.to_owned(), CHILD.to_owned()]);
+    let confine = [without.unwrap_or_default(), vec!["confine".to_owned()]].concat();
     let mut options = Options::new("belljar", "0");
     options.environment = BTreeMap::from([("PATH".to_owned(), std::env::var("PATH").unwrap())]);
     options.supervisor = Some(Supervisor { program: CHILD.into(), arguments: vec!["supervise".into()] });
-    options.confiner = Some(Confiner { program: CHILD.into(), arguments: vec!["confine".into()], hidden: Vec::new() });
+    options.confiner = Some(Confiner { program: CHILD.into(), arguments: confine, hidden: Vec::new() });
     Upstream::new(vec![spec], BuiltIns::new(), options)
 }
 
@@ -385,6 +418,16 @@ async fn a_server_whose_walls_cannot_be_had_is_not_started_and_its_fault_says_wh
     let fault = upstream_of_it.start("walled").await.expect_err("there is no such program");
     assert!(fault.to_string().contains("belljar-no-such-command"), "{fault}");
     upstream_of_it.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_whose_kernel_lacks_a_wall_is_not_started_and_its_fault_says_which() {
+    for missing in ["landlock", "seccomp"] {
+        let upstream = upstream_on(Some(missing), walled(nothing()));
+        let fault = upstream.start("walled").await.expect_err("it cannot be had");
+        assert!(matches!(&*fault, StartFault::Sandbox { reason } if reason.contains(missing)), "{fault}");
+        upstream.shutdown().await;
+    }
 }
 
 #[tokio::test]

@@ -11,7 +11,10 @@ use belljar_worker::WorkerProgram;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 
-use crate::support::{self, Terminal, belljar, tools};
+use crate::{
+    dead_children::child,
+    support::{self, Terminal, belljar, tools},
+};
 
 const MOMENT: Duration = Duration::from_secs(10);
 
@@ -337,6 +340,51 @@ pub(crate) async fn what_is_no_engine_is_refused_at_the_start_with_the_reason() 
     for (program, arguments) in [("/bin/true", &[][..]), ("/bin/cat", &["/etc/passwd"]), ("/usr/bin/yes", &[])] {
         let fault = start(program, arguments).await;
         assert!(matches!(fault, EngineFault::SetUp(_)), "{program}: {fault}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn where_the_kernel_lacks_a_wall_there_is_no_engine_and_the_reason_is_said() {
+    for missing in ["landlock", "seccomp"] {
+        let arguments = ["without", missing, belljar().to_str().unwrap(), "__engine"].map(Into::into);
+        let program = WorkerProgram { program: child().to_owned(), arguments: arguments.into() };
+        match ProcessEngine::start(program, SandboxOptions::default()).await {
+            Err(EngineFault::SetUp(reason)) => assert!(reason.contains(missing), "{reason}"),
+            Err(other) => panic!("{missing}: {other}"),
+            Ok(_) => panic!("there is an engine without {missing}"),
+        }
+    }
+}
+
+#[test]
+pub(crate) fn where_the_kernel_lacks_a_wall_no_script_is_run_and_no_server_started_without_it() {
+    let terminal = Terminal::new();
+    let apart = terminal.file("apart.toml", "[runs]\nprocess = true\n[servers.demo]\nbuiltin = 'demo'\n");
+    let server =
+        format!("[servers.walled]\ncommand = {:?}\nargs = ['echo']\nsandbox = {{ network = false }}\n", child());
+    let walled = terminal.file("walled.toml", server);
+    for missing in ["landlock", "seccomp"] {
+        let run = |config: &std::path::Path, code: &str| {
+            let whole = terminal.command(&["run", "--json", "--config", config.to_str().unwrap(), "--code", code]);
+            let mut command = std::process::Command::new(child());
+            command.args(["without", missing]).arg(whole.get_program()).args(whole.get_args());
+            command.current_dir(terminal.folder.path());
+            for (name, value) in whole.get_envs() {
+                match value {
+                    Some(value) => command.env(name, value),
+                    None => command.env_remove(name),
+                };
+            }
+            crate::support::Answer::of(command.output().unwrap())
+        };
+        let answer = run(&apart, "return 1");
+        assert_eq!(answer.code, 2, "{answer:#?}");
+        assert!(answer.stdout.contains(&format!("{missing} cannot")), "{answer:#?}");
+        let answer = run(&walled, "return await walled.echo({ text: 'x' })");
+        assert_eq!(answer.code, 1, "{answer:#?}");
+        assert!(answer.stdout.contains(&format!("{missing} cannot")), "{answer:#?}");
+        let answer = run(&walled, "return 1");
+        assert_eq!(answer.code, 0, "nothing else is in the way: {answer:#?}");
     }
 }
 

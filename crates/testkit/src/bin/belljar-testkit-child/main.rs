@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod bare;
 mod echo;
 mod flawed;
 mod host;
@@ -53,6 +55,7 @@ runaway F       as stubborn, and its helper has made a session of its own
 daemon F        that helper
 host F          belljar's part: keeps a runaway child until it is killed itself
 confine W C     walls itself in as W says, in JSON, and becomes the command C
+without F C     becomes the command C, for which the kernel has no F (landlock, seccomp, seccomp-filter)
 supervise       belljar's other part: stands between it and a child
 worker          a worker process, which does what its requests say
 keep-worker     keeps a worker process until it is killed itself
@@ -66,6 +69,13 @@ fn main() -> ExitCode {
     }
     if std::env::args_os().nth(1).is_some_and(|mode| mode == "confine") {
         return belljar_upstream::confine(std::env::args_os().skip(2));
+    }
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(1).is_some_and(|mode| mode == "without") {
+        let missing = std::env::args().nth(2).unwrap_or_default();
+        let Err(error) = bare::without(&missing, std::env::args_os().skip(3));
+        let _ = writeln!(io::stderr(), "without {missing}: {error}");
+        return ExitCode::from(2);
     }
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
