@@ -15,6 +15,54 @@ fn attempt(walls: &str, name: &str) -> Output {
     process.arg(format!("{walls}:{name}")).output().expect("the process starts")
 }
 
+/// A process that stops within the walls, and then makes a system call that it is made to make.
+#[cfg(target_arch = "x86_64")]
+mod by_number {
+    use std::process::{Command, Stdio};
+
+    use nix::{
+        sys::{
+            ptrace,
+            signal::Signal,
+            wait::{WaitStatus, waitpid},
+        },
+        unistd::Pid,
+    };
+
+    /// What the call returns, or by which signal it ends the process.
+    pub(super) fn call(walls: &str, number: u64) -> Result<i64, Signal> {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_belljar-testkit-confined"));
+        let mut process =
+            process.arg(format!("{walls}:traced")).stdout(Stdio::null()).spawn().expect("the process starts");
+        let pid = Pid::from_raw(process.id().try_into().unwrap());
+        assert_eq!(waitpid(pid, None), Ok(WaitStatus::Stopped(pid, Signal::SIGSTOP)));
+        ptrace::setoptions(pid, ptrace::Options::PTRACE_O_TRACESYSGOOD | ptrace::Options::PTRACE_O_EXITKILL).unwrap();
+        // The first call of whatever it does next becomes the one that is wanted.
+        ptrace::syscall(pid, None).unwrap();
+        assert_eq!(waitpid(pid, None), Ok(WaitStatus::PtraceSyscall(pid)));
+        let registers = ptrace::getregs(pid).unwrap();
+        let wanted =
+            libc::user_regs_struct { orig_rax: number, rdi: 0, rsi: 0, rdx: 0, r10: 0, r8: 0, r9: 0, ..registers };
+        ptrace::setregs(pid, wanted).unwrap();
+        ptrace::syscall(pid, None).unwrap();
+        assert_eq!(waitpid(pid, None), Ok(WaitStatus::PtraceSyscall(pid)));
+        let returned = ptrace::getregs(pid).unwrap().rax.cast_signed();
+        // A call that the filter refuses comes to its end too, and then the signal comes.
+        ptrace::syscall(pid, None).unwrap();
+        let ended = match waitpid(pid, None).unwrap() {
+            WaitStatus::PtraceSyscall(_) => Ok(returned),
+            WaitStatus::Signaled(_, signal, _) => Err(signal),
+            other => panic!("{number:#x}: {other:?}"),
+        };
+        if ended.is_ok() {
+            process.kill().unwrap();
+        }
+        // One that a signal has ended was waited for above.
+        let _ = process.wait();
+        ended
+    }
+}
+
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -83,4 +131,66 @@ fn where_the_kernel_lacks_a_wall_of_the_engine_the_reason_is_said() {
         assert_eq!(output.status.code(), Some(3), "{missing}: {:?} {}", output.status, said(&output));
         assert!(said(&output).starts_with(&format!("not confined: {reason}")), "{missing}: {}", said(&output));
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_arguments() {
+    // Those for which there is no function without `unsafe` are made by number, as machine code would make them.
+    for number in [
+        libc::SYS_io_uring_setup,
+        libc::SYS_io_uring_enter,
+        libc::SYS_io_uring_register,
+        libc::SYS_memfd_create,
+        libc::SYS_memfd_secret,
+        libc::SYS_pidfd_open,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_pidfd_send_signal,
+        libc::SYS_process_vm_writev,
+        libc::SYS_process_madvise,
+        libc::SYS_ptrace,
+        libc::SYS_userfaultfd,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_keyctl,
+        libc::SYS_openat2,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        libc::SYS_clone,
+        libc::SYS_clone3,
+        libc::SYS_setns,
+        libc::SYS_mount_setattr,
+        libc::SYS_pkey_mprotect,
+        libc::SYS_remap_file_pages,
+        libc::SYS_shmat,
+        libc::SYS_modify_ldt,
+        libc::SYS_personality,
+        libc::SYS_seccomp,
+        libc::SYS_landlock_create_ruleset,
+        libc::SYS_sendmsg,
+        libc::SYS_recvmsg,
+        libc::SYS_rt_sigaction,
+    ] {
+        let number = number.cast_unsigned();
+        assert_eq!(by_number::call("all", number), Err(nix::sys::signal::Signal::SIGSYS), "{number}");
+    }
+    // That is the filter, and not the way in which they are made.
+    for walls in ["none", "all"] {
+        assert!(by_number::call(walls, libc::SYS_getpid.cast_unsigned()).is_ok_and(|pid| pid > 1), "{walls}");
+    }
+    let fault = i64::from(-libc::EFAULT);
+    assert_eq!(by_number::call("none", libc::SYS_io_uring_setup.cast_unsigned()), Ok(fault));
+    assert_eq!(by_number::call("none", libc::SYS_memfd_create.cast_unsigned()), Ok(fault));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn no_system_call_of_x32_leads_around_the_filter() {
+    /// The bit by which x86-64 has each system call a second time, also those that the engine may make.
+    const X32: u64 = 0x4000_0000;
+    for number in (0..=550).map(|number| number | X32) {
+        assert_eq!(by_number::call("all", number), Err(nix::sys::signal::Signal::SIGSYS), "{number:#x}");
+    }
+    assert!(by_number::call("none", libc::SYS_getpid.cast_unsigned() | X32).is_ok());
 }

@@ -17,7 +17,7 @@ use nix::{
     sys::{
         ptrace,
         resource::{Resource, setrlimit},
-        signal::kill,
+        signal::{Signal, kill, raise},
         uio::{RemoteIoVec, process_vm_readv},
     },
     unistd::{Pid, getppid},
@@ -65,6 +65,11 @@ const ATTEMPTS: &[(&str, Attempt)] = &[
     ("map-memory", || memmap2::MmapMut::map_anon(2 * MEMORY).map(drop)),
     ("raise-limit", || Ok(setrlimit(Resource::RLIMIT_CORE, 0, 0)?)),
     ("unshare", || Ok(nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS)?)),
+    ("memory-file", || Ok(rustix::fs::memfd_create("belljar", rustix::fs::MemfdFlags::CLOEXEC).map(drop)?)),
+    ("take-descriptor", || {
+        let own = rustix::process::pidfd_open(rustix::process::getpid(), rustix::process::PidfdFlags::empty())?;
+        Ok(rustix::process::pidfd_getfd(own, 0, rustix::process::PidfdGetfdFlags::empty()).map(drop)?)
+    }),
     ("dumpable", || Ok(nix::sys::prctl::set_dumpable(true)?)),
     ("wait", || match nix::sys::wait::waitpid(Pid::from_raw(-1), None) {
         Err(nix::errno::Errno::ECHILD) => Ok(()),
@@ -72,14 +77,25 @@ const ATTEMPTS: &[(&str, Attempt)] = &[
     }),
 ];
 
-/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock` or `all`; `list` lists the attempts.
+/// The attempt of a process that has its parent trace it, and stops within the walls: the parent can make any system call in its place, by
+/// number, for which there is no function here.
+const TRACED: (&str, Attempt) = ("traced", || Ok(raise(Signal::SIGSTOP)?));
+
+/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock` or `all`; `list` lists the attempts that are complete by themselves.
 pub(crate) fn run(argument: &str) -> ExitCode {
     if argument == "list" {
         let names: Vec<_> = ATTEMPTS.iter().map(|(name, _)| *name).collect();
         return written(&names.join("\n"));
     }
     let Some((walls, name)) = argument.split_once(':') else { return ExitCode::from(2) };
-    let Some((_, attempt)) = ATTEMPTS.iter().find(|(known, _)| *known == name) else { return ExitCode::from(2) };
+    let mut known = ATTEMPTS.iter().chain([&TRACED]);
+    let Some((_, attempt)) = known.find(|(known, _)| *known == name) else { return ExitCode::from(2) };
+    if name == TRACED.0
+        && let Err(error) = ptrace::traceme()
+    {
+        let _ = written(&format!("not traced: {error}"));
+        return ExitCode::from(3);
+    }
     let confined = match walls {
         "none" => Ok(()),
         "landlock" => belljar_confine::engine::before_threads(),
