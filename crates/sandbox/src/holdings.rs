@@ -8,7 +8,10 @@
 
 use std::{
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use belljar_model::LimitHit;
@@ -18,6 +21,12 @@ use tokio::sync::Notify;
 const PASSING_BYTES: u64 = 8 << 20;
 /// How many times `max_held` the file may hold: by default 2 GiB, four hundred of the largest answers.
 const FILE_FACTOR: u64 = 32;
+/// What the files of all runs of this process may hold: by default those of four runs that are full. They bridge the moments in which scripts
+/// compute while children answer; more would fill the disk of a small machine.
+const ALL_FILES_BYTES: u64 = 8 << 30;
+
+/// The files of this process: its disk is the same, however many sandboxes it has.
+static ALL_FILES: AllFiles = AllFiles::new(ALL_FILES_BYTES);
 
 /// The bytes that are held for a run. Clones count together.
 #[derive(Clone)]
@@ -26,8 +35,17 @@ pub(crate) struct Holdings(Arc<Inner>);
 struct Inner {
     max: u64,
     has_file: bool,
+    files: &'static AllFiles,
     counts: Mutex<Counts>,
     /// Told when an answer that found no room may find some.
+    freed: Notify,
+}
+
+/// What the files of all runs hold together.
+struct AllFiles {
+    max: u64,
+    used: AtomicU64,
+    /// Told when a file is gone.
     freed: Notify,
 }
 
@@ -40,6 +58,8 @@ struct Counts {
     /// Answers in the file, and the bytes that they have taken of it since it was empty.
     filed: u64,
     file_bytes: u64,
+    /// The most that the file has held. So much of the disk is the run's until it ends, whatever is read back meanwhile.
+    disk_bytes: u64,
     peak: u64,
     /// The script waits, and nothing that is there is what it waits for.
     is_starving: bool,
@@ -66,7 +86,11 @@ pub(crate) struct Filed(Holdings);
 impl Holdings {
     /// Nothing is held yet. `has_file` says whether answers can be written to a file.
     pub(crate) fn new(max: u64, has_file: bool) -> Self {
-        Self(Arc::new(Inner { max, has_file, counts: Mutex::default(), freed: Notify::new() }))
+        Self::among(&ALL_FILES, max, has_file)
+    }
+
+    fn among(files: &'static AllFiles, max: u64, has_file: bool) -> Self {
+        Self(Arc::new(Inner { max, has_file, files, counts: Mutex::default(), freed: Notify::new() }))
     }
 
     /// Counts the arguments of a call, if there is room for them.
@@ -116,15 +140,20 @@ impl Holdings {
         }
         loop {
             let mut freed = pin!(self.0.freed.notified());
+            let mut file_gone = pin!(self.0.files.freed.notified());
             // From here on no news is missed.
             freed.as_mut().enable();
+            file_gone.as_mut().enable();
             if !is_wanted() {
                 return None;
             }
             if let Some(place) = self.try_admit(bytes) {
                 return Some(Held { holdings: self.clone(), place, bytes });
             }
-            freed.await;
+            tokio::select! {
+                () = freed => {}
+                () = file_gone => {}
+            }
         }
     }
 
@@ -153,6 +182,7 @@ impl Holdings {
         } else if self.0.has_file
             && fits(counts.passing, PASSING_BYTES)
             && fits(counts.file_bytes, self.0.max.saturating_mul(FILE_FACTOR))
+            && self.0.files.take(counts.growth(bytes))
         {
             Place::File
         } else if counts.is_starving {
@@ -167,6 +197,7 @@ impl Holdings {
                 counts.passing = counts.passing.saturating_add(bytes);
                 counts.filed += 1;
                 counts.file_bytes = counts.file_bytes.saturating_add(bytes);
+                counts.disk_bytes = counts.disk_bytes.max(counts.file_bytes);
             }
         }
         counts.note_peak();
@@ -178,7 +209,39 @@ impl Holdings {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let disk_bytes = self.counts.get_mut().unwrap_or_else(PoisonError::into_inner).disk_bytes;
+        if disk_bytes > 0 {
+            self.files.give_back(disk_bytes);
+        }
+    }
+}
+
+impl AllFiles {
+    const fn new(max: u64) -> Self {
+        Self { max, used: AtomicU64::new(0), freed: Notify::const_new() }
+    }
+
+    /// Takes so many bytes of the disk, if there is room.
+    fn take(&self, bytes: u64) -> bool {
+        let taken = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.max);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
+    }
+
+    fn give_back(&self, bytes: u64) {
+        // As many were taken.
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.freed.notify_waiters();
+    }
+}
+
 impl Counts {
+    /// By how much the file becomes larger than it ever was with an answer of so many bytes.
+    fn growth(&self, bytes: u64) -> u64 {
+        self.file_bytes.saturating_add(bytes).saturating_sub(self.disk_bytes)
+    }
+
     fn note_peak(&mut self) {
         let held = [self.notes, self.answers, self.passing].into_iter().fold(self.arguments, u64::saturating_add);
         self.peak = self.peak.max(held);
@@ -308,5 +371,45 @@ mod tests {
         assert!(admitted(&holdings, 1).is_none(), "the file is full");
         filed.clear();
         assert_eq!(place(&holdings, 1).map(|(where_to, _)| where_to), Some(Place::File));
+    }
+
+    #[test]
+    fn the_files_of_all_runs_share_what_they_may_hold_until_a_run_ends() {
+        static FILES: AllFiles = AllFiles::new(3_000);
+        let run = || {
+            let holdings = Holdings::among(&FILES, 100, true);
+            let first = admitted(&holdings, 100).expect("there is room in memory");
+            (holdings, first)
+        };
+        let (one, first_of_one) = run();
+        let (other, _first_of_other) = run();
+        let mut filed = Vec::new();
+        for _ in 0..2 {
+            let (where_to, passing) = place(&one, 1_000).expect("there is a file");
+            assert_eq!(where_to, Place::File);
+            filed.extend(passing.into_filed());
+        }
+        let (_, _third) = place(&other, 1_000).expect("there is room for one more");
+        let mut waiting = pin!(other.admit(1_000, || true));
+        assert!(waiting.as_mut().now_or_never().is_none(), "all files together are full, though its own is not");
+        // What is read back leaves the file as large as it was, and its own run writes over it.
+        filed.clear();
+        assert!(waiting.as_mut().now_or_never().is_none());
+        let (where_to, again) = place(&one, 2_000).expect("its file is as large already");
+        assert_eq!(where_to, Place::File);
+        drop((again, first_of_one, one));
+        let (where_to, _admitted) = waiting.now_or_never().flatten().map(|held| (held.place(), held)).expect("room");
+        assert_eq!(where_to, Place::File);
+    }
+
+    #[test]
+    fn a_script_that_starves_gets_its_answer_when_the_files_of_others_are_full() {
+        static FILES: AllFiles = AllFiles::new(1_000);
+        let (one, other) = (Holdings::among(&FILES, 100, true), Holdings::among(&FILES, 100, true));
+        let _firsts = (admitted(&one, 100), admitted(&other, 100));
+        let _filed = place(&one, 1_000).expect("there is a file");
+        assert!(admitted(&other, 1).is_none());
+        other.starve();
+        assert_eq!(place(&other, 1).map(|(where_to, _)| where_to), Some(Place::Memory));
     }
 }
