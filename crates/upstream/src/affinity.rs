@@ -11,13 +11,13 @@ use std::path::{Component, Path};
 use belljar_model::{Activation, Affinity, KeyPiece, PathRules, ServerSpec, ToolDefinition, Transport};
 use serde_json::{Map, Value, json};
 
-use crate::{fault::CallFault, paths};
+use crate::{fault::CallFault, key_places, paths};
 
 /// The longest name that a script may put into a key, in bytes: what file systems take.
 const PART_BYTES: usize = 255;
 
 /// The key that `arguments` give. Those that `rules` name have been resolved already. A key that is a path is resolved as a whole: a
-/// part of it may be a link.
+/// part of it may be a link. One that is a name leads to no other folder than the owner's texts say.
 pub(crate) async fn key(
     spec: &ServerSpec,
     affinity: &Affinity,
@@ -27,6 +27,8 @@ pub(crate) async fn key(
     let rules = spec.life.paths.as_ref();
     let key = composed(&spec.name, affinity, rules, arguments)?;
     if !is_path(affinity, rules) {
+        let places = key_places::of(spec, &key);
+        paths::keep_within(rules, places, &affinity.template).await?;
         return Ok(key);
     }
     paths::resolve(&rules.cloned().unwrap_or_default(), base, &affinity.template, key).await
@@ -266,6 +268,70 @@ mod tests {
         // Without roots every folder will do, as the folder that it is.
         let resolved = key_of(&template, None, json!({"name": "escape"})).await.expect("a key");
         assert_eq!(resolved, root.join("out").to_string_lossy());
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_name_behind_a_folder_of_the_owners_leads_out_of_it_by_no_link() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("it is there");
+        for sub in ["in/project", "in/closed", "elsewhere", "out"] {
+            std::fs::create_dir_all(root.join(sub)).expect("a folder");
+        }
+        for (to, name) in [
+            ("out", "escape"),
+            ("nowhere", "dangling"),
+            ("in/project", "alias"),
+            ("elsewhere", "allowed"),
+            ("in/closed", "shut"),
+        ] {
+            symlink(root.join(to), root.join("in").join(name)).expect("a link");
+        }
+        symlink(root.join("out"), root.join("in/project/data")).expect("a link");
+        let inside = root.join("in").to_string_lossy().into_owned();
+        let with = |args: &[String], cwd: Option<String>, rules: Option<PathRules>| {
+            let command = StdioCommand {
+                command: "serve".to_owned(),
+                args: args.to_vec(),
+                env: BTreeMap::new(),
+                cwd: cwd.map(Into::into),
+                sandbox: None,
+            };
+            let mut spec = ServerSpec::new("s", Transport::Stdio(command));
+            spec.life.paths = rules;
+            spec
+        };
+        let rules = PathRules {
+            roots: vec![root.join("elsewhere")],
+            denied: vec![root.join("in/closed")],
+            ..PathRules::default()
+        };
+        let at = async |spec: &ServerSpec, name: &str| {
+            key(spec, &affinity("{name}"), None, &object(json!({ "name": name }))).await
+        };
+        for spec in [
+            with(&[format!("{inside}/{{key}}")], None, None),
+            with(&[format!("--project={inside}/{{key}}")], None, None),
+            with(&[], Some(format!("{inside}/{{key}}")), None),
+            with(&["in/{key}".to_owned()], Some(root.to_string_lossy().into_owned()), None),
+        ] {
+            for name in ["project", "alias", "not-there-yet"] {
+                assert_eq!(at(&spec, name).await.expect("a key"), name);
+            }
+            for name in ["escape", "dangling", "allowed"] {
+                let refused = at(&spec, name).await;
+                assert!(matches!(refused, Err(CallFault::Path { .. })), "{name}: {refused:?}");
+            }
+        }
+        let deeper = with(&[format!("{inside}/{{key}}/data:ro")], None, None);
+        assert!(at(&deeper, "project").await.is_err(), "what stands behind the key is part of the path");
+        let ruled = with(&[format!("{inside}/{{key}}")], None, Some(rules));
+        assert_eq!(at(&ruled, "allowed").await.expect("where paths may lead"), "allowed");
+        for name in ["escape", "shut"] {
+            assert!(at(&ruled, name).await.is_err(), "{name}");
+        }
     }
 
     #[test]

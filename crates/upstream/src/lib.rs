@@ -28,6 +28,7 @@ mod fault;
 pub mod fuzzing;
 mod gate;
 mod headers;
+mod key_places;
 mod life;
 mod limits;
 mod lines;

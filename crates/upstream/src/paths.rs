@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use belljar_model::PathRules;
 use serde_json::{Map, Value};
 
-use crate::{fault::CallFault, text::one_line};
+use crate::{fault::CallFault, key_places::Place, text::one_line};
 
 /// The longest path, in bytes: what Linux takes.
 const PATH_BYTES: usize = 4096;
@@ -47,6 +47,35 @@ pub(crate) async fn resolve(
     judged
         .unwrap_or_else(|_| Err("it could not be resolved".to_owned()))
         .map_err(|problem| refusal(name, problem, guidance))
+}
+
+/// Whether each of `places` leads into its folder, or where `rules` let paths lead. `name` says what the paths are made of.
+pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, name: &str) -> Result<(), CallFault> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let rules = rules.cloned().unwrap_or_default();
+    let guidance = rules.guidance.clone();
+    let judged =
+        tokio::task::spawn_blocking(move || places.iter().try_for_each(|place| leads_within(&rules, place))).await;
+    judged
+        .unwrap_or_else(|_| Err("it could not be resolved".to_owned()))
+        .map_err(|problem| refusal(name, problem, guidance))
+}
+
+fn leads_within(rules: &PathRules, place: &Place) -> Result<(), String> {
+    // Where there is no folder there is no link in it.
+    let Ok(folder) = place.folder.canonicalize() else { return Ok(()) };
+    let shown = one_line(&place.path.to_string_lossy(), 200);
+    let path = real(&place.path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
+    let is_in = |folder: &PathBuf| real(folder).is_ok_and(|folder| path.starts_with(folder));
+    if !path.starts_with(&folder) && !rules.roots.iter().any(is_in) {
+        return Err(format!("'{shown}' leads out of its folder, and 'paths.roots' does not allow that"));
+    }
+    if rules.denied.iter().any(is_in) {
+        return Err(format!("'{shown}' is in a place that the owner has closed"));
+    }
+    Ok(())
 }
 
 fn judge(

@@ -114,6 +114,31 @@ pub(crate) fn a_key_leads_neither_out_of_its_folder_nor_into_the_options() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+pub(crate) fn a_name_in_a_key_follows_no_link_out_of_the_owners_folder() {
+    let terminal = Terminal::new();
+    let root = terminal.folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("projects/mine")).unwrap();
+    std::os::unix::fs::symlink("/etc", root.join("projects/escape")).unwrap();
+    let (command, folder) = (child().display(), root.join("projects"));
+    let folder = folder.display();
+    for place in [
+        format!("args = ['stateful', '--project={folder}/{{key}}']"),
+        format!("args = ['stateful']\ncwd = '{folder}/{{key}}'"),
+        format!("args = ['stateful']\nenv = {{ PROJECT = '{folder}/{{key}}' }}"),
+    ] {
+        let text = format!("[servers.kid]\ncommand = '{command}'\n{place}\nkey = '{{name}}'\n");
+        let config = terminal.file("belljar.toml", text);
+        let code = "const of = (name) => kid.started({ name }).then(() => 'started', (error) => error.message);
+            return [await of('mine'), await of('escape')];";
+        let answer = terminal.belljar(&["run", "--json", "--config", config.to_str().unwrap(), "--code", code]);
+        let value = answer.json()["value"].take();
+        assert_eq!(value[0], "started", "{place}: {answer:#?}");
+        assert!(value[1].as_str().unwrap().contains("leads out of its folder"), "{place}: {answer:#?}");
+    }
+}
+
 #[test]
 pub(crate) fn what_a_child_asks_is_asked_in_its_own_name_and_only_as_its_owner_allows() {
     let code = r#"
