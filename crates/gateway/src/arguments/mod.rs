@@ -17,13 +17,14 @@ mod names;
 mod parts;
 mod pattern;
 mod problems;
+mod setbacks;
 mod worker;
 
 use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
 };
 
@@ -32,6 +33,7 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::{sync::OnceCell, task::JoinHandle};
 
 use check::{Compiled, Plan, Unfit};
+use setbacks::{PAUSE, Setbacks};
 use worker::Unchecked;
 
 pub(crate) use worker::CheckWorkers;
@@ -58,8 +60,8 @@ struct Check {
     compiled: Option<Compiled>,
     /// For a worker.
     schema: Arc<RawValue>,
-    /// A worker has failed at it, or there is none: what would take one is left aside from then on.
-    is_given_up: AtomicBool,
+    /// Why what would take a worker is left aside, for a while or for good.
+    setbacks: Setbacks,
     /// The tool as a script calls it, and its declaration on one line.
     expression: String,
     signature: String,
@@ -108,7 +110,7 @@ impl Checks {
 
     /// Has a worker check the arguments, and gives them back with what is wrong with them.
     async fn checked_elsewhere(&self, check: &Check, arguments: Value) -> (Value, Option<String>) {
-        if check.is_given_up.load(Ordering::Relaxed) {
+        if check.setbacks.is_given_up() {
             return (arguments, None);
         }
         let Some(workers) = &self.workers else {
@@ -120,11 +122,16 @@ impl Checks {
             Ok(problems) => problems,
             // Nothing that the schema is to blame for: the next call is checked again.
             Err(unchecked @ (Unchecked::Busy | Unchecked::TooLong { .. } | Unchecked::NotStarted(_))) => {
-                tracing::debug!(tool = check.expression, reason = %unchecked, "these arguments are not checked");
+                check.pass_over(&unchecked.to_string());
+                None
+            }
+            // It cannot be used, whatever the arguments are.
+            Err(Unchecked::Unfit(reason)) => {
+                check.give_up(&reason);
                 None
             }
             Err(unchecked) => {
-                check.give_up(&unchecked.to_string());
+                check.pause(&unchecked.to_string());
                 None
             }
         };
@@ -173,7 +180,7 @@ impl Check {
                     plan,
                     compiled,
                     schema: text.into(),
-                    is_given_up: AtomicBool::new(false),
+                    setbacks: Setbacks::default(),
                     expression: tool.expression().to_owned(),
                     signature: tool.signature().to_owned(),
                 })
@@ -194,9 +201,34 @@ impl Check {
 
     /// Leaves large checks aside from now on, and says so once.
     fn give_up(&self, reason: &str) {
-        if !self.is_given_up.swap(true, Ordering::Relaxed) {
+        if self.setbacks.give_up() {
             let tool = self.expression.as_str();
             tracing::warn!(tool, reason, "large arguments of this tool are no longer checked before its calls");
+        }
+    }
+
+    /// Leaves large checks aside for a while, and says so.
+    fn pause(&self, reason: &str) {
+        if self.setbacks.pause() {
+            let tool = self.expression.as_str();
+            let seconds = PAUSE.as_secs();
+            tracing::warn!(
+                tool,
+                reason,
+                "large arguments of this tool are not checked before its calls for {seconds} s"
+            );
+        }
+    }
+
+    /// Leaves one check aside, and says so now and then.
+    fn pass_over(&self, reason: &str) {
+        if let Some(count) = self.setbacks.pass_over() {
+            let tool = self.expression.as_str();
+            tracing::warn!(
+                tool,
+                reason,
+                "large arguments of this tool were not checked before a call; so far {count} times"
+            );
         }
     }
 }

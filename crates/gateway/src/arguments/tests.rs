@@ -5,9 +5,13 @@ use serde_json::json;
 use super::{check::MAX_SCHEMA_BYTES, *};
 
 fn checks(schema: &Value) -> Checks {
+    checks_with(schema, None)
+}
+
+fn checks_with(schema: &Value, workers: Option<CheckWorkers>) -> Checks {
     let definition = ToolDefinition::from_json(json!({ "name": "t", "inputSchema": schema })).expect("a tool");
     let names = namespaces(&["s"]).remove(0);
-    Checks::new(Arc::new(ServerCatalog::ready(names, vec![definition], &EffectRules::default())), None)
+    Checks::new(Arc::new(ServerCatalog::ready(names, vec![definition], &EffectRules::default())), workers.map(Arc::new))
 }
 
 /// What is said of arguments: nothing, if they are admitted.
@@ -425,6 +429,29 @@ impl Chance {
         }
         schema
     }
+}
+
+/// A script can make a worker fail; what others call is checked again soon all the same.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_tool_at_which_a_worker_failed_is_checked_again_after_a_pause() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tries = folder.path().join("tries");
+    let script = format!("echo x >> '{}'", tries.display());
+    let arguments = vec!["-c".into(), script.into()];
+    let program = belljar_worker::WorkerProgram { program: "/bin/sh".into(), arguments };
+    let schema = json!({ "properties": { "a": { "items": { "type": "string", "pattern": "^[a-z]+$" } } } });
+    let checks = checks_with(&schema, Some(CheckWorkers::new(program)));
+    let tried = async || {
+        let Value::Object(arguments) = json!({ "a": vec!["a"; 20_000] }) else { panic!("an object") };
+        assert!(checks.admit("t", arguments).await.is_ok(), "the child judges it itself");
+        std::fs::read_to_string(&tries).expect("it was tried").lines().count()
+    };
+    assert_eq!((tried().await, tried().await), (1, 1), "one worker is lost, and no more");
+    tokio::time::pause();
+    tokio::time::advance(PAUSE).await;
+    tokio::time::resume();
+    assert_eq!((tried().await, tried().await), (2, 2));
 }
 
 #[test]

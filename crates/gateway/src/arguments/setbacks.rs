@@ -1,0 +1,112 @@
+//! What keeps the large checks of one tool from being made, and how often the log says so.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// How long large checks of a tool are left aside when a worker has failed at one. Any script can make one fail, with arguments that take
+/// longer than a check may, and the pause is everybody's. So it is short; and a tool costs one worker in this time, whatever is tried.
+pub(super) const PAUSE: Duration = Duration::from_secs(60);
+/// How often the log says of one tool that checks were passed over, since scripts decide how often that happens.
+const SAID_EVERY: Duration = Duration::from_secs(600);
+
+/// What has gone wrong with the large checks of one tool.
+#[derive(Default)]
+pub(super) struct Setbacks(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    given_up: GivenUp,
+    /// When the log said last that checks were passed over, and how many have been since.
+    said: Option<Instant>,
+    unsaid: u64,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum GivenUp {
+    #[default]
+    No,
+    Until(Instant),
+    ForGood,
+}
+
+impl Setbacks {
+    /// Whether large checks are not tried now.
+    pub(super) fn is_given_up(&self) -> bool {
+        match self.lock().given_up {
+            GivenUp::No => false,
+            GivenUp::Until(end) => Instant::now() < end,
+            GivenUp::ForGood => true,
+        }
+    }
+
+    /// Leaves large checks aside for [`PAUSE`]. Says whether they were tried until now.
+    pub(super) fn pause(&self) -> bool {
+        let was_given_up = self.is_given_up();
+        let mut state = self.lock();
+        if state.given_up != GivenUp::ForGood {
+            state.given_up = GivenUp::Until(Instant::now() + PAUSE);
+        }
+        !was_given_up
+    }
+
+    /// Leaves large checks aside from now on. Says whether that is news.
+    pub(super) fn give_up(&self) -> bool {
+        std::mem::replace(&mut self.lock().given_up, GivenUp::ForGood) != GivenUp::ForGood
+    }
+
+    /// Notes that one check was passed over that could have been made at another time. Gives how many there were that nobody heard of, when
+    /// it is time to say so.
+    pub(super) fn pass_over(&self) -> Option<u64> {
+        let mut state = self.lock();
+        state.unsaid = state.unsaid.saturating_add(1);
+        if state.said.is_some_and(|said| said.elapsed() < SAID_EVERY) {
+            return None;
+        }
+        state.said = Some(Instant::now());
+        Some(std::mem::take(&mut state.unsaid))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_ends_and_what_is_given_up_for_good_does_not() {
+        let setbacks = Setbacks::default();
+        assert!(!setbacks.is_given_up());
+        assert!(setbacks.pause(), "the first one is news");
+        assert!(!setbacks.pause());
+        assert!(setbacks.is_given_up());
+        advance(PAUSE).await;
+        assert!(!setbacks.is_given_up());
+        assert!(setbacks.pause(), "another pause is news again");
+        assert!(setbacks.give_up());
+        assert!(!setbacks.give_up());
+        assert!(!setbacks.pause());
+        advance(PAUSE * 2).await;
+        assert!(setbacks.is_given_up());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_passed_over_is_said_at_once_and_then_seldom_with_its_number() {
+        let setbacks = Setbacks::default();
+        assert_eq!(setbacks.pass_over(), Some(1));
+        for _ in 0..1_000 {
+            assert_eq!(setbacks.pass_over(), None);
+        }
+        advance(SAID_EVERY).await;
+        assert_eq!(setbacks.pass_over(), Some(1_001));
+        assert_eq!(setbacks.pass_over(), None);
+    }
+}
