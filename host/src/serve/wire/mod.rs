@@ -18,7 +18,7 @@ use belljar_daemon::{Line, Lines};
 use belljar_model::{JsonBounds, JsonFault, JsonText};
 use rmcp::{
     RoleServer,
-    model::{ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId},
+    model::{ClientNotification, GetExtensions as _, JsonRpcMessage, ProtocolVersion, RequestId, ServerResult},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -50,7 +50,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
     pub(crate) fn new(input: R, output: impl AsyncWrite + Unpin + Send + 'static) -> Self {
         Self {
             lines: Lines::new(input, MAX_LINE_BYTES),
-            gate: Gate { in_flight: InFlight::default(), is_initialized: false },
+            gate: Gate { in_flight: InFlight::default(), is_initialized: false, revision: None },
             outbox: Outbox::new(output),
         }
     }
@@ -68,6 +68,11 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Wire<R> {
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
+        if let JsonRpcMessage::Response(response) = &message
+            && let ServerResult::InitializeResult(result) = &response.result
+        {
+            self.gate.revision = Some(result.protocol_version.clone());
+        }
         let slot = answered.and_then(|id| self.gate.in_flight.leave(id));
         self.outbox.send(&message, slot)
     }
@@ -116,6 +121,8 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Wire<R> {
 struct Gate {
     in_flight: InFlight,
     is_initialized: bool,
+    /// The protocol's revision, as it was negotiated. A request may name its own.
+    revision: Option<ProtocolVersion>,
 }
 
 /// What becomes of a line.
@@ -160,7 +167,10 @@ impl Gate {
                 match self.in_flight.enter(&request.id, bytes) {
                     // rmcp hands this to the handler of the request, and drops it with it.
                     Ok(slot) => drop(request.request.extensions_mut().insert(slot)),
-                    Err(refusal) => return Taken::Refused(Some(refusal::Refused::of(request)), refusal),
+                    Err(refusal) => {
+                        let refused = refusal::Refused::of(request, self.revision.as_ref());
+                        return Taken::Refused(Some(refused), refusal);
+                    }
                 }
             }
             JsonRpcMessage::Notification(notification) => {
@@ -186,7 +196,8 @@ impl Gate {
     }
 }
 
-/// What is JSON and no message of the protocol. Only a request is answered.
+/// What is JSON and no message of the protocol. Only a request is answered, and one without a method is not known to be one: as JSON-RPC
+/// has it, the answer has no id then. With its id it could be taken for the answer to another request, which is still in flight.
 fn misunderstood(text: &JsonText, error: &serde_json::Error) -> Taken {
     #[derive(Deserialize)]
     struct Envelope {
@@ -196,7 +207,7 @@ fn misunderstood(text: &JsonText, error: &serde_json::Error) -> Taken {
     tracing::debug!("a line of the client is no message of the protocol: {:?}", error.classify());
     match serde_json::from_str::<Envelope>(text.as_str()) {
         Ok(Envelope { id: None, method: Some(_) }) => Taken::Ignored,
-        Ok(Envelope { id: Some(id), .. }) if !is_long(&id) => {
+        Ok(Envelope { id: Some(id), method: Some(_) }) if !is_long(&id) => {
             Taken::Refused(Some(refusal::Refused::unknown(id)), Refusal::NoMessage)
         }
         _ => Taken::Refused(None, Refusal::NoMessage),

@@ -3,7 +3,10 @@
 use belljar_model::{ErrorKind, JsonFault, LimitHit, Outcome, RunError};
 use rmcp::{
     RoleServer,
-    model::{ClientRequest, ErrorCode, ErrorData, JsonRpcRequest, RequestId, ServerJsonRpcMessage, ServerResult},
+    model::{
+        ClientRequest, ErrorCode, ErrorData, GetMeta as _, JsonRpcRequest, ProtocolVersion, RequestId,
+        ServerJsonRpcMessage, ServerResult,
+    },
     service::TxJsonRpcMessage,
 };
 use serde_json::json;
@@ -35,10 +38,18 @@ pub(super) enum Refusal {
 pub(super) struct Refused {
     id: RequestId,
     tool: Option<&'static str>,
+    /// Whether results say of which type they are.
+    has_result_types: bool,
 }
 
 impl Refused {
-    pub(super) fn of(request: &JsonRpcRequest<ClientRequest>) -> Self {
+    /// A request in a session of this revision, unless it names another.
+    pub(super) fn of(request: &JsonRpcRequest<ClientRequest>, negotiated: Option<&ProtocolVersion>) -> Self {
+        let own = request.request.get_meta().protocol_version();
+        let revision = own.as_ref().or(negotiated);
+        // Dates compare as texts do.
+        let has_result_types =
+            revision.is_some_and(|revision| revision.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
         let tool = match &request.request {
             ClientRequest::CallToolRequest(call) => match call.params.name.as_ref() {
                 EXECUTE => Some(EXECUTE),
@@ -47,16 +58,17 @@ impl Refused {
             },
             _ => None,
         };
-        Self { id: request.id.clone(), tool }
+        Self { id: request.id.clone(), tool, has_result_types }
     }
 
     pub(super) fn unknown(id: RequestId) -> Self {
-        Self { id, tool: None }
+        Self { id, tool: None, has_result_types: false }
     }
 }
 
 impl Refusal {
     pub(super) fn answer(self, request: Option<Refused>) -> TxJsonRpcMessage<RoleServer> {
+        let has_result_types = request.as_ref().is_some_and(|refused| refused.has_result_types);
         let (id, tool) = request.map_or((None, None), |refused| (Some(refused.id), refused.tool));
         let (code, message, hint) = self.words();
         let limit = self.limit();
@@ -69,7 +81,11 @@ impl Refusal {
             } else {
                 refused(&format!("{message}\nhint: {hint}"))
             };
-            return ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), id.clone());
+            let mut result = ServerResult::CallToolResult(result);
+            if !has_result_types {
+                result.strip_result_type_for_legacy_peer();
+            }
+            return ServerJsonRpcMessage::response(result, id.clone());
         }
         let mut data = json!({ "hint": hint });
         if is_busy {

@@ -9,7 +9,10 @@ use std::{
 
 use rmcp::{
     RoleServer,
-    model::{ClientRequest, EmptyResult, JsonRpcMessage, NumberOrString, ServerJsonRpcMessage, ServerResult},
+    model::{
+        ClientRequest, EmptyResult, InitializeResult, JsonRpcMessage, NumberOrString, ProtocolVersion,
+        ServerCapabilities, ServerJsonRpcMessage, ServerResult,
+    },
     service::RxJsonRpcMessage,
     transport::Transport as _,
 };
@@ -146,6 +149,54 @@ async fn above_the_bound_requests_are_busy_and_a_cancelled_one_makes_room_when_i
     client.say(&ping(1_003)).await;
     let admitted = wire.receive().await.unwrap();
     assert!(matches!(admitted, JsonRpcMessage::Request(request) if request.id == NumberOrString::Number(1_003)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_answer_says_its_type_in_the_revision_that_has_types_and_in_no_other() {
+    for (revision, expected) in [("2025-11-25", Value::Null), ("2026-07-28", json!("complete"))] {
+        let (mut client, mut wire) = connected();
+        let revision: ProtocolVersion = serde_json::from_value(json!(revision)).unwrap();
+        let initialized = InitializeResult::new(ServerCapabilities::default()).with_protocol_version(revision);
+        let initialized = ServerResult::InitializeResult(initialized);
+        wire.send(ServerJsonRpcMessage::response(initialized, NumberOrString::Number(0))).await.unwrap();
+        client.hear().await;
+        let mut handlers = Vec::new();
+        for id in 0..MAX_IN_FLIGHT {
+            client.say(&ping(id)).await;
+            handlers.push(wire.receive().await.unwrap());
+        }
+        client.say(&execute(1_000)).await;
+        // A request may be of another revision than its session.
+        let mut modern = execute(1_001);
+        modern["params"]["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+        client.say(&modern).await;
+        client.say(&cancel(7)).await;
+        wire.receive().await.unwrap();
+        let heard = [client.hear().await, client.hear().await];
+        assert_eq!(heard.each_ref().map(|answer| &answer["id"]), [&json!(1_000), &json!(1_001)], "{heard:#?}");
+        assert_eq!(heard[0]["result"]["resultType"], expected, "{heard:#?}");
+        assert_eq!(heard[1]["result"]["resultType"], "complete", "{heard:#?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_no_method_is_answered_without_its_id_and_the_request_in_flight_keeps_it() {
+    let (mut client, mut wire) = connected();
+    client.say(&ping(5)).await;
+    let request = wire.receive().await.unwrap();
+    client.say_text(r#"{"jsonrpc":"2.0","id":5}"#).await;
+    client.say(&json!({ "jsonrpc": "2.0", "id": 6, "method": 7 })).await;
+    client.say(&ping(8)).await;
+    wire.receive().await.unwrap();
+    let heard = client.hear().await;
+    assert_eq!((&heard["id"], &heard["error"]["code"]), (&Value::Null, &json!(-32600)), "{heard:#}");
+    // That one is a request, though nobody knows which.
+    assert_eq!(client.hear().await["id"], 6);
+    let empty = ServerResult::EmptyResult(EmptyResult {});
+    wire.send(ServerJsonRpcMessage::response(empty, NumberOrString::Number(5))).await.unwrap();
+    let answer = client.hear().await;
+    assert_eq!((&answer["id"], &answer["result"]), (&json!(5), &json!({})), "{answer:#}");
+    drop(request);
 }
 
 #[tokio::test(start_paused = true)]
