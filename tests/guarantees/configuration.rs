@@ -331,7 +331,7 @@ fn import_shows_what_it_would_take_and_writes_only_when_told_to() {
         "Cursor: ",
         "take  kid: ",
         " probe\n",
-        "env: TOKEN=••• OTHER='${MY_KEY}'",
+        "env: TOKEN=[redacted] OTHER='${MY_KEY}'",
         "left out: 'alwaysAllow'",
         "set the variable MY_KEY",
         "leave unused: it is disabled there",

@@ -66,7 +66,10 @@ pub(crate) fn only_belljars_own_entry_is_shown_and_its_secrets_are_masked() {
             let answer = terminal.belljar(&[arguments, json].concat());
             assert_eq!(answer.code, 1, "{answer:#?}");
             assert!(answer.stdout.contains("mcpServers.belljar"), "{answer:#?}");
-            assert!(answer.stdout.contains(r#"["serve","--token","•••"],"env":{"A":"•••"}"#), "{answer:#?}");
+            assert!(
+                answer.stdout.contains(r#"["serve","--token","[redacted]"],"env":{"A":"[redacted]"}"#),
+                "{answer:#?}"
+            );
             for private in [SECRET, "oauthAccount", "\"fs\""] {
                 assert!(!answer.stdout.contains(private) && !answer.stderr.contains(private), "{answer:#?}");
             }

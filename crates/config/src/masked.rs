@@ -14,8 +14,9 @@ use serde_json::{Map, Value};
 
 use names::{is_secret, loads_code, looks_like_token};
 
-/// Stands for a secret.
-pub const MASK: &str = "•••";
+/// Stands for a secret, here as in every other text of belljar's.
+pub use belljar_model::MASK;
+
 /// How much of one text is shown. A command has some 100 characters; a longer one says how much of it is missing.
 const CHARACTERS: usize = 2_000;
 /// How many values of one list or table are shown.
@@ -287,11 +288,12 @@ fn more(count: usize) -> String {
 fn quoted(text: &str) -> String {
     let is_url = text.contains("://");
     let is_plain = |character: char| {
-        character.is_alphanumeric() || "-_./:=@%+,~^•".contains(character) || (is_url && "?#&".contains(character))
+        character.is_alphanumeric() || "-_./:=@%+,~^".contains(character) || (is_url && "?#&".contains(character))
     };
     let end = text.char_indices().nth(CHARACTERS).map(|(end, _)| end);
     let (head, tail) = end.map_or((text, ""), |end| text.split_at(end));
-    let shown = if !head.is_empty() && head.chars().all(is_plain) {
+    // A mask is no part of what a shell would take.
+    let shown = if !head.is_empty() && head.replace(MASK, "").chars().all(is_plain) {
         head.to_owned()
     } else {
         format!("'{}'", head.replace('\'', "'\\''"))

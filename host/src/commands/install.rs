@@ -250,10 +250,10 @@ mod tests {
         let text =
             r#"{"mcpServers": {"belljar": {"command": "b", "env": {"A": "sesame"}, "args": ["--token", "sesame"]}}}"#;
         let change = with(text, "mcpServers", &some()).expect("a text").expect("a change");
-        let from = json!({ "command": "b", "env": { "A": "•••" }, "args": ["--token", "•••"] });
+        let from = json!({ "command": "b", "env": { "A": "[redacted]" }, "args": ["--token", "[redacted]"] });
         assert_eq!((change.from, change.to), (Some(from), Some(json!({ "command": "b" }))));
         let odd = with(r#"{"mcpServers": {"belljar": "sesame"}}"#, "mcpServers", &some());
-        assert_eq!(odd.expect("a text").expect("a change").from, Some(json!("•••")));
+        assert_eq!(odd.expect("a text").expect("a change").from, Some(json!("[redacted]")));
     }
 
     #[test]

@@ -102,8 +102,8 @@ pub(crate) fn import_shows_each_command_whole_and_no_secret() {
     let script = format!("offer one: bash -c ': > {}/pwned' '\\u{{1b}}[2K\\r nothing to see'\n", folder.display());
     for part in [
         script.as_str(),
-        "env: API_TOKEN=••• NODE_OPTIONS='--require ./evil.js'\n",
-        "take  mine: my-server --token ••• --port 80\n",
+        "env: API_TOKEN=[redacted] NODE_OPTIONS='--require ./evil.js'\n",
+        "take  mine: my-server --token [redacted] --port 80\n",
     ] {
         assert!(answer.stdout.contains(part), "{part} is missing: {answer:#?}");
     }

