@@ -227,20 +227,6 @@ pub(crate) fn a_run_over_a_costly_schema_ends_in_its_time() {
 }
 
 #[test]
-pub(crate) fn checks_that_are_passed_over_since_others_are_under_way_are_said_once_for_each_tool() {
-    let terminal = Terminal::new();
-    let config = config(&terminal);
-    let code = "
-        const rows = Array(20000).fill('a');
-        return (await Promise.all(Array.from({ length: 100 }, () => box.rows({ rows })))).length";
-    let answer = terminal.belljar(&["run", "--json", "--config", &config, "--code", code]);
-    assert_eq!(answer.json()["value"], 100, "{answer:#?}");
-    let said = answer.stderr.matches("too many other checks are under way").count();
-    assert_eq!(said, 1, "{answer:#?}");
-    assert!(answer.stderr.contains("box.rows"), "{answer:#?}");
-}
-
-#[test]
 pub(crate) fn a_signal_ends_a_process_whose_worker_checks_and_the_worker_too() {
     let terminal = Terminal::new();
     let config = config(&terminal);

@@ -227,7 +227,7 @@ impl Check {
             tracing::warn!(
                 tool,
                 reason,
-                "large arguments of this tool were not checked before a call; so far {count} times"
+                "large arguments of this tool were not checked before its call ({count} since this was last said)"
             );
         }
     }

@@ -454,6 +454,49 @@ async fn a_tool_at_which_a_worker_failed_is_checked_again_after_a_pause() {
     assert_eq!((tried().await, tried().await), (2, 2));
 }
 
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn checks_that_are_passed_over_since_others_are_under_way_are_said_once() {
+    let log = Log::default();
+    let sink = log.clone();
+    let warnings = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(move || sink.clone());
+    let _logging = tracing::subscriber::set_default(warnings.finish());
+    // A worker that never answers, so that whoever has a place keeps it.
+    let arguments = vec!["-c".into(), "exec sleep 1000".into()];
+    let program = belljar_worker::WorkerProgram { program: "/bin/sh".into(), arguments };
+    let schema = json!({ "properties": { "a": { "items": { "type": "string", "pattern": "^[a-z]+$" } } } });
+    let checks = Arc::new(checks_with(&schema, Some(CheckWorkers::new(program))));
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let checks = checks.clone();
+        let Value::Object(arguments) = json!({ "a": vec!["a"; 5_000] }) else { panic!("an object") };
+        calls.spawn(async move { checks.admit("t", arguments).await.is_ok() });
+    }
+    // Of forty, 32 have a place.
+    for _ in 0..8 {
+        assert!(calls.join_next().await.expect("a call").expect("no panic"));
+    }
+    let said = String::from_utf8(log.0.lock().expect("nobody panicked").clone()).expect("a text");
+    assert_eq!(said.matches("too many other checks are under way").count(), 1, "{said}");
+    assert!(said.contains("WARN") && said.contains("tool=\"s.t\""), "{said}");
+}
+
 #[test]
 fn a_refusal_is_short_and_quickly_written_whatever_the_schema_repeats() {
     let large: Vec<String> = (0..2_000).map(|n| format!("{n}-{}", "x".repeat(100))).collect();
