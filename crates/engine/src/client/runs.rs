@@ -82,8 +82,8 @@ enum State {
 
 impl Runs {
     pub(super) fn new(options: &SandboxOptions) -> Self {
-        // A slot is free a moment before its run's end is told, by the thread that ran it. The process has a thread more than can compute.
-        let untold = u64::from(options.max_computing.max(1)).saturating_add(1);
+        // A slot is free a moment before its run's end is told, by the thread that ran it. The process has one for each run that can compute.
+        let untold = u64::from(options.max_computing.max(1));
         let max_live = u64::from(options.max_live).saturating_add(untold);
         Self { known: HashMap::new(), last: 0, max_live, live: 0, lost: None, is_closed: false }
     }

@@ -73,8 +73,9 @@ fn start(arguments: impl Iterator<Item = OsString>, image: &Image) -> Result<Exi
 
     belljar_confine::engine::before_threads().map_err(|fault| fault.to_string())?;
     let sandbox = Sandbox::new(image, options.clone()).map_err(|error| error.to_string())?;
-    // One more than can compute, so that the pipe is read while all of them do.
-    let threads = usize::try_from(options.max_computing).unwrap_or(usize::MAX).min(cores()) + 1;
+    // As many as can compute. A further one is woken at every call, and finds nothing to do. While all of them compute, the pipe is read
+    // between two turns, as sockets are where scripts run in the gateway's process.
+    let threads = usize::try_from(options.max_computing).unwrap_or(usize::MAX).min(cores()).max(1);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
         .enable_all()
