@@ -17,7 +17,7 @@ use crate::{
     globals,
     jobs::JobQueue,
     modules::NoModules,
-    pending::{self, Event},
+    pending::{self, Completed},
     source::{self, SCRIPT_NAME},
     values::{encode, inspect},
     waits,
@@ -63,18 +63,18 @@ fn warm(context: &mut Context) {
 }
 
 /// Runs `program` to its end: its value, all its calls answered.
-pub(crate) async fn run(program: Program) -> Result<String, Failure> {
+pub(crate) fn run(program: Program) -> Result<String, Failure> {
     let Some(mut context) = CONTEXT.take() else {
         return Err(failure::plain(FailureKind::Exception, "the interpreter was not initialised, or has run before"));
     };
     globals::start_of_run();
-    let outcome = run_in(&mut context, program).await;
+    let outcome = run_in(&mut context, program);
     // The instance is thrown away; taking its heap apart first would only cost time.
     std::mem::forget(context);
     outcome
 }
 
-async fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
+fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     let translated = source::translate(&program.source).map_err(failure::of_syntax)?;
     translated.origin.keep();
     waits::begin();
@@ -82,7 +82,7 @@ async fn run_in(context: &mut Context, program: Program) -> Result<String, Failu
     let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);
     let outcome = match evaluate(&script, translated.guards, context) {
-        Ok(promise) => settle(promise, &program, context).await,
+        Ok(promise) => settle(promise, &program, context),
         Err(error) => Err(failing(error, context)),
     };
     // Also of a run that fails: what nobody looked at may be why.
@@ -91,7 +91,7 @@ async fn run_in(context: &mut Context, program: Program) -> Result<String, Failu
 }
 
 /// Works off all that the script has started, and gives its value.
-async fn settle(promise: JsPromise, program: &Program, context: &mut Context) -> Result<String, Failure> {
+fn settle(promise: JsPromise, program: &Program, context: &mut Context) -> Result<String, Failure> {
     let mut settled = None;
     loop {
         context.run_jobs().map_err(|error| failing(error, context))?;
@@ -120,9 +120,13 @@ async fn settle(promise: JsPromise, program: &Program, context: &mut Context) ->
         if pending::is_empty() {
             return Err(failure::deadlock());
         }
-        match pending::next().await {
-            Event::Answered(answered) => globals::answer(answered, context).map_err(|error| failing(error, context))?,
-            Event::Elapsed { timer } => globals::elapsed(timer),
+        match pending::next() {
+            Some(Completed::Call(call, result)) => {
+                globals::answer(call, result, context).map_err(|error| failing(error, context))?;
+            }
+            Some(Completed::Timer(timer)) => globals::elapsed(timer),
+            // The host hands over nothing else.
+            None => {}
         }
     }
     settled.unwrap_or(Ok(String::new())).map_err(|failing| failing.describe(context))

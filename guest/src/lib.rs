@@ -47,8 +47,8 @@ impl Guest for Jar {
         interpreter::build();
     }
 
-    async fn run(program: Program) -> Result<String, Failure> {
-        interpreter::run(program).await
+    fn run(program: Program) -> Result<String, Failure> {
+        interpreter::run(program)
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn without_limits() -> Config {
         .cranelift_opt_level(OptLevel::Speed)
         .max_wasm_stack(WASM_STACK_BYTES)
         .async_stack_size(FIBER_STACK_BYTES)
-        .wasm_component_model_async(true)
+        .concurrency_support(false)
         .wasm_threads(false)
         .wasm_relaxed_simd(false)
         .wasm_memory64(false)

@@ -178,10 +178,10 @@ impl Jar {
         let begun = Instant::now();
         let mut store = self.store()?;
         let instance = self.interpreter.instantiate_async(&mut store).await?;
-        let ended = store.run_concurrent(async |accessor| instance.call_run(accessor, program).await).await;
+        let ended = instance.call_run(&mut store, &program).await;
         drop(store);
         let time = begun.elapsed();
-        match ended?? {
+        match ended? {
             Ok(_) => Ok(time),
             Err(fault) => Err(MeasureFault::Engine(fault.message)),
         }

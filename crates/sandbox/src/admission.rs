@@ -2,7 +2,7 @@
 //!
 //! Two things are bounded, each by itself. *Live* runs hold an instance and its memory, whether they compute or wait for a tool: there are at
 //! most `max_live` of them, and what they may take of memory together is at most `live_memory`. *Computing* runs hold a core: they take turns of one tick
-//! (see `drive`), so that any number of them leaves the others, and whatever else the process does, their share.
+//! (see `turn`), so that any number of them leaves the others, and whatever else the process does, their share.
 //!
 //! Behind the live runs there is a bounded queue. Clients take turns in it: whoever asks for much waits for himself and not for the
 //! others to wait. When it is full, a run of the client that has most of them in it makes room for one of a client that has fewer.

@@ -35,14 +35,13 @@
 
 mod admission;
 pub mod apart;
-mod delivery;
-mod drive;
 mod failure;
 mod frame;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod holdings;
 mod host;
+mod inbox;
 mod limiter;
 mod overflow;
 mod pool;
@@ -52,6 +51,7 @@ mod sandbox;
 mod ticker;
 mod tools;
 mod toolset;
+mod turn;
 
 pub use belljar_image::{CodeOrigin, Image};
 #[cfg(feature = "embedded")]

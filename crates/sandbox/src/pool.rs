@@ -78,8 +78,7 @@ fn config(max_live: u32, pagemap_scan: Enabled) -> Config {
         .total_core_instances(max_live.saturating_mul(CORE_INSTANCES))
         .total_memories(max_live)
         .total_tables(max_live.saturating_mul(2))
-        // A run has a fiber for itself, and another while an import stands still.
-        .total_stacks(max_live.saturating_mul(2))
+        .total_stacks(max_live)
         .max_core_instances_per_component(CORE_INSTANCES)
         .max_memories_per_component(1)
         .max_tables_per_component(2)

@@ -7,27 +7,24 @@ use tokio::sync::Semaphore;
 use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::{
-    Program, Tools,
-    delivery::Inbox,
-    drive, failure,
+    Program, Tools, failure,
     holdings::Holdings,
     host::{Journal, Meter, RunState, Shared, glass, milliseconds},
+    inbox::Inbox,
     overflow::Overflow,
+    turn::Turn,
 };
 
 /// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result, twice.
 const HOSTCALL_FACTOR: u64 = 2;
-/// Handles that the guest may hold at once, of tools and of all that it can make itself: streams, futures, sets of waits, calls under
-/// way. A tool has one handle, whatever the number of its calls.
+/// Handles that the guest may hold at once. A tool has one handle, whatever the number of its calls.
 pub(crate) const MAX_HANDLES: usize = 100_000;
-/// What wasmtime keeps for a handle, at most: a stream is two handles, and three entries.
-const ENTRIES_PER_HANDLE: usize = 2;
 
 /// What all runs of a sandbox share.
 pub(crate) struct Host<'sandbox> {
     pub(crate) engine: &'sandbox Engine,
     pub(crate) interpreter: &'sandbox glass::InterpreterPre<RunState>,
-    pub(crate) turns: &'sandbox Semaphore,
+    pub(crate) turns: &'sandbox Arc<Semaphore>,
     pub(crate) overflow: Overflow,
 }
 
@@ -50,10 +47,12 @@ pub(crate) async fn run(
     cancelled: impl Future<Output = ()>,
 ) -> Outcome {
     let holdings = Holdings::new(limits.max_held.as_u64(), host.overflow.exists());
+    let meter = Arc::new(Meter::new(limits));
     let shared = Shared {
         inbox: Inbox::new(program.order.clone(), holdings.clone()),
         journal: Journal::new(holdings.clone()),
-        meter: Arc::new(Meter::new(limits)),
+        turn: Arc::new(Turn::new(host.turns.clone(), meter.clone())),
+        meter,
         holdings,
         overflow: host.overflow.clone(),
     };
@@ -76,20 +75,23 @@ pub(crate) async fn run(
 
     let ended = {
         let run = async {
+            shared.turn.begin().await;
             let instance = host.interpreter.instantiate_async(&mut store).await?;
-            store.run_concurrent(async |accessor| instance.call_run(accessor, request).await).await?
+            instance.call_run(&mut store, &request).await
         };
-        // The wall clock is checked at each tick while the guest computes; this is for when it waits. A deadline inside the
-        // closure of `run_concurrent` might never be polled.
+        // The wall clock is checked at each tick while the guest computes; this is for when it waits.
         tokio::select! {
             biased;
-            ended = drive::drive(run, &shared, host.turns) => End::Ended(ended),
+            ended = run => End::Ended(ended),
             hit = overdue(&shared.meter) => End::Overdue(hit),
             () = cancelled => End::Cancelled,
         }
     };
 
-    drive::note_late(&shared);
+    shared.turn.end();
+    for (number, record) in shared.inbox.late() {
+        shared.journal.end(number, record);
+    }
     let (wall, computed, waited) = shared.meter.read();
     let notes = shared.journal.close();
     let result = match ended {
@@ -145,13 +147,13 @@ pub(crate) fn open_store(
     store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
     // Each costs some hundred bytes of the host that no memory limit counts, and making one costs a few units of fuel.
     store.set_max_component_handles(MAX_HANDLES);
-    if let Some(table) = store.concurrent_resource_table() {
-        table.set_max_capacity(ENTRIES_PER_HANDLE * MAX_HANDLES);
-    }
     store.set_epoch_deadline(1);
-    let (meter, journal) = (shared.meter.clone(), shared.journal.clone());
-    store.epoch_deadline_callback(move |_| match meter.tick() {
-        Ok(()) => Ok(UpdateDeadline::Yield(1)),
+    let (turn, meter, journal) = (shared.turn.clone(), shared.meter.clone(), shared.journal.clone());
+    store.epoch_deadline_callback(move |_| match meter.check() {
+        Ok(()) => {
+            let turn = turn.clone();
+            Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { turn.pass().await })))
+        }
         Err(hit) => {
             journal.exceeded(hit);
             Err(wasmtime::Error::msg("the time of the run is over"))

@@ -27,7 +27,7 @@ pub struct Sandbox {
     ticker: Ticker,
     admission: Arc<Admission>,
     /// The right to compute for a tick.
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
     overflow: Option<Arc<Dir>>,
 }
 
@@ -79,7 +79,7 @@ impl Sandbox {
             origin: loaded.origin,
             ticker: Ticker::start(engine.clone())?,
             admission: Admission::new(&options),
-            turns: Semaphore::new(options.max_computing.max(1) as usize),
+            turns: Arc::new(Semaphore::new(options.max_computing.max(1) as usize)),
             overflow: None,
             engine,
         })
@@ -152,9 +152,10 @@ mod tests {
     use super::*;
     use crate::{
         ToolSet,
-        delivery::Inbox,
         holdings::Holdings,
         host::{Journal, Meter, Shared},
+        inbox::Inbox,
+        turn::Turn,
     };
 
     #[tokio::test(flavor = "multi_thread")]
@@ -166,7 +167,8 @@ mod tests {
         let holdings = Holdings::new(limits.max_held.as_u64(), false);
         let inbox = Inbox::new(None, holdings.clone());
         let journal = Journal::new(holdings.clone());
-        let shared = Shared { inbox, journal, meter, holdings, overflow: Overflow::new(None) };
+        let turn = Arc::new(Turn::new(sandbox.turns.clone(), meter.clone()));
+        let shared = Shared { inbox, journal, turn, meter, holdings, overflow: Overflow::new(None) };
         let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, None, &shared);
         let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");
         let instance = sandbox.interpreter.instantiate_async(&mut store).await.expect("an instance");
@@ -177,14 +179,13 @@ mod tests {
             max_arguments: 100,
         };
         let looped = program("for (;;) {}");
-        let first = store.run_concurrent(async |accessor| instance.call_run(accessor, looped).await).await;
-        let first = first.and_then(|ended| ended).expect_err("the fuel is used up");
+        let first = instance.call_run(&mut store, &looped).await.expect_err("the fuel is used up");
         assert_eq!(first.downcast_ref(), Some(&wasmtime::Trap::OutOfFuel));
         // With all the fuel there is, nothing of it runs any more.
         store.set_fuel(u64::MAX).expect("fuel is on");
         let again = program("1");
-        let second = store.run_concurrent(async |accessor| instance.call_run(accessor, again).await).await;
-        assert!(second.and_then(|ended| ended).is_err(), "it was entered again");
+        let second = instance.call_run(&mut store, &again).await;
+        assert!(second.is_err(), "it was entered again");
         assert_eq!(store.get_fuel().ok(), Some(u64::MAX));
     }
 }

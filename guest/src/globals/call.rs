@@ -1,8 +1,8 @@
 //! A call of a tool, from its arguments to what a programmer wants of its result.
 
 use std::{
-    cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
     rc::Rc,
 };
 
@@ -18,8 +18,11 @@ use super::{
     tool_error::{located, refused},
 };
 use crate::{
-    glass::belljar::sandbox::{catalog, console, tools::Tool},
-    pending::{self, Answered, Awaited, Event},
+    glass::belljar::sandbox::{
+        catalog, console,
+        tools::{CallError, Tool},
+    },
+    pending,
     values::{
         decode::{self, Decoded},
         encode, plain,
@@ -35,18 +38,11 @@ const MAX_NAMED: usize = 5;
 thread_local! {
     /// The tools of whose large integers the log has told.
     static WARNED: RefCell<BTreeSet<(String, String)>> = const { RefCell::new(BTreeSet::new()) };
-    static RUNNING: RefCell<Running> = const { RefCell::new(Running { calls: BTreeMap::new(), last: 0 }) };
-}
-
-/// The calls that have no answer yet, by their number: the tool, and where it was called.
-struct Running {
-    calls: BTreeMap<u64, (String, CallSite)>,
-    last: u64,
+    static ANY_WAS_CALLED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A call that has no answer yet.
 pub(crate) struct Call {
-    number: u64,
     tool: ToolRef,
     site: CallSite,
     settle: ResolvingFunctions,
@@ -59,16 +55,8 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
     match prepare(tool, arguments, context) {
         Ok((handle, text)) => {
             let site = CallSite::here(context)?;
-            let number = RUNNING.with_borrow_mut(|running| {
-                running.last += 1;
-                running.calls.insert(running.last, (format!("{}.{}", tool.server, tool.name), site.clone()));
-                running.last
-            });
-            let call = Call { number, tool: tool.clone(), site, settle, raw };
-            pending::start(Awaited::Call, async move {
-                let result = handle.call(text).await;
-                Event::Answered(Answered { call, result })
-            });
+            ANY_WAS_CALLED.set(true);
+            pending::begin_call(&handle, &text, Call { tool: tool.clone(), site, settle, raw });
         }
         Err(error) => {
             let reason = located(error, context)?;
@@ -84,9 +72,8 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
 }
 
 /// Settles the promise of a call.
-pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> {
-    let Answered { call: Call { number, tool, site, settle, raw }, result } = answered;
-    RUNNING.with_borrow_mut(|running| running.calls.remove(&number));
+pub(crate) fn answer(call: Call, result: Result<String, CallError>, context: &mut Context) -> JsResult<()> {
+    let Call { tool, site, settle, raw } = call;
     let settled = match result {
         Ok(text) if raw => decoded(&tool, &text, context),
         Ok(text) => match structured_content(&text) {
@@ -110,12 +97,12 @@ pub(crate) fn answer(answered: Answered, context: &mut Context) -> JsResult<()> 
 
 /// Whether any tool has been called.
 pub(crate) fn any_was_called() -> bool {
-    RUNNING.with_borrow(|running| running.last > 0)
+    ANY_WAS_CALLED.get()
 }
 
 /// The calls that have no answer yet, named with their lines: `fs.write_file (line 3), …`.
 pub(crate) fn running(context: &mut Context) -> String {
-    let calls: Vec<(String, CallSite)> = RUNNING.with_borrow(|running| running.calls.values().cloned().collect());
+    let calls = pending::name_calls(|Call { tool, site, .. }| (format!("{}.{}", tool.server, tool.name), site.clone()));
     let mut named: Vec<String> = Vec::new();
     for (tool, site) in calls.iter().take(MAX_NAMED) {
         match site.position(context) {

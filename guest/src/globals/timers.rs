@@ -12,10 +12,7 @@ use boa_engine::{
     Context, JsNativeError, JsResult, JsValue, NativeFunction, job::GenericJob, object::builtins::JsFunction,
 };
 
-use crate::{
-    glass::belljar::sandbox::timers as glass,
-    pending::{self, Awaited, Event},
-};
+use crate::pending;
 
 /// Timers that may be set at once.
 const MAX_TIMERS: usize = 10_000;
@@ -30,6 +27,8 @@ struct Timer {
     repeats: bool,
     /// When it was set, among the others. An interval is set anew each time.
     turn: u64,
+    /// The host's number for it. An interval has another one each time.
+    number: u32,
 }
 
 #[derive(Default)]
@@ -75,11 +74,10 @@ pub(crate) fn elapsed(id: u32) {
             .collect();
         due.sort_unstable();
         timers.due.extend(due.iter().map(|(_, _, id)| id));
-        due
+        due.iter().filter_map(|(_, _, id)| timers.set.get(id)).map(|timer| timer.number).collect()
     });
-    for (_, _, other) in due.into_iter().filter(|(_, _, other)| *other != id) {
-        pending::cancel_timer(other);
-    }
+    // The host has forgotten the one whose time has come.
+    due.into_iter().for_each(pending::cancel_timer);
 }
 
 /// Runs the next timer that is due, if there is one.
@@ -90,27 +88,27 @@ pub(crate) fn run_due_timer(context: &mut Context) -> JsResult<bool> {
             // One that was cleared meanwhile is none.
             let Some(mut timer) = timers.set.remove(&id) else { continue };
             let run = (timer.callback.clone(), timer.arguments.clone());
-            let again = timer.repeats.then_some((id, timer.milliseconds));
             if timer.repeats {
                 timers.last_turn += 1;
                 timer.turn = timers.last_turn;
+                timer.number = pending::begin_timer(id, timer.milliseconds);
                 timers.set.insert(id, timer);
             }
-            return Some((run, again));
+            return Some(run);
         }
     });
-    let Some(((callback, arguments), again)) = next else { return Ok(false) };
-    if let Some((id, milliseconds)) = again {
-        sleep(id, milliseconds);
-    }
+    let Some((callback, arguments)) = next else { return Ok(false) };
     callback.call(&JsValue::undefined(), &arguments, context)?;
     Ok(true)
 }
 
 /// Forgets all timers: the script has its value.
 pub(crate) fn drop_timers() {
-    TIMERS.with_borrow_mut(|timers| timers.due.clear());
-    pending::drop_timers();
+    let set = TIMERS.with_borrow_mut(|timers| {
+        timers.due.clear();
+        std::mem::take(&mut timers.set)
+    });
+    set.into_values().for_each(|timer| pending::cancel_timer(timer.number));
 }
 
 /// Sets a timer: a function, its delay in milliseconds, and the arguments that it is called with.
@@ -129,7 +127,8 @@ pub(super) fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mu
         timers.last += 1;
         timers.last_turn += 1;
         let arguments = arguments.get(2..).unwrap_or_default().to_vec();
-        let timer = Timer { callback, arguments, milliseconds, repeats, turn: timers.last_turn };
+        let number = pending::begin_timer(timers.last, milliseconds);
+        let timer = Timer { callback, arguments, milliseconds, repeats, turn: timers.last_turn, number };
         timers.set.insert(timers.last, timer);
         Some(timers.last)
     });
@@ -138,7 +137,6 @@ pub(super) fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mu
             .with_message(format!("{name}: more than {MAX_TIMERS} timers at once"))
             .into());
     };
-    sleep(id, milliseconds);
     Ok(JsValue::from(id))
 }
 
@@ -148,18 +146,12 @@ fn set_immediate(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> J
     set("setImmediate", &arguments, false, context)
 }
 
-fn sleep(id: u32, milliseconds: u32) {
-    pending::start(Awaited::Timer(id), async move {
-        glass::sleep(milliseconds).await;
-        Event::Elapsed { timer: id }
-    });
-}
-
 fn clear(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     if let Some(id) = arguments.first().filter(|id| id.is_number()) {
         let id = id.to_u32(context)?;
-        TIMERS.with_borrow_mut(|timers| timers.set.remove(&id));
-        pending::cancel_timer(id);
+        if let Some(timer) = TIMERS.with_borrow_mut(|timers| timers.set.remove(&id)) {
+            pending::cancel_timer(timer.number);
+        }
     }
     Ok(JsValue::undefined())
 }

@@ -105,10 +105,12 @@ async fn error_of(parts: &str, run: &str) -> belljar_model::RunError {
 const WRITE: &str = r#"(import "belljar:sandbox/console@0.1.0" "write" (func $write (param i32 i32 i32)))"#;
 const OPEN: &str = r#"(import "belljar:sandbox/tools@0.1.0" "open" (func $open (param i32 i32 i32)))"#;
 const DIRECTORY: &str = r#"(import "belljar:sandbox/tools@0.1.0" "directory" (func $directory (param i32 i32)))"#;
-const CALL: &str = r#"(import "belljar:sandbox/tools@0.1.0" "[async-lower][method]tool.call" (func $call (param i32 i32 i32 i32) (result i32)))"#;
+const CALL: &str =
+    r#"(import "belljar:sandbox/tools@0.1.0" "[method]tool.begin" (func $call (param i32 i32 i32) (result i32)))"#;
 const DROP: &str = r#"(import "belljar:sandbox/tools@0.1.0" "[resource-drop]tool" (func $drop (param i32)))"#;
-const SLEEP: &str =
-    r#"(import "belljar:sandbox/timers@0.1.0" "[async-lower]sleep" (func $sleep (param i32) (result i32)))"#;
+const SLEEP: &str = r#"(import "belljar:sandbox/timers@0.1.0" "begin" (func $sleep (param i32) (result i32)))"#;
+const CANCEL: &str = r#"(import "belljar:sandbox/timers@0.1.0" "cancel" (func $cancel (param i32)))"#;
+const NEXT: &str = r#"(import "belljar:sandbox/completions@0.1.0" "next" (func $next (param i32)))"#;
 const SEARCH: &str = r#"(import "belljar:sandbox/catalog@0.1.0" "search" (func $search (param i32 i32 i32 i32)))"#;
 
 /// Does something for ever.
@@ -138,6 +140,49 @@ pub(crate) async fn a_component_that_imports_what_it_may_not_have_is_not_let_in(
             Err(other) => panic!("{import}: {other}"),
             Ok(_) => panic!("{import} was linked"),
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn a_component_that_asks_for_streams_futures_or_async_functions_is_not_let_in() {
+    // The types of streams and futures are those of functions: this export is never called.
+    const EXTRA: &str = "export extra: func(bytes: stream<u8>, one: future<u8>);";
+    let extra = |import: &str| module(&format!(r#"{import} (func (export "extra") (param i32 i32))"#), "unreachable");
+    let lowered = r#"(import "belljar:sandbox/completions@0.1.0" "[async-lower]next" (func (param i32) (result i32)))"#;
+    for (what, world, core) in [
+        ("a stream", EXTRA, extra(r#"(import "[export]$root" "[stream-new-0]extra" (func (result i64)))"#)),
+        ("a future", EXTRA, extra(r#"(import "[export]$root" "[future-new-1]extra" (func (result i64)))"#)),
+        ("a set of waits", "", module(r#"(import "$root" "[waitable-set-new]" (func (result i32)))"#, "unreachable")),
+        ("an import that is called async", "", module(lowered, "unreachable")),
+        (
+            "an async function",
+            "export later: async func();",
+            module(
+                r#"(import "[export]$root" "[task-return]later" (func))
+               (func (export "[async-lift-stackful]later"))"#,
+                "unreachable",
+            ),
+        ),
+    ] {
+        assert!(load(component(world, &core)).is_err(), "{what} was let in");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn a_component_that_waits_for_nothing_is_ended_at_once() {
+    let one_timer = "(drop (call $sleep (i32.const 1))) (call $next (i32.const 2048))";
+    for (what, run) in [
+        ("at the start", "(call $next (i32.const 2048)) unreachable".to_owned()),
+        ("after its one timer", format!("{one_timer} (call $next (i32.const 2048)) unreachable")),
+        (
+            "after its one timer was cancelled",
+            "(call $cancel (call $sleep (i32.const 1000000))) (call $next (i32.const 2048)) unreachable".to_owned(),
+        ),
+    ] {
+        let outcome = outcome_of(component("", &module(&[SLEEP, CANCEL, NEXT].join("\n"), &run)), &small()).await;
+        let error = outcome.result.expect_err(what);
+        assert_eq!(error.kind, ErrorKind::Internal, "{what}: {error:#?}");
+        assert_eq!(outcome.order.len(), usize::from(what == "after its one timer"), "{what}");
     }
 }
 
@@ -208,6 +253,27 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
             "under_way",
         ),
         (
+            "starting timers that have ended",
+            SLEEP.to_owned(),
+            forever("(drop (call $sleep (i32.const 0)))"),
+            ErrorKind::Calls,
+            "under_way",
+        ),
+        (
+            "starting and cancelling timers",
+            [SLEEP, CANCEL].join("\n"),
+            forever("(call $cancel (call $sleep (i32.const 0)))"),
+            ErrorKind::Fuel,
+            "fuel",
+        ),
+        (
+            "cancelling what never was",
+            CANCEL.to_owned(),
+            forever("(call $cancel (i32.const -1))"),
+            ErrorKind::Fuel,
+            "fuel",
+        ),
+        (
             "calling",
             [OPEN, DIRECTORY, CALL].join("\n"),
             format!(
@@ -216,7 +282,7 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
                  (call $open (i32.const 0) (i32.const 0) (i32.const 2048))
                  (local.set $tool (i32.load (i32.const 2052)))
                  {}",
-                forever("(drop (call $call (local.get $tool) (i32.const 512) (i32.const 2) (i32.const 4096)))")
+                forever("(drop (call $call (local.get $tool) (i32.const 512) (i32.const 2)))")
             ),
             ErrorKind::Calls,
             "max_calls",
@@ -231,15 +297,8 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn what_a_component_makes_without_end_on_the_host_is_bounded() {
-    const NEW_STREAM: &str = r#"(import "[export]$root" "[stream-new-0]extra" (func $new (result i64)))"#;
-    const NEW_FUTURE: &str = r#"(import "[export]$root" "[future-new-1]extra" (func $new (result i64)))"#;
-    const NEW_SET: &str = r#"(import "$root" "[waitable-set-new]" (func $new (result i32)))"#;
-    const DROP_READER: &str = r#"(import "[export]$root" "[stream-drop-readable-0]extra" (func $drop (param i32)))"#;
     const STREAMS: &str = r#"(import "wasi:cli/stderr@0.2.6" "get-stderr" (func $new (result i32)))"#;
     const SUBSCRIBE: &str = r#"(import "wasi:io/streams@0.2.6" "[method]output-stream.subscribe" (func $subscribe (param i32) (result i32)))"#;
-    // Types of streams and futures are those of functions: this export is never called.
-    const EXTRA: &str = "export extra: func(bytes: stream<u8>, one: future<u8>);";
-    const EXTRA_EXPORT: &str = r#"(func (export "extra") (param i32 i32))"#;
     const POLLABLES: &str = "import wasi:cli/stderr@0.2.6; import wasi:io/streams@0.2.6;";
     let both = |one: &str, other: &str| [one, other].join("\n");
     for (what, world, imports, run) in [
@@ -252,10 +311,6 @@ pub(crate) async fn what_a_component_makes_without_end_on_the_host_is_bounded() 
                 forever("(call $open (i32.const 0) (i32.const 0) (i32.const 2048))")
             ),
         ),
-        ("streams", EXTRA, NEW_STREAM.to_owned(), forever("(drop (call $new))")),
-        ("halves of streams", EXTRA, both(NEW_STREAM, DROP_READER), forever("(call $drop (i32.wrap_i64 (call $new)))")),
-        ("futures", EXTRA, NEW_FUTURE.to_owned(), forever("(drop (call $new))")),
-        ("sets of waits", "", NEW_SET.to_owned(), forever("(drop (call $new))")),
         ("outputs", "import wasi:cli/stderr@0.2.6;", STREAMS.to_owned(), forever("(drop (call $new))")),
         (
             "subscriptions",
@@ -267,10 +322,9 @@ pub(crate) async fn what_a_component_makes_without_end_on_the_host_is_bounded() 
             ),
         ),
     ] {
-        let parts = if world == EXTRA { both(&imports, EXTRA_EXPORT) } else { imports };
         // Enough for ten times as many as there may be.
         let limits = Limits { fuel: 50_000_000, memory: ByteSize::mib(64), ..small() };
-        let outcome = outcome_of(component(world, &module(&parts, &run)), &limits).await;
+        let outcome = outcome_of(component(world, &module(&imports, &run)), &limits).await;
         let error = outcome.result.expect_err(what);
         assert_eq!(error.kind, ErrorKind::Internal, "{what}: {error:#?}");
         let fuel = outcome.usage.fuel.unwrap();
@@ -321,41 +375,65 @@ pub(crate) async fn a_component_finds_its_memory_as_it_was_made_whatever_it_left
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn a_handle_that_was_not_given_calls_nothing() {
-    let calls = |tool: i32| {
-        format!("(drop (call $call (i32.const {tool}) (i32.const 512) (i32.const 2) (i32.const 4096))) unreachable")
-    };
+    let calls = |tool: i32| format!("(drop (call $call (i32.const {tool}) (i32.const 512) (i32.const 2))) unreachable");
     let data = r#"(data (i32.const 512) "{}")"#;
     for (what, parts, run) in [
         ("a guess", [CALL, data].join("\n"), calls(1)),
         ("another guess", [CALL, data].join("\n"), calls(0x7fff_ffff)),
-        ("a tool of a directory that was not asked for", [OPEN, CALL, data].join("\n"), format!(
-            "(call $open (i32.const 0) (i32.const 0) (i32.const 2048))
-             (if (i32.eqz (i32.load8_u (i32.const 2048))) (then (loop $stay (br $stay)))) {}", calls(1))),
-        ("a tool beyond the directory", [OPEN, DIRECTORY, data].join("\n"),
+        (
+            "a tool of a directory that was not asked for",
+            [OPEN, CALL, data].join("\n"),
+            format!(
+                "(call $open (i32.const 0) (i32.const 0) (i32.const 2048))
+             (if (i32.eqz (i32.load8_u (i32.const 2048))) (then (loop $stay (br $stay)))) {}",
+                calls(1)
+            ),
+        ),
+        (
+            "a tool beyond the directory",
+            [OPEN, DIRECTORY, data].join("\n"),
             "(call $directory (i32.const 0) (i32.const 2048))
              (call $open (i32.const 0) (i32.const 99) (i32.const 2048))
-             (if (i32.eqz (i32.load8_u (i32.const 2048))) (then (loop $stay (br $stay)))) unreachable".to_owned()),
-        ("a directory beyond the grant", [DIRECTORY, data].join("\n"),
+             (if (i32.eqz (i32.load8_u (i32.const 2048))) (then (loop $stay (br $stay)))) unreachable"
+                .to_owned(),
+        ),
+        (
+            "a directory beyond the grant",
+            [DIRECTORY, data].join("\n"),
             "(call $directory (i32.const -1) (i32.const 2048))
-             (if (i32.eqz (i32.load8_u (i32.const 2048))) (then (loop $stay (br $stay)))) unreachable".to_owned()),
-        ("a handle that was dropped", [OPEN, DIRECTORY, CALL, DROP, data].join("\n"),
+             (if (i32.eqz (i32.load8_u (i32.const 2048))) (then (loop $stay (br $stay)))) unreachable"
+                .to_owned(),
+        ),
+        (
+            "a handle that was dropped",
+            [OPEN, DIRECTORY, CALL, DROP, data].join("\n"),
             "(call $directory (i32.const 0) (i32.const 2048))
              (call $open (i32.const 0) (i32.const 0) (i32.const 2048))
              (call $drop (i32.load (i32.const 2052)))
-             (drop (call $call (i32.load (i32.const 2052)) (i32.const 512) (i32.const 2) (i32.const 4096))) unreachable".to_owned()),
-        ("a handle dropped twice", [OPEN, DIRECTORY, DROP, data].join("\n"),
+             (drop (call $call (i32.load (i32.const 2052)) (i32.const 512) (i32.const 2))) unreachable"
+                .to_owned(),
+        ),
+        (
+            "a handle dropped twice",
+            [OPEN, DIRECTORY, DROP, data].join("\n"),
             "(call $directory (i32.const 0) (i32.const 2048))
              (call $open (i32.const 0) (i32.const 0) (i32.const 2048))
-             (call $drop (i32.load (i32.const 2052))) (call $drop (i32.load (i32.const 2052))) unreachable".to_owned()),
-        ("a handle lent out is dropped", [OPEN, DIRECTORY, CALL, DROP, data].join("\n"),
+             (call $drop (i32.load (i32.const 2052))) (call $drop (i32.load (i32.const 2052))) unreachable"
+                .to_owned(),
+        ),
+        (
+            "a handle whose call is under way is dropped",
+            [OPEN, DIRECTORY, CALL, DROP, data].join("\n"),
             "(call $directory (i32.const 0) (i32.const 2048))
              (call $open (i32.const 0) (i32.const 0) (i32.const 2048))
-             (drop (call $call (i32.load (i32.const 2052)) (i32.const 512) (i32.const 2) (i32.const 4096)))
-             (call $drop (i32.load (i32.const 2052))) unreachable".to_owned()),
+             (drop (call $call (i32.load (i32.const 2052)) (i32.const 512) (i32.const 2)))
+             (call $drop (i32.load (i32.const 2052))) unreachable"
+                .to_owned(),
+        ),
     ] {
         let outcome = outcome_of(component("", &module(&parts, &run)), &small()).await;
         assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Internal, "{what}");
-        let is_open = what.contains("lent out");
+        let is_open = what.contains("under way");
         assert_eq!(outcome.usage.tool_calls, u64::from(is_open), "{what}");
     }
 }
@@ -424,28 +502,16 @@ pub(crate) async fn a_panic_inside_the_guest_is_a_typed_outcome_that_names_no_pl
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn what_a_component_does_after_it_has_returned_is_ended_and_never_seen() {
-    // An async export returns by an import, and may go on: here for ever, with calls.
-    let core = format!(
-        r#"(module
-            (import "[export]$root" "[task-return]run" (func $return (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i64)))
-            {WRITE}
-            (memory (export "memory") 16)
-            (data (i32.const 512) "[1]")
-            (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 65536))
-            (func (export "init"))
-            (func (export "[callback][async-lift]run") (param i32 i32 i32) (result i32) unreachable)
-            (func (export "[async-lift]run") (param i32 i32 i32 i32 i32 i32) (result i32)
-                (call $return (i32.const 0) (i32.const 512) (i32.const 3) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0)
-                    (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i64.const 0))
-                (loop $again (call $write (i32.const 1) (i32.const 512) (i32.const 3)) (br $again))
-                (unreachable)))"#
-    );
-    let limits = Limits { max_logs: ByteSize::b(64), fuel: 300_000, ..small() };
-    let outcome = outcome_of(component("", &core), &limits).await;
-    assert_eq!(
-        outcome.result.unwrap_err().kind,
-        ErrorKind::Fuel,
-        "what it does after is held to the limits of the run"
-    );
-    assert!(outcome.usage.log_bytes <= 64);
+    // An export may have another function that frees what it returned: here one that goes on for ever, or wants to log.
+    for (after, kind) in [
+        ("(loop $again (br $again))", ErrorKind::Fuel),
+        ("(call $write (i32.const 1) (i32.const 512) (i32.const 3))", ErrorKind::Internal),
+    ] {
+        let parts =
+            format!(r#"{WRITE} (data (i32.const 512) "[1]") (func (export "cabi_post_run") (param i32) {after})"#);
+        let limits = Limits { fuel: 300_000, ..small() };
+        let outcome = outcome_of(component("", &module(&parts, &result(0, 512, 3))), &limits).await;
+        assert_eq!(outcome.result.unwrap_err().kind, kind, "what it does after is held to the limits of the run");
+        assert!(outcome.logs.is_empty());
+    }
 }

@@ -51,8 +51,8 @@ struct State {
     directories: Vec<Option<Arc<Directory>>>,
     /// Whether a question waits for its answer.
     is_asking: bool,
-    /// The number of the last call.
-    last: u64,
+    /// The least number that the next call may have.
+    next: u64,
     begun: u64,
     /// Calls whose answer is not yet on its way.
     open: BTreeMap<u64, OpenCall>,
@@ -90,7 +90,7 @@ impl Run {
         let state = State {
             directories: vec![None; namespaces],
             is_asking: false,
-            last: 0,
+            next: 0,
             begun: 0,
             open: BTreeMap::new(),
             held: 0,
@@ -167,10 +167,10 @@ impl Run {
                 return Ok(());
             }
             state.allowance.note_admitted(call.admitted)?;
-            if number <= state.last {
+            if number < state.next {
                 return Err(Violation::Number);
             }
-            state.last = number;
+            state.next = number.checked_add(1).ok_or(Violation::Number)?;
             state.begun += 1;
             if state.begun > self.limits.max_calls || state.open.len() as u64 >= self.limits.max_concurrent_calls {
                 return Err(Violation::Calls);

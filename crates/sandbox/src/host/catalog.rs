@@ -10,23 +10,17 @@ const MAX_NAME: usize = 8 * 1024;
 impl Host for RunState {
     async fn list(&mut self, server: Option<String>) -> wasmtime::Result<Result<String, String>> {
         let server = server.map(|name| bounded(name, MAX_NAME));
-        self.meter.stand(true);
-        let answer = self.tools.list(server).await;
-        self.meter.stand(false);
+        let answer = self.turn.wait_for(self.tools.list(server)).await;
         Ok(answer.map(|text| text.as_str().to_owned()))
     }
 
     async fn search(&mut self, query: String, limit: u32) -> wasmtime::Result<String> {
-        self.meter.stand(true);
-        let answer = self.tools.search(bounded(query, MAX_QUERY), limit as usize).await;
-        self.meter.stand(false);
+        let answer = self.turn.wait_for(self.tools.search(bounded(query, MAX_QUERY), limit as usize)).await;
         Ok(answer.as_str().to_owned())
     }
 
     async fn describe(&mut self, path: String) -> wasmtime::Result<Result<String, String>> {
-        self.meter.stand(true);
-        let answer = self.tools.describe(bounded(path, MAX_NAME)).await;
-        self.meter.stand(false);
+        let answer = self.turn.wait_for(self.tools.describe(bounded(path, MAX_NAME))).await;
         Ok(answer.map(|text| text.as_str().to_owned()))
     }
 }

@@ -19,21 +19,20 @@ struct Clocks {
     started: Instant,
     computed: Duration,
     waited: Duration,
-    /// Since when the guest is being run, or waits.
+    /// Since when the run is in its phase.
     since: Instant,
     phase: Phase,
-    /// The guest has used up its turn and wants to go on.
-    has_yielded: bool,
-    /// Imports in which the guest stands still until the host has the answer.
-    standing: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Inside,
+/// What a run does, as far as its clocks know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The guest is being run.
+    Computing,
+    /// The guest waits for the host.
     Waiting,
-    /// Between two turns of computing: the executor has other things to do.
-    Paused,
+    /// The guest could go on, and waits for its turn. No clock of the script's counts that.
+    Queued,
 }
 
 impl Meter {
@@ -48,65 +47,28 @@ impl Meter {
                 computed: Duration::ZERO,
                 waited: Duration::ZERO,
                 since: now,
-                phase: Phase::Paused,
-                has_yielded: false,
-                standing: 0,
+                phase: Phase::Queued,
             }),
         }
     }
 
-    /// The guest is run from now on.
-    pub(crate) fn enter(&self) {
+    /// From now on the run is in this phase.
+    pub(crate) fn enter(&self, phase: Phase) {
         let mut clocks = self.lock();
         let now = Instant::now();
-        // It has been handed what it waited for within its turn.
-        if clocks.phase == Phase::Waiting {
-            let waited = now - clocks.since;
-            clocks.waited += waited;
+        let past = now - clocks.since;
+        match clocks.phase {
+            Phase::Computing => clocks.computed += past,
+            Phase::Waiting => clocks.waited += past,
+            Phase::Queued => {}
         }
-        clocks.since = now;
-        clocks.phase = Phase::Inside;
+        (clocks.since, clocks.phase) = (now, phase);
     }
 
-    /// The guest has come to a halt. True if it waits for the host; false if it only used up its turn.
-    pub(crate) fn leave(&self) -> bool {
-        let mut clocks = self.lock();
-        let now = Instant::now();
-        let computed = now - clocks.since;
-        clocks.computed += computed;
-        clocks.since = now;
-        let waits = !std::mem::take(&mut clocks.has_yielded);
-        clocks.phase = if waits { Phase::Waiting } else { Phase::Paused };
-        waits
-    }
-
-    /// What the guest waited for may be there: from now on it waits for its turn, which is no wait of the script's.
-    pub(crate) fn resume(&self) {
-        let mut clocks = self.lock();
-        if clocks.phase == Phase::Waiting {
-            let now = Instant::now();
-            let waited = now - clocks.since;
-            clocks.waited += waited;
-            clocks.since = now;
-            clocks.phase = Phase::Paused;
-        }
-    }
-
-    /// The guest stands still inside an import, or goes on.
-    pub(crate) fn stand(&self, still: bool) {
-        let mut clocks = self.lock();
-        clocks.standing = if still { clocks.standing + 1 } else { clocks.standing.saturating_sub(1) };
-    }
-
-    /// Whether the guest stands still inside an import: then it can be handed no answer.
-    pub(crate) fn is_standing(&self) -> bool {
-        self.lock().standing > 0
-    }
-
-    /// Called at each tick while the guest computes: ends its turn, or the run.
-    pub(crate) fn tick(&self) -> Result<(), LimitHit> {
-        let mut clocks = self.lock();
-        let inside = if clocks.phase == Phase::Inside { clocks.since.elapsed() } else { Duration::ZERO };
+    /// The limit of time that a run has met while it computes. Asked at each tick.
+    pub(crate) fn check(&self) -> Result<(), LimitHit> {
+        let clocks = self.lock();
+        let inside = if clocks.phase == Phase::Computing { clocks.since.elapsed() } else { Duration::ZERO };
         let computed = clocks.computed + inside;
         if computed > self.compute {
             return Err(hit("compute", self.compute, computed));
@@ -115,7 +77,6 @@ impl Meter {
         if wall > self.timeout {
             return Err(hit("timeout", self.timeout, wall));
         }
-        clocks.has_yielded = true;
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! or keeps more of them than the limits allow.
 
 mod catalog;
+mod completions;
 mod console;
 mod journal;
 mod meter;
@@ -19,11 +20,13 @@ use tokio::task::JoinSet;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 
 pub(crate) use journal::{Journal, unanswered};
-pub(crate) use meter::Meter;
+pub(crate) use meter::{Meter, Phase};
 pub(crate) use tools::{arguments_fault, bounded, milliseconds, panicked, record};
 pub(crate) use wasi::stderr_text;
 
-use crate::{Directory, Tools, delivery::Inbox, holdings::Holdings, limiter::MemoryLimiter, overflow::Overflow};
+use crate::{
+    Directory, Tools, holdings::Holdings, inbox::Inbox, limiter::MemoryLimiter, overflow::Overflow, turn::Turn,
+};
 
 /// The glass, as generated from `wit/sandbox.wit`.
 #[allow(missing_docs, unreachable_pub, reason = "generated code")]
@@ -32,8 +35,7 @@ pub(crate) mod glass {
         path: "../../wit",
         world: "interpreter",
         imports: {
-            "belljar:sandbox/tools.[method]tool.call": async | store | trappable,
-            "belljar:sandbox/timers.sleep": async | store | trappable,
+            "belljar:sandbox/completions.next": async | trappable,
             "belljar:sandbox/tools.directory": async | trappable,
             "belljar:sandbox/catalog.list": async | trappable,
             "belljar:sandbox/catalog.search": async | trappable,
@@ -46,8 +48,8 @@ pub(crate) mod glass {
     });
 }
 
-/// Timers and calls that may be under way at once.
-const MAX_UNDER_WAY: usize = 20_000;
+/// Calls and timers that the guest may have begun and not been handed over: twice what its own limits on each allow by default.
+const MAX_OUTSTANDING: u64 = 20_000;
 
 /// The state of one run.
 pub(crate) struct RunState {
@@ -57,13 +59,16 @@ pub(crate) struct RunState {
     /// What the guest has asked for, by the namespace's number.
     directories: Vec<Option<Result<Arc<Directory>, String>>>,
     handles: ResourceTable,
-    /// Calls and timers under way; aborted when the run ends.
+    /// Calls under way; aborted when the run ends.
     tasks: JoinSet<()>,
     calls: u64,
     /// Calls and timers begun, which is how they are numbered.
-    waits: u64,
+    begun: u32,
+    /// Those of them that were neither handed over nor cancelled.
+    outstanding: u64,
     inbox: Inbox,
     journal: Journal,
+    turn: Arc<Turn>,
     meter: Arc<Meter>,
     holdings: Holdings,
     overflow: Overflow,
@@ -71,10 +76,11 @@ pub(crate) struct RunState {
     stderr: wasi::Stderr,
 }
 
-/// What a run shares with whoever drives it.
+/// What a run shares with whoever sees to its end.
 pub(crate) struct Shared {
     pub(crate) inbox: Inbox,
     pub(crate) journal: Journal,
+    pub(crate) turn: Arc<Turn>,
     pub(crate) meter: Arc<Meter>,
     pub(crate) holdings: Holdings,
     pub(crate) overflow: Overflow,
@@ -97,9 +103,11 @@ impl RunState {
             handles,
             tasks: JoinSet::new(),
             calls: 0,
-            waits: 0,
+            begun: 0,
+            outstanding: 0,
             inbox: shared.inbox.clone(),
             journal: shared.journal.clone(),
+            turn: shared.turn.clone(),
             meter: shared.meter.clone(),
             holdings: shared.holdings.clone(),
             overflow: shared.overflow.clone(),
@@ -115,20 +123,16 @@ impl RunState {
         wasmtime::Error::msg("a limit of the run was reached")
     }
 
-    /// Room for one more task, and its number. Tasks that have ended are let go of.
-    fn admit_task(&mut self) -> wasmtime::Result<u64> {
-        while self.tasks.try_join_next().is_some() {}
-        if self.tasks.len() < MAX_UNDER_WAY {
-            self.waits += 1;
-            return Ok(self.waits);
+    /// Room for one more call or timer, and its number.
+    fn admit(&mut self) -> wasmtime::Result<u32> {
+        let (used, max) = (self.outstanding + 1, MAX_OUTSTANDING);
+        if used > max {
+            return Err(self.exceeded(LimitHit { name: "under_way", max, used, unit: "calls and timers" }));
         }
-        let hit = LimitHit {
-            name: "under_way",
-            max: MAX_UNDER_WAY as u64,
-            used: self.tasks.len() as u64 + 1,
-            unit: "calls and timers",
-        };
-        Err(self.exceeded(hit))
+        let number = self.begun;
+        self.begun = number.checked_add(1).ok_or_else(|| wasmtime::Error::msg("the numbers of calls are used up"))?;
+        self.outstanding = used;
+        Ok(number)
     }
 }
 

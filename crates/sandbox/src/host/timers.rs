@@ -1,37 +1,22 @@
-//! The import of `timers`.
+//! The imports of `timers`.
 
 use std::time::Duration;
 
-use tokio::{sync::oneshot, time::Instant};
-use wasmtime::component::Accessor;
+use tokio::time::Instant;
 
-use super::{
-    RunState,
-    glass::belljar::sandbox::timers::{Host, HostWithStore},
-};
-use crate::delivery::Arrival;
+use super::{RunState, glass::belljar::sandbox::timers::Host};
 
-impl Host for RunState {}
-
-impl<T: Send> HostWithStore<T> for RunState {
-    async fn sleep(accessor: &Accessor<T, Self>, milliseconds: u32) -> wasmtime::Result<()> {
-        let waiting = accessor.with(|mut access| access.get().begin_sleep(milliseconds))?;
-        waiting.await?;
-        Ok(())
+impl Host for RunState {
+    fn begin(&mut self, milliseconds: u32) -> wasmtime::Result<u32> {
+        let number = self.admit()?;
+        self.inbox.begin_timer(number.into(), Instant::now() + Duration::from_millis(milliseconds.into()));
+        Ok(number)
     }
-}
 
-impl RunState {
-    fn begin_sleep(&mut self, milliseconds: u32) -> wasmtime::Result<oneshot::Receiver<()>> {
-        let number = self.admit_task()?;
-        let (sender, receiver) = oneshot::channel();
-        let inbox = self.inbox.clone();
-        // From now on, and not from when the task is first polled: timers set one after the other end in that order.
-        let deadline = Instant::now() + Duration::from_millis(u64::from(milliseconds));
-        self.tasks.spawn(async move {
-            tokio::time::sleep_until(deadline).await;
-            inbox.put(Arrival::Elapsed { number, waiting: sender });
-        });
-        Ok(receiver)
+    fn cancel(&mut self, number: u32) -> wasmtime::Result<()> {
+        if self.inbox.cancel_timer(number.into()) {
+            self.outstanding -= 1;
+        }
+        Ok(())
     }
 }

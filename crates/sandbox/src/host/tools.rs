@@ -1,24 +1,23 @@
 //! The imports of `tools`: directories, handles, calls.
 
 use std::{
-    panic::AssertUnwindSafe,
+    panic::{AssertUnwindSafe, catch_unwind},
     task::{Context, Waker},
     time::{Duration, Instant},
 };
 
 use belljar_model::{CallRecord, JsonBounds, JsonFault, JsonText, LimitHit};
 use futures::FutureExt as _;
-use tokio::sync::oneshot;
-use wasmtime::component::{Accessor, Resource};
+use wasmtime::component::Resource;
 
 use super::{
     RunState,
-    glass::belljar::sandbox::tools::{CallError, Host, HostTool, HostToolWithStore},
+    glass::belljar::sandbox::tools::{Host, HostTool},
 };
 use crate::{
     AnswerRoom, CallFault, GrantedTool,
-    delivery::{Answer, Arrival, Kept},
     holdings::Place,
+    inbox::{Answer, Kept},
     overflow::Overflow,
 };
 
@@ -35,9 +34,7 @@ impl Host for RunState {
         match self.directories.get(namespace) {
             None => return Ok(Err(format!("there is no namespace {namespace}"))),
             Some(None) => {
-                self.meter.stand(true);
-                let directory = self.tools.directory(namespace).await;
-                self.meter.stand(false);
+                let directory = self.turn.wait_for(self.tools.directory(namespace)).await;
                 let directory = directory.map_err(|unavailable| unavailable.reason);
                 if let Some(place) = self.directories.get_mut(namespace) {
                     *place = Some(directory);
@@ -66,36 +63,9 @@ impl Host for RunState {
 }
 
 impl HostTool for RunState {
-    fn drop(&mut self, handle: Resource<Handle>) -> wasmtime::Result<()> {
-        self.handles.delete(handle)?;
-        Ok(())
-    }
-}
-
-impl<T: Send> HostToolWithStore<T> for RunState {
-    async fn call(
-        accessor: &Accessor<T, Self>,
-        handle: Resource<Handle>,
-        arguments: String,
-    ) -> wasmtime::Result<Result<String, CallError>> {
-        let waiting = accessor.with(|mut access| access.get().begin_call(&handle, arguments))?;
-        // The run hands over the answer when the guest has nothing left to do; if the sender is gone, so is the run.
-        let answer = waiting.await?;
-        Ok(answer.map(JsonText::into_string).map_err(|fault| CallError {
-            message: fault.message,
-            hint: fault.hint,
-            refused: fault.is_refusal,
-        }))
-    }
-}
-
-impl RunState {
     /// Starts a call, and lets it go on by itself if its answer is not there at once.
-    fn begin_call(
-        &mut self,
-        handle: &Resource<Handle>,
-        arguments: String,
-    ) -> wasmtime::Result<oneshot::Receiver<Answer>> {
+    fn begin(&mut self, handle: Resource<Handle>, arguments: String) -> wasmtime::Result<u32> {
+        let tool = self.handles.get(&handle)?.0.clone();
         if self.calls >= self.limits.max_calls {
             let hit = LimitHit { name: "max_calls", max: self.limits.max_calls, used: self.calls + 1, unit: "calls" };
             return Err(self.exceeded(hit));
@@ -104,30 +74,32 @@ impl RunState {
         if open >= max {
             return Err(self.exceeded(LimitHit { name: "max_concurrent_calls", max, used: open + 1, unit: "calls" }));
         }
-        let number = self.admit_task()?;
-        let tool = self.handles.get(handle)?.0.clone();
+        let begun = self.admit()?;
+        let number = u64::from(begun);
         self.calls += 1;
-        let (sender, receiver) = oneshot::channel();
         let bytes = arguments.len();
         if let Err(hit) = self.journal.begin(number, tool.clone(), bytes) {
             let fault = no_room(bytes, &hit);
             self.journal.refused(&fault.message, hit);
-            self.inbox.put(Arrival::Answer { number, record: None, result: Err(fault), waiting: sender });
-            return Ok(receiver);
+            self.inbox.put(number, Answer { result: Err(fault), record: None });
+            return Ok(begun);
         }
 
         let room = Wanted(AnswerRoom::new(self.holdings.clone()));
         let bounds = JsonBounds::with_bytes(as_size(self.limits.max_arguments.as_u64()));
         let call = match JsonText::parse(arguments, &bounds) {
-            Ok(arguments) => Ok(self.tools.begin(number, &tool, arguments, self.limits.call, room.0.clone())),
+            Ok(arguments) => {
+                let begin = || self.tools.begin(number, &tool, arguments, self.limits.call, room.0.clone());
+                // A tool that panics has failed, and nothing else has.
+                catch_unwind(AssertUnwindSafe(begin)).map_err(|_| panicked())
+            }
             Err(fault) => Err(arguments_fault(&fault)),
         };
         let (inbox, journal, overflow) = (self.inbox.clone(), self.journal.clone(), self.overflow.clone());
         let max_result = self.limits.max_result.as_u64();
-        let begun = Instant::now();
+        let start = Instant::now();
         let called = async move {
             let result = match call {
-                // A tool that panics has failed, and nothing else has.
                 Ok(call) => AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked())),
                 Err(fault) => Err(fault),
             };
@@ -135,7 +107,7 @@ impl RunState {
                 journal.received(result.as_str().len());
                 bounded(result, max_result)
             });
-            let mut record = record(&tool, &result, begun);
+            let mut record = record(&tool, &result, start);
             let result = match result {
                 Ok(result) => room.keep(result, &overflow).await,
                 Err(fault) => Err(fault),
@@ -144,16 +116,22 @@ impl RunState {
                 record.ok = false;
                 record.error.get_or_insert_with(|| fault.message.chars().take(MAX_ERROR).collect());
             }
-            inbox.put(Arrival::Answer { number, record, result, waiting: sender });
+            inbox.put(number, Answer { result, record });
         };
         let mut called = Box::pin(called);
         // Many a tool has its answer at hand, or needs no more than to send its request: that is done here and now. A task of its own costs a
         // switch of threads each way.
         let polled = called.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         if polled.is_pending() {
+            while self.tasks.try_join_next().is_some() {}
             self.tasks.spawn(called);
         }
-        Ok(receiver)
+        Ok(begun)
+    }
+
+    fn drop(&mut self, handle: Resource<Handle>) -> wasmtime::Result<()> {
+        self.handles.delete(handle)?;
+        Ok(())
     }
 }
 

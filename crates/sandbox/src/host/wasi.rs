@@ -231,8 +231,13 @@ mod tests {
     use super::*;
 
     /// The interfaces of belljar's own package.
-    const OWN: [&str; 4] =
-        ["belljar:sandbox/tools", "belljar:sandbox/catalog", "belljar:sandbox/console", "belljar:sandbox/timers"];
+    const OWN: [&str; 5] = [
+        "belljar:sandbox/tools",
+        "belljar:sandbox/catalog",
+        "belljar:sandbox/console",
+        "belljar:sandbox/timers",
+        "belljar:sandbox/completions",
+    ];
 
     #[test]
     fn the_built_component_imports_nothing_but_the_allow_list() {

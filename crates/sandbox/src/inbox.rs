@@ -1,0 +1,303 @@
+//! What a run takes in of its calls and timers: one completion at a time, in an order that is recorded.
+//!
+//! Calls run on tasks of their own, and what they bring arrives in an [`Inbox`]. The run takes the next completion out of it only
+//! when the guest asks for one. So the guest sees one answer, works it off, and asks again before it sees the next, and what it
+//! does depends on the completions and their order alone.
+//!
+//! An answer that waits is counted by [`Holdings`]. One that is in the file is read back when it is its turn.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use belljar_model::{CallRecord, JsonText};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+
+use crate::{
+    CallFault,
+    holdings::{Held, Holdings},
+    overflow::Written,
+};
+
+/// What has come of a call or a timer.
+pub(crate) struct Completion {
+    /// Which it is, counted as the script began them.
+    pub(crate) number: u64,
+    pub(crate) event: Event,
+}
+
+/// What it is that has come.
+pub(crate) enum Event {
+    Answer(Answer<JsonText>),
+    Elapsed,
+}
+
+/// A tool's answer. It is a `T`: kept somewhere as long as it waits, and then a text.
+pub(crate) struct Answer<T> {
+    pub(crate) result: Result<T, CallFault>,
+    /// What is recorded of the call once the guest gets the answer: nothing, of a call that was refused.
+    pub(crate) record: Option<CallRecord>,
+}
+
+/// An answer that waits for the guest.
+pub(crate) enum Kept {
+    /// In memory, with the room that it takes there until it is handed out.
+    Here { text: JsonText, _room: Option<Held> },
+    /// In the file.
+    There(Written),
+}
+
+/// Where answers arrive, and timers end. There are no more of them than calls and timers under way, which are bounded where they
+/// begin; how much of the answers is in memory is bounded where they are admitted.
+#[derive(Clone)]
+pub(crate) struct Inbox(Arc<Inner>);
+
+struct Inner {
+    waiting: Mutex<Waiting>,
+    holdings: Holdings,
+    /// Told when an answer has arrived.
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// In the order in which they arrived, with the time.
+    answers: VecDeque<(Instant, u64, Answer<Kept>)>,
+    timers: Timers,
+    /// The order of an earlier run, as far as it has not been followed yet.
+    order: VecDeque<u64>,
+    /// What is recorded of the call whose answer is being read back from the file.
+    reading: Option<(u64, Option<CallRecord>)>,
+}
+
+/// The timers that run, in the order in which they end.
+#[derive(Default)]
+struct Timers {
+    ends: BTreeSet<(Instant, u64)>,
+    by_number: BTreeMap<u64, Instant>,
+}
+
+/// What the guest gets next.
+enum Next {
+    Answer(u64, Answer<Kept>),
+    Elapsed(u64),
+    /// Nothing is there yet. If it is a timer, it ends then.
+    Pending(Option<Instant>),
+}
+
+impl Inbox {
+    /// An empty inbox that hands out what arrives as it comes, or in a given order.
+    pub(crate) fn new(order: Option<Vec<u64>>, holdings: Holdings) -> Self {
+        let waiting = Waiting { order: order.unwrap_or_default().into(), ..Waiting::default() };
+        Self(Arc::new(Inner { waiting: Mutex::new(waiting), holdings, arrived: Notify::new() }))
+    }
+
+    /// The answer to a call has arrived.
+    pub(crate) fn put(&self, number: u64, answer: Answer<Kept>) {
+        self.lock().answers.push_back((Instant::now(), number, answer));
+        self.0.arrived.notify_one();
+    }
+
+    /// A timer runs from now on.
+    pub(crate) fn begin_timer(&self, number: u64, ends: Instant) {
+        let timers = &mut self.lock().timers;
+        timers.ends.insert((ends, number));
+        timers.by_number.insert(number, ends);
+    }
+
+    /// Forgets a timer. False, if none of this number runs.
+    pub(crate) fn cancel_timer(&self, number: u64) -> bool {
+        self.lock().timers.remove(number)
+    }
+
+    /// The next completion, when it is there.
+    ///
+    /// # Cancellation
+    /// An answer that was being read back from the file is lost; [`Inbox::late`] knows of it.
+    pub(crate) async fn next(&self) -> Completion {
+        loop {
+            let next = self.lock().next();
+            match next {
+                Next::Answer(number, Answer { result, record }) => {
+                    let answer = match result {
+                        Ok(Kept::Here { text, _room }) => Answer { result: Ok(text), record },
+                        Ok(Kept::There(written)) => self.read(number, written, record).await,
+                        Err(fault) => Answer { result: Err(fault), record },
+                    };
+                    return Completion { number, event: Event::Answer(answer) };
+                }
+                Next::Elapsed(number) => return Completion { number, event: Event::Elapsed },
+                Next::Pending(ends) => {
+                    self.0.holdings.starve();
+                    match ends {
+                        Some(ends) => tokio::select! {
+                            () = self.0.arrived.notified() => {}
+                            () = sleep_until(ends) => {}
+                        },
+                        None => self.0.arrived.notified().await,
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is recorded of calls whose answers came and were never handed over, by their number.
+    pub(crate) fn late(&self) -> Vec<(u64, Option<CallRecord>)> {
+        let mut waiting = self.lock();
+        let reading = waiting.reading.take();
+        let answers = waiting.answers.drain(..).map(|(_, number, answer)| (number, answer.record));
+        reading.into_iter().chain(answers).collect()
+    }
+
+    async fn read(&self, number: u64, written: Written, record: Option<CallRecord>) -> Answer<JsonText> {
+        self.lock().reading = Some((number, record));
+        let result = written.read().await.map_err(|error| unreadable(&error));
+        let mut record = self.lock().reading.take().and_then(|(_, record)| record);
+        if let (Err(fault), Some(record)) = (&result, &mut record) {
+            (record.ok, record.error) = (false, Some(fault.message.clone()));
+        }
+        Answer { result, record }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn next(&mut self) -> Next {
+        match self.order.front().copied() {
+            Some(wanted) => {
+                let next = self.take(wanted);
+                if !matches!(next, Next::Pending(_)) {
+                    self.order.pop_front();
+                }
+                next
+            }
+            None => self.first(),
+        }
+    }
+
+    /// Whatever came first.
+    fn first(&mut self) -> Next {
+        let arrived = self.answers.front().map(|(arrived, ..)| *arrived);
+        let Some((ends, timer)) = self.timers.ends.first().copied() else { return self.first_answer() };
+        if arrived.is_some_and(|arrived| arrived < ends) {
+            return self.first_answer();
+        }
+        // A timer that ended before an answer came has ended by now.
+        if arrived.is_none() && Instant::now() < ends {
+            return Next::Pending(Some(ends));
+        }
+        self.timers.remove(timer);
+        Next::Elapsed(timer)
+    }
+
+    fn first_answer(&mut self) -> Next {
+        match self.answers.pop_front() {
+            Some((_, number, answer)) => Next::Answer(number, answer),
+            None => Next::Pending(None),
+        }
+    }
+
+    fn take(&mut self, wanted: u64) -> Next {
+        if let Some(ends) = self.timers.by_number.get(&wanted).copied() {
+            if Instant::now() < ends {
+                return Next::Pending(Some(ends));
+            }
+            self.timers.remove(wanted);
+            return Next::Elapsed(wanted);
+        }
+        let position = self.answers.iter().position(|(_, number, _)| *number == wanted);
+        match position.and_then(|position| self.answers.remove(position)) {
+            Some((_, number, answer)) => Next::Answer(number, answer),
+            None => Next::Pending(None),
+        }
+    }
+}
+
+impl Timers {
+    fn remove(&mut self, number: u64) -> bool {
+        let Some(ends) = self.by_number.remove(&number) else { return false };
+        self.ends.remove(&(ends, number))
+    }
+}
+
+fn unreadable(error: &io::Error) -> CallFault {
+    CallFault::new(format!("the answer came, and could not be read back from the file in which it waited: {error}"))
+        .with_hint("the call has taken effect; await calls in smaller groups, so that no answer has to wait")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    fn taken(inbox: &Inbox) -> Option<u64> {
+        inbox.next().now_or_never().map(|completion| completion.number)
+    }
+
+    async fn put(inbox: &Inbox, holdings: &Holdings, number: u64) {
+        let _room = holdings.admit(100, || true).await;
+        inbox.put(number, Answer { result: Ok(Kept::Here { text: JsonText::null(), _room }), record: None });
+    }
+
+    fn inbox(order: Option<Vec<u64>>) -> (Inbox, Holdings) {
+        let holdings = Holdings::new(100, false);
+        (Inbox::new(order, holdings.clone()), holdings)
+    }
+
+    #[tokio::test]
+    async fn a_recorded_order_is_followed_although_the_wanted_answer_stands_behind_what_finds_no_room() {
+        let (inbox, holdings) = inbox(Some(vec![3, 1, 2]));
+        let (theirs, mine) = (holdings.clone(), inbox.clone());
+        // One after the other, as a child answers.
+        let child = tokio::spawn(async move {
+            for number in 1..=3 {
+                put(&mine, &theirs, number).await;
+            }
+        });
+        let next = async || inbox.next().await.number;
+        assert_eq!((next().await, next().await, next().await), (3, 1, 2));
+        child.await.expect("all were let in");
+        assert_eq!(taken(&inbox), None);
+    }
+
+    #[tokio::test]
+    async fn what_came_first_is_handed_over_first_be_it_an_answer_or_the_end_of_a_timer() {
+        let (inbox, holdings) = inbox(None);
+        let begun = Instant::now();
+        inbox.begin_timer(0, begun + Duration::from_secs(1_000));
+        inbox.begin_timer(2, begun);
+        inbox.begin_timer(1, begun);
+        put(&inbox, &holdings, 3).await;
+        inbox.begin_timer(4, Instant::now());
+        let order: Vec<u64> = std::iter::from_fn(|| taken(&inbox)).collect();
+        assert_eq!(order, [1, 2, 3, 4]);
+    }
+
+    #[tokio::test]
+    async fn a_timer_that_was_cancelled_is_never_handed_over() {
+        let (inbox, _) = inbox(None);
+        inbox.begin_timer(0, Instant::now());
+        assert!(inbox.cancel_timer(0) && !inbox.cancel_timer(0) && !inbox.cancel_timer(7));
+        assert_eq!(taken(&inbox), None);
+    }
+
+    #[tokio::test]
+    async fn a_recorded_order_waits_for_a_timer_although_an_answer_is_there() {
+        let (inbox, holdings) = inbox(Some(vec![0, 1]));
+        inbox.begin_timer(0, Instant::now() + Duration::from_millis(20));
+        put(&inbox, &holdings, 1).await;
+        assert_eq!(taken(&inbox), None);
+        assert_eq!((inbox.next().await.number, inbox.next().await.number), (0, 1));
+    }
+}

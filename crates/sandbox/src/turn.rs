@@ -1,0 +1,82 @@
+//! The right of a run to compute, and the clock that goes with it.
+//!
+//! A run computes only while it holds a turn. It gives it up at the next tick, and wherever it waits for the host, so that any
+//! number of runs leaves the others, and whatever else the process does, their share.
+
+use std::{
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
+};
+
+use futures::future::poll_fn;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::host::{Meter, Phase};
+
+/// One run's claim to a turn among the turns of a sandbox.
+pub(crate) struct Turn {
+    turns: Arc<Semaphore>,
+    held: Mutex<Option<OwnedSemaphorePermit>>,
+    meter: Arc<Meter>,
+}
+
+impl Turn {
+    /// The claim of a run that does not compute yet.
+    pub(crate) fn new(turns: Arc<Semaphore>, meter: Arc<Meter>) -> Self {
+        Self { turns, held: Mutex::default(), meter }
+    }
+
+    /// Waits for a turn. From then on the run computes.
+    ///
+    /// # Cancellation
+    /// The run loses its place among those that wait.
+    pub(crate) async fn begin(&self) {
+        // The semaphore is never closed while the sandbox lives.
+        let turn = self.turns.clone().acquire_owned().await.ok();
+        *self.lock() = turn;
+        self.meter.enter(Phase::Computing);
+    }
+
+    /// Ends a turn that is used up, and waits for the next.
+    ///
+    /// # Cancellation
+    /// As [`Turn::begin`].
+    pub(crate) async fn pass(&self) {
+        self.meter.enter(Phase::Queued);
+        // The runtime comes back after it has looked at timers and sockets. The turn is kept until
+        // then: otherwise the next run would come first, and after it the next but one.
+        tokio::task::yield_now().await;
+        self.end();
+        self.begin().await;
+    }
+
+    /// Waits for the host while others have the turn. What is there already is taken within it.
+    ///
+    /// # Cancellation
+    /// Drops `event`; otherwise as [`Turn::begin`].
+    pub(crate) async fn wait_for<T>(&self, event: impl Future<Output = T>) -> T {
+        let mut event = pin!(event);
+        if let Poll::Ready(there) = poll_fn(|context| Poll::Ready(event.as_mut().poll(context))).await {
+            return there;
+        }
+        self.meter.enter(Phase::Waiting);
+        drop(self.lock().take());
+        let there = event.await;
+        self.meter.enter(Phase::Queued);
+        self.begin().await;
+        there
+    }
+
+    /// Gives the turn back, if the run holds one.
+    pub(crate) fn end(&self) {
+        let turn = self.lock().take();
+        if turn.is_some() {
+            self.meter.enter(Phase::Queued);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
