@@ -1,4 +1,4 @@
-//! Two contexts to compare: the engine as it comes, and with belljar's built-ins in the place of its own.
+//! Two contexts to compare: the engine with its own built-ins, and with belljar's built-ins in the place of its own.
 //!
 //! These tests run natively, where the glass is not linked: nothing that a test does may reach for a tool, the console, a timer
 //! or the host's clock.
@@ -16,7 +16,7 @@ thread_local! {
     pub(crate) static LOGGED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The engine as it comes.
+/// The engine with its own built-ins.
 pub(crate) fn stock() -> Context {
     Context::default()
 }
@@ -120,4 +120,20 @@ pub(crate) fn calls_log(table: &str) {
         }
     }
     assert!(differences.is_empty(), "{} of {} rows\n{}", differences.len(), rows.len(), differences.join("\n"));
+}
+
+#[test]
+fn every_patch_to_the_engine_holds_its_programs() {
+    use std::{fs, path::Path};
+
+    let patches = Path::new(env!("CARGO_MANIFEST_DIR")).join("patches/boa_engine");
+    let files = fs::read_dir(&patches).expect("there are patches");
+    let paths = files.map(|file| file.expect("a readable folder").path());
+    let patches: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "patch")).collect();
+    assert!(!patches.is_empty());
+    for patch in patches {
+        let programs = patch.with_extension("json");
+        let table = fs::read_to_string(&programs).unwrap_or_else(|error| panic!("{}: {error}", programs.display()));
+        holds(&table);
+    }
 }

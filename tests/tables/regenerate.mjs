@@ -1,9 +1,9 @@
-// Fills the tables beside this file with what Node 20 makes of their sources: `TZ=UTC node tests/tables/regenerate.mjs`
+// Fills the tables beside this file, and the programs of the engine's patches (guest/patches), with what Node 20 makes of their sources: `TZ=UTC node tests/tables/regenerate.mjs`
 //
 // A row is [source, expected]. In console.json the source is the arguments of console.log and the expected text what Node's util.format
 // makes of them; in console_calls.json it is statements, and the text what Node's console prints; in the others it is an expression, and the expected text the JSON of its value, or `throws` and the name of the error.
 // A third item is a reason for which the row is left as it is: what belljar does otherwise, on purpose, or what Node 20 has not yet.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { format } from "node:util";
@@ -27,6 +27,11 @@ async function json(source) {
   } catch (error) {
     return `throws ${error.name}`;
   }
+}
+
+for (const folder of readdirSync(new URL("../../guest/patches/", import.meta.url))) {
+  const programs = readdirSync(new URL(`../../guest/patches/${folder}/`, import.meta.url)).filter((name) => name.endsWith(".json"));
+  for (const name of programs) oracles[`../../guest/patches/${folder}/${name}`] = json;
 }
 
 for (const [name, oracle] of Object.entries(oracles)) {

@@ -26,18 +26,24 @@ pub(crate) fn component() -> PathBuf {
         "the guest's sources are not beside this crate: build with --no-default-features and give an image by path, or set \
          {COMPONENT_VARIABLE} to a component"
     );
-    for input in ["src", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
+    for input in ["src", "patches", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
         println!("cargo::rerun-if-changed={}", guest.join(input).display());
     }
     println!("cargo::rerun-if-changed={}", repository.join("wit").display());
 
     require_target(&guest);
     let profile = env::var(PROFILE_VARIABLE).unwrap_or_else(|_| "release".to_owned());
+    let program = env::var_os("CARGO").expect("cargo sets CARGO");
+    let mut fetch = clean(&program, &guest);
+    fetch.args(["fetch", "--locked"]);
+    let patched = belljar_prepare::prepare(&repository, &crate::target_directory(), &mut fetch)
+        .unwrap_or_else(|error| panic!("the guest's dependencies cannot be prepared: {error}"));
     let target_directory = crate::target_directory().join("guest");
-    let mut cargo = clean(env::var_os("CARGO").expect("cargo sets CARGO"), &guest);
+    let mut cargo = clean(&program, &guest);
     cargo.args(["build", "--locked", "--profile", &profile, "--target-dir"]).arg(&target_directory);
+    cargo.arg("--config").arg(patched);
     let status = cargo.status().unwrap_or_else(|error| panic!("cannot start cargo for the guest: {error}"));
-    assert!(status.success(), "the guest does not build: run `cargo build --profile {profile}` in guest/ to see why");
+    assert!(status.success(), "the guest does not build: run `scripts/guest build --profile {profile}` to see why");
     target_directory.join(TARGET).join(&profile).join("belljar_guest.wasm")
 }
 

@@ -21,6 +21,12 @@ use boa_engine::{
 pub(crate) use iteration::{Walk, is_plain, is_plain_without_holes};
 pub(crate) use keyed::{Map, Set};
 
+/// Without it, cargo was not told of the patched engine, and what follows would be made with one that lacks the patches.
+const _: &str = env!(
+    "BELLJAR_GUEST_PATCHES",
+    "the engine lacks its patches: `scripts/guest` is cargo for the guest (CONTRIBUTING.md)"
+);
+
 /// Puts them in place. Part of the snapshot.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     iteration::install(context)?;

@@ -1,0 +1,52 @@
+//! What the engine gives without belljar's patches: each of them is here for a program that goes wrong without it.
+//!
+//! A patch whose programs are all right here is one that a new release of the engine has made needless: delete it.
+
+#![forbid(unsafe_code)]
+#![cfg(test)]
+
+use std::{
+    fs,
+    panic::{self, AssertUnwindSafe},
+    path::{Path, PathBuf},
+};
+
+use boa_engine::{Context, Source, builtins::promise::PromiseState, object::builtins::JsPromise};
+
+#[test]
+fn every_patch_is_needed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../patches/boa_engine");
+    let files = fs::read_dir(folder).expect("there are patches");
+    let patches = files
+        .map(|file| file.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "patch"));
+    let mut patches: Vec<PathBuf> = patches.collect();
+    patches.sort();
+    assert!(!patches.is_empty());
+    for patch in patches {
+        let programs = patch.with_extension("json");
+        let programs = fs::read_to_string(&programs).unwrap_or_else(|error| panic!("{}: {error}", programs.display()));
+        let rows: Vec<[String; 2]> = serde_json::from_str(&programs).expect("the programs are JSON");
+        // The first shows the slip. The others are its neighbours, and some of them never end here.
+        let [program, node] = rows.first().expect("a patch has programs");
+        assert_ne!(&given(program), node, "{} is not needed for\n{program}", patch.display());
+    }
+}
+
+/// What the engine makes of an expression: JSON, or what it throws, or nothing where it panics.
+fn given(program: &str) -> String {
+    panic::catch_unwind(AssertUnwindSafe(|| {
+        let script = format!(
+            "(async () => {{ try {{ return JSON.stringify(await (async () => ({program}))()) }} catch (e) {{ return String(e) }} }})()"
+        );
+        let mut context = Context::default();
+        let value = context.eval(Source::from_bytes(&script)).expect("the programs are expressions");
+        let promise = JsPromise::from_object(value.as_object().expect("a promise")).expect("a promise");
+        context.run_jobs().expect("the programs leave nothing that throws");
+        match promise.state() {
+            PromiseState::Fulfilled(text) => text.as_string().expect("a text").to_std_string_lossy(),
+            _ => "is never settled".to_owned(),
+        }
+    }))
+    .unwrap_or_default()
+}
