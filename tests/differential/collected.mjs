@@ -358,4 +358,36 @@ export const collected = [
     const kept = JSON.parse("[1,2]", function (key, value) { if (key === "0") Object.defineProperty(this, "1", { value: 5, configurable: false }); return key === "1" ? undefined : value; });
     return [seen, Object.keys(parsed), parsed.a.length, parsed.a[2] === Infinity, parsed.a[3].charCodeAt(0), "d" in parsed.c, added, kept, JSON.parse("5", (k, v) => [k, v])];
   },
+  function returnThroughAFinallyThatCatches() {
+    const close = () => { throw new Error("close"); };
+    const value = () => { try { return "value"; } finally { try { close(); } catch {} } };
+    const mapped = () => { try { return [1, 2].map((n) => n * 2); } finally { try { null.x; } catch {} JSON.parse("[1]"); } };
+    return [value(), mapped()];
+  },
+  function jumpsThroughTwoFinallys() {
+    const f = () => { let n = 0; while (true) { try { try { if (n > 3) return "done"; n++; continue; } finally {} } finally {} } };
+    const log = [];
+    outer: for (const a of [1, 2, 3]) { for (const b of [1, 2, 3]) { try { try { if (b === 2) continue outer; if (a === 3) break outer; log.push(a * 10 + b); } finally { log.push("x"); } } finally { log.push("y"); } } }
+    return [f(), log];
+  },
+  function classesThatCountThemselves() {
+    class Job { static nextId = 1; static all = new Map(); id = Job.nextId++; label = `job ${this.id}`; constructor() { Job.all.set(this.id, this); } }
+    class Special extends Job { static made = 0; number = ++Special.made; #secret = (Special.last = this, 7); get secret() { return this.#secret; } }
+    return [new Job().id, new Special().label, new Special().number, Special.last.secret, Job.nextId, Special.nextId, Job.all.size];
+  },
+  function aLabelledBlockAroundALoop() {
+    const out = [];
+    for (const a of new Set([1, 2, 3])) { find: { for (const b of new Set([10, 20, 30])) if (b === a * 10) { out.push(a); break find; } out.push("none"); } }
+    return out;
+  },
+  function manyCaughtErrors() {
+    let n = 0;
+    for (let i = 0; i < 100_000; i++) try { ((a, b, c) => { throw a + b + c; })(1, 2, 3); } catch (e) { n += e; }
+    return n;
+  },
+  function aCaughtErrorInsideAnEnumeration() {
+    const out = [];
+    for (const x of new Set([1, 2, 3])) { try { for (const k in { a: 1, b: 2 }) throw new Error(k); } catch (e) { out.push(x + e.message); } }
+    return out;
+  },
 ];

@@ -7,6 +7,7 @@ import { writeFileSync } from "node:fs";
 import { areas } from "./areas.mjs";
 import { collected } from "./collected.mjs";
 import { imperative } from "./imperative.mjs";
+import { jumps } from "./jumps.mjs";
 import { Random } from "./random.mjs";
 
 if (!process.version.startsWith("v20.") || new Date(0).getTimezoneOffset() !== 0) {
@@ -15,6 +16,7 @@ if (!process.version.startsWith("v20.") || new Date(0).getTimezoneOffset() !== 0
 
 const PER_AREA = 18;
 const IMPERATIVE = 160;
+const JUMPS = 40;
 
 const programs = [];
 for (const [area, make] of Object.entries(areas)) {
@@ -23,6 +25,8 @@ for (const [area, make] of Object.entries(areas)) {
 }
 const random = new Random("imperative");
 for (let number = 0; number < IMPERATIVE; number++) programs.push([`imperative ${number}`, imperative(random)]);
+const jumping = new Random("jumps");
+for (let number = 0; number < JUMPS; number++) programs.push([`jumps ${number}`, jumps(jumping)]);
 for (const program of collected) programs.push([`collected ${program.name}`, `return (${program})();`]);
 
 const AsyncFunction = (async () => {}).constructor;

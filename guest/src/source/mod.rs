@@ -12,7 +12,6 @@
 mod advice;
 mod blame;
 mod fence;
-mod finish;
 mod loops;
 mod parsed;
 mod places;
@@ -122,7 +121,6 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
     }
     shape::return_last_value(&allocator, &mut program);
     rest::name_patterns(&allocator, source, &mut program);
-    finish::apart(&allocator, source, &mut program);
     places::mark(&allocator, source, &mut program);
     loops::count(&allocator, source, &mut program);
 
