@@ -17,7 +17,6 @@ mod parsed;
 mod places;
 mod positions;
 mod refuse;
-mod rest;
 mod shape;
 mod take;
 mod unawaited;
@@ -120,7 +119,6 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
         return Err(fault(source, error));
     }
     shape::return_last_value(&allocator, &mut program);
-    rest::name_patterns(&allocator, source, &mut program);
     places::mark(&allocator, source, &mut program);
     loops::count(&allocator, source, &mut program);
 
