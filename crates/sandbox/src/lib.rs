@@ -43,6 +43,7 @@ mod holdings;
 mod host;
 mod inbox;
 mod limiter;
+mod options;
 mod overflow;
 mod pool;
 mod program;
@@ -57,7 +58,8 @@ pub use belljar_image::{CodeOrigin, Image};
 #[cfg(feature = "embedded")]
 pub use belljar_image::{EMBEDDED_DIGESTS, EmbeddedDigests};
 pub use belljar_model::{ByteSize, Effect, Limits, Outcome, RunError, ToolPath};
-pub use pool::{SandboxOptions, open_page_map};
+pub use options::SandboxOptions;
+pub use pool::open_page_map;
 pub use program::Program;
 pub use sandbox::{Sandbox, SandboxError};
 pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};

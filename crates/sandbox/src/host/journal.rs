@@ -8,7 +8,7 @@ use std::{
 
 use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
 
-use super::tools::milliseconds;
+use super::calls::unanswered;
 use crate::{GrantedTool, holdings::Holdings};
 
 /// Bytes that a note takes beside its texts.
@@ -174,18 +174,6 @@ fn lines(text: &str) -> usize {
 
 fn as_size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
-}
-
-/// What is kept of a call whose answer the guest never got.
-pub(crate) fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
-    CallRecord {
-        server: tool.path.server().to_owned(),
-        tool: tool.path.tool().to_owned(),
-        effect: tool.effect,
-        ok: false,
-        ms: milliseconds(begun.elapsed()),
-        error: Some("the run ended before the answer came; the call may have taken effect".to_owned()),
-    }
 }
 
 #[cfg(test)]

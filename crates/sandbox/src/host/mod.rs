@@ -3,6 +3,7 @@
 //! Everything here is called by the guest with values of the guest's choice. No function trusts them, blocks, recurses over them
 //! or keeps more of them than the limits allow.
 
+mod calls;
 mod catalog;
 mod completions;
 mod console;
@@ -19,9 +20,9 @@ use rand::{SeedableRng as _, rngs::StdRng};
 use tokio::task::JoinSet;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 
-pub(crate) use journal::{Journal, unanswered};
+pub(crate) use calls::{arguments_fault, bounded, milliseconds, panicked, record, unanswered};
+pub(crate) use journal::Journal;
 pub(crate) use meter::{Meter, Phase};
-pub(crate) use tools::{arguments_fault, bounded, milliseconds, panicked, record};
 pub(crate) use wasi::stderr_text;
 
 use crate::{

@@ -3,15 +3,16 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     task::{Context, Waker},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use belljar_model::{CallRecord, JsonBounds, JsonFault, JsonText, LimitHit};
+use belljar_model::{JsonBounds, JsonText, LimitHit};
 use futures::FutureExt as _;
 use wasmtime::component::Resource;
 
 use super::{
     RunState,
+    calls::{MAX_ERROR, arguments_fault, bounded, panicked, record},
     glass::belljar::sandbox::tools::{Host, HostTool},
 };
 use crate::{
@@ -20,9 +21,6 @@ use crate::{
     inbox::{Answer, Kept},
     overflow::Overflow,
 };
-
-/// Characters kept of a call's error in the outcome.
-const MAX_ERROR: usize = 300;
 
 /// A tool that the guest may call: what is behind a handle. (As public as the generated code wants it, in a private module.)
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
@@ -171,60 +169,6 @@ fn no_room(bytes: usize, hit: &LimitHit) -> CallFault {
          {name} is {max}"
     ))
     .with_hint("await calls in smaller groups, send less at once, or raise limits.max_held")
-}
-
-pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
-    let used = result.as_str().len() as u64;
-    if used <= max_result {
-        return Ok(result);
-    }
-    Err(CallFault::new(format!("the result has {used} bytes; the limit is {max_result}"))
-        .with_hint("ask the tool for less: a page, a range or fewer fields"))
-}
-
-/// What is kept of a call. Of one that was never made, nothing.
-pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> Option<CallRecord> {
-    let error = match result {
-        Err(fault) if fault.is_refusal => return None,
-        Err(fault) => Some(fault.message.chars().take(MAX_ERROR).collect()),
-        Ok(result) => reported_error(result),
-    };
-    Some(CallRecord {
-        server: tool.path.server().to_owned(),
-        tool: tool.path.tool().to_owned(),
-        effect: tool.effect,
-        ok: error.is_none(),
-        ms: milliseconds(begun.elapsed()),
-        error,
-    })
-}
-
-/// The first text of a result that says `isError`.
-fn reported_error(result: &JsonText) -> Option<String> {
-    // Looking is cheap where there is nothing to see: most results do not hold the word.
-    if !result.as_str().contains("\"isError\"") {
-        return None;
-    }
-    let value = result.to_value().ok()?;
-    if value.get("isError") != Some(&serde_json::Value::Bool(true)) {
-        return None;
-    }
-    let text = value.pointer("/content/0/text").and_then(serde_json::Value::as_str);
-    Some(text.unwrap_or("the tool reported an error").chars().take(MAX_ERROR).collect())
-}
-
-pub(crate) fn panicked() -> CallFault {
-    CallFault::new("the tool's code in the host panicked")
-        .with_hint("this is a defect of the program that offers the tool: see its log")
-}
-
-pub(crate) fn arguments_fault(fault: &JsonFault) -> CallFault {
-    CallFault::refused(format!("the arguments were not accepted: {fault}"))
-}
-
-/// Rounded to microseconds, which is what the clocks are good for.
-pub(crate) fn milliseconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn as_size(bytes: u64) -> usize {

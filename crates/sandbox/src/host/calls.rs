@@ -1,0 +1,77 @@
+//! What a call gives, and what is kept of it: the same wherever it was made.
+
+use std::time::{Duration, Instant};
+
+use belljar_model::{CallRecord, JsonFault, JsonText};
+
+use crate::{CallFault, GrantedTool};
+
+/// Characters kept of a call's error in the outcome.
+pub(crate) const MAX_ERROR: usize = 300;
+
+/// The result, if it is not too large.
+pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
+    let used = result.as_str().len() as u64;
+    if used <= max_result {
+        return Ok(result);
+    }
+    Err(CallFault::new(format!("the result has {used} bytes; the limit is {max_result}"))
+        .with_hint("ask the tool for less: a page, a range or fewer fields"))
+}
+
+/// What is kept of a call. Of one that was never made, nothing.
+pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> Option<CallRecord> {
+    let error = match result {
+        Err(fault) if fault.is_refusal => return None,
+        Err(fault) => Some(fault.message.chars().take(MAX_ERROR).collect()),
+        Ok(result) => reported_error(result),
+    };
+    Some(CallRecord {
+        server: tool.path.server().to_owned(),
+        tool: tool.path.tool().to_owned(),
+        effect: tool.effect,
+        ok: error.is_none(),
+        ms: milliseconds(begun.elapsed()),
+        error,
+    })
+}
+
+/// The first text of a result that says `isError`.
+fn reported_error(result: &JsonText) -> Option<String> {
+    // Looking is cheap where there is nothing to see: most results do not hold the word.
+    if !result.as_str().contains("\"isError\"") {
+        return None;
+    }
+    let value = result.to_value().ok()?;
+    if value.get("isError") != Some(&serde_json::Value::Bool(true)) {
+        return None;
+    }
+    let text = value.pointer("/content/0/text").and_then(serde_json::Value::as_str);
+    Some(text.unwrap_or("the tool reported an error").chars().take(MAX_ERROR).collect())
+}
+
+pub(crate) fn panicked() -> CallFault {
+    CallFault::new("the tool's code in the host panicked")
+        .with_hint("this is a defect of the program that offers the tool: see its log")
+}
+
+pub(crate) fn arguments_fault(fault: &JsonFault) -> CallFault {
+    CallFault::refused(format!("the arguments were not accepted: {fault}"))
+}
+
+/// Rounded to microseconds, which is what the clocks are good for.
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// What is kept of a call whose answer the guest never got.
+pub(crate) fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
+    CallRecord {
+        server: tool.path.server().to_owned(),
+        tool: tool.path.tool().to_owned(),
+        effect: tool.effect,
+        ok: false,
+        ms: milliseconds(begun.elapsed()),
+        error: Some("the run ended before the answer came; the call may have taken effect".to_owned()),
+    }
+}
