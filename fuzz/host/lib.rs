@@ -1,23 +1,56 @@
-//! What of the sandbox and the gateway looks at foreign values and needs no wasmtime, by path: those crates link it.
+//! What of the sandbox, the engine and the gateway looks at foreign values and needs no wasmtime, by path: those crates link it.
 
 #![allow(dead_code, unreachable_pub, reason = "the modules are more than what the targets reach")]
 
+// The engine's modules know the sandbox as a crate.
+extern crate self as belljar_sandbox;
+
 /// What a target is called by.
 pub mod fuzzing {
-    pub use crate::{arguments::fuzzing::arguments, guest::guest_reports, tool_result::fuzzing::tool_result};
+    pub use crate::{
+        arguments::fuzzing::arguments, client::fuzzing::engine_frames, guest::guest_reports,
+        tool_result::fuzzing::tool_result,
+    };
 }
+
+#[path = "../../crates/sandbox/src/apart.rs"]
+pub mod apart;
 
 #[path = "../../crates/gateway/src/arguments/mod.rs"]
 mod arguments;
+#[path = "../../crates/sandbox/src/host/calls.rs"]
+mod calls;
+#[path = "../../crates/engine/src/client/mod.rs"]
+mod client;
 #[path = "../../crates/sandbox/src/frame.rs"]
 mod frame;
 #[path = "../../crates/sandbox/src/fuzzing.rs"]
 mod guest;
 #[path = "../../crates/sandbox/src/holdings.rs"]
 mod holdings;
+#[path = "../../crates/engine/src/memory.rs"]
+mod memory;
+#[path = "../../crates/sandbox/src/options.rs"]
+mod options;
+#[path = "../../crates/sandbox/src/overflow.rs"]
+mod overflow;
+#[path = "../../crates/sandbox/src/program.rs"]
+mod program;
+#[path = "../../crates/engine/src/protocol/mod.rs"]
+mod protocol;
 #[path = "../../crates/gateway/src/tool_result/mod.rs"]
 mod tool_result;
 #[path = "../../crates/sandbox/src/tools.rs"]
 mod tools;
+#[path = "../../crates/sandbox/src/toolset.rs"]
+mod toolset;
 
-use tools::{Directory, GrantedTool};
+/// Where the sandbox looks for what a call gives.
+mod host {
+    pub(crate) use crate::calls::{arguments_fault, bounded, panicked, record, unanswered};
+}
+
+pub use options::SandboxOptions;
+pub use program::Program;
+pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use toolset::ToolSet;

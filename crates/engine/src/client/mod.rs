@@ -5,6 +5,9 @@
 
 mod allowance;
 mod connection;
+#[cfg(any(test, fuzzing))]
+#[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
+pub(crate) mod fuzzing;
 mod lost;
 mod run;
 mod runs;
