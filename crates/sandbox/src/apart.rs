@@ -120,6 +120,11 @@ pub fn call(
         };
         let result = result.and_then(|result| host::bounded(result, max_result));
         let record = host::record(&tool, &result, begun);
+        // A call that was refused was never made. Until that is told it counts as one that may have taken effect, so it
+        // waits for no room: what it is told is short, and is not counted within a sandbox either.
+        if record.is_none() {
+            return CallEnd { answer: Answer::Here(AnswerInMemory { result, held: None }), record };
+        }
         match room.keep(result).await {
             Ok(answer) => CallEnd { answer, record },
             Err(fault) => {
