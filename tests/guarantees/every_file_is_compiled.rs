@@ -49,6 +49,48 @@ fn the_guest_that_is_fuzzed_has_what_the_guest_has() {
     assert!(missing.is_empty(), "fuzz/guest/Cargo.toml lacks {missing:?}");
 }
 
+/// What a target finds is kept as a seed, and only an ordinary test sees that it does not come back.
+#[test]
+fn every_fuzz_target_is_built_seeded_replayed_and_told_of() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let named = |text: &str, mark: &str| -> BTreeSet<String> {
+        let rests = text.split(mark).skip(1);
+        rests.map(|rest| rest.chars().take_while(|character| is_of_name(*character)).collect()).collect()
+    };
+    let built = named(&read("fuzz/Cargo.toml"), "[[bin]]\nname = \"");
+    assert!(built.len() > 10, "{built:?}");
+    for folder in ["fuzz/fuzz_targets", "fuzz/seeds"] {
+        let entries = fs::read_dir(root.join(folder)).unwrap();
+        let there: BTreeSet<String> =
+            entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+        assert_eq!(there, built, "{folder}");
+    }
+    let mut texts = String::new();
+    for folder in ["crates", "guest/src"] {
+        append_fuzzing(&root.join(folder), &mut texts);
+    }
+    assert_eq!(named(&texts, "replay(\""), built, "replayed");
+    assert_eq!(named(&read("fuzz/README.md"), "\n| `"), built, "fuzz/README.md");
+    assert_eq!(named(&read("docs/FUZZING.md"), "\n| `"), built, "docs/FUZZING.md");
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_ascii_lowercase() || character == '_'
+}
+
+/// Appends the text of every `fuzzing.rs` below a folder.
+fn append_fuzzing(folder: &Path, texts: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            append_fuzzing(&path, texts);
+        } else if path.ends_with("fuzzing.rs") {
+            texts.push_str(&fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
 #[test]
 fn no_package_but_this_and_the_testkit_has_integration_tests_of_its_own() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
