@@ -33,13 +33,13 @@ pub(crate) struct Completion {
 
 /// What it is that has come.
 pub(crate) enum Event {
-    Answer(Answer<JsonText>),
+    Answer(Answer),
     Elapsed,
 }
 
-/// A tool's answer. It is a `T`: kept somewhere as long as it waits, and then a text.
-pub(crate) struct Answer<T> {
-    pub(crate) result: Result<T, CallFault>,
+/// A tool's answer.
+pub(crate) struct Answer {
+    pub(crate) result: Result<Kept, CallFault>,
     /// What is recorded of the call once the guest gets the answer: nothing, of a call that was refused.
     pub(crate) record: Option<CallRecord>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Answer<T> {
 /// An answer that waits for the guest.
 pub(crate) enum Kept {
     /// In memory, with the room that it takes there until it is handed out.
-    Here { text: JsonText, _room: Option<Held> },
+    Here { text: JsonText, room: Option<Held> },
     /// In the file.
     There(Written),
 }
@@ -67,7 +67,7 @@ struct Inner {
 #[derive(Default)]
 struct Waiting {
     /// In the order in which they arrived, with the time.
-    answers: VecDeque<(Instant, u64, Answer<Kept>)>,
+    answers: VecDeque<(Instant, u64, Answer)>,
     timers: Timers,
     /// The order of an earlier run, as far as it has not been followed yet.
     order: VecDeque<u64>,
@@ -84,10 +84,20 @@ struct Timers {
 
 /// What the guest gets next.
 enum Next {
-    Answer(u64, Answer<Kept>),
-    Elapsed(u64),
-    /// Nothing is there yet. If it is a timer, it ends then.
-    Pending(Option<Instant>),
+    /// The answer at this place.
+    Answer(usize),
+    Timer(u64),
+    Pending(Pending),
+}
+
+/// Why there is nothing for the guest yet.
+enum Pending {
+    /// What it gets next is a timer that ends then.
+    Timer(Instant),
+    /// It gets whatever comes first: an answer, or a timer that ends then.
+    Any(Instant),
+    /// It gets an answer.
+    Answer,
 }
 
 impl Inbox {
@@ -98,7 +108,7 @@ impl Inbox {
     }
 
     /// The answer to a call has arrived.
-    pub(crate) fn put(&self, number: u64, answer: Answer<Kept>) {
+    pub(crate) fn put(&self, number: u64, answer: Answer) {
         self.lock().answers.push_back((Instant::now(), number, answer));
         self.0.arrived.notify_one();
     }
@@ -115,35 +125,74 @@ impl Inbox {
         self.lock().timers.remove(number)
     }
 
-    /// The next completion, when it is there.
-    ///
-    /// # Cancellation
-    /// An answer that was being read back from the file is lost; [`Inbox::late`] knows of it.
-    pub(crate) async fn next(&self) -> Completion {
+    /// The next completion, if it is there. An answer in the file is still to be [read](Inbox::read).
+    pub(crate) fn take(&self) -> Option<Completion> {
+        let mut waiting = self.lock();
+        let (number, event) = match waiting.next() {
+            Next::Answer(place) => {
+                let (_, number, answer) = waiting.answers.remove(place)?;
+                (number, Event::Answer(answer))
+            }
+            Next::Timer(number) => {
+                waiting.timers.remove(number);
+                (number, Event::Elapsed)
+            }
+            Next::Pending(_) => return None,
+        };
+        waiting.order.pop_front();
+        Some(Completion { number, event })
+    }
+
+    /// Waits until the next completion can be taken.
+    pub(crate) async fn ready(&self) {
         loop {
-            let next = self.lock().next();
-            match next {
-                Next::Answer(number, Answer { result, record }) => {
-                    let answer = match result {
-                        Ok(Kept::Here { text, _room }) => Answer { result: Ok(text), record },
-                        Ok(Kept::There(written)) => self.read(number, written, record).await,
-                        Err(fault) => Answer { result: Err(fault), record },
-                    };
-                    return Completion { number, event: Event::Answer(answer) };
-                }
-                Next::Elapsed(number) => return Completion { number, event: Event::Elapsed },
-                Next::Pending(ends) => {
-                    self.0.holdings.starve();
-                    match ends {
-                        Some(ends) => tokio::select! {
-                            () = self.0.arrived.notified() => {}
-                            () = sleep_until(ends) => {}
-                        },
-                        None => self.0.arrived.notified().await,
-                    }
-                }
+            let pending = match self.lock().next() {
+                Next::Pending(pending) => pending,
+                Next::Answer(_) | Next::Timer(_) => return,
+            };
+            // What comes next may stand behind what finds no room. A timer never does.
+            if !matches!(pending, Pending::Timer(_)) {
+                self.0.holdings.starve();
+            }
+            match pending {
+                Pending::Timer(ends) => sleep_until(ends).await,
+                Pending::Any(ends) => tokio::select! {
+                    () = self.0.arrived.notified() => {}
+                    () = sleep_until(ends) => {}
+                },
+                Pending::Answer => self.0.arrived.notified().await,
             }
         }
+    }
+
+    /// Whether what the guest gets next is a call or a timer of this run, if an order says which. `is_open` knows the calls.
+    pub(crate) fn can_come(&self, is_open: impl FnOnce(u64) -> bool) -> bool {
+        let waiting = self.lock();
+        waiting.order.front().is_none_or(|wanted| waiting.timers.by_number.contains_key(wanted) || is_open(*wanted))
+    }
+
+    /// Reads an answer back from the file. What is recorded of its call is kept here meanwhile: the run may end before the guest
+    /// has the answer. [`Inbox::was_read`] gives it back.
+    ///
+    /// # Cancellation
+    /// The answer is lost.
+    pub(crate) async fn read(
+        &self,
+        number: u64,
+        written: Written,
+        record: Option<CallRecord>,
+    ) -> Result<JsonText, CallFault> {
+        self.lock().reading = Some((number, record));
+        let result = written.read().await.map_err(|error| unreadable(&error));
+        if let (Err(fault), Some((_, Some(record)))) = (&result, &mut self.lock().reading) {
+            (record.ok, record.error) = (false, Some(fault.message.clone()));
+        }
+        result
+    }
+
+    /// What is recorded of the call whose answer was read.
+    pub(crate) fn was_read(&self) -> Option<CallRecord> {
+        self.lock().reading.take().and_then(|(_, record)| record)
     }
 
     /// What is recorded of calls whose answers came and were never handed over, by their number.
@@ -154,70 +203,40 @@ impl Inbox {
         reading.into_iter().chain(answers).collect()
     }
 
-    async fn read(&self, number: u64, written: Written, record: Option<CallRecord>) -> Answer<JsonText> {
-        self.lock().reading = Some((number, record));
-        let result = written.read().await.map_err(|error| unreadable(&error));
-        let mut record = self.lock().reading.take().and_then(|(_, record)| record);
-        if let (Err(fault), Some(record)) = (&result, &mut record) {
-            (record.ok, record.error) = (false, Some(fault.message.clone()));
-        }
-        Answer { result, record }
-    }
-
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Waiting {
-    fn next(&mut self) -> Next {
-        match self.order.front().copied() {
-            Some(wanted) => {
-                let next = self.take(wanted);
-                if !matches!(next, Next::Pending(_)) {
-                    self.order.pop_front();
-                }
-                next
-            }
+    fn next(&self) -> Next {
+        match self.order.front() {
+            Some(wanted) => self.wanted(*wanted),
             None => self.first(),
         }
     }
 
     /// Whatever came first.
-    fn first(&mut self) -> Next {
+    fn first(&self) -> Next {
         let arrived = self.answers.front().map(|(arrived, ..)| *arrived);
-        let Some((ends, timer)) = self.timers.ends.first().copied() else { return self.first_answer() };
-        if arrived.is_some_and(|arrived| arrived < ends) {
-            return self.first_answer();
-        }
-        // A timer that ended before an answer came has ended by now.
-        if arrived.is_none() && Instant::now() < ends {
-            return Next::Pending(Some(ends));
-        }
-        self.timers.remove(timer);
-        Next::Elapsed(timer)
-    }
-
-    fn first_answer(&mut self) -> Next {
-        match self.answers.pop_front() {
-            Some((_, number, answer)) => Next::Answer(number, answer),
-            None => Next::Pending(None),
+        let Some((ends, timer)) = self.timers.ends.first().copied() else {
+            return arrived.map_or(Next::Pending(Pending::Answer), |_| Next::Answer(0));
+        };
+        match arrived {
+            Some(arrived) if arrived < ends => Next::Answer(0),
+            // A timer that ended before an answer came has ended by now.
+            Some(_) => Next::Timer(timer),
+            None if ends <= Instant::now() => Next::Timer(timer),
+            None => Next::Pending(Pending::Any(ends)),
         }
     }
 
-    fn take(&mut self, wanted: u64) -> Next {
+    fn wanted(&self, wanted: u64) -> Next {
         if let Some(ends) = self.timers.by_number.get(&wanted).copied() {
-            if Instant::now() < ends {
-                return Next::Pending(Some(ends));
-            }
-            self.timers.remove(wanted);
-            return Next::Elapsed(wanted);
+            return if ends <= Instant::now() { Next::Timer(wanted) } else { Next::Pending(Pending::Timer(ends)) };
         }
-        let position = self.answers.iter().position(|(_, number, _)| *number == wanted);
-        match position.and_then(|position| self.answers.remove(position)) {
-            Some((_, number, answer)) => Next::Answer(number, answer),
-            None => Next::Pending(None),
-        }
+        let place = self.answers.iter().position(|(_, number, _)| *number == wanted);
+        place.map_or(Next::Pending(Pending::Answer), Next::Answer)
     }
 }
 
@@ -242,12 +261,24 @@ mod tests {
     use super::*;
 
     fn taken(inbox: &Inbox) -> Option<u64> {
-        inbox.next().now_or_never().map(|completion| completion.number)
+        assert_eq!(inbox.ready().now_or_never().is_some(), inbox.lock().next().is_there());
+        inbox.take().map(|completion| completion.number)
+    }
+
+    async fn next(inbox: &Inbox) -> u64 {
+        inbox.ready().await;
+        taken(inbox).expect("it is ready")
+    }
+
+    impl Next {
+        fn is_there(&self) -> bool {
+            !matches!(self, Self::Pending(_))
+        }
     }
 
     async fn put(inbox: &Inbox, holdings: &Holdings, number: u64) {
-        let _room = holdings.admit(100, || true).await;
-        inbox.put(number, Answer { result: Ok(Kept::Here { text: JsonText::null(), _room }), record: None });
+        let room = holdings.admit(100, || true).await;
+        inbox.put(number, Answer { result: Ok(Kept::Here { text: JsonText::null(), room }), record: None });
     }
 
     fn inbox(order: Option<Vec<u64>>) -> (Inbox, Holdings) {
@@ -265,8 +296,7 @@ mod tests {
                 put(&mine, &theirs, number).await;
             }
         });
-        let next = async || inbox.next().await.number;
-        assert_eq!((next().await, next().await, next().await), (3, 1, 2));
+        assert_eq!((next(&inbox).await, next(&inbox).await, next(&inbox).await), (3, 1, 2));
         child.await.expect("all were let in");
         assert_eq!(taken(&inbox), None);
     }
@@ -298,6 +328,16 @@ mod tests {
         inbox.begin_timer(0, Instant::now() + Duration::from_millis(20));
         put(&inbox, &holdings, 1).await;
         assert_eq!(taken(&inbox), None);
-        assert_eq!((inbox.next().await.number, inbox.next().await.number), (0, 1));
+        assert_eq!((next(&inbox).await, next(&inbox).await), (0, 1));
+    }
+
+    #[tokio::test]
+    async fn a_recorded_order_that_wants_what_never_was_can_be_told() {
+        let (inbox, _) = inbox(Some(vec![7]));
+        assert!(!inbox.can_come(|_| false) && inbox.can_come(|number| number == 7));
+        inbox.begin_timer(7, Instant::now());
+        assert!(inbox.can_come(|_| false));
+        assert_eq!(taken(&inbox), Some(7));
+        assert!(inbox.can_come(|_| false), "an order that was followed to its end asks for nothing");
     }
 }

@@ -150,6 +150,7 @@ pub(crate) fn open_store(
     store.set_epoch_deadline(1);
     let (turn, meter, journal) = (shared.turn.clone(), shared.meter.clone(), shared.journal.clone());
     store.epoch_deadline_callback(move |_| match meter.check() {
+        Ok(()) if turn.goes_on() => Ok(UpdateDeadline::Continue(1)),
         Ok(()) => {
             let turn = turn.clone();
             Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { turn.pass().await })))

@@ -5,7 +5,10 @@
 
 use std::{
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     task::Poll,
 };
 
@@ -18,13 +21,15 @@ use crate::host::{Meter, Phase};
 pub(crate) struct Turn {
     turns: Arc<Semaphore>,
     held: Mutex<Option<OwnedSemaphorePermit>>,
+    /// The run has waited since the last tick that it saw, which came long ago.
+    has_waited: AtomicBool,
     meter: Arc<Meter>,
 }
 
 impl Turn {
     /// The claim of a run that does not compute yet.
     pub(crate) fn new(turns: Arc<Semaphore>, meter: Arc<Meter>) -> Self {
-        Self { turns, held: Mutex::default(), meter }
+        Self { turns, held: Mutex::default(), has_waited: AtomicBool::new(true), meter }
     }
 
     /// Waits for a turn. From then on the run computes.
@@ -36,6 +41,12 @@ impl Turn {
         let turn = self.turns.clone().acquire_owned().await.ok();
         *self.lock() = turn;
         self.meter.enter(Phase::Computing);
+    }
+
+    /// Whether the turn lasts until the next tick. The first tick after a wait is one that passed meanwhile: a turn that has just
+    /// begun is not used up by it.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.has_waited.swap(false, Relaxed)
     }
 
     /// Ends a turn that is used up, and waits for the next.
@@ -62,6 +73,7 @@ impl Turn {
         }
         self.meter.enter(Phase::Waiting);
         drop(self.lock().take());
+        self.has_waited.store(true, Relaxed);
         let there = event.await;
         self.meter.enter(Phase::Queued);
         self.begin().await;

@@ -9,28 +9,56 @@ use super::{
         tools::CallError,
     },
 };
-use crate::inbox;
+use crate::{
+    CallFault,
+    inbox::{self, Answer, Kept},
+};
 
 impl Host for RunState {
     async fn next(&mut self) -> wasmtime::Result<Completion> {
         if self.outstanding == 0 {
             return Err(wasmtime::Error::msg("the guest waits, and no call and no timer is outstanding"));
         }
-        let inbox::Completion { number, event } = self.turn.wait_for(self.inbox.next()).await;
-        self.outstanding -= 1;
-        self.journal.handed_over(number);
-        let event = match event {
-            inbox::Event::Answer(inbox::Answer { result, record }) => {
-                self.journal.end(number, record);
-                match result {
-                    Ok(text) => Event::Answer(JsonText::into_string(text)),
-                    Err(fault) => {
-                        Event::Fault(CallError { message: fault.message, hint: fault.hint, refused: fault.is_refusal })
-                    }
-                }
+        // Taken only when the run has its turn: if it ends before, the inbox still knows what had come.
+        let inbox::Completion { number, event } = loop {
+            if let Some(next) = self.inbox.take() {
+                break next;
             }
+            if !self.inbox.can_come(|number| self.journal.is_open(number)) {
+                return Err(wasmtime::Error::msg("the recorded order is of another run"));
+            }
+            self.turn.wait_for(self.inbox.ready()).await;
+        };
+        let event = match event {
+            inbox::Event::Answer(answer) => self.hand_over(number, answer).await,
             inbox::Event::Elapsed => Event::Elapsed,
         };
+        self.outstanding -= 1;
+        self.journal.handed_over(number);
         Ok(Completion { number: u32::try_from(number)?, event })
+    }
+}
+
+impl RunState {
+    async fn hand_over(&mut self, number: u64, Answer { result, record }: Answer) -> Event {
+        let (result, record) = match result {
+            Ok(Kept::Here { text, room }) => {
+                // It counts as the guest's from here on.
+                drop(room);
+                (Ok(text), record)
+            }
+            Ok(Kept::There(written)) => {
+                let read = self.turn.wait_for(self.inbox.read(number, written, record)).await;
+                (read, self.inbox.was_read())
+            }
+            Err(fault) => (Err(fault), record),
+        };
+        self.journal.end(number, record);
+        match result {
+            Ok(text) => Event::Answer(JsonText::into_string(text)),
+            Err(CallFault { message, hint, is_refusal }) => {
+                Event::Fault(CallError { message, hint, refused: is_refusal })
+            }
+        }
     }
 }

@@ -109,6 +109,11 @@ impl Journal {
         self.lock().open.len() as u64
     }
 
+    /// Whether the guest has made a call of this number, and does not have its answer yet.
+    pub(crate) fn is_open(&self, number: u64) -> bool {
+        self.lock().open.contains_key(&number)
+    }
+
     /// Notes the size of a call's result.
     pub(crate) fn received(&self, bytes: usize) {
         let mut notes = self.lock();

@@ -151,7 +151,7 @@ impl Wanted {
                     )
                 })
             }
-            held => Ok(Kept::Here { text: answer, _room: held }),
+            room => Ok(Kept::Here { text: answer, room }),
         }
     }
 }
