@@ -6,7 +6,10 @@ use belljar_gateway::{Gateway, report};
 use belljar_model::{ErrorKind, LimitsPatch, Outcome};
 use serde_json::{Value, json};
 
-use crate::stub_server::{Stub, gateway, text};
+use crate::{
+    stub_server::{Stub, gateway, text},
+    support::Terminal,
+};
 
 /// The tools of the real file server; every call that reaches it is answered with its arguments.
 fn files() -> (Stub, Gateway) {
@@ -88,6 +91,53 @@ async fn right_arguments_pass_as_they_are_and_defaults_are_not_filled_in() {
     let edit = json!({ "path": "a.txt", "edits": [{ "oldText": "a", "newText": "b" }] });
     assert_eq!(value(&gateway, &format!("return (await fs.edit_file({edit})).got")).await, edit);
     assert_eq!(stub.calls.load(Ordering::SeqCst), 4);
+}
+
+#[tokio::test]
+async fn an_argument_that_a_tool_does_not_list_is_refused_where_another_was_meant_and_told_otherwise() {
+    let (stub, gateway) = files();
+    let outcome = run(&gateway, "return await fs.read_text_file({ path: 'a.txt', heads: 3 })").await;
+    let error = outcome.result.unwrap_err();
+    assert_eq!(
+        error.message,
+        "TypeError: fs.read_text_file: arguments.heads: there is no argument of this name: did you mean `head`?"
+    );
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
+
+    let source = "for (let page = 1; page < 4; page++) await fs.read_text_file({ path: 'a.txt', page });
+        await Promise.all([1, 2, 3].map((n) => fs.edit_file({ path: 'a', edits: [{ oldText: 'a', newText: 'b', count: n }] })));";
+    let outcome = run(&gateway, source).await;
+    assert!(outcome.is_ok(), "{outcome:#?}");
+    let logged: Vec<&str> =
+        outcome.logs.iter().map(|entry| entry.text.split("; the tool is ").next().unwrap()).collect();
+    assert_eq!(
+        logged,
+        [
+            "fs.edit_file does not list arguments.edits[0].count, so the server has probably ignored that: leave it out",
+            "fs.read_text_file does not list arguments.page, so the server has probably ignored that: leave it out",
+        ]
+    );
+    assert!(
+        outcome.logs.iter().all(|entry| entry.level.as_str() == "warn" && entry.text.contains("; the tool is fs."))
+    );
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 6);
+}
+
+#[test]
+fn a_single_call_is_told_of_an_argument_that_its_tool_does_not_list() {
+    let terminal = Terminal::new();
+    let call = |input: &str, more: &[&str]| {
+        terminal.belljar(&[&["call", "demo.list_issues", "--input", input], more].concat())
+    };
+    let refused = call("{\"projects\": \"comet\"}", &[]);
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(refused.stderr.contains("arguments.projects: there is no argument of this name: did you mean `project`?"));
+    let warned = call("{\"page\": 2}", &[]);
+    assert_eq!(warned.code, 0, "{warned:#?}");
+    assert!(warned.stderr.contains("demo.list_issues does not list arguments.page"), "{warned:#?}");
+    let warned = call("{\"page\": 2}", &["--json"]).json();
+    assert!(warned["warning"].as_str().unwrap().contains("arguments.page"), "{warned:#}");
+    assert!(call("{}", &["--json"]).json().get("warning").is_none());
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ impl Toolbox {
     ///
     /// # Cancellation
     /// Dropping the future leaves a tree that is being made to its thread, where it still counts until it is gone.
-    pub(crate) async fn checked(&self, path: &ToolPath, arguments: JsonText) -> Result<JsonText, Refusal> {
+    pub(crate) async fn checked(&self, path: &ToolPath, arguments: JsonText) -> Result<Checked, Refusal> {
         let checks = self.checks(path);
         let is_large = arguments.as_str().len() > SMALL_BYTES;
         let mut tree = if is_large {
@@ -35,11 +35,22 @@ impl Toolbox {
         } else {
             Tree::of(&arguments, None)?
         };
+        let mut warning = None;
         if let Some(checks) = checks {
-            tree.members = checks.admit(path.tool(), tree.members).await?;
+            let admitted = checks.admit(path.tool(), tree.members).await?;
+            (tree.members, warning) = (admitted.arguments, admitted.warning);
         }
-        Ok(if is_large { on_a_thread(move || tree.into_text()).await } else { tree.into_text() })
+        let arguments = if is_large { on_a_thread(move || tree.into_text()).await } else { tree.into_text() };
+        Ok(Checked { arguments, warning })
     }
+}
+
+/// Arguments that were checked.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) arguments: JsonText,
+    /// What the author of the call should know of them.
+    pub(crate) warning: Option<String>,
 }
 
 /// Arguments in the form in which they can be judged.
@@ -96,7 +107,7 @@ mod tests {
     }
 
     async fn checked(arguments: JsonText) -> Result<JsonText, Refusal> {
-        toolbox().checked(&ToolPath::new("server", "tool"), arguments).await
+        toolbox().checked(&ToolPath::new("server", "tool"), arguments).await.map(|checked| checked.arguments)
     }
 
     #[tokio::test]
@@ -118,7 +129,7 @@ mod tests {
         let path = ToolPath::new("server", "tool");
         let all = (0..20).map(|_| toolbox.checked(&path, zeros.clone()));
         for sent in join_all(all).await {
-            assert_eq!(sent.expect("an object"), zeros);
+            assert_eq!(sent.expect("an object").arguments, zeros);
         }
         assert_eq!(toolbox.large_trees().available_permits(), LARGE_TREES);
     }

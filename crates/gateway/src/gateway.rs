@@ -79,8 +79,9 @@ impl Gateway {
         let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout, caller));
         let mut outcome = self
             .engine
-            .run_until(Program::new(source).with_client(self.client.as_str()), &limits, grant, cancelled)
+            .run_until(Program::new(source).with_client(self.client.as_str()), &limits, grant.clone(), cancelled)
             .await;
+        outcome.logs.extend(grant.remarks().take());
         self.toolbox.keep_observations(true).await;
         if let Err(error) = &mut outcome.result {
             self.show_what_was_meant(error);

@@ -9,7 +9,7 @@ use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::json;
 
-use crate::Toolbox;
+use crate::{Toolbox, checked::Checked, remarks::Remarks};
 
 /// Tokens of the declarations that `tools.search` returns: as many as the script has room for, since it can filter.
 const SEARCH_BUDGET: usize = 50_000;
@@ -20,11 +20,17 @@ pub(crate) struct Grant {
     /// What progress can extend a call to: the run ends then.
     total: Duration,
     caller: Caller,
+    remarks: Arc<Remarks>,
 }
 
 impl Grant {
     pub(crate) fn new(toolbox: Arc<Toolbox>, total: Duration, caller: Caller) -> Self {
-        Self { toolbox, total, caller }
+        Self { toolbox, total, caller, remarks: Arc::default() }
+    }
+
+    /// What there is to say of the calls.
+    pub(crate) fn remarks(&self) -> &Remarks {
+        &self.remarks
     }
 
     fn call_as(
@@ -36,11 +42,15 @@ impl Grant {
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
+        let remarks = self.remarks.clone();
         async move {
-            let arguments = toolbox
+            let Checked { arguments, warning } = toolbox
                 .checked(&path, arguments)
                 .await
                 .map_err(|refusal| CallFault::refused(refusal.message).with_hint(refusal.hint))?;
+            if let Some(warning) = warning {
+                remarks.add(warning);
+            }
             let observer = toolbox.observer(&path, &arguments);
             let answer = upstream.call_text(&path, arguments, limit, &caller).await;
             if let (Some(observer), Ok(raw)) = (observer, &answer) {

@@ -12,6 +12,7 @@ mod checked;
 mod gateway;
 mod grant;
 mod observations;
+mod remarks;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;

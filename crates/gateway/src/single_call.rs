@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::{
     Toolbox,
     arguments::Refusal,
+    checked::Checked,
     tool_result::{text, value},
 };
 
@@ -24,6 +25,9 @@ pub struct SingleCall {
     pub error: Option<RunError>,
     /// The whole `CallToolResult`, if there is one.
     pub raw: Option<Value>,
+    /// What the caller should know of its arguments, though they were sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// From the call to the answer, a start of the child included.
     pub ms: f64,
 }
@@ -35,8 +39,9 @@ impl Toolbox {
     /// Dropping the future tells the child to give up.
     pub async fn call(&self, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
+        let mut warning = None;
         let answer = match self.find(path).await {
-            Ok((path, _)) => self.call_known(&path, arguments, limit).await,
+            Ok((path, _)) => self.call_known(&path, arguments, limit, &mut warning).await,
             Err(error) => Err(error),
         };
         let ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
@@ -44,10 +49,10 @@ impl Toolbox {
             Ok(raw) if raw.get("isError") == Some(&Value::Bool(true)) => {
                 let message = text(&raw).unwrap_or_else(|| "the tool reported an error without a text".to_owned());
                 let error = Some(RunError::new(ErrorKind::Tool, message));
-                SingleCall { ok: false, value: Value::Null, error, raw: Some(raw), ms }
+                SingleCall { ok: false, value: Value::Null, error, raw: Some(raw), warning, ms }
             }
-            Ok(raw) => SingleCall { ok: true, value: value(&raw), error: None, raw: Some(raw), ms },
-            Err(error) => SingleCall { ok: false, value: Value::Null, error: Some(error), raw: None, ms },
+            Ok(raw) => SingleCall { ok: true, value: value(&raw), error: None, raw: Some(raw), warning, ms },
+            Err(error) => SingleCall { ok: false, value: Value::Null, error: Some(error), raw: None, warning, ms },
         }
     }
 
@@ -81,9 +86,11 @@ impl Toolbox {
         path: &ToolPath,
         arguments: Map<String, Value>,
         limit: Duration,
+        warning: &mut Option<String>,
     ) -> Result<Value, RunError> {
         let arguments = JsonText::from_value(&Value::Object(arguments));
-        let arguments = self.checked(path, arguments).await.map_err(refused)?;
+        let Checked { arguments, warning: given } = self.checked(path, arguments).await.map_err(refused)?;
+        *warning = given;
         let observer = self.observer(path, &arguments);
         let answer = self.upstream().call_text(path, arguments, limit, &Caller::default()).await;
         let answer = answer.and_then(|text| text.to_value().map_err(|error| CallFault::Malformed(error.into())));

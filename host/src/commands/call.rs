@@ -35,6 +35,9 @@ pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> 
         None => here(Setup::of(loaded), &arguments.path, input, told_to_end).await?,
     };
     let seen = Seen::parse(&answer)?;
+    if let (Some(warning), false) = (&seen.warning, arguments.json) {
+        output::note(output::visible(warning));
+    }
     match (filter, &seen.error) {
         (Some(filter), None) => show_selected(filter.apply(&seen.value).await?, &answer, arguments.json)?,
         _ if arguments.json => output::print_json_text(answer.get()),
@@ -100,6 +103,7 @@ async fn here(
 struct Seen {
     value: Value,
     error: Option<SeenError>,
+    warning: Option<String>,
 }
 
 impl Seen {

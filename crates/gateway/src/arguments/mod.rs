@@ -18,6 +18,7 @@ mod parts;
 mod pattern;
 mod problems;
 mod setbacks;
+mod undeclared;
 mod worker;
 
 use std::{
@@ -34,6 +35,7 @@ use tokio::{sync::OnceCell, task::JoinHandle};
 
 use check::{Compiled, Plan, Unfit};
 use setbacks::{PAUSE, Setbacks};
+use undeclared::Undeclared;
 use worker::Unchecked;
 
 pub(crate) use worker::CheckWorkers;
@@ -74,6 +76,14 @@ pub(crate) struct Refusal {
     pub(crate) hint: String,
 }
 
+/// Arguments that may be sent.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Admitted {
+    pub(crate) arguments: Map<String, Value>,
+    /// That the server most probably ignores some of them, for the author of the call.
+    pub(crate) warning: Option<String>,
+}
+
 impl Checks {
     pub(crate) fn new(catalog: Arc<ServerCatalog>, workers: Option<Arc<CheckWorkers>>) -> Self {
         Self { catalog, workers, known: Mutex::default() }
@@ -86,8 +96,8 @@ impl Checks {
     ///
     /// # Cancellation
     /// A check that is under way in a worker ends with the worker.
-    pub(crate) async fn admit(&self, tool: &str, arguments: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
-        let Some(check) = self.check_of(tool).await else { return Ok(arguments) };
+    pub(crate) async fn admit(&self, tool: &str, arguments: Map<String, Value>) -> Result<Admitted, Refusal> {
+        let Some(check) = self.check_of(tool).await else { return Ok(Admitted { arguments, warning: None }) };
         let arguments = Value::Object(arguments);
         let (arguments, problems) = match check.in_place(&arguments) {
             Some(compiled) => {
@@ -96,16 +106,21 @@ impl Checks {
             }
             None => self.checked_elsewhere(&check, arguments).await,
         };
-        if let Some(problems) = problems {
+        let Value::Object(arguments) = arguments else {
+            return Ok(Admitted { arguments: Map::new(), warning: None });
+        };
+        let undeclared = match (&problems, self.catalog.tool(tool)) {
+            (None, Some(tool)) => Undeclared::of(&tool.definition().input_schema, &arguments),
+            _ => Undeclared::default(),
+        };
+        if let Some(problems) = problems.or_else(|| undeclared.problem()) {
             return Err(Refusal {
                 message: format!("{}: {problems}", check.expression),
                 hint: format!("the tool is {}", check.signature),
             });
         }
-        match arguments {
-            Value::Object(arguments) => Ok(arguments),
-            _ => Ok(Map::new()),
-        }
+        let warning = undeclared.ignored().map(|ignored| check.ignores(&ignored));
+        Ok(Admitted { arguments, warning })
     }
 
     /// Has a worker check the arguments, and gives them back with what is wrong with them.
@@ -197,6 +212,14 @@ impl Check {
     /// The compiled schema, if these arguments can be checked here and now.
     fn in_place(&self, arguments: &Value) -> Option<&Compiled> {
         self.compiled.as_ref().filter(|_| self.plan.fits_in_place(arguments))
+    }
+
+    /// What the author of a call is told of arguments that the tool does not list.
+    fn ignores(&self, places: &str) -> String {
+        let Self { expression, signature, .. } = self;
+        format!(
+            "{expression} does not list {places}, so the server has probably ignored that: leave it out; the tool is {signature}"
+        )
     }
 
     /// Leaves large checks aside from now on, and says so once.

@@ -3,7 +3,16 @@
 use belljar_model::nearest;
 
 /// Bytes of a name that comparing costs at most: longer ones are not compared, or to there.
-pub(super) const LONGEST_COMPARED: usize = 128;
+const LONGEST_COMPARED: usize = 128;
+
+/// What it takes to compare two names, however short, in comparisons of two characters.
+const COMPARED_AT_LEAST: usize = 512;
+
+/// What it takes to look for the name among `known` that `given` was meant to be, in comparisons of two characters.
+pub(super) fn comparisons(given: &str, known: &[&str]) -> usize {
+    let each = |name: &&str| given.len().min(LONGEST_COMPARED) * name.len().min(LONGEST_COMPARED) + COMPARED_AT_LEAST;
+    known.iter().map(each).sum()
+}
 
 /// The name among `known` that `given` was probably meant to be.
 ///

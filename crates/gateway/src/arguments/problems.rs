@@ -9,16 +9,14 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::names::{LONGEST_COMPARED, meant};
+use super::names::{comparisons, meant};
 
 /// Problems that are told; the rest are counted.
 const MAX_TOLD: usize = 3;
 /// Problems that are looked at, those inside of alternatives included.
 const MAX_SEEN: usize = 100;
 /// Comparisons of two characters that the search for names that were meant may take: some hundred microseconds.
-const MAX_COMPARED: usize = 100_000;
-/// What it takes to compare two names, however short, in the same measure.
-const COMPARED_AT_LEAST: usize = 512;
+pub(super) const MAX_COMPARED: usize = 100_000;
 /// Characters of a sentence that comes from the validator and may repeat parts of the schema.
 const MAX_SENTENCE: usize = 200;
 /// Characters of a value that are shown.
@@ -129,10 +127,7 @@ impl Words<'_> {
             // It would be counted and not told.
             return None;
         }
-        let each =
-            |name: &&str| given.len().min(LONGEST_COMPARED) * name.len().min(LONGEST_COMPARED) + COMPARED_AT_LEAST;
-        let needed: usize = known.iter().map(each).sum();
-        self.comparisons = self.comparisons.checked_sub(needed)?;
+        self.comparisons = self.comparisons.checked_sub(comparisons(given, known))?;
         meant(given, known)
     }
 
@@ -386,7 +381,7 @@ fn member(location: &Location, name: &str) -> String {
     place
 }
 
-fn push_member(place: &mut String, name: &str) {
+pub(super) fn push_member(place: &mut String, name: &str) {
     let is_name = name.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '$'))
         && !name.starts_with(|first: char| first.is_ascii_digit())
         && !name.is_empty();

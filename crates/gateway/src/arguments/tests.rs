@@ -19,8 +19,8 @@ async fn said(schema: &Value, arguments: Value) -> Option<String> {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     let admitted = checks(schema).admit("t", arguments.clone()).await;
     match admitted {
-        Ok(given_back) => {
-            assert_eq!(given_back, arguments);
+        Ok(admitted) => {
+            assert_eq!(admitted.arguments, arguments);
             None
         }
         Err(refusal) => Some(refusal.message),

@@ -1,0 +1,245 @@
+//! Names that a schema neither lists nor leaves room for.
+//!
+//! JSON Schema admits every name that it does not forbid, and most servers ignore an argument that they do not know: they answer as
+//! if it had not been given, and nobody notices. So a name that is nearly one of those listed is taken for a mistake, and any other
+//! is told to the author. A schema that says how further names look, or that is put together from others, leaves room for them.
+
+use serde_json::{Map, Value};
+
+use super::{
+    names::{comparisons, meant},
+    problems::{MAX_COMPARED, push_member},
+};
+
+/// Keywords by which a schema may admit names beside its `properties`.
+const OPENING: [&str; 13] = [
+    "additionalProperties",
+    "unevaluatedProperties",
+    "patternProperties",
+    "propertyNames",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+    "$ref",
+    "$dynamicRef",
+];
+/// Names and elements of the arguments that are looked at: some hundred microseconds.
+const MAX_SEEN: usize = 5_000;
+/// Objects and arrays inside each other that are looked into. Real schemas nest below ten.
+const MAX_DEPTH: usize = 16;
+/// References that lead from one to the next.
+const MAX_REFERENCES: usize = 8;
+/// Names that are told of each kind; the rest are counted.
+const MAX_TOLD: usize = 3;
+
+/// The names in some arguments that the schema does not list.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Undeclared {
+    /// Those that are nearly a listed one, each as a problem.
+    mistaken: Vec<String>,
+    /// The places of the others.
+    ignored: Vec<String>,
+}
+
+impl Undeclared {
+    /// Looks at arguments that the schema admits.
+    pub(super) fn of(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Self {
+        let mut walk = Walk { root: schema, left: MAX_SEEN, compared: MAX_COMPARED, found: Self::default() };
+        walk.object(schema, arguments, "arguments", 0);
+        walk.found
+    }
+
+    /// What is wrong, where a name was most probably mistaken for another.
+    pub(super) fn problem(&self) -> Option<String> {
+        listed(&self.mistaken, "; ")
+    }
+
+    /// The names that the server most probably ignores.
+    pub(super) fn ignored(&self) -> Option<String> {
+        listed(&self.ignored, ", ")
+    }
+}
+
+fn listed(all: &[String], separator: &str) -> Option<String> {
+    let told = all.get(..MAX_TOLD.min(all.len()))?.join(separator);
+    match all.len().saturating_sub(MAX_TOLD) {
+        _ if all.is_empty() => None,
+        0 => Some(told),
+        more => Some(format!("{told}{separator}and {more} more")),
+    }
+}
+
+struct Walk<'v> {
+    root: &'v Map<String, Value>,
+    left: usize,
+    compared: usize,
+    found: Undeclared,
+}
+
+impl<'v> Walk<'v> {
+    fn object(&mut self, schema: &'v Map<String, Value>, given: &Map<String, Value>, place: &str, depth: usize) {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+        let is_open = OPENING.iter().any(|keyword| schema.contains_key(*keyword));
+        for (name, value) in given {
+            if !self.may_look() {
+                return;
+            }
+            let member = || {
+                let mut place = place.to_owned();
+                push_member(&mut place, name);
+                place
+            };
+            match properties.get(name) {
+                Some(property) if value.is_object() || value.is_array() => {
+                    self.value(property, value, &member(), depth + 1);
+                }
+                None if !is_open => self.unknown(name, properties, given, member()),
+                _ => {}
+            }
+        }
+    }
+
+    fn value(&mut self, schema: &'v Value, value: &Value, place: &str, depth: usize) {
+        let Some(schema) = self.resolved(schema).filter(|_| depth <= MAX_DEPTH) else { return };
+        match value {
+            Value::Object(members) => self.object(schema, members, place, depth),
+            Value::Array(elements) => {
+                let Some(items) = schema.get("items") else { return };
+                for (at, element) in elements.iter().enumerate() {
+                    if !self.may_look() {
+                        return;
+                    }
+                    if element.is_object() || element.is_array() {
+                        self.value(items, element, &format!("{place}[{at}]"), depth + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The schema that a reference within the document leads to; one that is none is meant itself.
+    fn resolved(&self, schema: &'v Value) -> Option<&'v Map<String, Value>> {
+        let mut schema = schema.as_object()?;
+        for _ in 0..MAX_REFERENCES {
+            let Some(reference) = schema.get("$ref") else { return Some(schema) };
+            // What stands beside a reference would have to be put together with it.
+            if schema.contains_key("properties") {
+                return None;
+            }
+            let mut steps = reference.as_str()?.strip_prefix("#/")?.split('/');
+            let first = self.root.get(steps.next()?)?;
+            schema = steps.try_fold(first, |at, step| at.get(step))?.as_object()?;
+        }
+        None
+    }
+
+    fn unknown(&mut self, name: &str, properties: &'v Map<String, Value>, given: &Map<String, Value>, place: String) {
+        let free: Vec<&str> = properties.keys().map(String::as_str).filter(|name| !given.contains_key(*name)).collect();
+        let near = self.compared.checked_sub(comparisons(name, &free)).and_then(|left| {
+            self.compared = left;
+            meant(name, &free)
+        });
+        match near {
+            Some(near) => {
+                self.found.mistaken.push(format!("{place}: there is no argument of this name: did you mean `{near}`?"));
+            }
+            None => self.found.ignored.push(place),
+        }
+    }
+
+    fn may_look(&mut self) -> bool {
+        let may = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn undeclared(schema: Value, arguments: Value) -> (Option<String>, Option<String>) {
+        let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else { panic!("two objects") };
+        let found = Undeclared::of(&schema, &arguments);
+        (found.problem(), found.ignored())
+    }
+
+    fn issues() -> Value {
+        json!({ "type": "object", "properties": {
+            "project": { "type": "string" },
+            "labels": { "type": "array", "items": { "$ref": "#/$defs/label" } },
+            "sort": { "properties": { "by": {}, "descending": {} } }
+        }, "$defs": { "label": { "properties": { "name": {}, "color": {} } } } })
+    }
+
+    #[test]
+    fn a_name_near_a_listed_one_is_a_mistake_and_any_other_is_told() {
+        for (arguments, problem, ignored) in [
+            (json!({ "project": "x", "labels": [{ "name": "a" }], "sort": { "by": 1 } }), None, None),
+            (
+                json!({ "projects": "x" }),
+                Some("arguments.projects: there is no argument of this name: did you mean `project`?"),
+                None,
+            ),
+            (json!({ "page": 2 }), None, Some("arguments.page")),
+            // What is given already was not meant once more.
+            (json!({ "project": "x", "projects": "x" }), None, Some("arguments.projects")),
+            (
+                json!({ "sort": { "bye": 1 } }),
+                Some("arguments.sort.bye: there is no argument of this name: did you mean `by`?"),
+                None,
+            ),
+            (
+                json!({ "labels": [{ "name": "a" }, { "colour": "red", "zebra": 1 }] }),
+                Some("arguments.labels[1].colour: there is no argument of this name: did you mean `color`?"),
+                Some("arguments.labels[1].zebra"),
+            ),
+            (
+                json!({ "q": 1, "w": 1, "x y": 1, "z": 1, "0": 1 }),
+                None,
+                Some("arguments.q, arguments.w, arguments[\"x y\"], and 2 more"),
+            ),
+        ] {
+            let found = undeclared(issues(), arguments.clone());
+            assert_eq!(found, (problem.map(str::to_owned), ignored.map(str::to_owned)), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_leaves_room_for_names_is_believed() {
+        for schema in [
+            json!({}),
+            json!({ "type": "object" }),
+            json!({ "properties": { "project": {} }, "additionalProperties": true }),
+            json!({ "properties": { "project": {} }, "additionalProperties": { "type": "string" } }),
+            json!({ "properties": { "project": {} }, "patternProperties": { "^p": {} } }),
+            json!({ "properties": { "project": {} }, "anyOf": [{ "required": ["project"] }] }),
+            json!({ "properties": { "project": {} }, "allOf": [{ "properties": { "projects": {} } }] }),
+            json!({ "properties": { "project": {} }, "$ref": "#/$defs/more" }),
+        ] {
+            assert_eq!(undeclared(schema.clone(), json!({ "projects": "x" })), (None, None), "{schema}");
+        }
+        assert!(undeclared(json!({ "properties": {} }), json!({ "a": 1 })).1.is_some(), "an empty list is a list");
+    }
+
+    #[test]
+    fn schemas_and_arguments_of_any_size_and_depth_are_looked_at_within_bounds() {
+        let endless = json!({ "properties": { "a": { "$ref": "#" }, "b": { "$ref": "#/properties/b" } } });
+        let mut deep = json!({ "zebra": 1 });
+        for _ in 0..100 {
+            deep = json!({ "a": deep });
+        }
+        assert_eq!(undeclared(endless, json!({ "a": deep, "b": { "c": 1 } })), (None, None));
+        let many: Map<String, Value> = (0..20_000).map(|n| (format!("zebra {n}"), json!(1))).collect();
+        let (problem, ignored) = undeclared(issues(), Value::Object(many));
+        assert_eq!(problem, None);
+        assert!(ignored.is_some_and(|ignored| ignored.ends_with(&format!("and {} more", MAX_SEEN - MAX_TOLD))));
+    }
+}

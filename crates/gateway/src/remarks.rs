@@ -1,0 +1,64 @@
+//! What belljar itself has to say of a run's calls, for the log that the author reads.
+//!
+//! The script never sees a remark, so what it does cannot depend on one. What is remarked follows from the calls, their arguments and
+//! the tools' schemas alone, and is given in an order of its own: not in that in which the checks happened to end.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
+
+use belljar_model::{LogEntry, LogLevel};
+
+/// Remarks on one run. The same mistake in a thousand calls is one remark; whoever makes more different ones has enough to begin with.
+const MAX_REMARKS: usize = 10;
+
+/// The remarks on one run, each once.
+#[derive(Default)]
+pub(crate) struct Remarks(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    texts: BTreeSet<String>,
+    is_cut: bool,
+}
+
+impl Remarks {
+    /// Adds a remark, if it is new.
+    pub(crate) fn add(&self, text: String) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.texts.insert(text);
+        if kept.texts.len() > MAX_REMARKS {
+            // The last in their order, so that the ones that stay do not depend on the order in which they came.
+            kept.texts.pop_last();
+            kept.is_cut = true;
+        }
+    }
+
+    /// All of them, as entries of the log.
+    pub(crate) fn take(&self) -> impl Iterator<Item = LogEntry> + use<> {
+        let Kept { texts, is_cut } = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let cut =
+            is_cut.then(|| format!("[there are more warnings of this kind than {MAX_REMARKS}; the rest is left out]"));
+        texts.into_iter().chain(cut).map(|text| LogEntry { level: LogLevel::Warn, text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remark_is_made_once_and_the_same_ones_stay_in_whatever_order_they_came() {
+        let remarked = |numbers: &[usize]| {
+            let remarks = Remarks::default();
+            numbers.iter().for_each(|number| remarks.add(format!("remark {number:02}")));
+            remarks.take().map(|entry| entry.text).collect::<Vec<_>>()
+        };
+        assert_eq!(remarked(&[2, 1, 2]), ["remark 01", "remark 02"]);
+        let up: Vec<usize> = (0..30).collect();
+        let down: Vec<usize> = (0..30).rev().collect();
+        assert_eq!(remarked(&up), remarked(&down));
+        assert_eq!(remarked(&up).len(), MAX_REMARKS + 1);
+    }
+}
