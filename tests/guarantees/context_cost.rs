@@ -17,14 +17,14 @@ use crate::{
 const DEFINITIONS: usize = 440;
 
 /// A client that speaks for itself, line by line.
-struct Client {
+pub(crate) struct Client {
     serving: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
 
 impl Client {
-    fn connect(terminal: &Terminal, arguments: &[&str]) -> Self {
+    pub(crate) fn connect(terminal: &Terminal, arguments: &[&str]) -> Self {
         let mut command = terminal.command(&[&["serve"], arguments].concat());
         let mut serving = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (to, from) = (serving.stdin.take().unwrap(), BufReader::new(serving.stdout.take().unwrap()));
@@ -51,7 +51,7 @@ impl Client {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 }

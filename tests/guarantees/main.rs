@@ -25,6 +25,7 @@ mod hostile;
 mod install;
 mod isolation;
 mod limits;
+mod media;
 mod namespaces;
 mod numbers;
 mod observed_results;

@@ -7,7 +7,7 @@ use belljar_model::{ErrorKind, Limits, LimitsPatch, Outcome, RunError};
 use belljar_sandbox::Program;
 use belljar_upstream::Caller;
 
-use crate::{Toolbox, grant::Grant};
+use crate::{Toolbox, grant::Grant, media};
 
 /// Runs scripts over all configured children.
 #[derive(Clone)]
@@ -82,6 +82,7 @@ impl Gateway {
             .run_until(Program::new(source).with_client(self.client.as_str()), &limits, grant.clone(), cancelled)
             .await;
         outcome.logs.extend(grant.remarks().take());
+        media::take_out(&mut outcome, &limits);
         self.toolbox.keep_observations(true).await;
         if let Err(error) = &mut outcome.result {
             self.show_what_was_meant(error);

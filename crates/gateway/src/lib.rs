@@ -11,6 +11,7 @@ mod arguments;
 mod checked;
 mod gateway;
 mod grant;
+mod media;
 mod observations;
 mod remarks;
 #[cfg(test)]

@@ -39,7 +39,8 @@ pub struct Limits {
     pub max_arguments: ByteSize,
     /// The result of one call, as JSON. 5 MB, as much as a client accepts of a server.
     pub max_result: ByteSize,
-    /// The value of the run, as JSON. 256 KiB: some 60,000 tokens, more than a model should read.
+    /// The value of the run, as JSON. 256 KiB: some 60,000 tokens, more than a model should read. The base64 of images and files in it is
+    /// not counted here: it may have as many bytes again as `max_result`, since it came as a tool's result.
     pub max_output: ByteSize,
     /// All log texts together. 64 KiB; what is over is cut, and the cut is said.
     pub max_logs: ByteSize,
@@ -49,6 +50,13 @@ pub struct Limits {
     pub max_held: ByteSize,
     /// The lines of all log texts together. 10,000: an empty line costs memory too. What is over is cut, and the cut is said.
     pub max_log_lines: u64,
+}
+
+impl Limits {
+    /// The most bytes of a run's value, the base64 of images and files included.
+    pub fn max_value_bytes(&self) -> u64 {
+        self.max_output.as_u64().saturating_add(self.max_result.as_u64())
+    }
 }
 
 impl Default for Limits {

@@ -2,13 +2,16 @@
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
-use crate::{Effect, JsonText, RunError};
+use crate::{Effect, JsonText, Media, RunError};
 
 /// The end of a run. Serialised, it is the object that `run --json` prints and `execute_code` returns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The script's value, or why there is none.
     pub result: Result<JsonText, RunError>,
+    /// Images, sounds and embedded files that were taken out of the value. Not part of the JSON: where they can be shown, they are shown
+    /// as what they are.
+    pub media: Vec<Media>,
     /// What the script logged, also when it failed.
     pub logs: Vec<LogEntry>,
     /// The tool calls that have ended, in the order in which the script got their answers, also when it failed.
@@ -23,7 +26,14 @@ pub struct Outcome {
 impl Outcome {
     /// The outcome of a run that never began.
     pub fn refused(error: RunError) -> Self {
-        Self { result: Err(error), logs: Vec::new(), calls: Vec::new(), usage: Usage::default(), order: Vec::new() }
+        Self {
+            result: Err(error),
+            media: Vec::new(),
+            logs: Vec::new(),
+            calls: Vec::new(),
+            usage: Usage::default(),
+            order: Vec::new(),
+        }
     }
 
     /// Whether the script succeeded.
@@ -146,6 +156,7 @@ mod tests {
     fn an_outcome_serialises_as_the_contract_says() {
         let ok = Outcome {
             result: Ok(JsonText::from_value(&serde_json::json!({"a": 1}))),
+            media: Vec::new(),
             logs: vec![LogEntry { level: LogLevel::Log, text: "x".into() }],
             calls: vec![CallRecord {
                 server: "fs".into(),

@@ -73,6 +73,11 @@ pub(crate) fn limit(hit: LimitHit) -> RunError {
     RunError::new(kind, message).with_hint(hint).with_limit(hit)
 }
 
+/// The value of a run is larger than its limit.
+pub fn value_too_large(used: u64, limits: &Limits) -> RunError {
+    limit(LimitHit { name: "max_output", max: limits.max_output.as_u64(), used, unit: "bytes" })
+}
+
 /// The caller did not want to wait any longer.
 pub(crate) fn cancelled() -> RunError {
     RunError::new(ErrorKind::Cancelled, "the run was cancelled")
@@ -81,8 +86,7 @@ pub(crate) fn cancelled() -> RunError {
 /// The interpreter reported a failure of the script.
 pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -> RunError {
     if failure.kind == glass::FailureKind::Output {
-        let max = limits.max_output.as_u64();
-        return limit(LimitHit { name: "max_output", max, used: failure.used.unwrap_or(max), unit: "bytes" });
+        return value_too_large(failure.used.unwrap_or(limits.max_value_bytes()), limits);
     }
     let kind = match failure.kind {
         glass::FailureKind::Syntax => ErrorKind::Syntax,

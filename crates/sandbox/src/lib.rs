@@ -58,6 +58,7 @@ pub use belljar_image::{CodeOrigin, Image};
 #[cfg(feature = "embedded")]
 pub use belljar_image::{EMBEDDED_DIGESTS, EmbeddedDigests};
 pub use belljar_model::{ByteSize, Effect, Limits, Outcome, RunError, ToolPath};
+pub use failure::value_too_large;
 pub use options::SandboxOptions;
 pub use pool::open_page_map;
 pub use program::Program;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use belljar_model::{ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage};
+use belljar_model::{
+    ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage, bytes_beside_media,
+};
 use tokio::sync::Semaphore;
 use wasmtime::{Engine, Store, UpdateDeadline};
 
@@ -69,7 +71,8 @@ pub(crate) async fn run(
     let request = glass::Program {
         source: program.source.clone(),
         namespaces,
-        max_output: as_u32(limits.max_output.as_u64()),
+        // Which part of it is media, the host decides.
+        max_output: as_u32(limits.max_value_bytes()),
         max_arguments: as_u32(limits.max_arguments.as_u64()),
     };
 
@@ -120,7 +123,7 @@ pub(crate) async fn run(
         log_lines: notes.log_lines,
         output_bytes: result.as_ref().map_or(0, |value| value.as_str().len() as u64),
     };
-    Outcome { result, logs: notes.logs, calls: notes.calls, usage, order: notes.order }
+    Outcome { result, media: Vec::new(), logs: notes.logs, calls: notes.calls, usage, order: notes.order }
 }
 
 /// Waits for the time at which a run that stands still has had its time.
@@ -143,7 +146,7 @@ pub(crate) fn open_store(
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.limiter);
     store.set_fuel(limits.fuel)?;
-    let largest = limits.max_result.as_u64().max(limits.max_source.as_u64()).max(limits.max_arguments.as_u64());
+    let largest = limits.max_value_bytes().max(limits.max_source.as_u64()).max(limits.max_arguments.as_u64());
     store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
     // Each costs some hundred bytes of the host that no memory limit counts, and making one costs a few units of fuel.
     store.set_max_component_handles(MAX_HANDLES);
@@ -166,11 +169,12 @@ pub(crate) fn open_store(
 /// The value, if it is one that consumers can take.
 fn accepted(value: String, limits: &Limits) -> Result<JsonText, RunError> {
     let max = limits.max_output.as_u64();
-    let bounds = JsonBounds::with_bytes(usize::try_from(max).unwrap_or(usize::MAX));
+    if value.len() as u64 > max && bytes_beside_media(&value) as u64 > max {
+        return Err(failure::value_too_large(value.len() as u64, limits));
+    }
+    let bounds = JsonBounds::with_bytes(usize::try_from(limits.max_value_bytes()).unwrap_or(usize::MAX));
     JsonText::parse(value, &bounds).map_err(|fault| match fault {
-        JsonFault::TooLong { used, .. } => {
-            failure::limit(LimitHit { name: "max_output", max, used: used as u64, unit: "bytes" })
-        }
+        JsonFault::TooLong { used, .. } => failure::value_too_large(used as u64, limits),
         JsonFault::Syntax(_) => RunError::new(ErrorKind::Internal, format!("the interpreter's value is {fault}")),
         fault => RunError::new(ErrorKind::Output, fault.to_string()).with_hint("return a flatter or smaller value"),
     })

@@ -42,7 +42,7 @@ pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> 
         (Some(filter), None) => show_selected(filter.apply(&seen.value).await?, &answer, arguments.json)?,
         _ if arguments.json => output::print_json_text(answer.get()),
         (_, Some(error)) => output::complain(&error.message, error.hint.as_deref()),
-        (None, None) => output::print(render::value::text(&seen.value)),
+        (None, None) => output::print(render::value::without_media(seen.value.clone())),
     }
     Ok(seen.error.as_ref().map_or(ExitCode::SUCCESS, |error| failure::exit_code_of(error.kind)))
 }

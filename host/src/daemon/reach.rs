@@ -1,7 +1,7 @@
 //! A command's way to its daemon: the one that runs, a new one, or none.
 
 use belljar_daemon::{Client, ConnectFault, RequestFault, StartFault, start};
-use belljar_model::{ErrorKind, RunError};
+use belljar_model::{ErrorKind, Media, RunError};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use tokio::process::Command;
@@ -15,6 +15,8 @@ pub(crate) struct Told<'answer> {
     #[serde(borrow)]
     pub(crate) answer: &'answer RawValue,
     pub(crate) text: String,
+    #[serde(default)]
+    pub(crate) media: Vec<Media>,
 }
 
 impl<'answer> Told<'answer> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use belljar_catalog::{Detail, Query};
 use belljar_daemon::{Answer, Fault, Service, codes};
 use belljar_gateway::{Gateway, report};
-use belljar_model::{Effect, Limits, LimitsPatch, ToolPath};
+use belljar_model::{Effect, Limits, LimitsPatch, Media, ToolPath};
 use futures::{FutureExt as _, future::BoxFuture, future::join_all};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{
@@ -67,6 +67,9 @@ struct SearchParams {
 struct Said<T> {
     answer: T,
     text: String,
+    /// What a script returned beside it that is no text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    media: Vec<Media>,
 }
 
 #[derive(Deserialize)]
@@ -109,9 +112,10 @@ async fn execute(gateway: Gateway, limits: Limits, params: Box<RawValue>, cancel
     let ExecuteParams { code, limits: asked } = parsed(&params)?;
     // Whoever may connect is the owner, who may raise a limit as on the command line.
     let gateway = gateway.with_limits(asked.over(&limits));
-    let outcome = gateway.execute_until(code, &LimitsPatch::default(), cancelled.cancelled()).await;
+    let mut outcome = gateway.execute_until(code, &LimitsPatch::default(), cancelled.cancelled()).await;
     let text = report(&outcome);
-    json(&Said { answer: outcome, text })
+    let media = std::mem::take(&mut outcome.media);
+    json(&Said { answer: outcome, text, media })
 }
 
 async fn call(gateway: Gateway, limit: Duration, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
@@ -152,7 +156,7 @@ async fn search(gateway: Gateway, params: Box<RawValue>) -> Answer {
     };
     let answer = gateway.toolbox().search(&query).await;
     let text = answer.to_text();
-    json(&Said { answer, text })
+    json(&Said { answer, text, media: Vec::new() })
 }
 
 async fn servers(gateway: Gateway, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {

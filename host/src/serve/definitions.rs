@@ -136,6 +136,7 @@ fn execute_output() -> Value {
                         "effect": { "enum": ["read_only", "mutating", "external"] },
                         "ok": { "type": "boolean" },
                         "ms": { "type": "number" },
+                        "count": { "type": "integer", "description": "calls that ended alike, where many are put together; ms is their sum" },
                         "error": { "type": "string" }
                     },
                     "required": ["server", "tool", "effect", "ok", "ms"]

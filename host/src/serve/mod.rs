@@ -1,8 +1,10 @@
 //! belljar as an MCP server: two tools, whatever the number of children.
 //!
 //! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
-//! tools, `client` passes on what children ask, `through_daemon` has the daemon do the work.
+//! tools, `answer` what it gets of a run. `client` passes on what children ask,
+//! `through_daemon` has the daemon do the work.
 
+mod answer;
 mod client;
 pub(crate) mod definitions;
 mod through_daemon;
@@ -169,16 +171,17 @@ impl Server {
                     .with_hint("it takes {code: string, limits?: {timeout?: \"30s\", …}}"),
             ),
         };
-        told(&outcome)
+        told(outcome)
     }
 }
 
-/// An outcome as a result: what a model reads, and the whole of it.
-fn told(outcome: &Outcome) -> CallToolResult {
-    let content = vec![ContentBlock::text(report(outcome))];
-    let mut result = if outcome.is_ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
-    result.structured_content = serde_json::to_value(outcome).ok();
-    result
+/// An outcome as a result.
+fn told(mut outcome: Outcome) -> CallToolResult {
+    let (report, media) = (report(&outcome), std::mem::take(&mut outcome.media));
+    match serde_json::to_value(outcome) {
+        Ok(outcome) => answer::of_outcome(report, media, outcome),
+        Err(error) => refused(&format!("the outcome has no JSON text: {error}")),
+    }
 }
 
 /// A failure that the model is to read and mend.

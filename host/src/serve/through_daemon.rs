@@ -8,7 +8,7 @@ use belljar_model::display;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{ExecuteRequest, SearchRequest};
+use super::{ExecuteRequest, SearchRequest, answer};
 use crate::{
     arguments::ConfigArguments,
     daemon::{self, Place, Told},
@@ -73,17 +73,11 @@ fn answered(answer: Result<Box<RawValue>, Failure>) -> CallToolResult {
         let told = Told::parse(&answer)?;
         let structured: Value = serde_json::from_str(told.answer.get())
             .map_err(|error| Failure::internal(format!("the daemon's answer cannot be understood: {error}")))?;
-        Ok((told.text, structured))
+        Ok((told.text, told.media, structured))
     });
     match told {
-        Ok((text, structured)) => {
-            let content = vec![ContentBlock::text(text)];
-            // An answer to a search has no 'ok', and is none that failed.
-            let has_failed = structured.get("ok") == Some(&Value::Bool(false));
-            let mut result = if has_failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
-            result.structured_content = Some(structured);
-            result
-        }
+        // An answer to a search has no 'ok', and is none that failed.
+        Ok((text, media, structured)) => answer::of_outcome(text, media, structured),
         Err(failure) => {
             let (message, hint) = failure.told();
             let message = display::block(&message, "  ");

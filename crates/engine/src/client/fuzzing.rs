@@ -203,7 +203,7 @@ fn within(outcome: &Outcome, limits: &Limits, watch: &Watch) {
     const MAX_ERROR_TEXT: usize = 64 * 1024;
     const CUT_BYTES: u64 = 1024;
     match &outcome.result {
-        Ok(value) => assert!(value.as_str().len() as u64 <= limits.max_output.as_u64()),
+        Ok(value) => assert!(value.as_str().len() as u64 <= limits.max_value_bytes()),
         Err(error) => {
             let texts = [Some(&error.message), error.frame.as_ref(), error.stack.as_ref(), error.hint.as_ref()];
             assert!(texts.into_iter().flatten().all(|text| text.len() <= MAX_ERROR_TEXT));
@@ -436,6 +436,7 @@ fn outcome(run: u64, result: Result<&str, (&str, &str)>, order: &str) -> Vec<u8>
             Ok(_) => Ok(value.unwrap_or_else(|_| JsonText::null())),
             Err(_) => Err(belljar_model::RunError::new(kind, message).with_hint(message)),
         },
+        media: Vec::new(),
         logs: logs.into(),
         calls: Vec::new(),
         usage: belljar_model::Usage::default(),

@@ -2,6 +2,7 @@
 
 use belljar_model::{
     ErrorKind, JsonBounds, JsonText, LimitHit, Limits, LimitsPatch, LogEntry, LogLevel, Outcome, RunError, Usage,
+    bytes_beside_media,
 };
 
 use super::{
@@ -60,7 +61,7 @@ pub(crate) fn bound(kind: u8, limits: &Limits) -> Option<u64> {
             let logs =
                 logs.saturating_add(CUT.0).saturating_add(lines.saturating_add(CUT.1).saturating_mul(LOG_HEADER));
             let rest = 4 * MAX_ERROR_TEXT + MAX_USAGE + MAX_ORDER * ORDER_ENTRY + FIXED;
-            limits.max_output.as_u64().saturating_add(logs).saturating_add(rest)
+            limits.max_value_bytes().saturating_add(logs).saturating_add(rest)
         }
         GONE => 0,
         _ => return None,
@@ -200,8 +201,11 @@ pub(crate) fn outcome(run: u64, outcome: &Outcome) -> Vec<u8> {
 pub(crate) fn parse_outcome(body: &[u8], limits: &Limits) -> Result<Outcome, Malformed> {
     let mut reader = Reader::new(body);
     let result = if reader.flag()? {
-        let max = limits.max_output.as_u64();
+        let max = limits.max_value_bytes();
         let text = reader.text(max)?.to_owned();
+        if bytes_beside_media(&text) as u64 > limits.max_output.as_u64() {
+            return Err(Malformed::Limit);
+        }
         let bounds = JsonBounds::with_bytes(usize::try_from(max).unwrap_or(usize::MAX));
         Ok(JsonText::parse(text, &bounds).map_err(|_| Malformed::Json)?)
     } else {
@@ -219,7 +223,7 @@ pub(crate) fn parse_outcome(body: &[u8], limits: &Limits) -> Result<Outcome, Mal
     let usage: Usage = serde_json::from_str(reader.text(MAX_USAGE)?).map_err(|_| Malformed::Json)?;
     let order = reader.numbers(MAX_ORDER)?;
     reader.end()?;
-    Ok(Outcome { result, logs, calls: Vec::new(), usage, order })
+    Ok(Outcome { result, media: Vec::new(), logs, calls: Vec::new(), usage, order })
 }
 
 const LEVELS: [LogLevel; 5] = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
@@ -285,6 +289,7 @@ mod tests {
     fn sent(result: Result<JsonText, RunError>) -> Outcome {
         Outcome {
             result,
+            media: Vec::new(),
             logs: vec![LogEntry { level: LogLevel::Warn, text: "ö".into() }],
             calls: Vec::new(),
             usage: Usage { fuel: Some(17), wall_ms: Some(1.5), ..Usage::default() },

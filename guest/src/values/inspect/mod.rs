@@ -29,6 +29,9 @@ const DEEPEST: usize = 32;
 const MAX_MEMBERS: usize = 100;
 /// Bytes of one text; the host's own limit on logs is above it.
 const MAX_BYTES: usize = 64 * 1024;
+/// The members of MCP's content blocks that hold base64, and the length from which it is counted and not shown.
+const ENCODED_MEMBERS: [&str; 2] = ["data", "blob"];
+const LONG_BASE64: usize = 128;
 /// Own properties of an object that are looked at.
 const MAX_KEYS: usize = 1_000;
 
@@ -276,10 +279,27 @@ impl Inspector<'_> {
             .unwrap_or_default() as usize
     }
 
+    /// The bytes of an image, a sound or a file in a tool's result: their number says more than thousands of characters of base64.
+    fn encoded(&mut self, object: &JsObject, key: &PropertyKey, value: &JsValue) -> Option<String> {
+        let text = value.as_string().filter(|text| text.len() >= LONG_BASE64)?;
+        if !ENCODED_MEMBERS.iter().any(|name| PropertyKey::from(JsString::from(*name)) == *key) {
+            return None;
+        }
+        own_data_property(object, js_string!("mimeType"), self.context)?.as_string()?;
+        let is_base64 = |unit: u16| {
+            u8::try_from(unit).is_ok_and(|unit| unit.is_ascii_alphanumeric() || matches!(unit, b'+' | b'/'))
+        };
+        let is_encoded = text.iter().take(LONG_BASE64 - 2).all(is_base64);
+        is_encoded.then(|| format!("<{} bytes as base64>", text.len() / 4 * 3))
+    }
+
     fn property(&mut self, object: &JsObject, key: PropertyKey) -> String {
         let is_enumerable = globals::is_enumerable(object, key.clone(), self.context);
         let value = match own_property(object, key.clone(), self.context) {
-            Some(OwnProperty::Value(value)) => self.inner(&value),
+            Some(OwnProperty::Value(value)) => match self.encoded(object, &key, &value) {
+                Some(shown) => shown,
+                None => self.inner(&value),
+            },
             Some(OwnProperty::Accessor { get: true, set: true }) => "[Getter/Setter]".to_owned(),
             Some(OwnProperty::Accessor { get: true, .. }) => "[Getter]".to_owned(),
             Some(OwnProperty::Accessor { set: true, .. }) => "[Setter]".to_owned(),

@@ -77,7 +77,7 @@ impl Refusal {
         if let (Some(limit), Some(id), Some(tool)) = (limit, &id, tool) {
             let result = if tool == EXECUTE {
                 let error = RunError::new(ErrorKind::Busy, message).with_hint(hint).with_limit(limit);
-                told(&Outcome::refused(error))
+                told(Outcome::refused(error))
             } else {
                 refused(&format!("{message}\nhint: {hint}"))
             };

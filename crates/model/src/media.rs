@@ -1,0 +1,244 @@
+//! Images, sounds and embedded files in a run's value.
+//!
+//! A tool gives them as content blocks of MCP: objects that hold their bytes as base64. As text they are of no use to a model, and cost
+//! thousands of tokens. So they are taken out of the value, which keeps a short text in the place of each, and are handed on as what
+//! they are.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytesize::ByteSize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::display::line;
+
+/// Blocks that one value gives; what is over stays out, and its place says so. Clients put every image before the model.
+const MAX_BLOCKS: usize = 20;
+/// Characters of a type or a name that a placeholder shows.
+const SHOWN_CHARS: usize = 80;
+/// Bytes of a base64 text that are counted apart from the rest of a value. A shorter one is as good as any other text.
+const COUNTED_APART: usize = 256;
+
+/// A content block of MCP that is no text: an image, a sound, or an embedded resource. It serialises as the block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Media(Value);
+
+impl Media {
+    /// The block, as MCP has it.
+    pub fn into_block(self) -> Value {
+        self.0
+    }
+
+    /// Bytes of text that the block brings before a model.
+    pub fn text_bytes(&self) -> usize {
+        self.0.pointer("/resource/text").and_then(Value::as_str).map_or(0, str::len)
+    }
+}
+
+/// Whether a JSON text may hold a block: a search that costs next to nothing, since most values hold none.
+pub fn may_hold_media(text: &str) -> bool {
+    text.contains("\"mimeType\"") || text.contains("\"resource\"")
+}
+
+/// Takes all blocks out of a value, and leaves a text in the place of each: `[image 1: image/png, 9.8 KiB]`.
+///
+/// It recurses as deep as the value nests, which [`JsonBounds`](crate::JsonBounds) bounds.
+pub fn take_media(value: &mut Value) -> Vec<Media> {
+    let mut found = Vec::new();
+    take(value, &mut found);
+    found
+}
+
+fn take(value: &mut Value, found: &mut Vec<Media>) {
+    match value {
+        Value::Object(members) => match Block::of(members) {
+            Some(block) => {
+                let number = found.len() + 1;
+                let Block { kind, description, block } = block;
+                *value = Value::String(if found.len() < MAX_BLOCKS {
+                    found.push(Media(block));
+                    format!("[{kind} {number}: {description}]")
+                } else {
+                    format!("[{kind} left out: {description}; an answer has at most {MAX_BLOCKS}]")
+                });
+            }
+            None => members.values_mut().for_each(|member| take(member, found)),
+        },
+        Value::Array(elements) => elements.iter_mut().for_each(|element| take(element, found)),
+        _ => {}
+    }
+}
+
+/// The bytes of a JSON text without its long base64 strings: what of it is text for a model.
+pub fn bytes_beside_media(text: &str) -> usize {
+    let mut rest = text.as_bytes();
+    let mut media = 0;
+    while let Some(begin) = rest.iter().position(|byte| *byte == b'"') {
+        rest = rest.get(begin + 1..).unwrap_or_default();
+        let encoded = rest.iter().take_while(|byte| is_base64(**byte)).count();
+        let padding = rest.iter().skip(encoded).take(2).take_while(|byte| **byte == b'=').count();
+        let length = encoded + padding;
+        if length >= COUNTED_APART && length.is_multiple_of(4) && rest.get(length) == Some(&b'"') {
+            media += length;
+        }
+        rest = after_string(rest.get(encoded..).unwrap_or_default());
+    }
+    text.len().saturating_sub(media)
+}
+
+/// What follows the end of a string, of whose inside `rest` is the remainder.
+fn after_string(mut rest: &[u8]) -> &[u8] {
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+        let is_end = rest.get(at) == Some(&b'"');
+        rest = rest.get(at + if is_end { 1 } else { 2 }..).unwrap_or_default();
+        if is_end {
+            return rest;
+        }
+    }
+    &[]
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+}
+
+/// A block that was recognised.
+struct Block {
+    kind: &'static str,
+    description: String,
+    block: Value,
+}
+
+impl Block {
+    fn of(members: &Map<String, Value>) -> Option<Self> {
+        match members.get("type")?.as_str()? {
+            kind @ ("image" | "audio") => {
+                let kind = if kind == "image" { "image" } else { "audio" };
+                let mime = members.get("mimeType")?.as_str()?;
+                let is_of_kind = mime.strip_prefix(kind).is_some_and(|rest| rest.starts_with('/'));
+                let data = members.get("data")?.as_str().filter(|_| is_of_kind)?;
+                let description = format!("{}, {}", shown(mime), size(decoded_bytes(data)?));
+                let block = serde_json::json!({ "type": kind, "data": data, "mimeType": mime });
+                Some(Self { kind, description, block })
+            }
+            "resource" => {
+                let resource = members.get("resource")?.as_object()?;
+                let uri = resource.get("uri")?.as_str()?;
+                let mime = resource.get("mimeType").and_then(Value::as_str);
+                let mut kept = Map::new();
+                kept.insert("uri".to_owned(), Value::from(uri));
+                if let Some(mime) = mime {
+                    kept.insert("mimeType".to_owned(), Value::from(mime));
+                }
+                let bytes = match (resource.get("blob"), resource.get("text")) {
+                    (Some(Value::String(blob)), _) => {
+                        kept.insert("blob".to_owned(), Value::from(blob.as_str()));
+                        decoded_bytes(blob)?
+                    }
+                    (_, Some(Value::String(text))) => {
+                        kept.insert("text".to_owned(), Value::from(text.as_str()));
+                        text.len()
+                    }
+                    _ => return None,
+                };
+                let mime = mime.map(|mime| format!(", {}", shown(mime))).unwrap_or_default();
+                let description = format!("{}{mime}, {}", shown(uri), size(bytes));
+                let block = serde_json::json!({ "type": "resource", "resource": kept });
+                Some(Self { kind: "resource", description, block })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The bytes that a text is the base64 of. A client might break on one that is of none.
+fn decoded_bytes(text: &str) -> Option<usize> {
+    STANDARD.decode(text).ok().map(|bytes| bytes.len())
+}
+
+fn shown(text: &str) -> String {
+    let mut characters = text.chars();
+    let beginning: String = characters.by_ref().take(SHOWN_CHARS).collect();
+    let cut = if characters.next().is_some() { "…" } else { "" };
+    format!("{}{cut}", line(&beginning))
+}
+
+fn size(bytes: usize) -> String {
+    ByteSize::b(bytes as u64).display().iec().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn image() -> Value {
+        json!({ "type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png", "annotations": { "priority": 1 } })
+    }
+
+    fn taken(mut value: Value) -> (Value, Vec<Value>) {
+        let media = take_media(&mut value);
+        (value, media.into_iter().map(Media::into_block).collect())
+    }
+
+    #[test]
+    fn a_block_is_taken_out_wherever_it_stands_and_its_place_says_what_it_was() {
+        let bare = json!({ "type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png" });
+        assert_eq!(taken(image()), (json!("[image 1: image/png, 8 B]"), vec![bare.clone()]));
+        let sound = json!({ "type": "audio", "data": "AAAA", "mimeType": "audio/wav" });
+        let file = json!({ "type": "resource", "resource": { "uri": "file:///a.pdf", "mimeType": "application/pdf", "blob": "AAAA" } });
+        let text = json!({ "type": "resource", "resource": { "uri": "note:\n1", "text": "hello" } });
+        let (rest, media) = taken(json!({
+            "shots": [image(), { "type": "text", "text": "a page" }], "deep": { "er": [sound] }, "files": [file, text],
+        }));
+        assert_eq!(
+            rest,
+            json!({
+                "shots": ["[image 1: image/png, 8 B]", { "type": "text", "text": "a page" }],
+                "deep": { "er": ["[audio 2: audio/wav, 3 B]"] },
+                "files": ["[resource 3: file:///a.pdf, application/pdf, 3 B]", "[resource 4: note:\\n1, 5 B]"],
+            })
+        );
+        assert_eq!(media, [bare, sound, file, text]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_block_stays() {
+        for value in [
+            json!({ "type": "image", "url": "https://example.com/a.png" }),
+            json!({ "type": "image", "data": "not base64!", "mimeType": "image/png" }),
+            json!({ "type": "image", "data": "AAAA", "mimeType": "text/html" }),
+            json!({ "type": "image", "data": ["AAAA"], "mimeType": "image/png" }),
+            json!({ "type": "resource", "resource": { "uri": "a:b" } }),
+            json!({ "type": "resource_link", "uri": "a:b", "name": "x" }),
+            json!({ "data": "AAAA", "mimeType": "image/png" }),
+        ] {
+            assert_eq!(taken(value.clone()), (value, vec![]));
+        }
+    }
+
+    #[test]
+    fn only_so_many_blocks_are_handed_on_and_the_rest_says_so() {
+        let (rest, media) = taken(json!(vec![image(); MAX_BLOCKS + 2]));
+        assert_eq!(media.len(), MAX_BLOCKS);
+        assert_eq!(rest[MAX_BLOCKS + 1], json!("[image left out: image/png, 8 B; an answer has at most 20]"));
+    }
+
+    #[test]
+    fn long_base64_counts_apart_from_the_text_around_it_and_nothing_else_does() {
+        let encoded = "Ab0+".repeat(COUNTED_APART / 4);
+        let value = json!({ "data": encoded, "a \"quoted\" text": "\\", "short": "Ab0+" });
+        let text = value.to_string();
+        assert_eq!(bytes_beside_media(&text), text.len() - COUNTED_APART);
+        for other in
+            [json!(format!("{encoded} ")), json!(format!("{encoded}A")), json!(format!("\"{encoded}")), json!([1, 2])]
+        {
+            assert_eq!(bytes_beside_media(&other.to_string()), other.to_string().len(), "{other}");
+        }
+        // However a text ends, it is read to its end and no further.
+        for cut in ["\"", "\"\\", "\"abc", "\"AAAA="] {
+            assert_eq!(bytes_beside_media(cut), cut.len());
+        }
+    }
+}
