@@ -1,7 +1,8 @@
 //! An outcome as the text that a model reads: the value, the logs, the error, and nothing that it does not need.
 //!
-//! What a script or a child wrote begins no line of it, so that none of it is taken for belljar's own words. The value is on one line, as
-//! JSON is written without need for another; its strings keep their characters, those that could act on a terminal as escapes of JSON.
+//! What a script or a child wrote begins no line of it, so that none of it is taken for belljar's own words. A value that is a text stands
+//! after `text:`, its lines indented. Any other is on one line, as JSON is written without need for another; its strings keep their
+//! characters, those that could act on a terminal as escapes of JSON.
 
 use std::fmt::Write as _;
 
@@ -17,7 +18,7 @@ const INDENT: &str = "  ";
 pub fn report(outcome: &Outcome) -> String {
     let mut text = String::new();
     match &outcome.result {
-        Ok(value) => text.push_str(&json(value.as_str())),
+        Ok(value) => text.push_str(&shown(value.as_str())),
         Err(error) => describe(error, &mut text),
     }
     if !outcome.logs.is_empty() {
@@ -54,6 +55,17 @@ pub fn report(outcome: &Outcome) -> String {
     text
 }
 
+/// A value that is a text is shown as one, after a word of ours; any other as JSON.
+fn shown(value: &str) -> String {
+    let is_text = value.trim_start().starts_with('"');
+    match serde_json::from_str::<String>(value) {
+        Ok(text) if is_text && text.contains('\n') => format!("text:\n{INDENT}{}", block(&text, INDENT)),
+        // White space alone is seen in quotes only.
+        Ok(text) if is_text && text.trim() == text && !text.is_empty() => format!("text: {}", block(&text, INDENT)),
+        _ => json(value).into_owned(),
+    }
+}
+
 fn describe(error: &RunError, text: &mut String) {
     let _ = write!(text, "{} error: {}", error.kind, block(&error.message, INDENT));
     if let Some(line) = error.line {
@@ -73,7 +85,7 @@ fn describe(error: &RunError, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use belljar_model::{CallRecord, Effect, ErrorKind, LogEntry};
+    use belljar_model::{CallRecord, Effect, ErrorKind, JsonText, LogEntry};
 
     use super::*;
 
@@ -98,5 +110,23 @@ mod tests {
             "exception error: TypeError: x is not a function\nat line 3, column 7\nhint: did you mean y?\n\nlogs:\n  [warn] careful\n\n\
              calls made before the failure:\nfs.write_file (mutating): ok\nfs.move_file (mutating): ok (2 times)"
         );
+    }
+
+    #[test]
+    fn a_text_is_shown_as_text_and_begins_no_line() {
+        for (value, shown) in [
+            (r#""plain""#, "text: plain"),
+            (r#""a \"quoted\" {\"b\": 1}""#, "text: a \"quoted\" {\"b\": 1}"),
+            (r#""first\n\tsecond\n\nlogs:""#, "text:\n  first\n  \tsecond\n  \n  logs:"),
+            (r#""over\rwritten\u001b""#, "text: over\\rwritten\\u{1b}"),
+            (r#""""#, r#""""#),
+            (r#"" padded ""#, r#"" padded ""#),
+            (r#"["a\nb"]"#, r#"["a\nb"]"#),
+            ("null", "null"),
+        ] {
+            let value = JsonText::parse(value.to_owned(), &belljar_model::JsonBounds::with_bytes(100)).expect("JSON");
+            let outcome = Outcome { result: Ok(value), ..Outcome::refused(RunError::new(ErrorKind::Internal, "")) };
+            assert_eq!(report(&outcome), shown);
+        }
     }
 }

@@ -8,7 +8,7 @@ use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 use crate::{
     arguments::ServeArguments,
     failure::Failure,
-    serve::{Server, ThroughDaemon, Wire, Worker},
+    serve::{Server, ThroughDaemon, Wire, Worker, instructions},
     setup::{self, Setup},
     signals,
 };
@@ -16,6 +16,7 @@ use crate::{
 pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure> {
     let interrupted = signals::told_to_end();
     let loaded = setup::read(&arguments.config)?;
+    let instructions = instructions(&loaded.config.servers, &loaded.limits());
     let (worker, setup) = if arguments.daemon {
         (Worker::Daemon(ThroughDaemon { config: arguments.config }), None)
     } else {
@@ -26,7 +27,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     };
     let served = async {
         let (input, output) = stdio_pipes();
-        let service = Server::new(worker).serve(Wire::new(input, output)).await;
+        let service = Server::new(worker, instructions).serve(Wire::new(input, output)).await;
         match service {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // A client that goes away before it has said anything is no failure.

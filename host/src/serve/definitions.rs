@@ -9,10 +9,6 @@ use serde_json::{Value, json};
 pub(crate) const SEARCH: &str = "search_docs";
 pub(crate) const EXECUTE: &str = "execute_code";
 
-/// Sent to the client once, when it connects.
-pub(super) const INSTRUCTIONS: &str = "The tools of many MCP servers, called from code: find them with search_docs, then write one \
-                                       script for execute_code that calls, loops, filters and returns only what is needed.";
-
 /// The names, descriptions and input schemas: all of a definition that clients put before a model. They are data, so that they can be
 /// read and counted as they are.
 const DEFINITIONS: &str = include_str!("tools.json");

@@ -1,12 +1,13 @@
 //! belljar as an MCP server: two tools, whatever the number of children.
 //!
 //! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
-//! tools, `answer` what it gets of a run. `client` passes on what children ask,
+//! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask,
 //! `through_daemon` has the daemon do the work.
 
 mod answer;
 mod client;
 pub(crate) mod definitions;
+mod instructions;
 mod through_daemon;
 mod wire;
 
@@ -29,14 +30,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use client::{Client, Questions};
-use definitions::{EXECUTE, INSTRUCTIONS, SEARCH};
+use definitions::{EXECUTE, SEARCH};
 
+pub(crate) use instructions::instructions;
 pub(crate) use through_daemon::ThroughDaemon;
 pub(crate) use wire::Wire;
 
 /// The server. One per client.
 pub(crate) struct Server {
     worker: Worker,
+    instructions: String,
     tools: Vec<Tool>,
     questions: Questions,
 }
@@ -48,8 +51,9 @@ pub(crate) enum Worker {
 }
 
 impl Server {
-    pub(crate) fn new(worker: Worker) -> Self {
-        Self { worker, tools: definitions::tools(), questions: Questions::default() }
+    /// A server that a client knows by these instructions.
+    pub(crate) fn new(worker: Worker, instructions: String) -> Self {
+        Self { worker, instructions, tools: definitions::tools(), questions: Questions::default() }
     }
 }
 
@@ -76,7 +80,7 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         info.server_info = Implementation::new("belljar", env!("CARGO_PKG_VERSION"));
-        info.with_instructions(INSTRUCTIONS)
+        info.with_instructions(self.instructions.as_str())
     }
 
     async fn list_tools(

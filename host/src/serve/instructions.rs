@@ -1,0 +1,70 @@
+//! What a client is told once, when it connects: what is here, what a run may take, and what is not plain from the definitions.
+
+use belljar_catalog::namespaces;
+use belljar_model::{Limits, ServerSpec};
+
+/// Bytes of all servers' names. Whoever has more of them searches.
+const NAMES_BYTES: usize = 600;
+
+/// The instructions of a server over these children.
+pub(crate) fn instructions(servers: &[ServerSpec], limits: &Limits) -> String {
+    let seconds = limits.timeout.as_secs_f64();
+    format!(
+        "The tools of many MCP servers, called from code: find them with search_docs, then write one script for execute_code that \
+         calls, loops, filters and returns only what is needed. {} A run has at most {seconds} s, {} calls and {} of value. \
+         console.log comes back with the answer. Nothing is kept from one run to the next. An image or file that a tool gave \
+         and the script returns is shown as such. A tool that fails throws a ToolError (server, tool, message, content): catch it \
+         where the script can go on.",
+        named(servers),
+        limits.max_calls,
+        limits.max_output.display().iec(),
+    )
+}
+
+fn named(servers: &[ServerSpec]) -> String {
+    let exact: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
+    let names = namespaces(&exact);
+    let mut room = NAMES_BYTES;
+    let fits = |name: &&str| {
+        let left = room.checked_sub(name.len() + 2);
+        room = left.unwrap_or_default();
+        left.is_some()
+    };
+    let shown: Vec<&str> = names.iter().map(|names| names.alias()).take_while(fits).collect();
+    match (names.len(), names.len() - shown.len()) {
+        (0, _) => "No server is configured.".to_owned(),
+        (_, 0) => format!("Servers: {}.", shown.join(", ")),
+        (_, more) => format!("Servers: {}, and {more} more.", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use belljar_model::Transport;
+
+    use super::*;
+
+    fn of(names: &[String]) -> String {
+        let server = |name: &String| ServerSpec::new(name.as_str(), Transport::BuiltIn("x".to_owned()));
+        instructions(&names.iter().map(server).collect::<Vec<_>>(), &Limits::default())
+    }
+
+    #[test]
+    fn the_instructions_name_the_servers_and_the_caps_and_stay_short() {
+        let few = of(&["fs".to_owned(), "my-notes".to_owned()]);
+        for part in [
+            "Servers: fs, my_notes.",
+            "120 s, 1000 calls and 256.0 KiB",
+            "console.log",
+            "ToolError",
+            "image",
+            "Nothing is kept",
+        ] {
+            assert!(few.contains(part), "{part}: {few}");
+        }
+        let many = of(&(0..2_000).map(|number| format!("server{number}")).collect::<Vec<_>>());
+        assert!(many.contains("server0, server1, ") && many.contains(" more."), "{many}");
+        assert!(many.len() < few.len() + NAMES_BYTES + 40, "{} bytes", many.len());
+        assert!(of(&[]).contains("No server is configured."));
+    }
+}
