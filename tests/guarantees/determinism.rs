@@ -11,14 +11,14 @@ use crate::support;
 const CALLS: u64 = 40;
 
 /// Forty calls at once, of which each answers when it pleases, and some work on what they brought.
-const SCRIPT: &str = "
+pub(crate) const SCRIPT: &str = "
     const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => box.answer({ i })));
     const names = answers.map(each => each.name).sort();
     return JSON.stringify(names).length + answers.reduce((sum, each) => sum + each.i, 0);
 ";
 
 /// Answers after a delay of its own choice, which differs for each round; what it answers does not.
-fn tools(round: u64, delays: fn(u64, u64) -> Duration) -> ToolSet {
+pub(crate) fn tools(round: u64, delays: fn(u64, u64) -> Duration) -> ToolSet {
     ToolSet::new().with("box", "answer", Effect::ReadOnly, move |arguments| async move {
         let i = arguments.get("i").and_then(Value::as_u64).unwrap();
         tokio::time::sleep(delays(round, i)).await;
@@ -101,7 +101,7 @@ async fn calls_are_recorded_in_the_order_in_which_the_script_got_their_answers()
 }
 
 /// Scripts of several kinds: what they give does not matter here, what it costs them does.
-const KINDS: [(&str, &str); 8] = [
+pub(crate) const KINDS: [(&str, &str); 8] = [
     ("a sum", "1 + 1"),
     (
         "TypeScript",

@@ -31,6 +31,7 @@ mod numbers;
 mod observed_results;
 mod official_client;
 mod real_servers;
+mod replay;
 mod request;
 mod scripts;
 mod select;

@@ -14,6 +14,7 @@ mod text;
 
 use std::borrow::Cow;
 
+use sha2::{Digest as _, Sha256};
 use wasmtime::{Config, Engine, component::Component};
 
 /// An interpreter: a component of the world `belljar:sandbox/interpreter` on which `init` has run.
@@ -22,7 +23,12 @@ pub struct Image {
     component: Cow<'static, [u8]>,
     /// Machine code for the component, from this crate's own build.
     code: Option<&'static [u8]>,
+    /// The component's SHA-256.
+    digest: [u8; 32],
 }
+
+/// The version of wasmtime that this crate is built with. It decides what fuel an instruction takes.
+pub const WASMTIME: &str = "48.0.8";
 
 /// The SHA-256 of what is embedded, in hexadecimal: which interpreter a program holds can be told and compared.
 #[cfg(feature = "embedded")]
@@ -82,17 +88,24 @@ impl Image {
         let code = &CODE.0;
         #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
         let code = include_bytes!(env!("BELLJAR_IMAGE_CODE")).as_slice();
-        Self { component: Cow::Borrowed(include_bytes!(env!("BELLJAR_IMAGE_COMPONENT"))), code: Some(code) }
+        let digest = from_hex(EMBEDDED_DIGESTS.component);
+        Self { component: Cow::Borrowed(include_bytes!(env!("BELLJAR_IMAGE_COMPONENT"))), code: Some(code), digest }
     }
 
     /// An interpreter of your own: a component that has been pre-initialised. It is compiled when it is loaded.
     pub fn from_component(component: Vec<u8>) -> Self {
-        Self { component: Cow::Owned(component), code: None }
+        let digest = Sha256::digest(&component).into();
+        Self { component: Cow::Owned(component), code: None, digest }
     }
 
     /// The component, as WebAssembly.
     pub fn component(&self) -> &[u8] {
         &self.component
+    }
+
+    /// The SHA-256 of the component: which interpreter this is.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
     }
 
     /// Makes the image ready for an engine that was made with [`config`] and any allocation strategy.
@@ -115,6 +128,17 @@ impl Image {
     }
 }
 
+/// A SHA-256 from its hexadecimal digits, as the build script writes it.
+#[cfg(feature = "embedded")]
+fn from_hex(digits: &str) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+        let pair = std::str::from_utf8(pair).expect("the build script writes digits");
+        *byte = u8::from_str_radix(pair, 16).expect("the build script writes digits");
+    }
+    bytes
+}
+
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use text::load as deserialize;
 
@@ -133,9 +157,14 @@ unsafe fn deserialize(engine: &Engine, code: &'static [u8]) -> wasmtime::Result<
 mod tests {
     use std::fmt::Write as _;
 
-    use sha2::{Digest as _, Sha256};
-
     use super::*;
+
+    #[test]
+    fn the_version_of_wasmtime_is_the_locked_one() {
+        let lock = include_str!("../../../Cargo.lock");
+        let entry = format!("name = \"wasmtime\"\nversion = \"{WASMTIME}\"");
+        assert!(lock.contains(&entry), "WASMTIME is {WASMTIME}, and Cargo.lock has another version");
+    }
 
     #[test]
     fn the_embedded_interpreter_goes_by_the_sha256_of_its_bytes() {
@@ -147,6 +176,7 @@ mod tests {
         };
         let image = Image::embedded();
         assert_eq!(digest(image.component()), EMBEDDED_DIGESTS.component);
+        assert_eq!(image.digest(), <[u8; 32]>::from(Sha256::digest(image.component())));
         assert_eq!(digest(image.code.expect("there is machine code")), EMBEDDED_DIGESTS.code);
     }
 

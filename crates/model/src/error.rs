@@ -88,6 +88,13 @@ pub struct LimitHit {
     pub unit: &'static str,
 }
 
+impl LimitHit {
+    /// Whether it is a limit on time, which the same script meets elsewhere when it runs again.
+    pub fn is_of_time(&self) -> bool {
+        self.unit == "ms"
+    }
+}
+
 /// Why a run failed. Written to be read by the model that has to repair its script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunError {

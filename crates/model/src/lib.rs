@@ -38,7 +38,7 @@ pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules
 pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use media::{Media, bytes_beside_media, may_hold_media, take_media};
 pub use nearest::nearest;
-pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Usage};
+pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Recorded, Usage};
 pub use path::{PathFault, ToolPath};
 pub use redact::{MASK, Redactor};
 pub use runs::RunsPatch;

@@ -21,6 +21,20 @@ pub struct Outcome {
     /// The calls and timers, by the number in which the script began them, in the order in which it got their answers. Not part
     /// of the JSON: with it, a run can be repeated exactly.
     pub order: Vec<u64>,
+    /// What the run took in, where it was to be recorded. Not part of the JSON either.
+    pub recording: Option<Recorded>,
+}
+
+/// What is there of a run that was to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recorded {
+    /// The recording, from which the run can be replayed.
+    Whole(Vec<u8>),
+    /// There is none.
+    NotReplayable {
+        /// Why.
+        reason: String,
+    },
 }
 
 impl Outcome {
@@ -33,6 +47,7 @@ impl Outcome {
             calls: Vec::new(),
             usage: Usage::default(),
             order: Vec::new(),
+            recording: None,
         }
     }
 
@@ -168,6 +183,7 @@ mod tests {
             }],
             usage: Usage { tool_calls: 1, output_bytes: 7, fuel: Some(9), ..Usage::default() },
             order: vec![1],
+            recording: None,
         };
         assert_eq!(
             serde_json::to_string(&ok).expect("json"),

@@ -1,5 +1,7 @@
 //! What to run.
 
+use belljar_model::ByteSize;
+
 /// A script.
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -12,12 +14,14 @@ pub struct Program {
     /// In which order the script gets its answers: [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. As they come,
     /// where there is none. A script that does not ask again for what it asked for then waits for it until its timeout.
     pub order: Option<Vec<u64>>,
+    /// How many bytes a recording of the run may have, if there is to be one. What goes beyond ends the recording, and not the run.
+    pub max_recording: Option<ByteSize>,
 }
 
 impl Program {
     /// A script with a fresh seed.
     pub fn new(source: impl Into<String>) -> Self {
-        Self { source: source.into(), client: String::new(), seed: None, order: None }
+        Self { source: source.into(), client: String::new(), seed: None, order: None, max_recording: None }
     }
 
     /// The same script, on behalf of a client.
@@ -31,6 +35,13 @@ impl Program {
     #[must_use]
     pub fn with_seed(mut self, seed: [u8; 32]) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// The same script, whose run is recorded within so many bytes: [`Outcome::recording`](belljar_model::Outcome::recording).
+    #[must_use]
+    pub fn with_recording(mut self, max: ByteSize) -> Self {
+        self.max_recording = Some(max);
         self
     }
 

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use belljar_model::{
     ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage, bytes_beside_media,
 };
+use belljar_recording::Cause;
 use tokio::sync::Semaphore;
 use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::{
-    Program, Tools, failure,
+    Namespace, Tools, failure,
     holdings::Holdings,
-    host::{Journal, Meter, RunState, Shared, glass, milliseconds},
+    host::{Journal, Meter, RunState, Shared, Tape, glass, milliseconds},
     inbox::Inbox,
     overflow::Overflow,
+    replay::Replay,
     turn::Turn,
 };
 
@@ -30,6 +32,27 @@ pub(crate) struct Host<'sandbox> {
     pub(crate) overflow: Overflow,
 }
 
+/// A run that is to begin.
+pub(crate) struct Run<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) namespaces: Vec<Namespace>,
+    pub(crate) seed: [u8; 32],
+    pub(crate) order: Option<Vec<u64>>,
+    pub(crate) limits: &'a Limits,
+    /// What its clocks are held against, which are other limits where it is a replay.
+    pub(crate) time: &'a Limits,
+    pub(crate) tools: Arc<dyn Tools>,
+    pub(crate) tape: Tape,
+}
+
+/// A run that has ended.
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    /// The limit on time that ended it.
+    pub(crate) overdue: Option<LimitHit>,
+    pub(crate) replay: Option<Replay>,
+}
+
 /// How a run came to its end.
 enum End {
     Ended(wasmtime::Result<Result<String, glass::Failure>>),
@@ -37,39 +60,33 @@ enum End {
     Cancelled,
 }
 
-/// Runs `program` in an instance of its own, until it ends or `cancelled` does.
+/// Runs a script in an instance of its own, until it ends or `cancelled` does.
 ///
 /// # Cancellation
 /// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
-pub(crate) async fn run(
-    host: &Host<'_>,
-    program: &Program,
-    limits: &Limits,
-    tools: Arc<dyn Tools>,
-    cancelled: impl Future<Output = ()>,
-) -> Outcome {
+pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Output = ()>) -> Ended {
+    let Run { source, namespaces, seed, order, limits, time, tools, tape } = run;
     let holdings = Holdings::new(limits.max_held.as_u64(), host.overflow.exists());
-    let meter = Arc::new(Meter::new(limits));
+    let meter = Arc::new(Meter::new(time));
     let shared = Shared {
-        inbox: Inbox::new(program.order.clone(), holdings.clone()),
+        inbox: Inbox::new(order, holdings.clone()),
         journal: Journal::new(holdings.clone()),
         turn: Arc::new(Turn::new(host.turns.clone(), meter.clone())),
         meter,
         holdings,
         overflow: host.overflow.clone(),
     };
-    let namespaces: Vec<glass::Namespace> = tools
-        .namespaces()
+    let namespaces: Vec<glass::Namespace> = namespaces
         .into_iter()
         .map(|namespace| glass::Namespace { server: namespace.server, globals: namespace.globals })
         .collect();
-    let state = RunState::new(limits.clone(), tools, namespaces.len(), program.seed, &shared);
+    let state = RunState::new(limits.clone(), tools, namespaces.len(), seed, &shared, tape);
     let mut store = match open_store(host.engine, state, limits, &shared) {
         Ok(store) => store,
-        Err(error) => return Outcome::refused(internal(&error)),
+        Err(error) => return Ended { outcome: Outcome::refused(internal(&error)), overdue: None, replay: None },
     };
     let request = glass::Program {
-        source: program.source.clone(),
+        source: source.to_owned(),
         namespaces,
         // Which part of it is media, the host decides.
         max_output: as_u32(limits.max_value_bytes()),
@@ -92,29 +109,42 @@ pub(crate) async fn run(
     };
 
     shared.turn.end();
-    for (number, record) in shared.inbox.late() {
-        shared.journal.end(number, record);
-    }
+    let fuel = store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left));
+    end_open_calls(&mut store, &shared);
     let (wall, computed, waited) = shared.meter.read();
     let notes = shared.journal.close();
+    let mut cause = Cause::Script;
+    let mut overdue = None;
     let result = match ended {
         End::Ended(Ok(Ok(value))) => accepted(value, limits),
         End::Ended(Ok(Err(failure))) => {
-            let error = failure::reported(failure, &program.source, limits);
+            let error = failure::reported(failure, source, limits);
             Err(failure::with_refusal(error, notes.refusal))
         }
-        End::Ended(Err(trap)) => Err(failure::trapped(&trap, notes.hit, &store, limits)),
-        End::Overdue(hit) => Err(failure::limit(hit)),
-        End::Cancelled => Err(failure::cancelled()),
+        End::Ended(Err(trap)) => {
+            overdue = notes.hit.clone().filter(LimitHit::is_of_time);
+            Err(failure::trapped(&trap, notes.hit, &store, limits))
+        }
+        End::Overdue(hit) => {
+            overdue = Some(hit.clone());
+            Err(failure::limit(hit))
+        }
+        End::Cancelled => {
+            cause = Cause::Cancelled;
+            Err(failure::cancelled())
+        }
     };
+    if let Some(LimitHit { name, max, used, .. }) = &overdue {
+        cause = Cause::Time { limit: name, max: *max, used: *used };
+    }
     let usage = Usage {
         wall_ms: Some(milliseconds(wall)),
         guest_ms: Some(milliseconds(computed)),
         wait_ms: Some(milliseconds(waited)),
-        fuel: store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left)),
+        fuel,
         peak_memory_bytes: Some(store.data().limiter.peak()),
         peak_held_bytes: Some(shared.holdings.peak()),
-        source_bytes: program.source.len() as u64,
+        source_bytes: source.len() as u64,
         tool_calls: notes.calls_begun,
         concurrent_calls: notes.concurrent_calls,
         largest_arguments_bytes: notes.largest_arguments,
@@ -123,7 +153,39 @@ pub(crate) async fn run(
         log_lines: notes.log_lines,
         output_bytes: result.as_ref().map_or(0, |value| value.as_str().len() as u64),
     };
-    Outcome { result, media: Vec::new(), logs: notes.logs, calls: notes.calls, usage, order: notes.order }
+    let mut outcome = Outcome {
+        result,
+        media: Vec::new(),
+        logs: notes.logs,
+        calls: notes.calls,
+        usage,
+        order: notes.order,
+        recording: None,
+    };
+    let state = store.data_mut();
+    outcome.recording = state.recorder.end(cause, &outcome);
+    Ended { outcome, overdue, replay: state.replay.take() }
+}
+
+/// Notes what became of the calls whose answers the script never got.
+fn end_open_calls(store: &mut Store<RunState>, shared: &Shared) {
+    let RunState { recorder, replay, .. } = store.data_mut();
+    if let Some(replay) = replay {
+        for (number, kept) in replay.unanswered() {
+            let record = shared.journal.open_tool(number).and_then(|tool| kept.map(|kept| kept.of(&tool)));
+            recorder.unanswered(number, record.as_ref());
+            shared.journal.end(number, record);
+        }
+    }
+    // Those that came come first. What is left never had an answer.
+    for (number, record) in shared.inbox.late() {
+        recorder.unanswered(number, record.as_ref());
+        shared.journal.end(number, record);
+    }
+    for (number, record) in shared.journal.unanswered() {
+        recorder.unanswered(number, Some(&record));
+        shared.journal.end(number, Some(record));
+    }
 }
 
 /// Waits for the time at which a run that stands still has had its time.

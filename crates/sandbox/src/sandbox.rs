@@ -3,19 +3,23 @@
 use std::{pin::pin, sync::Arc};
 
 use belljar_image::{CodeOrigin, Image, ImageError};
-use belljar_model::{ByteSize, LimitHit, Limits, Outcome};
+use belljar_model::{ByteSize, LimitHit, Limits, LimitsPatch, Outcome};
+use belljar_recording::{Cause, EngineId, Recording, Server, Start, Writer};
 use cap_std::fs::Dir;
+use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
 use tokio::sync::Semaphore;
 use wasmtime::{Engine, component::Linker};
 
 use crate::{
-    Program, SandboxOptions, Tools,
+    Divergence, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools,
     admission::Admission,
     failure,
-    host::{self, RunState, glass},
+    host::{self, RunState, Tape, glass},
     overflow::Overflow,
     pool,
-    run::{self, Host},
+    recorder::Recorder,
+    replay::{self, Replay},
+    run::{self, Host, Run},
     ticker::Ticker,
 };
 
@@ -29,6 +33,7 @@ pub struct Sandbox {
     /// The right to compute for a tick.
     turns: Arc<Semaphore>,
     overflow: Option<Arc<Dir>>,
+    id: EngineId,
 }
 
 /// Why there is no sandbox.
@@ -75,6 +80,7 @@ impl Sandbox {
             );
         }
         Ok(Self {
+            id: EngineId { component: image.digest(), wasmtime: belljar_image::WASMTIME.to_owned() },
             interpreter,
             origin: loaded.origin,
             ticker: Ticker::start(engine.clone())?,
@@ -124,36 +130,112 @@ impl Sandbox {
         }
         let mut cancelled = pin!(cancelled);
         let admitted = tokio::select! {
-            admitted = self.admission.admit(&program.client, reserved(limits)) => admitted,
+            admitted = self.admission.admit(&program.client, reserved(limits, program.max_recording)) => admitted,
             () = cancelled.as_mut() => Err(failure::cancelled()),
         };
         let _slot = match admitted {
             Ok(slot) => slot,
             Err(error) => return Outcome::refused(error),
         };
+        let seed = program.seed.unwrap_or_else(|| ChaCha12Rng::from_os_rng().get_seed());
+        let namespaces = tools.namespaces();
+        let writer = program.max_recording.map(|max| {
+            let start = Start {
+                engine: self.id.clone(),
+                source: program.source.clone(),
+                seed,
+                limits: limits.clone(),
+                servers: namespaces.iter().map(server).collect(),
+            };
+            Writer::new(&start, max)
+        });
+        let run = Run {
+            source: &program.source,
+            namespaces,
+            seed,
+            order: program.order,
+            limits,
+            time: limits,
+            tools,
+            tape: Tape { recorder: Recorder::new(writer), replay: None },
+        };
         let _running = self.ticker.running();
-        let host = Host {
+        run::run(&self.host(), run, cancelled).await.outcome
+    }
+
+    /// Repeats a recorded run without its tools: no tool is called, no timer waits, and no clock is read. It ends in the outcome that was
+    /// recorded, equal in value, logs and calls, and in fuel where this is the [engine](Sandbox::engine_id) that ran it.
+    ///
+    /// `ceiling` bounds what the replay may take, since a recording may come from anywhere: its time is held against `timeout` and `compute`,
+    /// and what was recorded with other limits above it is refused.
+    ///
+    /// # Errors
+    /// [`ReplayError`]: the first difference, before anything that comes after it.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the replay.
+    pub async fn replay(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
+        let start = recording.start();
+        let recorded =
+            LimitsPatch { timeout: None, compute: None, wait: None, call: None, ..LimitsPatch::from(&start.limits) };
+        recorded.within(ceiling)?;
+        let end = recording.end().ok_or_else(|| ReplayError::Diverged(Divergence::new("the recording has no end")))?;
+        let is_by_itself = end.cause == Cause::Script;
+        // A run that was ended from outside comes to its end again by the fuel that it had used by then.
+        let limits = Limits { fuel: if is_by_itself { start.limits.fuel } else { end.fuel }, ..start.limits.clone() };
+        let _slot = self.admission.admit("replay", reserved(&limits, None)).await.map_err(ReplayError::Run)?;
+        let _running = self.ticker.running();
+
+        let is_exact = start.engine == self.id;
+        let namespaces = start
+            .servers
+            .iter()
+            .map(|server| Namespace { server: server.name.clone(), globals: server.globals.clone() });
+        let run = Run {
+            source: &start.source,
+            namespaces: namespaces.collect(),
+            seed: start.seed,
+            order: None,
+            limits: &limits,
+            time: ceiling,
+            tools: Arc::new(ToolSet::new()),
+            tape: Tape { recorder: Recorder::new(None), replay: Some(Replay::new(recording.clone(), is_exact)) },
+        };
+        let ended = run::run(&self.host(), run, std::future::pending()).await;
+        replay::compared(ended, &end, is_exact)
+    }
+
+    /// Which engine this is. Two that are equal use the same fuel for the same run.
+    pub fn engine_id(&self) -> &EngineId {
+        &self.id
+    }
+
+    fn host(&self) -> Host<'_> {
+        Host {
             engine: &self.engine,
             interpreter: &self.interpreter,
             turns: &self.turns,
             overflow: Overflow::new(self.overflow.clone()),
-        };
-        run::run(&host, &program, limits, tools, cancelled).await
+        }
     }
 }
 
-/// What a run may take of the process: its own memory, and what is held for it outside.
-fn reserved(limits: &Limits) -> ByteSize {
-    ByteSize::b(limits.memory.as_u64().saturating_add(limits.max_held.as_u64()))
+/// What a run may take of the process: its own memory, what is held for it outside, and its recording.
+fn reserved(limits: &Limits, recording: Option<ByteSize>) -> ByteSize {
+    let held = limits.memory.as_u64().saturating_add(limits.max_held.as_u64());
+    ByteSize::b(held.saturating_add(recording.map_or(0, |max| max.as_u64())))
+}
+
+fn server(namespace: &Namespace) -> Server {
+    Server { name: namespace.server.clone(), globals: namespace.globals.clone() }
 }
 
 #[cfg(all(test, feature = "embedded"))]
 mod tests {
     use super::*;
     use crate::{
-        ToolSet,
         holdings::Holdings,
-        host::{Journal, Meter, Shared},
+        host::{Journal, Meter, Shared, Tape},
         inbox::Inbox,
         turn::Turn,
     };
@@ -169,7 +251,8 @@ mod tests {
         let journal = Journal::new(holdings.clone());
         let turn = Arc::new(Turn::new(sandbox.turns.clone(), meter.clone()));
         let shared = Shared { inbox, journal, turn, meter, holdings, overflow: Overflow::new(None) };
-        let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, None, &shared);
+        let tape = Tape { recorder: Recorder::new(None), replay: None };
+        let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, [0; 32], &shared, tape);
         let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");
         let instance = sandbox.interpreter.instantiate_async(&mut store).await.expect("an instance");
         let program = |source: &str| glass::Program {

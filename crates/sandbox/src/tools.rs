@@ -172,6 +172,11 @@ impl Directory {
         &self.names
     }
 
+    /// The properties and their tools, in their order.
+    pub fn properties(&self) -> impl Iterator<Item = (&str, &GrantedTool)> {
+        self.names.split('\n').zip(&self.tools)
+    }
+
     /// The tool behind a property, by the property's position.
     pub fn tool(&self, entry: usize) -> Option<&GrantedTool> {
         self.tools.get(entry)

@@ -166,8 +166,15 @@ fn take(number: u64) -> Vec<u8> {
 }
 
 fn outcome(result: Result<JsonText, RunError>, order: Vec<u64>) -> Vec<u8> {
-    let outcome =
-        Outcome { result, media: Vec::new(), logs: Vec::new(), calls: Vec::new(), usage: Usage::default(), order };
+    let outcome = Outcome {
+        result,
+        media: Vec::new(),
+        logs: Vec::new(),
+        calls: Vec::new(),
+        usage: Usage::default(),
+        order,
+        recording: None,
+    };
     from_worker::outcome(1, &outcome)
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
         namespaces.push(Namespace { server, globals });
     }
     reader.end()?;
-    let program = Program { source, client, seed, order };
+    let program = Program { source, client, seed, order, max_recording: None };
     Ok(Begin { program, limits: limits.over(&Limits::default()), namespaces })
 }
 
@@ -197,7 +197,7 @@ mod tests {
         let arrived = parse_run(body(&run(5, &program, &limits, &namespaces))).expect("a run");
         assert_eq!(arrived.limits, limits);
         assert_eq!(arrived.namespaces, namespaces);
-        let Program { source, client, seed, order } = arrived.program;
+        let Program { source, client, seed, order, max_recording: _ } = arrived.program;
         assert_eq!((source.as_str(), client.as_str()), ("return 1", "c"));
         assert_eq!((seed, order), (Some([7; 32]), Some(vec![3, 1, 2])));
     }

@@ -1,5 +1,8 @@
 //! The imports of `catalog`: what scripts may read about the tools.
 
+use belljar_model::JsonText;
+use belljar_recording::Question;
+
 use super::{RunState, glass::belljar::sandbox::catalog::Host};
 
 /// Bytes of a query; what is over does not count.
@@ -10,19 +13,38 @@ const MAX_NAME: usize = 8 * 1024;
 impl Host for RunState {
     async fn list(&mut self, server: Option<String>) -> wasmtime::Result<Result<String, String>> {
         let server = server.map(|name| bounded(name, MAX_NAME));
-        let answer = self.turn.wait_for(self.tools.list(server)).await;
-        Ok(answer.map(|text| text.as_str().to_owned()))
+        let answer = match &mut self.replay {
+            Some(replay) => replay.catalog(Question::List(server.as_deref()))?,
+            None => self.turn.wait_for(self.tools.list(server.clone())).await.map(JsonText::into_string),
+        };
+        self.recorder.catalog(Question::List(server.as_deref()), plain(&answer));
+        Ok(answer)
     }
 
     async fn search(&mut self, query: String, limit: u32) -> wasmtime::Result<String> {
-        let answer = self.turn.wait_for(self.tools.search(bounded(query, MAX_QUERY), limit as usize)).await;
-        Ok(answer.as_str().to_owned())
+        let query = bounded(query, MAX_QUERY);
+        let answer = match &mut self.replay {
+            // A search is never refused.
+            Some(replay) => replay.catalog(Question::Search { query: &query, limit })?.unwrap_or_else(|reason| reason),
+            None => self.turn.wait_for(self.tools.search(query.clone(), limit as usize)).await.into_string(),
+        };
+        self.recorder.catalog(Question::Search { query: &query, limit }, Ok(&answer));
+        Ok(answer)
     }
 
     async fn describe(&mut self, path: String) -> wasmtime::Result<Result<String, String>> {
-        let answer = self.turn.wait_for(self.tools.describe(bounded(path, MAX_NAME))).await;
-        Ok(answer.map(|text| text.as_str().to_owned()))
+        let path = bounded(path, MAX_NAME);
+        let answer = match &mut self.replay {
+            Some(replay) => replay.catalog(Question::Describe(&path))?,
+            None => self.turn.wait_for(self.tools.describe(path.clone())).await.map(JsonText::into_string),
+        };
+        self.recorder.catalog(Question::Describe(&path), plain(&answer));
+        Ok(answer)
     }
+}
+
+fn plain(answer: &Result<String, String>) -> Result<&str, &str> {
+    answer.as_deref().map_err(String::as_str)
 }
 
 fn bounded(mut text: String, max: usize) -> String {

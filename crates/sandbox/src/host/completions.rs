@@ -12,12 +12,19 @@ use super::{
 use crate::{
     CallFault,
     inbox::{self, Answer, Kept},
+    replay::HandOver,
 };
 
 impl Host for RunState {
     async fn next(&mut self) -> wasmtime::Result<Completion> {
         if self.outstanding == 0 {
             return Err(wasmtime::Error::msg("the guest waits, and no call and no timer is outstanding"));
+        }
+        if self.replay.is_some() {
+            let (number, event) = self.replayed()?;
+            self.outstanding -= 1;
+            self.journal.handed_over(number);
+            return Ok(Completion { number: u32::try_from(number)?, event });
         }
         // Taken only when the run has its turn: if it ends before, the inbox still knows what had come.
         let inbox::Completion { number, event } = loop {
@@ -31,7 +38,10 @@ impl Host for RunState {
         };
         let event = match event {
             inbox::Event::Answer(answer) => self.hand_over(number, answer).await,
-            inbox::Event::Elapsed => Event::Elapsed,
+            inbox::Event::Elapsed => {
+                self.recorder.elapsed(number);
+                Event::Elapsed
+            }
         };
         self.outstanding -= 1;
         self.journal.handed_over(number);
@@ -53,12 +63,43 @@ impl RunState {
             }
             Err(fault) => (Err(fault), record),
         };
+        self.recorder.answer(number, &result, record.as_ref());
         self.journal.end(number, record);
-        match result {
-            Ok(text) => Event::Answer(JsonText::into_string(text)),
-            Err(CallFault { message, hint, is_refusal }) => {
-                Event::Fault(CallError { message, hint, refused: is_refusal })
+        event(result)
+    }
+
+    /// What the recording hands over next.
+    fn replayed(&mut self) -> wasmtime::Result<(u64, Event)> {
+        let Some(replay) = &mut self.replay else {
+            return Err(wasmtime::Error::msg("there is no recording"));
+        };
+        match replay.next()? {
+            HandOver::Elapsed { number } => {
+                if !self.inbox.cancel_timer(number) {
+                    return Err(replay.not_open(number).into());
+                }
+                self.recorder.elapsed(number);
+                Ok((number, Event::Elapsed))
+            }
+            HandOver::Answer { number, result, kept } => {
+                let Some(tool) = self.journal.open_tool(number) else {
+                    return Err(replay.not_open(number).into());
+                };
+                if let Ok(text) = &result {
+                    self.journal.received(text.as_str().len());
+                }
+                let record = kept.map(|kept| kept.of(&tool));
+                self.recorder.answer(number, &result, record.as_ref());
+                self.journal.end(number, record);
+                Ok((number, event(result)))
             }
         }
+    }
+}
+
+fn event(result: Result<JsonText, CallFault>) -> Event {
+    match result {
+        Ok(text) => Event::Answer(JsonText::into_string(text)),
+        Err(CallFault { message, hint, is_refusal }) => Event::Fault(CallError { message, hint, refused: is_refusal }),
     }
 }

@@ -114,6 +114,17 @@ impl Journal {
         self.lock().open.contains_key(&number)
     }
 
+    /// The tool of a call whose answer the guest does not have yet.
+    pub(crate) fn open_tool(&self, number: u64) -> Option<GrantedTool> {
+        self.lock().open.get(&number).map(|call| call.tool.clone())
+    }
+
+    /// Calls whose answer the guest does not have yet, with what is noted of one whose answer never came.
+    pub(crate) fn unanswered(&self) -> Vec<(u64, CallRecord)> {
+        let notes = self.lock();
+        notes.open.iter().map(|(number, call)| (*number, unanswered(&call.tool, call.begun))).collect()
+    }
+
     /// Notes the size of a call's result.
     pub(crate) fn received(&self, bytes: usize) {
         let mut notes = self.lock();
@@ -148,13 +159,9 @@ impl Journal {
         self.lock().hit.get_or_insert(hit);
     }
 
-    /// All notes, with the calls that were still under way.
+    /// All notes. No call is open any more.
     pub(crate) fn close(&self) -> Notes {
-        let mut notes = std::mem::take(&mut *self.lock());
-        for OpenCall { tool, begun, .. } in std::mem::take(&mut notes.open).into_values() {
-            notes.calls.push(unanswered(&tool, begun));
-        }
-        notes
+        std::mem::take(&mut *self.lock())
     }
 
     fn lock(&self) -> MutexGuard<'_, Notes> {

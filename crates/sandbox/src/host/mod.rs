@@ -16,7 +16,7 @@ mod wasi;
 use std::sync::Arc;
 
 use belljar_model::{LimitHit, Limits};
-use rand::{SeedableRng as _, rngs::StdRng};
+use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
 use tokio::task::JoinSet;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 
@@ -26,7 +26,8 @@ pub(crate) use meter::{Meter, Phase};
 pub(crate) use wasi::stderr_text;
 
 use crate::{
-    Directory, Tools, holdings::Holdings, inbox::Inbox, limiter::MemoryLimiter, overflow::Overflow, turn::Turn,
+    Directory, Tools, holdings::Holdings, inbox::Inbox, limiter::MemoryLimiter, overflow::Overflow, recorder::Recorder,
+    replay::Replay, turn::Turn,
 };
 
 /// The glass, as generated from `wit/sandbox.wit`.
@@ -37,7 +38,6 @@ pub(crate) mod glass {
         world: "interpreter",
         imports: {
             "belljar:sandbox/completions.next": async | trappable,
-            "belljar:sandbox/tools.directory": async | trappable,
             "belljar:sandbox/catalog.list": async | trappable,
             "belljar:sandbox/catalog.search": async | trappable,
             "belljar:sandbox/catalog.describe": async | trappable,
@@ -73,8 +73,18 @@ pub(crate) struct RunState {
     meter: Arc<Meter>,
     holdings: Holdings,
     overflow: Overflow,
-    random: StdRng,
+    /// The generator has a name, so that a seed gives the same numbers with every version of belljar.
+    random: ChaCha12Rng,
+    pub(crate) recorder: Recorder,
+    /// What answers the guest in place of the world.
+    pub(crate) replay: Option<Replay>,
     stderr: wasi::Stderr,
+}
+
+/// What a run writes down, and what it is answered from.
+pub(crate) struct Tape {
+    pub(crate) recorder: Recorder,
+    pub(crate) replay: Option<Replay>,
 }
 
 /// What a run shares with whoever sees to its end.
@@ -92,8 +102,9 @@ impl RunState {
         limits: Limits,
         tools: Arc<dyn Tools>,
         namespaces: usize,
-        seed: Option<[u8; 32]>,
+        seed: [u8; 32],
         shared: &Shared,
+        tape: Tape,
     ) -> Self {
         let mut handles = ResourceTable::new();
         handles.set_max_capacity(crate::run::MAX_HANDLES);
@@ -112,7 +123,9 @@ impl RunState {
             meter: shared.meter.clone(),
             holdings: shared.holdings.clone(),
             overflow: shared.overflow.clone(),
-            random: seed.map_or_else(StdRng::from_os_rng, StdRng::from_seed),
+            random: ChaCha12Rng::from_seed(seed),
+            recorder: tape.recorder,
+            replay: tape.replay,
             stderr: wasi::Stderr::default(),
             limits,
         }
@@ -143,6 +156,12 @@ impl HasData for RunState {
 
 /// Links the imports of the world, and no other.
 pub(crate) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
+    use glass::belljar::sandbox::{catalog, completions, console, timers};
+
     wasi::link(linker)?;
-    glass::Interpreter::add_to_linker::<_, RunState>(linker, |state| state)
+    tools::link(linker)?;
+    catalog::add_to_linker::<_, RunState>(linker, |state| state)?;
+    console::add_to_linker::<_, RunState>(linker, |state| state)?;
+    timers::add_to_linker::<_, RunState>(linker, |state| state)?;
+    completions::add_to_linker::<_, RunState>(linker, |state| state)
 }

@@ -9,6 +9,10 @@ use super::{RunState, glass::belljar::sandbox::timers::Host};
 impl Host for RunState {
     fn begin(&mut self, milliseconds: u32) -> wasmtime::Result<u32> {
         let number = self.admit()?;
+        if let Some(replay) = &mut self.replay {
+            replay.timer(number.into(), milliseconds)?;
+        }
+        self.recorder.timer(number.into(), milliseconds);
         self.inbox.begin_timer(number.into(), Instant::now() + Duration::from_millis(milliseconds.into()));
         Ok(number)
     }

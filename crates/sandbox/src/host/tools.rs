@@ -2,21 +2,24 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
     task::{Context, Waker},
     time::Instant,
 };
 
 use belljar_model::{JsonBounds, JsonText, LimitHit};
 use futures::FutureExt as _;
-use wasmtime::component::Resource;
+use wasmtime::{
+    StoreContextMut,
+    component::{Linker, Resource, ResourceType},
+};
 
 use super::{
     RunState,
     calls::{MAX_ERROR, arguments_fault, bounded, panicked, record},
-    glass::belljar::sandbox::tools::{Host, HostTool},
 };
 use crate::{
-    AnswerRoom, CallFault, GrantedTool,
+    AnswerRoom, CallFault, Directory, GrantedTool,
     holdings::Place,
     inbox::{Answer, Kept},
     overflow::Overflow,
@@ -26,14 +29,44 @@ use crate::{
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct Handle(GrantedTool);
 
-impl Host for RunState {
+/// Links the interface by hand: the generated code does not show the store to a function, and only the store knows the fuel that has been used
+/// when a call begins.
+pub(super) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
+    let mut tools = linker.instance("belljar:sandbox/tools@0.1.0")?;
+    tools.resource("tool", ResourceType::host::<Handle>(), |mut store: StoreContextMut<'_, RunState>, handle| {
+        store.data_mut().handles.delete(Resource::<Handle>::new_own(handle))?;
+        Ok(())
+    })?;
+    tools.func_wrap_async("directory", |mut store: StoreContextMut<'_, RunState>, (namespace,): (u32,)| {
+        Box::new(async move { Ok((store.data_mut().directory(namespace).await?,)) })
+    })?;
+    tools.func_wrap("open", |mut store: StoreContextMut<'_, RunState>, (namespace, entry): (u32, u32)| {
+        Ok((store.data_mut().open(namespace, entry)?,))
+    })?;
+    tools.func_wrap(
+        "[method]tool.begin",
+        |mut store: StoreContextMut<'_, RunState>, (handle, arguments): (Resource<Handle>, String)| {
+            let fuel_left = store.get_fuel()?;
+            Ok((store.data_mut().begin_call(&handle, arguments, fuel_left)?,))
+        },
+    )
+}
+
+impl RunState {
     async fn directory(&mut self, namespace: u32) -> wasmtime::Result<Result<String, String>> {
+        let number = namespace;
         let namespace = namespace as usize;
         match self.directories.get(namespace) {
             None => return Ok(Err(format!("there is no namespace {namespace}"))),
             Some(None) => {
-                let directory = self.turn.wait_for(self.tools.directory(namespace)).await;
-                let directory = directory.map_err(|unavailable| unavailable.reason);
+                let directory: Result<Arc<Directory>, String> = match &mut self.replay {
+                    Some(replay) => replay.directory(number)?.map(Arc::new),
+                    None => {
+                        let directory = self.turn.wait_for(self.tools.directory(namespace)).await;
+                        directory.map_err(|unavailable| unavailable.reason)
+                    }
+                };
+                self.recorder.directory(number, directory.as_deref().map_err(String::as_str));
                 if let Some(place) = self.directories.get_mut(namespace) {
                     *place = Some(directory);
                 }
@@ -58,12 +91,10 @@ impl Host for RunState {
         };
         Ok(Ok(self.handles.push(Handle(tool))?))
     }
-}
 
-impl HostTool for RunState {
     /// Starts a call, and lets it go on by itself if its answer is not there at once.
-    fn begin(&mut self, handle: Resource<Handle>, arguments: String) -> wasmtime::Result<u32> {
-        let tool = self.handles.get(&handle)?.0.clone();
+    fn begin_call(&mut self, handle: &Resource<Handle>, arguments: String, fuel_left: u64) -> wasmtime::Result<u32> {
+        let tool = self.handles.get(handle)?.0.clone();
         if self.calls >= self.limits.max_calls {
             let hit = LimitHit { name: "max_calls", max: self.limits.max_calls, used: self.calls + 1, unit: "calls" };
             return Err(self.exceeded(hit));
@@ -76,10 +107,20 @@ impl HostTool for RunState {
         let number = u64::from(begun);
         self.calls += 1;
         let bytes = arguments.len();
+        let fuel = self.limits.fuel.saturating_sub(fuel_left);
+        if let Some(replay) = &mut self.replay {
+            replay.call(number, &tool.path, &arguments, fuel)?;
+        }
+        self.recorder.call(number, &tool, &arguments, fuel);
         if let Err(hit) = self.journal.begin(number, tool.clone(), bytes) {
             let fault = no_room(bytes, &hit);
             self.journal.refused(&fault.message, hit);
-            self.inbox.put(number, Answer { result: Err(fault), record: None });
+            if self.replay.is_none() {
+                self.inbox.put(number, Answer { result: Err(fault), record: None });
+            }
+            return Ok(begun);
+        }
+        if self.replay.is_some() {
             return Ok(begun);
         }
 
@@ -125,11 +166,6 @@ impl HostTool for RunState {
             self.tasks.spawn(called);
         }
         Ok(begun)
-    }
-
-    fn drop(&mut self, handle: Resource<Handle>) -> wasmtime::Result<()> {
-        self.handles.delete(handle)?;
-        Ok(())
     }
 }
 

@@ -9,7 +9,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rand::RngCore as _;
+use belljar_recording::Clock;
+use rand_chacha::rand_core::RngCore as _;
 use wasmtime::{
     StoreContextMut,
     component::{ComponentType, Lift, Linker, LinkerInstance, Lower, Resource, ResourceType},
@@ -140,15 +141,17 @@ pub(super) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
     }
 
     let mut monotonic_clock = interface(linker, "wasi:clocks/monotonic-clock")?;
-    monotonic_clock
-        .func_wrap("now", |store: Context<'_>, (): ()| Ok((nanoseconds(coarse(store.data().meter.read().0)),)))?;
+    monotonic_clock.func_wrap("now", |mut store: Context<'_>, (): ()| {
+        Ok((nanoseconds(store.data_mut().now(Clock::Monotonic)?),))
+    })?;
     monotonic_clock.func_wrap("resolution", |_: Context<'_>, (): ()| Ok((nanoseconds(CLOCK_RESOLUTION),)))?;
     for function in ["subscribe-duration", "subscribe-instant"] {
         monotonic_clock
             .func_wrap(function, |_: Context<'_>, (_,): (u64,)| Err::<(Resource<Pollable>,), _>(no_waiting()))?;
     }
     let mut wall_clock = interface(linker, "wasi:clocks/wall-clock")?;
-    wall_clock.func_wrap("now", |_: Context<'_>, (): ()| Ok((now(),)))?;
+    wall_clock
+        .func_wrap("now", |mut store: Context<'_>, (): ()| Ok((datetime(store.data_mut().now(Clock::Wall)?),)))?;
     wall_clock.func_wrap("resolution", |_: Context<'_>, (): ()| Ok((datetime(CLOCK_RESOLUTION),)))?;
 
     let mut random = interface(linker, "wasi:random/random")?;
@@ -208,19 +211,27 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn now() -> Datetime {
-    datetime(coarse(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()))
-}
-
 fn datetime(duration: Duration) -> Datetime {
     Datetime { seconds: duration.as_secs(), nanoseconds: duration.subsec_nanos() }
 }
 
-/// The last tick before.
-fn coarse(time: Duration) -> Duration {
-    let tick = CLOCK_RESOLUTION.as_nanos();
-    let beyond = u64::try_from(time.as_nanos() % tick).unwrap_or_default();
-    time.saturating_sub(Duration::from_nanos(beyond))
+impl RunState {
+    /// The last tick of a clock. It ticks in milliseconds, which is what a recording keeps of it.
+    fn now(&mut self, clock: Clock) -> wasmtime::Result<Duration> {
+        let milliseconds = match &mut self.replay {
+            Some(replay) => replay.clock(clock)?,
+            None => whole_milliseconds(match clock {
+                Clock::Wall => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+                Clock::Monotonic => self.meter.read().0,
+            }),
+        };
+        self.recorder.clock(clock, milliseconds);
+        Ok(Duration::from_millis(milliseconds))
+    }
+}
+
+fn whole_milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(all(test, feature = "embedded"))]

@@ -1,0 +1,417 @@
+//! The entries after the first: each is something that crossed between the host and the script.
+
+use std::{convert::Infallible, str::FromStr as _};
+
+use belljar_model::{CallRecord, Effect, JsonText, LogEntry, RunError};
+use minicbor::{Decoder, Encoder, data::Type, decode, encode};
+
+use serde::Serialize;
+
+use crate::{
+    format::{self, kind},
+    start::digest,
+};
+
+/// Writing to memory does not fail. The result is there because the encoder wants one.
+pub(crate) type Encoded = Result<(), encode::Error<Infallible>>;
+
+/// What crossed. Texts are slices of the recording.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry<'a> {
+    /// A clock was read, and read again before it went on.
+    Clock {
+        /// Which.
+        clock: Clock,
+        /// What it said, in milliseconds.
+        milliseconds: u64,
+        /// How often.
+        count: u64,
+    },
+    /// The script looked into a namespace.
+    Directory {
+        /// The position of its server.
+        namespace: u32,
+        /// Its tools, or why there are none.
+        listing: Result<Listing<'a>, &'a str>,
+    },
+    /// The script asked the catalogue.
+    Catalog {
+        /// What it asked.
+        question: Question<'a>,
+        /// What it was told. A search is never refused.
+        answer: Result<&'a str, &'a str>,
+    },
+    /// The script began a call.
+    Call {
+        /// Its number among the calls and timers.
+        number: u64,
+        /// The server's name.
+        server: &'a str,
+        /// The tool's exact name.
+        tool: &'a str,
+        /// Its arguments, as JSON.
+        arguments: &'a str,
+        /// The fuel that had been used by then.
+        fuel: u64,
+    },
+    /// The script began a timer.
+    Timer {
+        /// Its number among the calls and timers.
+        number: u64,
+        /// How long it runs.
+        milliseconds: u32,
+    },
+    /// The script got the answer to a call.
+    Answer {
+        /// The call's number.
+        number: u64,
+        /// What it got.
+        answer: Answer<'a>,
+        /// What the outcome says of the call. Nothing, of one that was never made.
+        kept: Option<Kept<'a>>,
+    },
+    /// The script got the end of a timer.
+    Elapsed {
+        /// The timer's number.
+        number: u64,
+    },
+    /// The run ended before the script got the answer to a call.
+    Unanswered {
+        /// The call's number.
+        number: u64,
+        /// What the outcome says of the call. Nothing, of one that was never made.
+        kept: Option<Kept<'a>>,
+    },
+    /// The run ended.
+    End(End<'a>),
+}
+
+/// A clock that a script can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// What time it is, since 1970.
+    Wall,
+    /// How long the run has taken.
+    Monotonic,
+}
+
+/// A question to the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question<'a> {
+    /// `tools.list`, of one server or of all.
+    List(Option<&'a str>),
+    /// `tools.search`.
+    Search {
+        /// In words.
+        query: &'a str,
+        /// How many results at most.
+        limit: u32,
+    },
+    /// `tools.describe`.
+    Describe(&'a str),
+}
+
+/// What a script got of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// The tool's result, as JSON.
+    Result(&'a str),
+    /// Why there is none.
+    Fault {
+        /// What happened.
+        message: &'a str,
+        /// What to try.
+        hint: Option<&'a str>,
+        /// The call was never made, because its arguments are not what the tool asks for.
+        is_refusal: bool,
+    },
+}
+
+/// What an outcome says of a call, beside the tool's name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kept<'a> {
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// How long it took.
+    pub ms: f64,
+    /// Why it failed, shortened.
+    pub error: Option<&'a str>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct End<'a> {
+    /// What ended it.
+    pub cause: Cause<'a>,
+    /// The fuel that it used.
+    pub fuel: u64,
+    /// What its outcome was.
+    pub digests: Digests,
+}
+
+/// What ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause<'a> {
+    /// The script, or a limit that the same script meets again.
+    Script,
+    /// A limit on time. The same script would meet it elsewhere.
+    Time {
+        /// The limit's name.
+        limit: &'a str,
+        /// Its milliseconds.
+        max: u64,
+        /// The milliseconds that had passed.
+        used: u64,
+    },
+    /// Whoever wanted the run.
+    Cancelled,
+}
+
+/// The SHA-256 of what an outcome has, part by part, so that it can be said which part differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Digests {
+    /// Of the value or the error.
+    pub result: [u8; 32],
+    /// Of the logs.
+    pub logs: [u8; 32],
+    /// Of the calls, without the time that they took.
+    pub calls: [u8; 32],
+}
+
+/// The tools of a namespace. They are read one by one, and are not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listing<'a> {
+    bytes: &'a [u8],
+    count: u64,
+}
+
+/// A property of a namespace, and its tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Property<'a> {
+    /// The property's name.
+    pub name: &'a str,
+    /// The server's name.
+    pub server: &'a str,
+    /// The tool's exact name.
+    pub tool: &'a str,
+    /// What the tool may change.
+    pub effect: Effect,
+}
+
+impl Digests {
+    /// Those of an outcome.
+    pub fn of(result: &Result<JsonText, RunError>, logs: &[LogEntry], calls: &[CallRecord]) -> Self {
+        let result = match result {
+            Ok(value) => format::digest(value.as_str().as_bytes()),
+            Err(error) => of_json(error),
+        };
+        let timeless = |call: &CallRecord| CallRecord { ms: 0.0, ..call.clone() };
+        let calls: Vec<CallRecord> = calls.iter().map(timeless).collect();
+        Self { result, logs: of_json(&logs), calls: of_json(&calls) }
+    }
+}
+
+/// The SHA-256 of something as JSON. What has no JSON (no part of an outcome is like that) has the digest of nothing.
+fn of_json(part: &impl Serialize) -> [u8; 32] {
+    format::digest(&serde_json::to_vec(part).unwrap_or_default())
+}
+
+impl<'a> Listing<'a> {
+    /// The properties, in their order.
+    pub fn properties(self) -> impl Iterator<Item = Property<'a>> {
+        let mut input = Decoder::new(self.bytes);
+        // They were read once when the recording was checked, so that none is missing.
+        (0..self.count).map_while(move |_| Property::decode(&mut input).ok())
+    }
+
+    fn decode(input: &mut Decoder<'a>) -> Result<Self, decode::Error> {
+        let count = length(input)?;
+        let begin = input.position();
+        for _ in 0..count {
+            Property::decode(input)?;
+        }
+        let bytes = input.input().get(begin..input.position()).unwrap_or_default();
+        Ok(Self { bytes, count })
+    }
+}
+
+impl<'a> Property<'a> {
+    pub(crate) fn encode(self, out: &mut Encoder<Vec<u8>>) -> Encoded {
+        out.array(4)?.str(self.name)?.str(self.server)?.str(self.tool)?.str(self.effect.as_str())?.ok()
+    }
+
+    fn decode(input: &mut Decoder<'a>) -> Result<Self, decode::Error> {
+        known(input, 4)?;
+        let (name, server, tool) = (input.str()?, input.str()?, input.str()?);
+        let effect = Effect::from_str(input.str()?).map_err(decode::Error::message)?;
+        Ok(Self { name, server, tool, effect })
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Reads one entry, of any kind but the first.
+    pub(crate) fn decode(input: &mut Decoder<'a>) -> Result<Self, decode::Error> {
+        let items = length(input)?;
+        let kind = input.u8()?;
+        let expected = match kind {
+            kind::ELAPSED => 2,
+            kind::DIRECTORY | kind::TIMER | kind::UNANSWERED => 3,
+            kind::CLOCK | kind::CATALOG | kind::ANSWER | kind::END => 4,
+            kind::CALL => 6,
+            other => return Err(decode::Error::message(format!("an entry of the unknown kind {other}"))),
+        };
+        if items != expected {
+            return Err(decode::Error::message(format!("an entry of kind {kind} has {items} items, not {expected}")));
+        }
+        Ok(match kind {
+            kind::CLOCK => Self::Clock {
+                clock: if input.bool()? { Clock::Monotonic } else { Clock::Wall },
+                milliseconds: input.u64()?,
+                count: input.u64()?,
+            },
+            kind::DIRECTORY => {
+                let namespace = input.u32()?;
+                let listing = match input.datatype()? {
+                    Type::String => Err(input.str()?),
+                    _ => Ok(Listing::decode(input)?),
+                };
+                Self::Directory { namespace, listing }
+            }
+            kind::CATALOG => {
+                let question = Question::decode(input)?;
+                let is_answered = input.bool()?;
+                let text = input.str()?;
+                Self::Catalog { question, answer: if is_answered { Ok(text) } else { Err(text) } }
+            }
+            kind::CALL => Self::Call {
+                number: input.u64()?,
+                server: input.str()?,
+                tool: input.str()?,
+                arguments: input.str()?,
+                fuel: input.u64()?,
+            },
+            kind::TIMER => Self::Timer { number: input.u64()?, milliseconds: input.u32()? },
+            kind::ANSWER => {
+                Self::Answer { number: input.u64()?, answer: Answer::decode(input)?, kept: Kept::decode(input)? }
+            }
+            kind::ELAPSED => Self::Elapsed { number: input.u64()? },
+            kind::UNANSWERED => Self::Unanswered { number: input.u64()?, kept: Kept::decode(input)? },
+            _ => Self::End(End::decode(input)?),
+        })
+    }
+}
+
+impl<'a> Question<'a> {
+    pub(crate) fn encode(self, out: &mut Encoder<Vec<u8>>) -> Encoded {
+        match self {
+            Self::List(server) => text_or_null(out.array(2)?.u8(0)?, server),
+            Self::Search { query, limit } => out.array(3)?.u8(1)?.str(query)?.u32(limit)?.ok(),
+            Self::Describe(path) => out.array(2)?.u8(2)?.str(path)?.ok(),
+        }
+    }
+
+    fn decode(input: &mut Decoder<'a>) -> Result<Self, decode::Error> {
+        Ok(match (length(input)?, input.u8()?) {
+            (2, 0) => Self::List(optional_text(input)?),
+            (3, 1) => Self::Search { query: input.str()?, limit: input.u32()? },
+            (2, 2) => Self::Describe(input.str()?),
+            _ => return Err(decode::Error::message("an unknown question to the catalogue")),
+        })
+    }
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn encode(self, out: &mut Encoder<Vec<u8>>) -> Encoded {
+        match self {
+            Self::Result(text) => out.str(text)?.ok(),
+            Self::Fault { message, hint, is_refusal } => {
+                text_or_null(out.array(3)?.str(message)?, hint)?;
+                out.bool(is_refusal)?.ok()
+            }
+        }
+    }
+
+    fn decode(input: &mut Decoder<'a>) -> Result<Self, decode::Error> {
+        if input.datatype()? == Type::String {
+            return Ok(Self::Result(input.str()?));
+        }
+        known(input, 3)?;
+        Ok(Self::Fault { message: input.str()?, hint: optional_text(input)?, is_refusal: input.bool()? })
+    }
+}
+
+impl<'a> Kept<'a> {
+    pub(crate) fn encode(kept: Option<Self>, out: &mut Encoder<Vec<u8>>) -> Encoded {
+        match kept {
+            None => out.null()?.ok(),
+            Some(Self { ok, ms, error }) => text_or_null(out.array(3)?.bool(ok)?.f64(ms)?, error),
+        }
+    }
+
+    fn decode(input: &mut Decoder<'a>) -> Result<Option<Self>, decode::Error> {
+        if input.datatype()? == Type::Null {
+            input.null()?;
+            return Ok(None);
+        }
+        known(input, 3)?;
+        let (ok, ms, error) = (input.bool()?, input.f64()?, optional_text(input)?);
+        if !(ms >= 0.0 && ms.is_finite()) {
+            return Err(decode::Error::message("a call took no time that there is"));
+        }
+        Ok(Some(Self { ok, ms, error }))
+    }
+}
+
+impl<'a> End<'a> {
+    pub(crate) fn encode(self, out: &mut Encoder<Vec<u8>>) -> Encoded {
+        out.array(4)?.u8(kind::END)?;
+        match self.cause {
+            Cause::Script => out.array(1)?.u8(0)?,
+            Cause::Time { limit, max, used } => out.array(4)?.u8(1)?.str(limit)?.u64(max)?.u64(used)?,
+            Cause::Cancelled => out.array(1)?.u8(2)?,
+        };
+        let Digests { result, logs, calls } = self.digests;
+        out.u64(self.fuel)?.array(3)?.bytes(&result)?.bytes(&logs)?.bytes(&calls)?.ok()
+    }
+
+    fn decode(input: &mut Decoder<'a>) -> Result<Self, decode::Error> {
+        let cause = match (length(input)?, input.u8()?) {
+            (1, 0) => Cause::Script,
+            (4, 1) => Cause::Time { limit: input.str()?, max: input.u64()?, used: input.u64()? },
+            (1, 2) => Cause::Cancelled,
+            _ => return Err(decode::Error::message("an unknown cause of the end")),
+        };
+        let fuel = input.u64()?;
+        known(input, 3)?;
+        let digests = Digests { result: digest(input)?, logs: digest(input)?, calls: digest(input)? };
+        Ok(Self { cause, fuel, digests })
+    }
+}
+
+fn text_or_null(out: &mut Encoder<Vec<u8>>, text: Option<&str>) -> Encoded {
+    match text {
+        Some(text) => out.str(text)?.ok(),
+        None => out.null()?.ok(),
+    }
+}
+
+fn optional_text<'a>(input: &mut Decoder<'a>) -> Result<Option<&'a str>, decode::Error> {
+    if input.datatype()? == Type::Null {
+        input.null()?;
+        return Ok(None);
+    }
+    input.str().map(Some)
+}
+
+/// How many items the array has that begins here.
+pub(crate) fn length(input: &mut Decoder<'_>) -> Result<u64, decode::Error> {
+    input.array()?.ok_or_else(|| decode::Error::message("an array does not say how many items it has"))
+}
+
+/// An array of so many items begins here.
+pub(crate) fn known(input: &mut Decoder<'_>, items: u64) -> Result<(), decode::Error> {
+    match length(input)? {
+        found if found == items => Ok(()),
+        found => Err(decode::Error::message(format!("an array has {found} items, not {items}"))),
+    }
+}

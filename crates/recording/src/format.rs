@@ -1,0 +1,31 @@
+//! The frame of a recording: what stands before its entries, and after them.
+
+use sha2::{Digest as _, Sha256};
+
+/// The first bytes of every recording. The byte above 127, the line ends and the end-of-file character show a file that was
+/// sent or saved as text.
+pub(crate) const MAGIC: [u8; 8] = *b"\x89BJR\r\n\x1a\n";
+/// The version of the format, which follows as two bytes, the larger part first. Raised by every change of what is written.
+pub(crate) const VERSION: u16 = 1;
+/// Bytes before the first entry.
+pub(crate) const HEADER: usize = MAGIC.len() + size_of::<u16>();
+/// Bytes after the last entry: the SHA-256 of all that stands before.
+pub(crate) const TRAILER: usize = 32;
+
+/// The kinds of entries. Each entry is an array of CBOR whose first item is its kind.
+pub(crate) mod kind {
+    pub(crate) const START: u8 = 0;
+    pub(crate) const CLOCK: u8 = 1;
+    pub(crate) const DIRECTORY: u8 = 2;
+    pub(crate) const CATALOG: u8 = 3;
+    pub(crate) const CALL: u8 = 4;
+    pub(crate) const TIMER: u8 = 5;
+    pub(crate) const ANSWER: u8 = 6;
+    pub(crate) const ELAPSED: u8 = 7;
+    pub(crate) const UNANSWERED: u8 = 8;
+    pub(crate) const END: u8 = 9;
+}
+
+pub(crate) fn digest(bytes: &[u8]) -> [u8; TRAILER] {
+    Sha256::digest(bytes).into()
+}

@@ -1,0 +1,168 @@
+//! Reads a recording, which may come from anywhere.
+
+use std::sync::Arc;
+
+use minicbor::{Decoder, decode};
+
+use crate::{
+    End, Entry, Start,
+    entry::length,
+    format::{HEADER, MAGIC, TRAILER, VERSION, digest, kind},
+};
+
+/// A recording that has been checked as a whole.
+///
+/// It keeps the bytes and reads entries where they lie, so it takes little more memory than they do. Cloning it is cheap.
+#[derive(Clone)]
+pub struct Recording {
+    bytes: Arc<[u8]>,
+    start: Arc<Start>,
+    /// Where the second entry begins.
+    first: usize,
+}
+
+/// Why bytes are not a recording.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// Something else stands there.
+    #[error("this is not a recording of belljar: it does not begin like one")]
+    Foreign,
+    /// Another version of the format.
+    #[error("the recording has format version {found}, and this belljar reads version {VERSION}")]
+    Version {
+        /// Which.
+        found: u16,
+    },
+    /// Bytes are missing, or were changed.
+    #[error("the recording is damaged: its SHA-256 is not the one at its end; was it cut off or edited?")]
+    Damaged,
+    /// An entry is not as the format says.
+    #[error("the recording is not valid at byte {at}: {reason}")]
+    Invalid {
+        /// Where.
+        at: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Recording {
+    /// Reads a recording, and checks all of it.
+    ///
+    /// # Errors
+    /// [`ReadError`], when it is not one, is of another version, or was changed.
+    pub fn read(bytes: impl Into<Arc<[u8]>>) -> Result<Self, ReadError> {
+        let bytes = bytes.into();
+        let (magic, rest) = bytes.split_first_chunk::<{ MAGIC.len() }>().ok_or(ReadError::Foreign)?;
+        if *magic != MAGIC {
+            return Err(ReadError::Foreign);
+        }
+        let (version, _) = rest.split_first_chunk().ok_or(ReadError::Damaged)?;
+        let found = u16::from_be_bytes(*version);
+        if found != VERSION {
+            return Err(ReadError::Version { found });
+        }
+        let (body, trailer) = bytes.split_last_chunk::<TRAILER>().ok_or(ReadError::Damaged)?;
+        if body.len() < HEADER || digest(body) != *trailer {
+            return Err(ReadError::Damaged);
+        }
+
+        let mut input = Decoder::new(body);
+        input.set_position(HEADER);
+        let start = read_start(&mut input).map_err(|error| invalid(&input, &error))?;
+        let first = input.position();
+        loop {
+            let entry = Entry::decode(&mut input).map_err(|error| invalid(&input, &error))?;
+            if matches!(entry, Entry::End(_)) {
+                break;
+            }
+        }
+        if input.position() != body.len() {
+            return Err(ReadError::Invalid {
+                at: input.position(),
+                reason: "something stands behind the end".to_owned(),
+            });
+        }
+        Ok(Self { start: Arc::new(start), first, bytes })
+    }
+
+    /// How the run began.
+    pub fn start(&self) -> &Start {
+        &self.start
+    }
+
+    /// How it ended.
+    pub fn end(&self) -> Option<End<'_>> {
+        self.entries().find_map(|entry| match entry {
+            Entry::End(end) => Some(end),
+            _ => None,
+        })
+    }
+
+    /// What crossed, in the order in which it did. (Readings of clocks stand where a clock went on.)
+    pub fn entries(&self) -> Entries<'_> {
+        self.entries_from(self.first)
+    }
+
+    /// The same, from a position on that [`Entries::position`] gave.
+    pub fn entries_from(&self, position: usize) -> Entries<'_> {
+        let body = self.bytes.get(..self.bytes.len().saturating_sub(TRAILER)).unwrap_or_default();
+        let mut input = Decoder::new(body);
+        input.set_position(position.min(body.len()));
+        Entries { input }
+    }
+
+    /// The position of the first entry.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// The bytes that were read.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Recording").field("bytes", &self.bytes.len()).finish_non_exhaustive()
+    }
+}
+
+/// The entries of a recording, one by one.
+#[derive(Debug, Clone)]
+pub struct Entries<'a> {
+    input: Decoder<'a>,
+}
+
+impl Entries<'_> {
+    /// Where the next entry begins.
+    pub fn position(&self) -> usize {
+        self.input.position()
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Entry<'a>;
+
+    fn next(&mut self) -> Option<Entry<'a>> {
+        if self.input.position() >= self.input.input().len() {
+            return None;
+        }
+        // All were read once before, so that only a position from elsewhere can lead between two.
+        Entry::decode(&mut self.input).ok()
+    }
+}
+
+fn read_start(input: &mut Decoder<'_>) -> Result<Start, decode::Error> {
+    let items = length(input)?;
+    match input.u8()? {
+        kind::START if items == 7 => Start::decode(input),
+        _ => Err(decode::Error::message("it does not begin with what was run")),
+    }
+}
+
+fn invalid(input: &Decoder<'_>, error: &decode::Error) -> ReadError {
+    ReadError::Invalid { at: input.position(), reason: error.to_string() }
+}

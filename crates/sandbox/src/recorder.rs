@@ -1,0 +1,100 @@
+//! Records what a run takes in, if somebody wants it: what crosses, in the words of the format.
+
+use belljar_model::{CallRecord, JsonText, Outcome, Recorded};
+use belljar_recording::{Answer, Cause, Clock, Digests, End, Kept, Property, Question, Writer};
+
+use crate::{CallFault, Directory, GrantedTool};
+
+/// The recording of a run that goes on. Where none is wanted, nothing is written.
+pub(crate) struct Recorder(Option<Writer>);
+
+impl Recorder {
+    pub(crate) fn new(writer: Option<Writer>) -> Self {
+        Self(writer)
+    }
+
+    /// A reading of a clock.
+    pub(crate) fn clock(&mut self, clock: Clock, milliseconds: u64) {
+        if let Some(writer) = &mut self.0 {
+            writer.clock(clock, milliseconds);
+        }
+    }
+
+    /// What the script found in a namespace.
+    pub(crate) fn directory(&mut self, namespace: u32, directory: Result<&Directory, &str>) {
+        if let Some(writer) = &mut self.0 {
+            let listing = directory.map(|directory| {
+                let properties: Vec<Property<'_>> = directory.properties().map(property).collect();
+                properties.into_iter()
+            });
+            writer.directory(namespace, listing);
+        }
+    }
+
+    /// What the script was told by the catalogue.
+    pub(crate) fn catalog(&mut self, question: Question<'_>, answer: Result<&str, &str>) {
+        if let Some(writer) = &mut self.0 {
+            writer.catalog(question, answer);
+        }
+    }
+
+    /// A call that the script began. `fuel` is what had been used by then.
+    pub(crate) fn call(&mut self, number: u64, tool: &GrantedTool, arguments: &str, fuel: u64) {
+        if let Some(writer) = &mut self.0 {
+            writer.call(number, tool.path.server(), tool.path.tool(), arguments, fuel);
+        }
+    }
+
+    /// A timer that the script began.
+    pub(crate) fn timer(&mut self, number: u64, milliseconds: u32) {
+        if let Some(writer) = &mut self.0 {
+            writer.timer(number, milliseconds);
+        }
+    }
+
+    /// An answer that the script got.
+    pub(crate) fn answer(&mut self, number: u64, result: &Result<JsonText, CallFault>, record: Option<&CallRecord>) {
+        if let Some(writer) = &mut self.0 {
+            let answer = match result {
+                Ok(text) => Answer::Result(text.as_str()),
+                Err(CallFault { message, hint, is_refusal }) => {
+                    Answer::Fault { message, hint: hint.as_deref(), is_refusal: *is_refusal }
+                }
+            };
+            writer.answer(number, answer, record.map(kept));
+        }
+    }
+
+    /// The end of a timer, that the script got.
+    pub(crate) fn elapsed(&mut self, number: u64) {
+        if let Some(writer) = &mut self.0 {
+            writer.elapsed(number);
+        }
+    }
+
+    /// A call whose answer the script never got.
+    pub(crate) fn unanswered(&mut self, number: u64, record: Option<&CallRecord>) {
+        if let Some(writer) = &mut self.0 {
+            writer.unanswered(number, record.map(kept));
+        }
+    }
+
+    /// The recording of a run that has ended.
+    pub(crate) fn end(&mut self, cause: Cause<'_>, outcome: &Outcome) -> Option<Recorded> {
+        let writer = self.0.take()?;
+        let digests = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);
+        let fuel = outcome.usage.fuel.unwrap_or_default();
+        Some(match writer.end(End { cause, fuel, digests }) {
+            Ok(bytes) => Recorded::Whole(bytes),
+            Err(full) => Recorded::NotReplayable { reason: full.to_string() },
+        })
+    }
+}
+
+fn property<'a>((name, tool): (&'a str, &'a GrantedTool)) -> Property<'a> {
+    Property { name, server: tool.path.server(), tool: tool.path.tool(), effect: tool.effect }
+}
+
+fn kept(record: &CallRecord) -> Kept<'_> {
+    Kept { ok: record.ok, ms: record.ms, error: record.error.as_deref() }
+}

@@ -1,0 +1,399 @@
+//! Answers a guest from a recording, in place of tools, timers and clocks.
+//!
+//! Each kind of question has its place in the recording, from where its next answer is looked for. A question that the
+//! recording does not have next, or has with other arguments, is a divergence: it ends the replay before anything else happens.
+
+use std::fmt::{self, Write as _};
+
+use belljar_model::{
+    CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitFault, LimitHit, Outcome, RunError, ToolPath,
+};
+use belljar_recording::{Answer, Cause, Clock, Digests, End, Entry, Kept, Question, Recording};
+
+use crate::{CallFault, Directory, GrantedTool, failure, run::Ended};
+
+/// Characters of arguments that a message shows.
+const SHOWN: usize = 200;
+
+/// Why a replay has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// It did not begin, or belljar failed.
+    #[error("{0}")]
+    Run(RunError),
+    /// The run was recorded with a limit that is above what is allowed here.
+    #[error("the run was recorded with another limit: {0}; raise limits.{name}", name = .0.name)]
+    Limits(#[from] LimitFault),
+    /// It takes longer here than is allowed.
+    #[error("the replay met the limit '{name}' of {max} {unit}: raise limits.{name}", name = .0.name, max = .0.max, unit = .0.unit)]
+    Time(LimitHit),
+    /// It does something else than the recording has.
+    #[error("the replay is not what was recorded: {0}")]
+    Diverged(Divergence),
+}
+
+/// The first difference between a replay and its recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Divergence(String);
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The recording had nothing more for the guest: it was ended from outside at this point, or the replay has diverged.
+pub(crate) struct Stop;
+
+/// What the guest gets next.
+pub(crate) enum HandOver {
+    Answer { number: u64, result: Result<JsonText, CallFault>, kept: Option<CallEnd> },
+    Elapsed { number: u64 },
+}
+
+/// What the outcome says of a call, beside its tool.
+pub(crate) struct CallEnd {
+    pub(crate) ok: bool,
+    pub(crate) ms: f64,
+    pub(crate) error: Option<String>,
+}
+
+/// A replay that goes on.
+pub(crate) struct Replay {
+    recording: Recording,
+    /// Whether fuel must be equal.
+    is_exact: bool,
+    clocks: [Readings; 2],
+    directories: usize,
+    questions: usize,
+    begun: usize,
+    handed: usize,
+    divergence: Option<Divergence>,
+    /// The guest asked for something, and the recording was ended from outside before it got it.
+    is_at_end: bool,
+}
+
+/// The readings of one clock.
+struct Readings {
+    position: usize,
+    milliseconds: u64,
+    left: u64,
+}
+
+impl Replay {
+    pub(crate) fn new(recording: Recording, is_exact: bool) -> Self {
+        let first = recording.first();
+        let readings = || Readings { position: first, milliseconds: 0, left: 0 };
+        Self {
+            recording,
+            is_exact,
+            clocks: [readings(), readings()],
+            directories: first,
+            questions: first,
+            begun: first,
+            handed: first,
+            divergence: None,
+            is_at_end: false,
+        }
+    }
+
+    /// The next reading of a clock.
+    pub(crate) fn clock(&mut self, clock: Clock) -> Result<u64, Stop> {
+        let readings = &mut self.clocks[clock as usize];
+        if readings.left == 0 {
+            let next = next(&self.recording, &mut readings.position, |entry| match entry {
+                Entry::Clock { clock: which, milliseconds, count } if which == clock => Some((milliseconds, count)),
+                _ => None,
+            });
+            match next {
+                Some((milliseconds, count)) => (readings.milliseconds, readings.left) = (milliseconds, count),
+                // Another engine may look at the clock more often.
+                None if !self.is_exact => readings.left = 1,
+                None => return Err(self.is_over(|| "the script reads a clock once more than was recorded".to_owned())),
+            }
+        }
+        let readings = &mut self.clocks[clock as usize];
+        readings.left = readings.left.saturating_sub(1);
+        Ok(readings.milliseconds)
+    }
+
+    /// What the script found in a namespace.
+    pub(crate) fn directory(&mut self, namespace: u32) -> Result<Result<Directory, String>, Stop> {
+        let next = next(&self.recording, &mut self.directories, |entry| match entry {
+            Entry::Directory { namespace, listing } => Some((namespace, listing)),
+            _ => None,
+        });
+        match next {
+            Some((recorded, listing)) if recorded == namespace => Ok(listing.map_err(str::to_owned).map(|listing| {
+                Directory::new(listing.properties().map(|property| {
+                    (property.name.to_owned(), granted(property.server, property.tool, property.effect))
+                }))
+            })),
+            Some((recorded, _)) => Err(self.diverged(format!(
+                "the recording has a look into namespace {recorded}, the replay looks into namespace {namespace}"
+            ))),
+            None => {
+                Err(self.is_over(|| format!("the script looks into namespace {namespace}, which was not recorded")))
+            }
+        }
+    }
+
+    /// What the catalogue said. A search is never refused: of one that was, the reason is its answer.
+    pub(crate) fn catalog(&mut self, asked: Question<'_>) -> Result<Result<String, String>, Stop> {
+        let next = next(&self.recording, &mut self.questions, |entry| match entry {
+            Entry::Catalog { question, answer } => Some((question, answer)),
+            _ => None,
+        });
+        match next {
+            Some((recorded, answer)) if recorded == asked => Ok(answer.map(str::to_owned).map_err(str::to_owned)),
+            Some((recorded, _)) => {
+                let text = format!("the recording asks {}, the replay asks {}", shown(recorded), shown(asked));
+                Err(self.diverged(text))
+            }
+            None => Err(self.is_over(|| format!("the script asks {}, which was not recorded", shown(asked)))),
+        }
+    }
+
+    /// The script begins a call.
+    pub(crate) fn call(&mut self, number: u64, path: &ToolPath, arguments: &str, fuel: u64) -> Result<(), Stop> {
+        let is_exact = self.is_exact;
+        let text = match self.next_begun() {
+            Some(Begun::Call { number: recorded, server, tool, arguments: theirs, fuel: used }) => {
+                let is_same = (recorded, server, tool) == (number, path.server(), path.tool()) && theirs == arguments;
+                if is_same && (!is_exact || used == fuel) {
+                    return Ok(());
+                }
+                if is_same {
+                    format!(
+                        "call {number}, {path}: {used} fuel was used before it in the recording, {fuel} in the replay"
+                    )
+                } else {
+                    let recorded = call(recorded, server, tool, theirs);
+                    format!(
+                        "the recording has {recorded}, the replay {}",
+                        self::call(number, path.server(), path.tool(), arguments)
+                    )
+                }
+            }
+            Some(Begun::Timer { number: recorded, milliseconds }) => {
+                let replayed = call(number, path.server(), path.tool(), arguments);
+                format!("the recording has timer {recorded} of {milliseconds} ms, the replay {replayed}")
+            }
+            None => {
+                let replayed = call(number, path.server(), path.tool(), arguments);
+                return Err(self.is_over(|| format!("the replay has {replayed}, which was not recorded")));
+            }
+        };
+        Err(self.diverged(text))
+    }
+
+    /// The script begins a timer.
+    pub(crate) fn timer(&mut self, number: u64, milliseconds: u32) -> Result<(), Stop> {
+        let replayed = format!("timer {number} of {milliseconds} ms");
+        let text = match self.next_begun() {
+            Some(Begun::Timer { number: recorded, milliseconds: theirs }) => {
+                if (recorded, theirs) == (number, milliseconds) {
+                    return Ok(());
+                }
+                format!("the recording has timer {recorded} of {theirs} ms, the replay {replayed}")
+            }
+            Some(Begun::Call { number, server, tool, arguments, .. }) => {
+                format!("the recording has {}, the replay {replayed}", call(number, server, tool, arguments))
+            }
+            None => return Err(self.is_over(|| format!("the replay has {replayed}, which was not recorded"))),
+        };
+        Err(self.diverged(text))
+    }
+
+    /// What the script gets next.
+    pub(crate) fn next(&mut self) -> Result<HandOver, Stop> {
+        let next = next(&self.recording, &mut self.handed, |entry| match entry {
+            Entry::Answer { number, answer, kept } => {
+                Some(HandOver::Answer { number, result: result(answer), kept: kept.map(CallEnd::from) })
+            }
+            Entry::Elapsed { number } => Some(HandOver::Elapsed { number }),
+            _ => None,
+        });
+        next.ok_or_else(|| self.is_over(|| "the script waits for an answer more than was recorded".to_owned()))
+    }
+
+    /// What is handed over next is not open in the replay.
+    pub(crate) fn not_open(&mut self, number: u64) -> Stop {
+        self.diverged(format!("the recording hands over number {number}, for which the replay does not wait"))
+    }
+
+    /// The calls whose answers the script never got, in the order in which the outcome has them.
+    pub(crate) fn unanswered(&self) -> Vec<(u64, Option<CallEnd>)> {
+        let unanswered = |entry| match entry {
+            Entry::Unanswered { number, kept } => Some((number, kept.map(CallEnd::from))),
+            _ => None,
+        };
+        self.recording.entries().filter_map(unanswered).collect()
+    }
+
+    /// The first difference, if there was one.
+    pub(crate) fn divergence(&mut self) -> Option<Divergence> {
+        self.divergence.take()
+    }
+
+    /// What the script began and the recording has more of.
+    pub(crate) fn left_over(&mut self) -> Option<Divergence> {
+        let text = match self.next_begun()? {
+            Begun::Call { number, server, tool, arguments, .. } => call(number, server, tool, arguments),
+            Begun::Timer { number, milliseconds } => format!("timer {number} of {milliseconds} ms"),
+        };
+        Some(Divergence(format!("the recording has {text}, and the replay ended before it")))
+    }
+
+    fn next_begun(&mut self) -> Option<Begun<'_>> {
+        next(&self.recording, &mut self.begun, |entry| match entry {
+            Entry::Call { number, server, tool, arguments, fuel } => {
+                Some(Begun::Call { number, server, tool, arguments, fuel })
+            }
+            Entry::Timer { number, milliseconds } => Some(Begun::Timer { number, milliseconds }),
+            _ => None,
+        })
+    }
+
+    /// The recording has nothing more of a kind. A run that was ended from outside may have been about to ask.
+    fn is_over(&mut self, text: impl FnOnce() -> String) -> Stop {
+        match self.recording.end().map(|end| end.cause) {
+            Some(Cause::Time { .. } | Cause::Cancelled) => self.is_at_end = true,
+            _ => return self.diverged(text()),
+        }
+        Stop
+    }
+
+    fn diverged(&mut self, text: String) -> Stop {
+        self.divergence.get_or_insert(Divergence(text));
+        Stop
+    }
+}
+
+/// The outcome of a replay, if it is the one that was recorded.
+pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Outcome, ReplayError> {
+    let Ended { mut outcome, overdue, replay } = ended;
+    let diverged = |divergence| Err(ReplayError::Diverged(divergence));
+    let Some(mut replay) = replay else {
+        let internal = || RunError::new(ErrorKind::Internal, "the replay did not begin");
+        return Err(ReplayError::Run(outcome.result.err().unwrap_or_else(internal)));
+    };
+    if let Some(divergence) = replay.divergence() {
+        return diverged(divergence);
+    }
+    if let Some(hit) = overdue {
+        return Err(ReplayError::Time(hit));
+    }
+    if let Some(divergence) = replay.left_over() {
+        return diverged(divergence);
+    }
+    let ended_here = replay.is_at_end || outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Fuel);
+    match end.cause {
+        Cause::Script => {}
+        _ if !ended_here => {
+            return diverged(Divergence::new(
+                "the recorded run was ended from outside, and the replay ended by itself",
+            ));
+        }
+        Cause::Time { limit, max, used } => outcome.result = Err(failure::limit(time_limit(limit, max, used)?)),
+        Cause::Cancelled => outcome.result = Err(failure::cancelled()),
+    }
+    let digests = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);
+    let parts = [
+        ("result", digests.result == end.digests.result),
+        ("logs", digests.logs == end.digests.logs),
+        ("calls", digests.calls == end.digests.calls),
+    ];
+    if let Some((part, _)) = parts.into_iter().find(|(_, is_equal)| !is_equal) {
+        let is_or_are = if part == "result" { "is" } else { "are" };
+        return diverged(Divergence::new(format!("the {part} of the run {is_or_are} not what was recorded")));
+    }
+    let fuel = outcome.usage.fuel.unwrap_or_default();
+    if is_exact && fuel != end.fuel {
+        return diverged(Divergence::new(format!("the recorded run used {} fuel, the replay {fuel}", end.fuel)));
+    }
+    Ok(outcome)
+}
+
+/// The limit on time that a recording names.
+fn time_limit(name: &str, max: u64, used: u64) -> Result<LimitHit, ReplayError> {
+    let known = ["timeout", "compute", "wait"].into_iter().find(|known| *known == name);
+    let unknown = || ReplayError::Diverged(Divergence::new("the recorded run was ended by an unknown limit"));
+    Ok(LimitHit { name: known.ok_or_else(unknown)?, max, used, unit: "ms" })
+}
+
+impl Divergence {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<Stop> for wasmtime::Error {
+    fn from(_: Stop) -> Self {
+        Self::msg("the recording has nothing more for the guest")
+    }
+}
+
+impl From<Kept<'_>> for CallEnd {
+    fn from(Kept { ok, ms, error }: Kept<'_>) -> Self {
+        Self { ok, ms, error: error.map(str::to_owned) }
+    }
+}
+
+impl CallEnd {
+    /// The record of a call of this tool.
+    pub(crate) fn of(self, tool: &GrantedTool) -> CallRecord {
+        let Self { ok, ms, error } = self;
+        let (server, name) = (tool.path.server().to_owned(), tool.path.tool().to_owned());
+        CallRecord { server, tool: name, effect: tool.effect, ok, ms, error }
+    }
+}
+
+/// Something that the script began.
+enum Begun<'a> {
+    Call { number: u64, server: &'a str, tool: &'a str, arguments: &'a str, fuel: u64 },
+    Timer { number: u64, milliseconds: u32 },
+}
+
+/// The next entry of a kind, from a position that then stands behind it.
+fn next<'a, T>(recording: &'a Recording, position: &mut usize, wanted: impl Fn(Entry<'a>) -> Option<T>) -> Option<T> {
+    let mut entries = recording.entries_from(*position);
+    let found = entries.find_map(wanted);
+    *position = entries.position();
+    found
+}
+
+/// An answer, as the script got it. A text that is not JSON is not handed over as a result.
+fn result(answer: Answer<'_>) -> Result<JsonText, CallFault> {
+    match answer {
+        Answer::Result(text) => JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(text.len()))
+            .map_err(|fault| CallFault::new(format!("the recorded answer is not the result of a tool: {fault}"))),
+        Answer::Fault { message, hint, is_refusal } => {
+            Err(CallFault { message: message.to_owned(), hint: hint.map(str::to_owned), is_refusal })
+        }
+    }
+}
+
+fn granted(server: &str, tool: &str, effect: Effect) -> GrantedTool {
+    GrantedTool { path: ToolPath::new(server, tool), effect }
+}
+
+fn call(number: u64, server: &str, tool: &str, arguments: &str) -> String {
+    let mut text = format!("call {number}, {server}.{tool} ");
+    let mut rest = arguments.chars();
+    text.extend(rest.by_ref().take(SHOWN));
+    if rest.next().is_some() {
+        let _ = write!(text, "… ({} bytes)", arguments.len());
+    }
+    text
+}
+
+fn shown(question: Question<'_>) -> String {
+    match question {
+        Question::List(None) => "tools.list()".to_owned(),
+        Question::List(Some(server)) => format!("tools.list({server:?})"),
+        Question::Search { query, limit } => format!("tools.search({query:?}, {limit})"),
+        Question::Describe(path) => format!("tools.describe({path:?})"),
+    }
+}

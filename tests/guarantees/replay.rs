@@ -1,0 +1,324 @@
+//! A recorded run is repeated without its tools: in value, logs, calls and fuel, unit for unit. What differs is named before
+//! anything comes of it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use belljar_model::{ByteSize, Effect, ErrorKind, Limits, LimitsPatch, Outcome, Recorded};
+use belljar_recording::{Answer, Entry, Start, Writer};
+use belljar_sandbox::{Program, Recording, ReplayError, ToolSet};
+use serde_json::{Value, json};
+
+use crate::{determinism, support};
+
+const ROOM: ByteSize = ByteSize::mib(16);
+
+/// Runs a script and records it.
+async fn recorded(source: &str, limits: &Limits, tools: ToolSet) -> (Outcome, Recording) {
+    let program = Program::new(source).with_recording(ROOM);
+    finished(support::sandbox().run(program, limits, Arc::new(tools)).await)
+}
+
+fn finished(mut outcome: Outcome) -> (Outcome, Recording) {
+    match outcome.recording.take() {
+        Some(Recorded::Whole(bytes)) => (outcome, Recording::read(bytes).unwrap()),
+        other => panic!("it was not recorded: {other:?}\n{outcome:#?}"),
+    }
+}
+
+async fn replayed(recording: &Recording) -> Result<Outcome, ReplayError> {
+    support::sandbox().replay(recording, &Limits::default()).await
+}
+
+/// Asserts that the replay is the run, in all that does not measure the host.
+fn assert_same(replay: &Outcome, run: &Outcome, what: &str) {
+    assert_eq!(replay.result, run.result, "{what}");
+    assert_eq!(replay.logs, run.logs, "{what}");
+    assert_eq!(replay.calls, run.calls, "{what}");
+    assert_eq!(replay.order, run.order, "{what}");
+    assert_eq!(replay.usage.fuel, run.usage.fuel, "{what}");
+}
+
+async fn is_repeated(source: &str) -> Outcome {
+    let (run, recording) = recorded(source, &Limits::default(), support::tools()).await;
+    let replay = replayed(&recording).await.unwrap_or_else(|error| panic!("{source}\n{error}"));
+    assert_same(&replay, &run, source);
+    run
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forty_parallel_calls_that_answer_when_they_please_are_repeated_exactly() {
+    for round in 0..4 {
+        let delays = |round: u64, i: u64| Duration::from_millis((i * (2 * round + 1) + round * 7) % 40);
+        let (run, recording) =
+            recorded(determinism::SCRIPT, &Limits::default(), determinism::tools(round, delays)).await;
+        assert_eq!(run.calls.len(), 40);
+        assert_same(&replayed(&recording).await.unwrap(), &run, "forty calls");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_of_script_is_repeated_exactly() {
+    for (_, source) in determinism::KINDS {
+        is_repeated(source).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clocks_randomness_timers_and_the_catalogue_are_repeated_too() {
+    let run = is_repeated(
+        "const seen = [Date.now(), performance.now(), Math.random(), crypto.randomUUID()];
+         await new Promise(done => setTimeout(done, 20));
+         const cancelled = setTimeout(() => seen.push('never'), 5);
+         clearTimeout(cancelled);
+         const slow = setInterval(() => seen.push(Date.now()), 3);
+         await box.wait({ ms: 15 });
+         clearInterval(slow);
+         for (let i = 0; i < 2000; i++) seen.push(Date.now() % 1000);
+         seen.push(tools.list().length, tools.search('echo').length, tools.describe('box.echo').path);
+         try { tools.describe('box.nothing') } catch (e) { console.log(e.message) }
+         console.log(new Date());
+         return seen;",
+    )
+    .await;
+    assert!(run.is_ok(), "{run:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_that_fail_are_repeated_with_their_errors() {
+    for (source, kind) in [
+        ("null.property", ErrorKind::Exception),
+        ("await box.fail({ message: 'no' })", ErrorKind::Tool),
+        (
+            "console.log('before'); box.wait({ ms: 1 }); box.wait({ ms: 5000 }); throw new Error('early')",
+            ErrorKind::Exception,
+        ),
+        ("await new Promise(() => {})", ErrorKind::Deadlock),
+        ("return (", ErrorKind::Syntax),
+        ("const all = []; while (true) all.push(new Array(100000).fill(1))", ErrorKind::Memory),
+        ("for (let i = 0; i < 2000; i++) await box.echo({ i })", ErrorKind::Calls),
+        ("'x'.repeat(1e6)", ErrorKind::Output),
+    ] {
+        let run = is_repeated(source).await;
+        assert_eq!(run.result.unwrap_err().kind, kind, "{source}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_a_clock_or_its_caller_ended_is_repeated_to_the_same_end() {
+    let short = |patch: LimitsPatch| patch.over(&Limits::default());
+    let millis = |millis| Some(Duration::from_millis(millis));
+    for (source, limits) in [
+        (
+            "console.log('a'); await box.echo({ a: 1 }); console.log('b'); while (true) {}",
+            short(LimitsPatch { compute: millis(300), ..LimitsPatch::default() }),
+        ),
+        (
+            "for (let i = 0; ; i++) { if (i % 1000 === 0) console.log(i); await box.echo({ i }); }",
+            short(LimitsPatch { timeout: millis(300), max_calls: Some(1_000_000), ..LimitsPatch::default() }),
+        ),
+        (
+            "await box.echo({ a: 1 }); console.log('waits'); await box.wait({ ms: 60000 }); console.log('never')",
+            short(LimitsPatch { timeout: millis(300), ..LimitsPatch::default() }),
+        ),
+        (
+            "await new Promise(done => setTimeout(done, 60000))",
+            short(LimitsPatch { wait: millis(200), ..LimitsPatch::default() }),
+        ),
+    ] {
+        let (run, recording) = recorded(source, &limits, support::tools()).await;
+        assert_eq!(run.result.as_ref().unwrap_err().kind, ErrorKind::Timeout, "{source}");
+        let ceiling = Limits { max_calls: 1_000_000, max_concurrent_calls: 1_000_000, ..Limits::default() };
+        let replay = support::sandbox().replay(&recording, &ceiling).await;
+        assert_same(&replay.unwrap_or_else(|error| panic!("{source}\n{error}")), &run, source);
+    }
+
+    let source = "console.log('waits'); await box.wait({ ms: 60000 })";
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let begun = std::sync::Mutex::new(Some(begun));
+    let tools = ToolSet::new().with("box", "wait", Effect::ReadOnly, move |_| {
+        begun.lock().unwrap().take().map(|begun| begun.send(()));
+        std::future::pending::<Result<Value, String>>()
+    });
+    let program = Program::new(source).with_recording(ROOM);
+    let cancelled = async move { has_begun.await.unwrap() };
+    let run = support::sandbox().run_until(program, &Limits::default(), Arc::new(tools), cancelled).await;
+    let (run, recording) = finished(run);
+    assert_eq!(run.result.as_ref().unwrap_err().kind, ErrorKind::Cancelled);
+    assert_same(&replayed(&recording).await.unwrap(), &run, source);
+}
+
+/// A run of three calls, how often its tool was called, and its recording.
+async fn three_calls() -> (Arc<AtomicU64>, Recording) {
+    let calls = Arc::new(AtomicU64::new(0));
+    let counted = calls.clone();
+    let tools = ToolSet::new().with("box", "answer", Effect::Mutating, move |arguments| {
+        counted.fetch_add(1, Relaxed);
+        async move { Ok(json!({ "n": arguments.get("n") })) }
+    });
+    let source = "
+        let sum = 0;
+        for (let n = 1; n <= 3; n++) { const answer = await box.answer({ n: n + sum }); sum += answer.n; }
+        return sum;
+    ";
+    let (run, recording) = recorded(source, &Limits::default(), tools).await;
+    assert_eq!(run.result.unwrap().as_str(), "11");
+    assert_eq!(calls.swap(0, Relaxed), 3);
+    (calls, recording)
+}
+
+/// The recording with another start, or with other entries, as somebody makes it who knows the format.
+fn edited<'a>(
+    recording: &'a Recording,
+    start: impl FnOnce(&mut Start),
+    mut edit: impl FnMut(Entry<'a>) -> Option<Entry<'a>>,
+) -> Recording {
+    let mut edited = recording.start().clone();
+    start(&mut edited);
+    let mut writer = Writer::new(&edited, ROOM);
+    let mut end = None;
+    for entry in recording.entries() {
+        let Some(entry) = edit(entry) else { continue };
+        match entry {
+            Entry::Clock { clock, milliseconds, count } => (0..count).for_each(|_| writer.clock(clock, milliseconds)),
+            Entry::Directory { namespace, listing } => {
+                let listing = listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter());
+                writer.directory(namespace, listing);
+            }
+            Entry::Catalog { question, answer } => writer.catalog(question, answer),
+            Entry::Call { number, server, tool, arguments, fuel } => writer.call(number, server, tool, arguments, fuel),
+            Entry::Timer { number, milliseconds } => writer.timer(number, milliseconds),
+            Entry::Answer { number, answer, kept } => writer.answer(number, answer, kept),
+            Entry::Elapsed { number } => writer.elapsed(number),
+            Entry::Unanswered { number, kept } => writer.unanswered(number, kept),
+            Entry::End(found) => end = Some(found),
+        }
+    }
+    Recording::read(writer.end(end.unwrap()).unwrap()).unwrap()
+}
+
+async fn divergence(recording: &Recording) -> String {
+    match replayed(recording).await {
+        Err(ReplayError::Diverged(divergence)) => divergence.to_string(),
+        other => panic!("it did not diverge: {other:#?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_differs_is_named_and_nothing_comes_of_it() {
+    let (calls, recording) = three_calls().await;
+
+    let answer = edited(
+        &recording,
+        |_| {},
+        |entry| match entry {
+            Entry::Answer { number: 0, answer: Answer::Result(_), kept } => {
+                let answer = Answer::Result(r#"{"structuredContent":{"n":2},"content":[]}"#);
+                Some(Entry::Answer { number: 0, answer, kept })
+            }
+            other => Some(other),
+        },
+    );
+    let text = divergence(&answer).await;
+    assert_eq!(text, r#"the recording has call 1, box.answer {"n":3}, the replay call 1, box.answer {"n":4}"#);
+
+    let dropped =
+        edited(&recording, |_| {}, |entry| (!matches!(entry, Entry::Answer { number: 1, .. })).then_some(entry));
+    let text = divergence(&dropped).await;
+    assert_eq!(text, "the recording hands over number 2, for which the replay does not wait");
+
+    // Another source takes other fuel to be read. An engine that makes no promise about fuel comes to the calls.
+    let with_source = |from: &str, to: &str| {
+        let start = |start: &mut Start| {
+            start.source = start.source.replace(from, to);
+            start.engine.component = [0; 32];
+        };
+        edited(&recording, start, Some)
+    };
+    let text = divergence(&with_source("n <= 3", "n <= 2")).await;
+    assert_eq!(text, r#"the recording has call 2, box.answer {"n":7}, and the replay ended before it"#);
+    let text = divergence(&with_source("n <= 3", "n <= 4")).await;
+    assert_eq!(text, r#"the replay has call 3, box.answer {"n":15}, which was not recorded"#);
+    let text = divergence(&with_source("return sum", "return 1 + sum")).await;
+    assert_eq!(text, "the result of the run is not what was recorded");
+
+    // One unit more before the second call: another path through the script, or another engine.
+    let fuel = edited(
+        &recording,
+        |_| {},
+        |entry| match entry {
+            Entry::Call { number: 1, server, tool, arguments, fuel } => {
+                Some(Entry::Call { number: 1, server, tool, arguments, fuel: fuel + 1 })
+            }
+            other => Some(other),
+        },
+    );
+    let text = divergence(&fuel).await;
+    assert!(text.starts_with("call 1, box.answer: ") && text.contains("fuel was used before it"), "{text}");
+
+    assert_eq!(calls.load(Relaxed), 0, "a replay called a tool");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recording_of_another_engine_is_compared_without_its_fuel() {
+    let (_, recording) = three_calls().await;
+    let other = edited(
+        &recording,
+        |start| start.engine.component = [0; 32],
+        |entry| match entry {
+            Entry::Call { number, server, tool, arguments, fuel } => {
+                Some(Entry::Call { number, server, tool, arguments, fuel: fuel * 2 })
+            }
+            Entry::End(mut end) => {
+                end.fuel *= 2;
+                Some(Entry::End(end))
+            }
+            other => Some(other),
+        },
+    );
+    let replay = replayed(&other).await.unwrap();
+    assert_eq!(replay.result.unwrap().as_str(), "11");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recording_with_limits_above_what_is_allowed_here_is_refused() {
+    let (_, recording) = three_calls().await;
+    let greedy = edited(&recording, |start| start.limits.memory = ByteSize::gib(3), Some);
+    let refused = replayed(&greedy).await.unwrap_err().to_string();
+    assert!(refused.contains("limit 'memory'") && refused.contains("raise limits.memory"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endless_replay_ends_by_the_clocks_of_whoever_asked_for_it() {
+    let (_, recording) = three_calls().await;
+    let endless = edited(&recording, |start| start.source = "while (true) {}".to_owned(), Some);
+    let ceiling = Limits { compute: Duration::from_millis(200), ..Limits::default() };
+    let refused = support::sandbox().replay(&endless, &ceiling).await.unwrap_err();
+    assert!(matches!(&refused, ReplayError::Time(hit) if hit.name == "compute"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_takes_in_more_than_its_recording_may_have_goes_on_without_one() {
+    let source = "return (await box.echo({ text: 'x'.repeat(20000) })).text.length";
+    let program = Program::new(source).with_recording(ByteSize::kib(8));
+    let outcome = support::sandbox().run(program, &Limits::default(), Arc::new(support::tools())).await;
+    assert_eq!(outcome.result.unwrap().as_str(), "20000");
+    let Some(Recorded::NotReplayable { reason }) = outcome.recording else { panic!("{:?}", outcome.recording) };
+    assert_eq!(reason, "the recording would have more than 8192 bytes, which is its limit");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recorded_run_uses_the_fuel_of_one_that_is_not_recorded() {
+    for (kind, source) in determinism::KINDS {
+        let program = Program::new(source).with_seed([3; 32]);
+        let plain = support::sandbox().run(program.clone(), &Limits::default(), Arc::new(support::tools())).await;
+        let program = program.with_recording(ROOM);
+        let recorded = support::sandbox().run(program, &Limits::default(), Arc::new(support::tools())).await;
+        assert_eq!(recorded.usage.fuel, plain.usage.fuel, "{kind}");
+    }
+}
