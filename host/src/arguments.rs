@@ -32,6 +32,8 @@ pub(crate) enum Command {
     /// Serves MCP on stdin and stdout, with two tools: search_docs and execute_code.
     #[command(after_help = help::SERVE)]
     Serve(ServeArguments),
+    /// Repeats a recorded run without its servers, and says where it differs.
+    Replay(ReplayArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
@@ -87,6 +89,9 @@ pub(crate) struct RunArguments {
     /// Prints the whole outcome as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Records what the script takes in to a file, for belljar replay. It holds arguments and answers.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// Wall time, waits included [default: 120s].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
@@ -173,6 +178,19 @@ impl RunArguments {
             max_log_lines: self.max_log_lines,
         }
     }
+}
+
+#[derive(Args)]
+#[command(after_help = help::REPLAY)]
+pub(crate) struct ReplayArguments {
+    /// The recording, as run --record writes it.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints the whole outcome as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
@@ -433,6 +451,7 @@ impl Arguments {
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
             Command::Run(arguments) => arguments.json,
+            Command::Replay(arguments) => arguments.json,
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,

@@ -22,10 +22,23 @@ or the value of the last expression.
 Examples:
   belljar run script.ts
   belljar run --code 'return (await demo.list_projects({})).projects.length'
+  belljar run script.ts --record run.belljar
   generate-script | belljar run - --json --timeout 20s
 
 Exit code: 0 the script succeeded; 1 it failed; 2 wrong usage or configuration; 3 belljar itself failed. \
 The value goes to stdout; logs, calls, usage and errors go to stderr, or with --json into the one object on stdout.";
+
+pub(crate) const REPLAY: &str = "\
+A recording holds what a run took in: its source, its seed, the answers of tools, the readings of clocks. The replay asks it in \
+place of the world: no server is started, no tool is called, and the value, the logs, the calls and the fuel are those of the run. \
+Where they are not, the replay stops at the first difference and names it.
+
+Examples:
+  belljar run script.ts --record run.belljar
+  belljar replay run.belljar
+
+Exit code: 0 the run was repeated, and had succeeded; 1 it had failed, or the replay differs ('diverged'); 2 the file is not a \
+recording, or its limits are above the configured ones; 3 belljar itself failed.";
 
 pub(crate) const SERVE: &str = "\
 An MCP client starts this command, and ends it by closing its stdin. Whatever the number of servers behind it, the client \

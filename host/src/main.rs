@@ -69,6 +69,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let code = runtime.block_on(async {
         match arguments.command {
             Command::Run(arguments) => commands::run::run(arguments).await,
+            Command::Replay(arguments) => commands::replay::replay(arguments).await,
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,

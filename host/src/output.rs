@@ -76,6 +76,11 @@ pub(crate) fn note(text: impl Display) {
     remark(format_args!("{HINT}note:{HINT:#} {text}"));
 }
 
+/// Says that something was not done, though the command has done its work.
+pub(crate) fn warn(text: impl Display) {
+    say(format_args!("{WARNING}warning:{WARNING:#} {text}"));
+}
+
 /// Says what went wrong, and what to try.
 pub(crate) fn complain(message: &str, hint: Option<&str>) {
     say(format_args!("{ERROR}error:{ERROR:#} {}", visible(message)));

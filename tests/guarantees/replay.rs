@@ -102,7 +102,7 @@ async fn runs_that_fail_are_repeated_with_their_errors() {
         ("return (", ErrorKind::Syntax),
         ("const all = []; while (true) all.push(new Array(100000).fill(1))", ErrorKind::Memory),
         ("for (let i = 0; i < 2000; i++) await box.echo({ i })", ErrorKind::Calls),
-        ("'x'.repeat(1e6)", ErrorKind::Output),
+        ("'two words '.repeat(1e5)", ErrorKind::Output),
     ] {
         let run = is_repeated(source).await;
         assert_eq!(run.result.unwrap_err().kind, kind, "{source}");
@@ -321,4 +321,56 @@ async fn a_recorded_run_uses_the_fuel_of_one_that_is_not_recorded() {
         let recorded = support::sandbox().run(program, &Limits::default(), Arc::new(support::tools())).await;
         assert_eq!(recorded.usage.fuel, plain.usage.fuel, "{kind}");
     }
+}
+
+#[test]
+fn a_run_at_the_terminal_is_recorded_to_a_file_and_replayed_from_it() {
+    let terminal = support::Terminal::new();
+    let code = "console.log(Math.random()); return (await demo.list_projects({})).projects.length + Date.now()";
+    let run = terminal.belljar(&["run", "--json", "--code", code, "--record", "run.belljar"]);
+    assert!(run.stderr.contains("recorded") && run.stderr.contains("belljar replay run.belljar"), "{run:?}");
+    let replay = terminal.belljar(&["replay", "run.belljar", "--json"]);
+    for part in ["value", "logs", "calls", "error"] {
+        assert_eq!(replay.json()[part], run.json()[part], "{part}");
+    }
+    assert_eq!(replay.json()["usage"]["fuel"], run.json()["usage"]["fuel"]);
+    let file = terminal.folder.path().join("run.belljar");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(
+            std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600,
+            "it holds what tools answered"
+        );
+    }
+
+    // What is there is never overwritten, and no script is run for nothing.
+    let again = terminal.belljar(&["run", "--code", "await demo.nothing()", "--record", "run.belljar"]);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("something of this name is there"), "{again:?}");
+
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes.pop();
+    std::fs::write(&file, bytes).unwrap();
+    let damaged = terminal.belljar(&["replay", "run.belljar"]);
+    assert_eq!(damaged.code, 2);
+    assert!(damaged.stderr.contains("run.belljar: the recording is damaged"), "{damaged:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_that_differs_ends_the_command_as_diverged() {
+    let (_, recording) = three_calls().await;
+    let edit = |start: &mut Start| start.source = start.source.replace("sum += answer.n", "sum -= answer.n");
+    let other = edited(&recording, |start| (edit(start), start.engine.component = [0; 32]).1, Some);
+    let terminal = support::Terminal::new();
+    std::fs::write(terminal.folder.path().join("other.belljar"), other.bytes()).unwrap();
+    let replay = terminal.belljar(&["replay", "other.belljar", "--json"]);
+    assert_eq!(replay.code, 1);
+    assert_eq!(replay.json()["error"]["kind"], "diverged");
+    let text = replay.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(
+        text.contains(r#"the recording has call 1, box.answer {"n":3}, the replay call 1, box.answer {"n":1}"#),
+        "{text}"
+    );
 }

@@ -13,13 +13,13 @@ use std::{
 };
 
 use belljar_gateway::{Gateway, report};
-use belljar_model::{LimitsPatch, LogLevel, Outcome, ServerSpec, StdioCommand, Transport};
+use belljar_model::{ByteSize, LimitsPatch, LogLevel, Outcome, Recorded, ServerSpec, StdioCommand, Transport};
 use serde_json::{Value, json};
 
 use crate::{
     real_servers::{installed, node},
     stub_server::{Stub, gateway, text},
-    support::repository,
+    support::{Terminal, repository},
 };
 
 /// How often the corpus must at least be there: a test of no scripts proves nothing.
@@ -208,6 +208,44 @@ async fn mistakes_are_answered_with_a_text_that_suffices_to_mend_them() {
         }
     }
     assert!(failures.is_empty(), "{} of {} texts are others\n{}", failures.len(), scripts.len(), failures.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_script_of_the_corpus_is_repeated_exactly_in_a_new_process() {
+    let world = World::new();
+    let world = World { gateway: world.gateway.with_recording(ByteSize::mib(16)), ..world };
+    let terminal = Terminal::new();
+    let mut runs = Vec::new();
+    for script in files(&corpus(), &LANGUAGES) {
+        let mut outcome = world.run(&fs::read_to_string(&script).unwrap()).await;
+        let Some(Recorded::Whole(bytes)) = outcome.recording.take() else { panic!("{}: {outcome:#?}", name(&script)) };
+        let file = format!("{}.belljar", name(&script));
+        fs::write(terminal.folder.path().join(&file), bytes).unwrap();
+        runs.push((file, outcome));
+    }
+    assert!(runs.len() >= SCRIPTS, "there are only {} scripts", runs.len());
+    // A process takes its time to start, and most machines have several processors.
+    let share = runs.len().div_ceil(std::thread::available_parallelism().map_or(1, usize::from));
+    std::thread::scope(|scope| {
+        for runs in runs.chunks(share) {
+            let terminal = &terminal;
+            scope.spawn(move || runs.iter().for_each(|(file, run)| assert_repeated(terminal, file, run)));
+        }
+    });
+}
+
+/// Asserts that the replay of a file gives the run in all that does not measure the host.
+fn assert_repeated(terminal: &Terminal, file: &str, run: &Outcome) {
+    let answer = terminal.belljar(&["replay", file, "--json"]);
+    let (mut replay, mut run) = (answer.json(), serde_json::to_value(run).unwrap());
+    for part in ["ok", "value", "error", "calls"] {
+        assert_eq!(replay[part].take(), run[part].take(), "{file}: {part}");
+    }
+    assert_eq!(replay["usage"]["fuel"], run["usage"]["fuel"], "{file}: fuel");
+    // What the gateway remarks on a run, once it has ended, is not the script's.
+    let (replayed, logs) = (replay["logs"].as_array().unwrap(), run["logs"].as_array().unwrap());
+    assert_eq!(replayed.as_slice(), &logs[..replayed.len()], "{file}: logs");
+    assert!(logs[replayed.len()..].iter().all(|remark| remark["level"] == "warn"), "{file}: {logs:?}");
 }
 
 #[test]

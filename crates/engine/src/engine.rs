@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Limits, Outcome};
-use belljar_sandbox::{Program, Sandbox, Tools};
+use belljar_model::{ErrorKind, Limits, Outcome, RunError};
+use belljar_sandbox::{Program, Recording, ReplayError, Sandbox, Tools};
 
 /// What runs scripts. Cheap to clone: all clones are one engine.
 #[derive(Clone)]
@@ -32,6 +32,24 @@ impl Engine {
             Self::Here(sandbox) => sandbox.run_until(program, limits, tools, cancelled).await,
             #[cfg(unix)]
             Self::Apart(process) => process.run_until(program, limits, tools, cancelled).await,
+        }
+    }
+
+    /// Repeats a recorded run within the limits of whoever wants it repeated.
+    ///
+    /// # Errors
+    /// [`ReplayError`]: the first difference, or why there is no replay. A process of its own does not replay.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the replay.
+    pub async fn replay(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
+        match self {
+            Self::Here(sandbox) => sandbox.replay(recording, ceiling).await,
+            #[cfg(unix)]
+            Self::Apart(_) => {
+                let error = RunError::new(ErrorKind::Config, "a process of its own does not replay recordings");
+                Err(ReplayError::Run(error.with_hint("replay with a configuration without [runs] process = true")))
+            }
         }
     }
 }

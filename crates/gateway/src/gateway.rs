@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use belljar_engine::Engine;
-use belljar_model::{ErrorKind, Limits, LimitsPatch, Outcome, RunError};
-use belljar_sandbox::Program;
+use belljar_model::{ByteSize, ErrorKind, Limits, LimitsPatch, Outcome, RunError};
+use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
 
 use crate::{Toolbox, grant::Grant, media};
@@ -16,12 +16,13 @@ pub struct Gateway {
     engine: Engine,
     limits: Limits,
     client: String,
+    max_recording: Option<ByteSize>,
 }
 
 impl Gateway {
     /// A gateway whose runs have at most `limits`, over a sandbox of this process or an engine in one of its own.
     pub fn new(toolbox: Arc<Toolbox>, engine: impl Into<Engine>, limits: Limits) -> Self {
-        Self { toolbox, engine: engine.into(), limits, client: String::new() }
+        Self { toolbox, engine: engine.into(), limits, client: String::new(), max_recording: None }
     }
 
     /// The same gateway for a client of this name: where runs must queue, clients take turns.
@@ -34,6 +35,22 @@ impl Gateway {
     #[must_use]
     pub fn with_limits(&self, limits: Limits) -> Self {
         Self { limits, ..self.clone() }
+    }
+
+    /// The same gateway, whose runs are recorded within so many bytes each: [`Outcome::recording`].
+    #[must_use]
+    pub fn with_recording(&self, max: ByteSize) -> Self {
+        Self { max_recording: Some(max), ..self.clone() }
+    }
+
+    /// Repeats a recorded run. No tool is called, and no child is started.
+    ///
+    /// # Errors
+    /// [`ReplayError`]: the first difference, or why there is no replay.
+    pub async fn replay(&self, recording: &Recording) -> Result<Outcome, ReplayError> {
+        let mut outcome = self.engine.replay(recording, &self.limits).await?;
+        media::take_out(&mut outcome, &self.limits);
+        Ok(outcome)
     }
 
     /// The children, for searches and single calls.
@@ -77,10 +94,9 @@ impl Gateway {
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
         let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout, caller));
-        let mut outcome = self
-            .engine
-            .run_until(Program::new(source).with_client(self.client.as_str()), &limits, grant.clone(), cancelled)
-            .await;
+        let program = Program { max_recording: self.max_recording, ..Program::new(source) };
+        let program = program.with_client(self.client.as_str());
+        let mut outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
         outcome.logs.extend(grant.remarks().take());
         media::take_out(&mut outcome, &limits);
         self.toolbox.keep_observations(true).await;

@@ -31,6 +31,8 @@ pub enum ErrorKind {
     Output,
     /// The caller cancelled the run.
     Cancelled,
+    /// A replay is not what was recorded.
+    Diverged,
     /// Too many runs are live; try again later.
     Busy,
     /// The command or the request was wrong.
@@ -56,6 +58,7 @@ impl ErrorKind {
             Self::Calls => "calls",
             Self::Output => "output",
             Self::Cancelled => "cancelled",
+            Self::Diverged => "diverged",
             Self::Busy => "busy",
             Self::Usage => "usage",
             Self::Config => "config",

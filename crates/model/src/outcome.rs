@@ -26,15 +26,31 @@ pub struct Outcome {
 }
 
 /// What is there of a run that was to be recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Recorded {
-    /// The recording, from which the run can be replayed.
-    Whole(Vec<u8>),
+    /// The recording, from which the run can be replayed. In JSON its bytes are base64.
+    Whole(#[serde(with = "base64_bytes")] Vec<u8>),
     /// There is none.
     NotReplayable {
         /// Why.
         reason: String,
     },
+}
+
+/// Bytes as a JSON text.
+mod base64_bytes {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        STANDARD.decode(text.as_bytes()).map_err(D::Error::custom)
+    }
 }
 
 impl Outcome {

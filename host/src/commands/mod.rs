@@ -9,6 +9,8 @@ pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod login;
+mod recording;
+pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod search;

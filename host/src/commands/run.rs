@@ -3,10 +3,13 @@
 use std::process::ExitCode;
 
 use belljar_daemon::Client;
-use belljar_model::LimitsPatch;
-use serde_json::value::to_raw_value;
+use belljar_model::{LimitsPatch, Recorded};
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::source;
+use super::{
+    recording::{MAX_BYTES, RecordingFile},
+    source,
+};
 use crate::{
     arguments::RunArguments,
     daemon::{self, Told},
@@ -27,12 +30,19 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     if script.trim().is_empty() {
         return Err(Failure::usage("the script is empty", "belljar run --help shows how to write one"));
     }
+    let wanted =
+        Wanted { recording: arguments.record.as_deref().map(RecordingFile::new).transpose()?, json: arguments.json };
     let told_to_end = signals::told_to_end();
-    let outcome = match daemon::reach(&loaded, arguments.daemon).await? {
-        Some(client) => there(client, &script, &limits, told_to_end).await?,
-        None => return here(Setup::of(loaded), script, &limits, arguments.json, told_to_end).await,
-    };
-    finish(&outcome, arguments.json)
+    match daemon::reach(&loaded, arguments.daemon).await? {
+        Some(client) => there(client, &script, &limits, &wanted, told_to_end).await,
+        None => here(Setup::of(loaded), script, &limits, &wanted, told_to_end).await,
+    }
+}
+
+/// What is to become of the outcome.
+struct Wanted {
+    recording: Option<RecordingFile>,
+    json: bool,
 }
 
 /// Runs the script in the daemon.
@@ -40,13 +50,19 @@ async fn there(
     mut client: Client,
     script: &str,
     limits: &LimitsPatch,
+    wanted: &Wanted,
     told_to_end: impl Future<Output = ()>,
-) -> Result<Box<serde_json::value::RawValue>, Failure> {
-    let params = serde_json::json!({ "code": script, "limits": limits });
+) -> Result<ExitCode, Failure> {
+    let mut params = serde_json::json!({ "code": script, "limits": limits });
+    if wanted.recording.is_some() {
+        params["max_recording"] = MAX_BYTES.as_u64().into();
+    }
     let progress = render::progress::show_of_daemon(&client);
     let answer = client.request_until("execute", &params, told_to_end).await.map_err(daemon::failed);
     progress.end().await;
-    Told::parse(&answer?).map(|told| told.answer.to_owned())
+    let answer = answer?;
+    let told = Told::parse(&answer)?;
+    wanted.finish(told.answer, told.recording.as_ref())
 }
 
 /// Runs the script in this process, with children of its own.
@@ -54,22 +70,37 @@ async fn here(
     setup: Setup,
     script: String,
     limits: &LimitsPatch,
-    json: bool,
+    wanted: &Wanted,
     told_to_end: impl Future<Output = ()> + Send,
 ) -> Result<ExitCode, Failure> {
-    let gateway = setup.gateway(limits).await?;
+    let mut gateway = setup.gateway(limits).await?;
+    if wanted.recording.is_some() {
+        gateway = gateway.with_recording(MAX_BYTES);
+    }
     let progress = render::progress::show(setup.toolbox.upstream());
-    let outcome = gateway.execute_until(script, &LimitsPatch::default(), told_to_end).await;
+    let mut outcome = gateway.execute_until(script, &LimitsPatch::default(), told_to_end).await;
     progress.end().await;
     let stopped = setup.toolbox.shutdown();
+    let recording = outcome.recording.take();
     let outcome =
-        to_raw_value(&outcome).map_err(|error| Failure::internal(format!("the outcome is no JSON: {error}")))?;
-    let code = finish(&outcome, json);
+        to_raw_value(&outcome).map_err(|error| Failure::internal(format!("the outcome is not JSON: {error}")))?;
+    let code = wanted.finish(&outcome, recording.as_ref());
     stopped.await;
     code
 }
 
-fn finish(outcome: &serde_json::value::RawValue, json: bool) -> Result<ExitCode, Failure> {
+impl Wanted {
+    fn finish(&self, outcome: &RawValue, recording: Option<&Recorded>) -> Result<ExitCode, Failure> {
+        let code = show(outcome, self.json)?;
+        if let Some(file) = &self.recording {
+            file.write(recording)?;
+        }
+        Ok(code)
+    }
+}
+
+/// Shows an outcome, and gives the exit code for it.
+pub(super) fn show(outcome: &RawValue, json: bool) -> Result<ExitCode, Failure> {
     let seen = render::outcome::Seen::parse(outcome)?;
     if json {
         output::print_json_text(outcome.get());

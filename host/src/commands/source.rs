@@ -21,10 +21,7 @@ pub(crate) fn read(path: Option<&Path>, what: &str, max: u64) -> Result<String, 
         }
     };
     if bytes.len() as u64 > max {
-        return Err(Failure::usage(
-            format!("{name} has more than {max} bytes, the limit of {what}"),
-            "pass data through tools instead",
-        ));
+        return Err(too_large(&name, what, max, "pass data through tools instead"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let position = error.utf8_error().valid_up_to();
@@ -33,6 +30,19 @@ pub(crate) fn read(path: Option<&Path>, what: &str, max: u64) -> Result<String, 
             "save it as UTF-8",
         )
     })
+}
+
+/// Reads a file of at most `max` bytes, whatever they are.
+pub(crate) fn read_bytes(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {
+    let bytes = read_file(path, what, max)?;
+    if bytes.len() as u64 > max {
+        return Err(too_large(&path.display().to_string(), what, max, "belljar writes none that is larger"));
+    }
+    Ok(bytes)
+}
+
+fn too_large(name: &str, what: &str, max: u64, hint: &str) -> Failure {
+    Failure::usage(format!("{name} has more than {max} bytes, the limit of {what}"), hint)
 }
 
 fn read_file(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {

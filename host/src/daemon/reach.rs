@@ -1,7 +1,7 @@
 //! A command's way to its daemon: the one that runs, a new one, or none.
 
 use belljar_daemon::{Client, ConnectFault, RequestFault, StartFault, start};
-use belljar_model::{ErrorKind, Media, RunError};
+use belljar_model::{ErrorKind, Media, Recorded, RunError};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use tokio::process::Command;
@@ -17,6 +17,8 @@ pub(crate) struct Told<'answer> {
     pub(crate) text: String,
     #[serde(default)]
     pub(crate) media: Vec<Media>,
+    #[serde(default)]
+    pub(crate) recording: Option<Recorded>,
 }
 
 impl<'answer> Told<'answer> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use belljar_catalog::{Detail, Query};
 use belljar_daemon::{Answer, Fault, Service, codes};
 use belljar_gateway::{Gateway, report};
-use belljar_model::{Effect, Limits, LimitsPatch, Media, ToolPath};
+use belljar_model::{ByteSize, Effect, Limits, LimitsPatch, Media, Recorded, ToolPath};
 use futures::{FutureExt as _, future::BoxFuture, future::join_all};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{
@@ -32,6 +32,8 @@ struct ExecuteParams {
     code: String,
     #[serde(default)]
     limits: LimitsPatch,
+    /// How many bytes a recording of the run may have, if there is to be one.
+    max_recording: Option<ByteSize>,
 }
 
 #[derive(Deserialize)]
@@ -70,6 +72,8 @@ struct Said<T> {
     /// What a script returned beside it that is no text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     media: Vec<Media>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recording: Option<Recorded>,
 }
 
 #[derive(Deserialize)]
@@ -109,13 +113,17 @@ impl Service for GatewayService {
 }
 
 async fn execute(gateway: Gateway, limits: Limits, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ExecuteParams { code, limits: asked } = parsed(&params)?;
+    let ExecuteParams { code, limits: asked, max_recording } = parsed(&params)?;
     // Whoever may connect is the owner, who may raise a limit as on the command line.
-    let gateway = gateway.with_limits(asked.over(&limits));
+    let mut gateway = gateway.with_limits(asked.over(&limits));
+    if let Some(max) = max_recording {
+        gateway = gateway.with_recording(max);
+    }
     let mut outcome = gateway.execute_until(code, &LimitsPatch::default(), cancelled.cancelled()).await;
     let text = report(&outcome);
     let media = std::mem::take(&mut outcome.media);
-    json(&Said { answer: outcome, text, media })
+    let recording = outcome.recording.take();
+    json(&Said { answer: outcome, text, media, recording })
 }
 
 async fn call(gateway: Gateway, limit: Duration, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
@@ -156,7 +164,7 @@ async fn search(gateway: Gateway, params: Box<RawValue>) -> Answer {
     };
     let answer = gateway.toolbox().search(&query).await;
     let text = answer.to_text();
-    json(&Said { answer, text, media: Vec::new() })
+    json(&Said { answer, text, media: Vec::new(), recording: None })
 }
 
 async fn servers(gateway: Gateway, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {

@@ -1,0 +1,66 @@
+//! The file of a recording.
+
+use std::path::{Path, PathBuf};
+
+use belljar_model::{ByteSize, Recorded};
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, OpenOptions},
+};
+use std::io::Write as _;
+
+use crate::{failure::Failure, output};
+
+/// Bytes of a recording: three of the largest answers, or thousands of small ones.
+pub(super) const MAX_BYTES: ByteSize = ByteSize::mib(16);
+
+/// A file that does not exist yet, into which a recording is to go. It is made before the run, so that a run is not made for nothing.
+pub(super) struct RecordingFile {
+    path: PathBuf,
+    folder: Dir,
+    name: PathBuf,
+}
+
+impl RecordingFile {
+    /// Finds the folder, and sees that nothing is there that would be overwritten.
+    pub(super) fn new(path: &Path) -> Result<Self, Failure> {
+        let hint = "name a file that does not exist yet, in a folder that does";
+        let name = path.file_name().ok_or_else(|| Failure::usage(format!("{} names no file", path.display()), hint))?;
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let unusable = |error: &dyn std::fmt::Display| {
+            Failure::usage(format!("{} cannot be written: {error}", path.display()), hint)
+        };
+        let folder = Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| unusable(&error))?;
+        if folder.symlink_metadata(name).is_ok() {
+            return Err(unusable(&"something of this name is there"));
+        }
+        Ok(Self { path: path.to_owned(), name: name.into(), folder })
+    }
+
+    /// Writes the recording, for its owner alone, and says so.
+    pub(super) fn write(&self, recorded: Option<&Recorded>) -> Result<(), Failure> {
+        let path = self.path.display();
+        let bytes = match recorded {
+            Some(Recorded::Whole(bytes)) => bytes,
+            Some(Recorded::NotReplayable { reason }) => {
+                output::warn(format_args!("{path} was not written: {reason}"));
+                return Ok(());
+            }
+            None => {
+                output::warn(format_args!("{path} was not written: the run did not begin"));
+                return Ok(());
+            }
+        };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        let written =
+            belljar_files::open(&self.folder, &self.name, &mut options).and_then(|mut file| file.write_all(bytes));
+        written.map_err(|error| Failure::internal(format!("{path} could not be written: {error}")))?;
+        let size = ByteSize::b(bytes.len() as u64).display().iec();
+        output::note(format_args!("recorded, {size}: belljar replay {path}"));
+        Ok(())
+    }
+}

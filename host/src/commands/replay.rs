@@ -1,0 +1,43 @@
+//! `belljar replay`.
+
+use std::process::ExitCode;
+
+use belljar_model::{ErrorKind, LimitsPatch, RunError};
+use belljar_sandbox::{Recording, ReplayError};
+use serde_json::value::to_raw_value;
+
+use super::{recording::MAX_BYTES, source};
+use crate::{
+    arguments::ReplayArguments,
+    failure::Failure,
+    setup::{self, Setup},
+};
+
+pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failure> {
+    let loaded = setup::read(&arguments.config)?;
+    let bytes = source::read_bytes(&arguments.file, "a recording", MAX_BYTES.as_u64())?;
+    let path = arguments.file.display();
+    let recording = Recording::read(bytes)
+        .map_err(|error| Failure::usage(format!("{path}: {error}"), "belljar run --record FILE writes recordings"))?;
+    let gateway = Setup::of(loaded).gateway(&LimitsPatch::default()).await?;
+    let outcome = gateway.replay(&recording).await.map_err(failed)?;
+    let outcome =
+        to_raw_value(&outcome).map_err(|error| Failure::internal(format!("the outcome is not JSON: {error}")))?;
+    super::run::show(&outcome, arguments.json)
+}
+
+fn failed(error: ReplayError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ReplayError::Run(error) => error.into(),
+        ReplayError::Diverged(_) => RunError::new(ErrorKind::Diverged, message)
+            .with_hint("the file was changed, or this belljar runs scripts otherwise than the one that made it")
+            .into(),
+        ReplayError::Limits(fault) => {
+            let hint = format!("raise limits.{} in the configuration", fault.name);
+            Failure::config(format!("the run was recorded with another limit: {fault}"), hint)
+        }
+        ReplayError::Time(hit) => RunError::new(ErrorKind::Timeout, message).with_limit(hit).into(),
+        _ => Failure::internal(message),
+    }
+}
