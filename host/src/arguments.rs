@@ -186,6 +186,9 @@ pub(crate) struct ReplayArguments {
     /// The recording, as run --record writes it.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Runs this script in the place of the recorded one. Calls are answered where their tool and arguments were recorded.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) source: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     /// Prints the whole outcome as one JSON object.

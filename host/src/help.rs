@@ -36,6 +36,11 @@ Where they are not, the replay stops at the first difference and names it.
 Examples:
   belljar run script.ts --record run.belljar
   belljar replay run.belljar
+  belljar replay run.belljar --source changed.ts
+
+With --source, another script is run against the recorded answers, to correct it without touching the world. A call is answered \
+where its tool and its arguments are those of a recorded call; any other fails and says so. A call that changes nothing may be \
+made again. Time is simulated: calls take as long as they did, and nobody waits.
 
 Exit code: 0 the run was repeated, and had succeeded; 1 it had failed, or the replay differs ('diverged'); 2 the file is not a \
 recording, or its limits are above the configured ones; 3 belljar itself failed.";

@@ -374,3 +374,78 @@ async fn a_replay_that_differs_ends_the_command_as_diverged() {
         "{text}"
     );
 }
+
+/// The outcome of another script over what `recording` has.
+async fn rehearsed(source: &str, recording: &Recording) -> Outcome {
+    support::sandbox().rehearse(source, recording, &Limits::default()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_script_gets_the_recorded_answers_by_tool_and_arguments_in_any_order() {
+    let calls = Arc::new(AtomicU64::new(0));
+    let counted = calls.clone();
+    let tools = ToolSet::new()
+        .with("box", "read", Effect::ReadOnly, async |arguments| Ok(json!({ "read": arguments.get("path") })))
+        .with("box", "write", Effect::Mutating, move |_| {
+            counted.fetch_add(1, Relaxed);
+            async { Ok(json!({ "written": true })) }
+        });
+    let source = "
+        const a = await box.read({ path: 'a', deep: { x: 1, y: 2 } });
+        const b = await box.read({ path: 'b' });
+        await box.write({ path: 'c', text: a.read + b.red.length });
+    ";
+    let (run, recording) = recorded(source, &Limits::default(), tools).await;
+    assert_eq!(run.result.unwrap_err().kind, ErrorKind::Exception);
+
+    // The slip is corrected, the order is another, and so is the order of the keys.
+    let better = "
+        const [b, a] = await Promise.all([box.read({ path: 'b' }), box.read({ deep: { y: 2, x: 1 }, path: 'a' })]);
+        const again = await box.read({ path: 'b' });
+        const refused = await box.write({ path: 'c', text: a.read + b.read.length }).catch(e => e.message);
+        return [a.read, b.read, again.read, refused];
+    ";
+    let outcome = rehearsed(better, &recording).await;
+    let value = outcome.result.as_ref().unwrap().to_value().unwrap();
+    assert_eq!(value[0], "a");
+    assert_eq!(value[1], "b");
+    assert_eq!(value[2], "b", "what changes nothing may be asked again");
+    assert!(
+        value[3].as_str().unwrap().contains(r#"the recording has no answer to call 3, box.write {"path":"c""#),
+        "{value}"
+    );
+    let ok: Vec<bool> = outcome.calls.iter().map(|call| call.ok).collect();
+    assert_eq!(ok, [true, true, true, false]);
+    assert_eq!(calls.load(Relaxed), 0, "a rehearsal called a tool");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_have_an_effect_is_answered_as_often_as_it_was_called() {
+    let (calls, recording) = three_calls().await;
+    let source =
+        "const call = () => box.answer({ n: 1 }); return [(await call()).n, await call().catch(e => 'refused')]";
+    let outcome = rehearsed(source, &recording).await;
+    assert_eq!(outcome.result.unwrap().as_str(), r#"[1,"refused"]"#);
+    assert_eq!(calls.load(Relaxed), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_is_simulated_in_a_rehearsal_and_the_same_each_time() {
+    let (run, recording) = recorded("return await box.wait({ ms: 30 })", &Limits::default(), support::tools()).await;
+    assert!(run.is_ok());
+    let source = "
+        const begun = performance.now(), seen = [];
+        const hour = setTimeout(() => seen.push('hour'), 3600000), never = setTimeout(() => seen.push('never'), 7200000);
+        setTimeout(() => seen.push('soon'), 1);
+        await box.wait({ ms: 30 }).then(() => seen.push('call'));
+        await new Promise(done => setTimeout(done, 3600000));
+        clearTimeout(never);
+        const end = Date.now() + 5;
+        while (Date.now() < end);
+        return [seen, Math.round((performance.now() - begun) / 1000), new Date().getFullYear() > 2020];
+    ";
+    let first = rehearsed(source, &recording).await;
+    assert_eq!(first.result.as_ref().unwrap().as_str(), r#"[["soon","call","hour"],3600,true]"#);
+    let second = rehearsed(source, &recording).await;
+    assert_eq!(second.usage.fuel, first.usage.fuel);
+}

@@ -46,12 +46,36 @@ impl Engine {
         match self {
             Self::Here(sandbox) => sandbox.replay(recording, ceiling).await,
             #[cfg(unix)]
-            Self::Apart(_) => {
-                let error = RunError::new(ErrorKind::Config, "a process of its own does not replay recordings");
-                Err(ReplayError::Run(error.with_hint("replay with a configuration without [runs] process = true")))
-            }
+            Self::Apart(_) => Err(not_in_a_process()),
         }
     }
+
+    /// Runs another script against the answers of a recorded run.
+    ///
+    /// # Errors
+    /// As [`Engine::replay`]. What the script does is in the outcome.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the run.
+    pub async fn rehearse(
+        &self,
+        source: &str,
+        recording: &Recording,
+        ceiling: &Limits,
+    ) -> Result<Outcome, ReplayError> {
+        match self {
+            Self::Here(sandbox) => sandbox.rehearse(source, recording, ceiling).await,
+            #[cfg(unix)]
+            Self::Apart(_) => Err(not_in_a_process()),
+        }
+    }
+}
+
+/// A process of its own does not get recordings.
+#[cfg(unix)]
+fn not_in_a_process() -> ReplayError {
+    let error = RunError::new(ErrorKind::Config, "a process of its own does not replay recordings");
+    ReplayError::Run(error.with_hint("replay with a configuration without [runs] process = true"))
 }
 
 impl From<Arc<Sandbox>> for Engine {

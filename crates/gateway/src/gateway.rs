@@ -53,6 +53,16 @@ impl Gateway {
         Ok(outcome)
     }
 
+    /// Runs another script against the answers of a recorded run. No tool is called, and no child is started.
+    ///
+    /// # Errors
+    /// [`ReplayError`], when there is no outcome.
+    pub async fn rehearse(&self, source: &str, recording: &Recording) -> Result<Outcome, ReplayError> {
+        let mut outcome = self.engine.rehearse(source, recording, &self.limits).await?;
+        media::take_out(&mut outcome, &self.limits);
+        Ok(outcome)
+    }
+
     /// The children, for searches and single calls.
     pub fn toolbox(&self) -> &Arc<Toolbox> {
         &self.toolbox

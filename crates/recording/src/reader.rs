@@ -158,7 +158,7 @@ impl<'a> Iterator for Entries<'a> {
 fn read_start(input: &mut Decoder<'_>) -> Result<Start, decode::Error> {
     let items = length(input)?;
     match input.u8()? {
-        kind::START if items == 7 => Start::decode(input),
+        kind::START if items == 8 => Start::decode(input),
         _ => Err(decode::Error::message("it does not begin with what was run")),
     }
 }

@@ -40,6 +40,8 @@ pub struct Start {
     pub engine: EngineId,
     /// JavaScript or TypeScript, as its author wrote it.
     pub source: String,
+    /// When it began, in milliseconds since 1970.
+    pub begun_ms: u64,
     /// Where its random numbers come from.
     pub seed: [u8; 32],
     /// Its limits.
@@ -50,8 +52,8 @@ pub struct Start {
 
 impl Start {
     pub(crate) fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
-        out.array(7)?.u8(kind::START)?.bytes(&self.engine.component)?.str(&self.engine.wasmtime)?.str(&self.source)?;
-        out.bytes(&self.seed)?.map(LIMITS.len() as u64)?;
+        out.array(8)?.u8(kind::START)?.bytes(&self.engine.component)?.str(&self.engine.wasmtime)?.str(&self.source)?;
+        out.u64(self.begun_ms)?.bytes(&self.seed)?.map(LIMITS.len() as u64)?;
         for (name, get, _) in LIMITS {
             out.str(name)?.u64(get(&self.limits))?;
         }
@@ -70,6 +72,7 @@ impl Start {
         let component = digest(input)?;
         let wasmtime = input.str()?.to_owned();
         let source = input.str()?.to_owned();
+        let begun_ms = input.u64()?;
         let seed = digest(input)?;
         let limits = limits(input)?;
         let mut servers = Vec::new();
@@ -82,7 +85,7 @@ impl Start {
             }
             servers.push(Server { name, globals });
         }
-        Ok(Self { engine: EngineId { component, wasmtime }, source, seed, limits, servers })
+        Ok(Self { engine: EngineId { component, wasmtime }, source, begun_ms, seed, limits, servers })
     }
 }
 

@@ -11,6 +11,7 @@ fn start() -> Start {
     Start {
         engine: EngineId { component: [7; 32], wasmtime: "48.0.8".to_owned() },
         source: "return await box.echo({ a: 1 })".to_owned(),
+        begun_ms: 1_790_000_000_000,
         seed: [3; 32],
         limits: Limits { max_calls: 12, ..Limits::default() },
         servers: vec![Server { name: "a-b".to_owned(), globals: vec!["a-b".to_owned(), "a_b".to_owned()] }],

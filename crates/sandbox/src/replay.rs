@@ -8,9 +8,9 @@ use std::fmt::{self, Write as _};
 use belljar_model::{
     CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitFault, LimitHit, Outcome, RunError, ToolPath,
 };
-use belljar_recording::{Answer, Cause, Clock, Digests, End, Entry, Kept, Question, Recording};
+use belljar_recording::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Question, Recording};
 
-use crate::{CallFault, Directory, GrantedTool, failure, run::Ended};
+use crate::{CallFault, Directory, GrantedTool, failure, run::Ended, stand_in::StandIn};
 
 /// Characters of arguments that a message shows.
 const SHOWN: usize = 200;
@@ -125,11 +125,7 @@ impl Replay {
             _ => None,
         });
         match next {
-            Some((recorded, listing)) if recorded == namespace => Ok(listing.map_err(str::to_owned).map(|listing| {
-                Directory::new(listing.properties().map(|property| {
-                    (property.name.to_owned(), granted(property.server, property.tool, property.effect))
-                }))
-            })),
+            Some((recorded, listing)) if recorded == namespace => Ok(listing.map(directory).map_err(str::to_owned)),
             Some((recorded, _)) => Err(self.diverged(format!(
                 "the recording has a look into namespace {recorded}, the replay looks into namespace {namespace}"
             ))),
@@ -169,19 +165,19 @@ impl Replay {
                         "call {number}, {path}: {used} fuel was used before it in the recording, {fuel} in the replay"
                     )
                 } else {
-                    let recorded = call(recorded, server, tool, theirs);
+                    let recorded = described_call(recorded, server, tool, theirs);
                     format!(
                         "the recording has {recorded}, the replay {}",
-                        self::call(number, path.server(), path.tool(), arguments)
+                        described_call(number, path.server(), path.tool(), arguments)
                     )
                 }
             }
             Some(Begun::Timer { number: recorded, milliseconds }) => {
-                let replayed = call(number, path.server(), path.tool(), arguments);
+                let replayed = described_call(number, path.server(), path.tool(), arguments);
                 format!("the recording has timer {recorded} of {milliseconds} ms, the replay {replayed}")
             }
             None => {
-                let replayed = call(number, path.server(), path.tool(), arguments);
+                let replayed = described_call(number, path.server(), path.tool(), arguments);
                 return Err(self.is_over(|| format!("the replay has {replayed}, which was not recorded")));
             }
         };
@@ -199,7 +195,7 @@ impl Replay {
                 format!("the recording has timer {recorded} of {theirs} ms, the replay {replayed}")
             }
             Some(Begun::Call { number, server, tool, arguments, .. }) => {
-                format!("the recording has {}, the replay {replayed}", call(number, server, tool, arguments))
+                format!("the recording has {}, the replay {replayed}", described_call(number, server, tool, arguments))
             }
             None => return Err(self.is_over(|| format!("the replay has {replayed}, which was not recorded"))),
         };
@@ -240,7 +236,7 @@ impl Replay {
     /// What the script began and the recording has more of.
     pub(crate) fn left_over(&mut self) -> Option<Divergence> {
         let text = match self.next_begun()? {
-            Begun::Call { number, server, tool, arguments, .. } => call(number, server, tool, arguments),
+            Begun::Call { number, server, tool, arguments, .. } => described_call(number, server, tool, arguments),
             Begun::Timer { number, milliseconds } => format!("timer {number} of {milliseconds} ms"),
         };
         Some(Divergence(format!("the recording has {text}, and the replay ended before it")))
@@ -273,9 +269,9 @@ impl Replay {
 
 /// The outcome of a replay, if it is the one that was recorded.
 pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Outcome, ReplayError> {
-    let Ended { mut outcome, overdue, replay } = ended;
+    let Ended { mut outcome, overdue, stand_in } = ended;
     let diverged = |divergence| Err(ReplayError::Diverged(divergence));
-    let Some(mut replay) = replay else {
+    let Some(StandIn::Replay(mut replay)) = stand_in else {
         let internal = || RunError::new(ErrorKind::Internal, "the replay did not begin");
         return Err(ReplayError::Run(outcome.result.err().unwrap_or_else(internal)));
     };
@@ -365,7 +361,7 @@ fn next<'a, T>(recording: &'a Recording, position: &mut usize, wanted: impl Fn(E
 }
 
 /// An answer, as the script got it. A text that is not JSON is not handed over as a result.
-fn result(answer: Answer<'_>) -> Result<JsonText, CallFault> {
+pub(crate) fn result(answer: Answer<'_>) -> Result<JsonText, CallFault> {
     match answer {
         Answer::Result(text) => JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(text.len()))
             .map_err(|fault| CallFault::new(format!("the recorded answer is not the result of a tool: {fault}"))),
@@ -375,11 +371,20 @@ fn result(answer: Answer<'_>) -> Result<JsonText, CallFault> {
     }
 }
 
+/// The tools of a namespace, as they were granted.
+pub(crate) fn directory(listing: Listing<'_>) -> Directory {
+    Directory::new(
+        listing
+            .properties()
+            .map(|property| (property.name.to_owned(), granted(property.server, property.tool, property.effect))),
+    )
+}
+
 fn granted(server: &str, tool: &str, effect: Effect) -> GrantedTool {
     GrantedTool { path: ToolPath::new(server, tool), effect }
 }
 
-fn call(number: u64, server: &str, tool: &str, arguments: &str) -> String {
+pub(crate) fn described_call(number: u64, server: &str, tool: &str, arguments: &str) -> String {
     let mut text = format!("call {number}, {server}.{tool} ");
     let mut rest = arguments.chars();
     text.extend(rest.by_ref().take(SHOWN));

@@ -15,7 +15,7 @@ use crate::{
     host::{Journal, Meter, RunState, Shared, Tape, glass, milliseconds},
     inbox::Inbox,
     overflow::Overflow,
-    replay::Replay,
+    stand_in::StandIn,
     turn::Turn,
 };
 
@@ -50,7 +50,7 @@ pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     /// The limit on time that ended it.
     pub(crate) overdue: Option<LimitHit>,
-    pub(crate) replay: Option<Replay>,
+    pub(crate) stand_in: Option<StandIn>,
 }
 
 /// How a run came to its end.
@@ -83,7 +83,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
     let state = RunState::new(limits.clone(), tools, namespaces.len(), seed, &shared, tape);
     let mut store = match open_store(host.engine, state, limits, &shared) {
         Ok(store) => store,
-        Err(error) => return Ended { outcome: Outcome::refused(internal(&error)), overdue: None, replay: None },
+        Err(error) => return Ended { outcome: Outcome::refused(internal(&error)), overdue: None, stand_in: None },
     };
     let request = glass::Program {
         source: source.to_owned(),
@@ -164,14 +164,14 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
     };
     let state = store.data_mut();
     outcome.recording = state.recorder.end(cause, &outcome);
-    Ended { outcome, overdue, replay: state.replay.take() }
+    Ended { outcome, overdue, stand_in: state.stand_in.take() }
 }
 
 /// Notes what became of the calls whose answers the script never got.
 fn end_open_calls(store: &mut Store<RunState>, shared: &Shared) {
-    let RunState { recorder, replay, .. } = store.data_mut();
-    if let Some(replay) = replay {
-        for (number, kept) in replay.unanswered() {
+    let RunState { recorder, stand_in, .. } = store.data_mut();
+    if let Some(stand_in) = stand_in {
+        for (number, kept) in stand_in.unanswered() {
             let record = shared.journal.open_tool(number).and_then(|tool| kept.map(|kept| kept.of(&tool)));
             recorder.unanswered(number, record.as_ref());
             shared.journal.end(number, record);

@@ -1,6 +1,6 @@
 //! The interpreter, ready to run scripts.
 
-use std::{pin::pin, sync::Arc};
+use std::{pin::pin, sync::Arc, time::SystemTime};
 
 use belljar_image::{CodeOrigin, Image, ImageError};
 use belljar_model::{ByteSize, LimitHit, Limits, LimitsPatch, Outcome};
@@ -18,8 +18,10 @@ use crate::{
     overflow::Overflow,
     pool,
     recorder::Recorder,
+    rehearsal::Rehearsal,
     replay::{self, Replay},
-    run::{self, Host, Run},
+    run::{self, Ended, Host, Run},
+    stand_in::StandIn,
     ticker::Ticker,
 };
 
@@ -143,6 +145,7 @@ impl Sandbox {
             let start = Start {
                 engine: self.id.clone(),
                 source: program.source.clone(),
+                begun_ms: since_1970(),
                 seed,
                 limits: limits.clone(),
                 servers: namespaces.iter().map(server).collect(),
@@ -157,7 +160,7 @@ impl Sandbox {
             limits,
             time: limits,
             tools,
-            tape: Tape { recorder: Recorder::new(writer), replay: None },
+            tape: Tape { recorder: Recorder::new(writer), stand_in: None },
         };
         let _running = self.ticker.running();
         run::run(&self.host(), run, cancelled).await.outcome
@@ -176,33 +179,70 @@ impl Sandbox {
     /// Dropping the future ends the replay.
     pub async fn replay(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
         let start = recording.start();
+        let end = recording.end().ok_or_else(|| ReplayError::Diverged(Divergence::new("the recording has no end")))?;
+        // A run that was ended from outside comes to its end again by the fuel that it had used by then.
+        let fuel = if end.cause == Cause::Script { start.limits.fuel } else { end.fuel };
+        let is_exact = start.engine == self.id;
+        let replay = StandIn::Replay(Replay::new(recording.clone(), is_exact));
+        let ended = self.stood_in(recording, &start.source, fuel, ceiling, replay).await?;
+        replay::compared(ended, &end, is_exact)
+    }
+
+    /// Runs another script against the answers of a recorded run: a call is answered where its tool and its arguments are those of a
+    /// recorded call, and fails otherwise, with an error that says so. No tool is called; time is simulated.
+    ///
+    /// # Errors
+    /// [`ReplayError`], when there is no outcome. Whatever the script does is in the outcome.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the run.
+    pub async fn rehearse(
+        &self,
+        source: &str,
+        recording: &Recording,
+        ceiling: &Limits,
+    ) -> Result<Outcome, ReplayError> {
+        let (used, max) = (source.len() as u64, ceiling.max_source.as_u64());
+        if used > max {
+            let hit = LimitHit { name: "max_source", max, used, unit: "bytes" };
+            return Ok(Outcome::refused(failure::limit(hit)));
+        }
+        let rehearsal = StandIn::Rehearsal(Box::new(Rehearsal::new(recording.clone())));
+        let fuel = recording.start().limits.fuel;
+        Ok(self.stood_in(recording, source, fuel, ceiling, rehearsal).await?.outcome)
+    }
+
+    /// Runs a script as it was recorded, with something in the place of the world.
+    async fn stood_in(
+        &self,
+        recording: &Recording,
+        source: &str,
+        fuel: u64,
+        ceiling: &Limits,
+        stand_in: StandIn,
+    ) -> Result<Ended, ReplayError> {
+        let start = recording.start();
         let recorded =
             LimitsPatch { timeout: None, compute: None, wait: None, call: None, ..LimitsPatch::from(&start.limits) };
         recorded.within(ceiling)?;
-        let end = recording.end().ok_or_else(|| ReplayError::Diverged(Divergence::new("the recording has no end")))?;
-        let is_by_itself = end.cause == Cause::Script;
-        // A run that was ended from outside comes to its end again by the fuel that it had used by then.
-        let limits = Limits { fuel: if is_by_itself { start.limits.fuel } else { end.fuel }, ..start.limits.clone() };
+        let limits = Limits { fuel, ..start.limits.clone() };
         let _slot = self.admission.admit("replay", reserved(&limits, None)).await.map_err(ReplayError::Run)?;
         let _running = self.ticker.running();
-
-        let is_exact = start.engine == self.id;
         let namespaces = start
             .servers
             .iter()
             .map(|server| Namespace { server: server.name.clone(), globals: server.globals.clone() });
         let run = Run {
-            source: &start.source,
+            source,
             namespaces: namespaces.collect(),
             seed: start.seed,
             order: None,
             limits: &limits,
             time: ceiling,
             tools: Arc::new(ToolSet::new()),
-            tape: Tape { recorder: Recorder::new(None), replay: Some(Replay::new(recording.clone(), is_exact)) },
+            tape: Tape { recorder: Recorder::new(None), stand_in: Some(stand_in) },
         };
-        let ended = run::run(&self.host(), run, std::future::pending()).await;
-        replay::compared(ended, &end, is_exact)
+        Ok(run::run(&self.host(), run, std::future::pending()).await)
     }
 
     /// Which engine this is. Two that are equal use the same fuel for the same run.
@@ -224,6 +264,12 @@ impl Sandbox {
 fn reserved(limits: &Limits, recording: Option<ByteSize>) -> ByteSize {
     let held = limits.memory.as_u64().saturating_add(limits.max_held.as_u64());
     ByteSize::b(held.saturating_add(recording.map_or(0, |max| max.as_u64())))
+}
+
+/// Milliseconds since 1970.
+fn since_1970() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn server(namespace: &Namespace) -> Server {
@@ -251,7 +297,7 @@ mod tests {
         let journal = Journal::new(holdings.clone());
         let turn = Arc::new(Turn::new(sandbox.turns.clone(), meter.clone()));
         let shared = Shared { inbox, journal, turn, meter, holdings, overflow: Overflow::new(None) };
-        let tape = Tape { recorder: Recorder::new(None), replay: None };
+        let tape = Tape { recorder: Recorder::new(None), stand_in: None };
         let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, [0; 32], &shared, tape);
         let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");
         let instance = sandbox.interpreter.instantiate_async(&mut store).await.expect("an instance");

@@ -19,8 +19,15 @@ pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failu
     let path = arguments.file.display();
     let recording = Recording::read(bytes)
         .map_err(|error| Failure::usage(format!("{path}: {error}"), "belljar run --record FILE writes recordings"))?;
+    let max_source = loaded.limits().max_source.as_u64();
+    let script =
+        arguments.source.as_deref().map(|path| source::read(Some(path), "a script", max_source)).transpose()?;
     let gateway = Setup::of(loaded).gateway(&LimitsPatch::default()).await?;
-    let outcome = gateway.replay(&recording).await.map_err(failed)?;
+    let outcome = match script {
+        Some(script) => gateway.rehearse(&script, &recording).await,
+        None => gateway.replay(&recording).await,
+    };
+    let outcome = outcome.map_err(failed)?;
     let outcome =
         to_raw_value(&outcome).map_err(|error| Failure::internal(format!("the outcome is not JSON: {error}")))?;
     super::run::show(&outcome, arguments.json)

@@ -13,8 +13,8 @@ const MAX_NAME: usize = 8 * 1024;
 impl Host for RunState {
     async fn list(&mut self, server: Option<String>) -> wasmtime::Result<Result<String, String>> {
         let server = server.map(|name| bounded(name, MAX_NAME));
-        let answer = match &mut self.replay {
-            Some(replay) => replay.catalog(Question::List(server.as_deref()))?,
+        let answer = match &mut self.stand_in {
+            Some(stand_in) => stand_in.catalog(Question::List(server.as_deref()))?,
             None => self.turn.wait_for(self.tools.list(server.clone())).await.map(JsonText::into_string),
         };
         self.recorder.catalog(Question::List(server.as_deref()), plain(&answer));
@@ -23,9 +23,11 @@ impl Host for RunState {
 
     async fn search(&mut self, query: String, limit: u32) -> wasmtime::Result<String> {
         let query = bounded(query, MAX_QUERY);
-        let answer = match &mut self.replay {
+        let answer = match &mut self.stand_in {
             // A search is never refused.
-            Some(replay) => replay.catalog(Question::Search { query: &query, limit })?.unwrap_or_else(|reason| reason),
+            Some(stand_in) => {
+                stand_in.catalog(Question::Search { query: &query, limit })?.unwrap_or_else(|reason| reason)
+            }
             None => self.turn.wait_for(self.tools.search(query.clone(), limit as usize)).await.into_string(),
         };
         self.recorder.catalog(Question::Search { query: &query, limit }, Ok(&answer));
@@ -34,8 +36,8 @@ impl Host for RunState {
 
     async fn describe(&mut self, path: String) -> wasmtime::Result<Result<String, String>> {
         let path = bounded(path, MAX_NAME);
-        let answer = match &mut self.replay {
-            Some(replay) => replay.catalog(Question::Describe(&path))?,
+        let answer = match &mut self.stand_in {
+            Some(stand_in) => stand_in.catalog(Question::Describe(&path))?,
             None => self.turn.wait_for(self.tools.describe(path.clone())).await.map(JsonText::into_string),
         };
         self.recorder.catalog(Question::Describe(&path), plain(&answer));

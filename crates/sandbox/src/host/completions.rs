@@ -20,7 +20,7 @@ impl Host for RunState {
         if self.outstanding == 0 {
             return Err(wasmtime::Error::msg("the guest waits, and no call and no timer is outstanding"));
         }
-        if self.replay.is_some() {
+        if self.stand_in.is_some() {
             let (number, event) = self.replayed()?;
             self.outstanding -= 1;
             self.journal.handed_over(number);
@@ -70,20 +70,20 @@ impl RunState {
 
     /// What the recording hands over next.
     fn replayed(&mut self) -> wasmtime::Result<(u64, Event)> {
-        let Some(replay) = &mut self.replay else {
+        let Some(stand_in) = &mut self.stand_in else {
             return Err(wasmtime::Error::msg("there is no recording"));
         };
-        match replay.next()? {
+        match stand_in.next()? {
             HandOver::Elapsed { number } => {
                 if !self.inbox.cancel_timer(number) {
-                    return Err(replay.not_open(number).into());
+                    return Err(stand_in.not_open(number).into());
                 }
                 self.recorder.elapsed(number);
                 Ok((number, Event::Elapsed))
             }
             HandOver::Answer { number, result, kept } => {
                 let Some(tool) = self.journal.open_tool(number) else {
-                    return Err(replay.not_open(number).into());
+                    return Err(stand_in.not_open(number).into());
                 };
                 if let Ok(text) = &result {
                     self.journal.received(text.as_str().len());

@@ -27,7 +27,7 @@ pub(crate) use wasi::stderr_text;
 
 use crate::{
     Directory, Tools, holdings::Holdings, inbox::Inbox, limiter::MemoryLimiter, overflow::Overflow, recorder::Recorder,
-    replay::Replay, turn::Turn,
+    stand_in::StandIn, turn::Turn,
 };
 
 /// The glass, as generated from `wit/sandbox.wit`.
@@ -77,14 +77,14 @@ pub(crate) struct RunState {
     random: ChaCha12Rng,
     pub(crate) recorder: Recorder,
     /// What answers the guest in place of the world.
-    pub(crate) replay: Option<Replay>,
+    pub(crate) stand_in: Option<StandIn>,
     stderr: wasi::Stderr,
 }
 
 /// What a run writes down, and what it is answered from.
 pub(crate) struct Tape {
     pub(crate) recorder: Recorder,
-    pub(crate) replay: Option<Replay>,
+    pub(crate) stand_in: Option<StandIn>,
 }
 
 /// What a run shares with whoever sees to its end.
@@ -125,7 +125,7 @@ impl RunState {
             overflow: shared.overflow.clone(),
             random: ChaCha12Rng::from_seed(seed),
             recorder: tape.recorder,
-            replay: tape.replay,
+            stand_in: tape.stand_in,
             stderr: wasi::Stderr::default(),
             limits,
         }

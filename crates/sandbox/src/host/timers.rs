@@ -9,8 +9,8 @@ use super::{RunState, glass::belljar::sandbox::timers::Host};
 impl Host for RunState {
     fn begin(&mut self, milliseconds: u32) -> wasmtime::Result<u32> {
         let number = self.admit()?;
-        if let Some(replay) = &mut self.replay {
-            replay.timer(number.into(), milliseconds)?;
+        if let Some(stand_in) = &mut self.stand_in {
+            stand_in.timer(number.into(), milliseconds)?;
         }
         self.recorder.timer(number.into(), milliseconds);
         self.inbox.begin_timer(number.into(), Instant::now() + Duration::from_millis(milliseconds.into()));
@@ -20,6 +20,9 @@ impl Host for RunState {
     fn cancel(&mut self, number: u32) -> wasmtime::Result<()> {
         if self.inbox.cancel_timer(number.into()) {
             self.outstanding -= 1;
+            if let Some(stand_in) = &mut self.stand_in {
+                stand_in.cancel_timer(number.into());
+            }
         }
         Ok(())
     }

@@ -59,8 +59,8 @@ impl RunState {
         match self.directories.get(namespace) {
             None => return Ok(Err(format!("there is no namespace {namespace}"))),
             Some(None) => {
-                let directory: Result<Arc<Directory>, String> = match &mut self.replay {
-                    Some(replay) => replay.directory(number)?.map(Arc::new),
+                let directory: Result<Arc<Directory>, String> = match &mut self.stand_in {
+                    Some(stand_in) => stand_in.directory(number)?.map(Arc::new),
                     None => {
                         let directory = self.turn.wait_for(self.tools.directory(namespace)).await;
                         directory.map_err(|unavailable| unavailable.reason)
@@ -108,19 +108,19 @@ impl RunState {
         self.calls += 1;
         let bytes = arguments.len();
         let fuel = self.limits.fuel.saturating_sub(fuel_left);
-        if let Some(replay) = &mut self.replay {
-            replay.call(number, &tool.path, &arguments, fuel)?;
+        if let Some(stand_in) = &mut self.stand_in {
+            stand_in.call(number, &tool.path, &arguments, fuel)?;
         }
         self.recorder.call(number, &tool, &arguments, fuel);
         if let Err(hit) = self.journal.begin(number, tool.clone(), bytes) {
             let fault = no_room(bytes, &hit);
             self.journal.refused(&fault.message, hit);
-            if self.replay.is_none() {
+            if self.stand_in.is_none() {
                 self.inbox.put(number, Answer { result: Err(fault), record: None });
             }
             return Ok(begun);
         }
-        if self.replay.is_some() {
+        if self.stand_in.is_some() {
             return Ok(begun);
         }
 

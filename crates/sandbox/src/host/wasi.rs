@@ -218,8 +218,8 @@ fn datetime(duration: Duration) -> Datetime {
 impl RunState {
     /// The last tick of a clock. It ticks in milliseconds, which is what a recording keeps of it.
     fn now(&mut self, clock: Clock) -> wasmtime::Result<Duration> {
-        let milliseconds = match &mut self.replay {
-            Some(replay) => replay.clock(clock)?,
+        let milliseconds = match &mut self.stand_in {
+            Some(stand_in) => stand_in.clock(clock)?,
             None => whole_milliseconds(match clock {
                 Clock::Wall => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
                 Clock::Monotonic => self.meter.read().0,

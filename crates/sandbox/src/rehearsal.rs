@@ -1,0 +1,217 @@
+//! Runs a changed script against the answers of a recorded run, without touching the world.
+//!
+//! A call gets the answer of a recorded call of the same tool with the same arguments, whatever the order. Time is simulated: a call
+//! takes as long as it did, a timer as long as it should, and nobody waits for either. So the same script and the same
+//! recording always end in the same outcome.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
+    time::Duration,
+};
+
+use belljar_model::{Effect, ToolPath};
+use belljar_recording::{Answer, Clock, Entry, Kept, Question, Recording};
+use serde_json::Value;
+
+use crate::{
+    CallFault, Directory,
+    replay::{CallEnd, HandOver, Stop, described_call, directory, result},
+};
+
+/// What a reading of a clock takes, so that a script that waits in a loop comes to its end.
+const READING: Duration = Duration::from_micros(10);
+
+/// A rehearsal that goes on.
+pub(crate) struct Rehearsal {
+    recording: Recording,
+    /// The recorded calls that were not taken yet, by tool and arguments.
+    calls: HashMap<Call, VecDeque<u64>>,
+    /// The last one that was taken, for calls that may be answered twice.
+    taken: HashMap<Call, u64>,
+    /// Where the answer to a recorded call stands.
+    answers: BTreeMap<u64, usize>,
+    /// Tools that change nothing: what one said it says again.
+    read_only: HashSet<(String, String)>,
+    /// What each clock said when the run began.
+    began: [Duration; 2],
+    /// The time that has passed since then.
+    now: Duration,
+    /// What comes next, by its time and number.
+    coming: BTreeMap<(Duration, u64), Coming>,
+    timers: HashMap<u64, Duration>,
+}
+
+#[derive(PartialEq, Eq, Hash, Clone)]
+struct Call {
+    server: String,
+    tool: String,
+    /// As JSON with sorted keys.
+    arguments: String,
+}
+
+enum Coming {
+    /// The answer to the recorded call of this number.
+    Recorded(u64),
+    /// The recording has no answer to this call.
+    Missing(String),
+    Timer,
+}
+
+impl Rehearsal {
+    pub(crate) fn new(recording: Recording) -> Self {
+        let wall = Duration::from_millis(recording.start().begun_ms);
+        let mut rehearsal = Self {
+            calls: HashMap::new(),
+            taken: HashMap::new(),
+            answers: BTreeMap::new(),
+            read_only: HashSet::new(),
+            began: [wall, Duration::ZERO],
+            now: Duration::ZERO,
+            coming: BTreeMap::new(),
+            timers: HashMap::new(),
+            recording: recording.clone(),
+        };
+        let mut entries = recording.entries();
+        loop {
+            let position = entries.position();
+            let Some(entry) = entries.next() else { break };
+            match entry {
+                Entry::Call { number, server, tool, arguments, .. } => {
+                    let call = Call::new(server, tool, arguments);
+                    rehearsal.calls.entry(call).or_default().push_back(number);
+                }
+                Entry::Answer { number, .. } => {
+                    rehearsal.answers.insert(number, position);
+                }
+                Entry::Directory { listing: Ok(listing), .. } => {
+                    let read_only = listing.properties().filter(|property| property.effect == Effect::ReadOnly);
+                    let names = read_only.map(|property| (property.server.to_owned(), property.tool.to_owned()));
+                    rehearsal.read_only.extend(names);
+                }
+                _ => {}
+            }
+        }
+        rehearsal
+    }
+
+    /// What a clock says.
+    pub(crate) fn clock(&mut self, clock: Clock) -> u64 {
+        self.now = self.now.saturating_add(READING);
+        let now = self.began[clock as usize].saturating_add(self.now);
+        u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// What the recorded script found in a namespace.
+    pub(crate) fn directory(&self, wanted: u32) -> Result<Directory, String> {
+        let found = self.recording.entries().find_map(|entry| match entry {
+            Entry::Directory { namespace, listing } if namespace == wanted => Some(listing),
+            _ => None,
+        });
+        let not_recorded = || "the recorded run did not use this server, so there is nothing to answer from".to_owned();
+        found.ok_or_else(not_recorded)?.map(directory).map_err(str::to_owned)
+    }
+
+    /// What the catalogue told the recorded script.
+    pub(crate) fn catalog(&self, asked: Question<'_>) -> Result<String, String> {
+        let found = self.recording.entries().find_map(|entry| match entry {
+            Entry::Catalog { question, answer } if question == asked => Some(answer),
+            _ => None,
+        });
+        let not_recorded = || "the recorded run did not ask this, so there is nothing to answer from".to_owned();
+        found.ok_or_else(not_recorded)?.map(str::to_owned).map_err(str::to_owned)
+    }
+
+    /// The script begins a call.
+    pub(crate) fn call(&mut self, number: u64, path: &ToolPath, arguments: &str) {
+        let call = Call::new(path.server(), path.tool(), arguments);
+        let next = self.calls.get_mut(&call).and_then(VecDeque::pop_front);
+        let may_repeat = || self.read_only.contains(&(call.server.clone(), call.tool.clone()));
+        let recorded = next.or_else(|| self.taken.get(&call).copied().filter(|_| may_repeat()));
+        let (takes, coming) = match recorded {
+            Some(recorded) => {
+                self.taken.insert(call, recorded);
+                let kept = self.kept_of(recorded);
+                (kept.map_or(Duration::ZERO, took), Coming::Recorded(recorded))
+            }
+            None => (Duration::ZERO, Coming::Missing(described_call(number, path.server(), path.tool(), arguments))),
+        };
+        self.coming.insert((self.now.saturating_add(takes), number), coming);
+    }
+
+    /// The script begins a timer.
+    pub(crate) fn timer(&mut self, number: u64, milliseconds: u32) {
+        let ends = self.now.saturating_add(Duration::from_millis(milliseconds.into()));
+        self.timers.insert(number, ends);
+        self.coming.insert((ends, number), Coming::Timer);
+    }
+
+    /// The script cancels a timer.
+    pub(crate) fn cancel_timer(&mut self, number: u64) {
+        if let Some(ends) = self.timers.remove(&number) {
+            self.coming.remove(&(ends, number));
+        }
+    }
+
+    /// What the script gets next.
+    pub(crate) fn next(&mut self) -> Result<HandOver, Stop> {
+        let ((ends, number), coming) = self.coming.pop_first().ok_or(Stop)?;
+        self.now = self.now.max(ends);
+        Ok(match coming {
+            Coming::Timer => {
+                self.timers.remove(&number);
+                HandOver::Elapsed { number }
+            }
+            Coming::Recorded(recorded) => match self.answer_of(recorded) {
+                Some((answer, kept)) => {
+                    HandOver::Answer { number, result: result(answer), kept: kept.map(CallEnd::from) }
+                }
+                None => missing(number, "the recorded run ended before the answer to this call came".to_owned()),
+            },
+            Coming::Missing(call) => missing(number, format!("the recording has no answer to {call}")),
+        })
+    }
+
+    fn answer_of(&self, recorded: u64) -> Option<(Answer<'_>, Option<Kept<'_>>)> {
+        match self.recording.entries_from(*self.answers.get(&recorded)?).next()? {
+            Entry::Answer { answer, kept, .. } => Some((answer, kept)),
+            _ => None,
+        }
+    }
+
+    fn kept_of(&self, recorded: u64) -> Option<Kept<'_>> {
+        self.answer_of(recorded).and_then(|(_, kept)| kept)
+    }
+}
+
+impl Call {
+    fn new(server: &str, tool: &str, arguments: &str) -> Self {
+        let sorted = serde_json::from_str(arguments).map(sorted).map(|value: Value| value.to_string());
+        let arguments = sorted.unwrap_or_else(|_| arguments.to_owned());
+        Self { server: server.to_owned(), tool: tool.to_owned(), arguments }
+    }
+}
+
+/// The same JSON with the keys of each object in their order. It recurses as deep as serde_json reads, which is 128 levels.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<String, Value> =
+                members.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            Value::Object(members.into_iter().collect())
+        }
+        Value::Array(elements) => Value::Array(elements.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}
+
+/// How long a recorded call took.
+fn took(kept: Kept<'_>) -> Duration {
+    Duration::try_from_secs_f64(kept.ms / 1e3).unwrap_or_default()
+}
+
+fn missing(number: u64, message: String) -> HandOver {
+    let fault = CallFault::new(message.clone())
+        .with_hint("a call is answered where its tool and its arguments are those of a recorded call");
+    let kept = CallEnd { ok: false, ms: 0.0, error: Some(message) };
+    HandOver::Answer { number, result: Err(fault), kept: Some(kept) }
+}
