@@ -185,7 +185,7 @@ fn edited<'a>(
     for entry in recording.entries() {
         let Some(entry) = edit(entry) else { continue };
         match entry {
-            Entry::Clock { clock, milliseconds, count } => (0..count).for_each(|_| writer.clock(clock, milliseconds)),
+            Entry::Clock { clock, milliseconds, count } => writer.clock_read(clock, milliseconds, count),
             Entry::Directory { namespace, listing } => {
                 let listing = listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter());
                 writer.directory(namespace, listing);

@@ -52,12 +52,17 @@ impl Writer {
 
     /// A clock was read.
     pub fn clock(&mut self, clock: Clock, milliseconds: u64) {
+        self.clock_read(clock, milliseconds, 1);
+    }
+
+    /// A clock was read so often, and said the same.
+    pub fn clock_read(&mut self, clock: Clock, milliseconds: u64, count: u64) {
         let last = &mut self.clocks[clock as usize];
         if last.count > 0 && last.milliseconds == milliseconds {
-            last.count += 1;
+            last.count = last.count.saturating_add(count);
             return;
         }
-        let ended = std::mem::replace(last, Reading { milliseconds, count: 1 });
+        let ended = std::mem::replace(last, Reading { milliseconds, count });
         self.reading(clock, ended);
     }
 

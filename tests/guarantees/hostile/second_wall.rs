@@ -4,8 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_engine::{Engine, EngineFault, ProcessEngine};
-use belljar_model::{ByteSize, Effect, ErrorKind, Limits, Outcome};
-use belljar_sandbox::{Program, SandboxOptions, ToolSet, Tools};
+use belljar_model::{ByteSize, Effect, ErrorKind, Limits, Outcome, Recorded};
+use belljar_sandbox::{Program, Recording, SandboxOptions, ToolSet, Tools};
 use belljar_testkit::{is_gone_within, is_running};
 use belljar_worker::WorkerProgram;
 use serde_json::{Value, json};
@@ -102,6 +102,26 @@ pub(crate) async fn a_recorded_order_is_followed_in_the_other_process_with_the_s
     let here = support::sandbox().run(program, &Limits::default(), Arc::new(tools())).await;
     for other in [again, here] {
         assert_eq!((other.order, other.usage.fuel), (first.order.clone(), first.usage.fuel));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn a_run_recorded_in_the_other_process_is_replayed_in_this_one() {
+    let engine = engine().await;
+    for source in [
+        "console.log(Math.random(), Date.now()); return await Promise.all([box.echo({ a: 1 }), box.add({ a: 1, b: 2 })])",
+        "await box.fail({ message: 'no' })",
+        "box.wait({ ms: 1 }); box.wait({ ms: 20000 }); await box.echo({}); throw new Error('early')",
+        "try { await box.echo(1) } catch (e) { return e.name + tools.list().length }",
+    ] {
+        let program = Program::new(source).with_recording(ByteSize::mib(1));
+        let mut run = run_with(&engine, program, &Limits::default(), tools()).await;
+        let Some(Recorded::Whole(bytes)) = run.recording.take() else { panic!("{source}\n{run:#?}") };
+        let recording = Recording::read(bytes).unwrap();
+        let replay = support::sandbox().replay(&recording, &Limits::default()).await;
+        let replay = replay.unwrap_or_else(|error| panic!("{source}\n{error}"));
+        assert_eq!(replay.usage.fuel, run.usage.fuel, "{source}");
+        assert_eq!((replay.result, replay.logs, replay.calls), (run.result, run.logs, run.calls), "{source}");
     }
 }
 

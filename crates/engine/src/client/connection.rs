@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{ErrorKind, Limits, Outcome, RunError};
+use belljar_model::{ErrorKind, Limits, Outcome, Recorded, RunError};
 use belljar_sandbox::{Program, SandboxOptions, Tools, apart::Keeper};
 use tokio::{
     io::{AsyncRead, BufReader},
@@ -18,6 +18,7 @@ use tokio::{
 
 use super::{
     lost::{Lost, Violation},
+    recording::Known,
     run::Run,
     runs::{Places, Runs},
 };
@@ -173,7 +174,8 @@ impl Connection {
             }
         };
         let outbox = self.outbox.clone();
-        let begin = |number| Run::new(number, limits.clone(), tools, namespaces.len(), outbox, keeper);
+        let begin =
+            |number| Run::new(number, limits.clone(), tools, namespaces.len(), outbox, keeper, program.max_recording);
         let (run, mut ended) = self.lock().begin(place, begin)?;
         let _guard = Guard { connection: self.clone(), run: run.clone() };
         self.outbox.send_in(room, to_worker::run(run.number(), program, limits, &namespaces), None);
@@ -198,16 +200,32 @@ impl Connection {
         };
         Some(match told {
             Ok(mut outcome) => {
-                outcome.calls = run.close(&outcome.order);
+                let calls = run.close(&outcome.order);
+                outcome.calls = calls.iter().map(|(_, call)| call.clone()).collect();
                 outcome.usage.tool_calls = outcome.calls.len() as u64;
                 // There and here: no byte of an answer is in both for longer than it takes to send it.
                 let there = outcome.usage.peak_held_bytes.unwrap_or_default();
                 outcome.usage.peak_held_bytes = Some(there.saturating_add(run.peak_held()));
+                if let Some(max) = program.max_recording {
+                    let (recorded, directories) = run.recorded();
+                    let known = Known {
+                        program,
+                        limits,
+                        namespaces: &namespaces,
+                        directories: &directories,
+                        calls: &calls,
+                        outcome: &outcome,
+                    };
+                    outcome.recording = match recorded {
+                        Some(Recorded::Whole(bytes)) => Some(known.recording(bytes, max)),
+                        not_replayable => not_replayable,
+                    };
+                }
                 outcome
             }
             Err(lost) => {
                 let mut outcome = Outcome::refused(lost.error());
-                outcome.calls = run.close(&[]);
+                outcome.calls = run.close(&[]).into_iter().map(|(_, call)| call).collect();
                 outcome.usage.tool_calls = outcome.calls.len() as u64;
                 outcome.usage.source_bytes = program.source.len() as u64;
                 outcome.usage.peak_held_bytes = Some(run.peak_held());

@@ -9,6 +9,7 @@ mod connection;
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
 pub(crate) mod fuzzing;
 mod lost;
+mod recording;
 mod run;
 mod runs;
 mod serving;
@@ -21,7 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, Recorded, RunError};
+use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, RunError};
 use belljar_sandbox::{Program, SandboxOptions, Tools, apart::Keeper};
 use belljar_worker::{MemoryGroup, StartError, WorkerProcess, WorkerProgram};
 use cap_std::fs::Dir;
@@ -167,12 +168,7 @@ impl ProcessEngine {
             // A process that ended before the run was handed to it is replaced; how often that may happen is bounded there.
             let keeper = Keeper::new(limits.max_held, self.overflow.clone());
             let run = connection.run(&program, limits, tools.clone(), keeper, patience, cancelled.as_mut());
-            if let Some(mut outcome) = run.await {
-                // What it takes in of clocks and answers is known on the other side alone, which does not tell.
-                outcome.recording = program.max_recording.map(|_| Recorded::NotReplayable {
-                    reason: "scripts run in a process of their own ([runs] process = true), which does not record"
-                        .to_owned(),
-                });
+            if let Some(outcome) = run.await {
                 return outcome;
             }
         }

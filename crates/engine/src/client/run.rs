@@ -13,7 +13,7 @@ use std::{
     time::Instant,
 };
 
-use belljar_model::{CallRecord, JsonText, Limits, Outcome};
+use belljar_model::{ByteSize, CallRecord, JsonText, Limits, Outcome, Recorded};
 use belljar_sandbox::{
     Directory, GrantedTool, Tools,
     apart::{self, Answer, Keeper},
@@ -43,6 +43,7 @@ pub(crate) struct Run {
     outbox: Arc<Outbox>,
     /// Counts the arguments of its calls, their answers and their records.
     keeper: Keeper,
+    max_recording: Option<ByteSize>,
     state: Mutex<State>,
 }
 
@@ -63,6 +64,8 @@ struct State {
     /// What is sent to it unasked.
     allowance: Allowance,
     ended: BTreeMap<u64, CallRecord>,
+    /// What the process recorded of the run.
+    recorded: Option<Recorded>,
     /// Calls and questions under way; aborted when the run ends.
     tasks: JoinSet<()>,
     /// Taken when the run ends. No call is made and no question asked from then on.
@@ -85,6 +88,7 @@ impl Run {
         namespaces: usize,
         outbox: Arc<Outbox>,
         keeper: Keeper,
+        max_recording: Option<ByteSize>,
     ) -> (Arc<Self>, oneshot::Receiver<Result<Outcome, Lost>>) {
         let (ending, ended) = oneshot::channel();
         let state = State {
@@ -97,10 +101,11 @@ impl Run {
             waiting: BTreeMap::new(),
             allowance: Allowance::new(limits.max_held.as_u64()),
             ended: BTreeMap::new(),
+            recorded: None,
             tasks: JoinSet::new(),
             ending: Some(ending),
         };
-        (Arc::new(Self { number, limits, tools, outbox, keeper, state: Mutex::new(state) }), ended)
+        (Arc::new(Self { number, limits, tools, outbox, keeper, max_recording, state: Mutex::new(state) }), ended)
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -111,11 +116,20 @@ impl Run {
         &self.limits
     }
 
+    pub(crate) fn max_recording(&self) -> Option<ByteSize> {
+        self.max_recording
+    }
+
     /// Takes a frame of the run that is not its end.
     pub(crate) fn take(self: &Arc<Self>, kind: u8, body: &[u8]) -> Result<(), Violation> {
         match kind {
             from_worker::CALL => self.begin_call(body),
             from_worker::TAKE => self.take_answer(from_worker::parse_take(body)?),
+            from_worker::RECORDING => {
+                let recorded = from_worker::parse_recording(body)?;
+                self.lock().recorded = Some(recorded);
+                Ok(())
+            }
             from_worker::FORGET => self.forget_answer(from_worker::parse_forget(body)?),
             _ => self.begin_question(from_worker::parse_question(kind, body)?),
         }
@@ -143,18 +157,26 @@ impl Run {
         self.keeper.peak()
     }
 
-    /// Aborts what is under way, and gives the calls that were made: first those whose answers the script got, in that order.
-    pub(crate) fn close(&self, order: &[u64]) -> Vec<CallRecord> {
+    /// What the process recorded, and what the run was told of its namespaces.
+    pub(crate) fn recorded(&self) -> (Option<Recorded>, Vec<Option<Arc<Directory>>>) {
+        let mut state = self.lock();
+        (state.recorded.take(), state.directories.clone())
+    }
+
+    /// Aborts what is under way, and gives the calls that were made, by their numbers: first those whose answers the script got, in
+    /// that order.
+    pub(crate) fn close(&self, order: &[u64]) -> Vec<(u64, CallRecord)> {
         let mut state = self.lock();
         state.ending = None;
         state.tasks = JoinSet::new();
         state.waiting.clear();
         let mut ended = std::mem::take(&mut state.ended);
-        let mut calls: Vec<_> = order.iter().filter_map(|number| ended.remove(number)).collect();
-        calls.extend(ended.into_values());
+        let mut calls: Vec<_> =
+            order.iter().filter_map(|number| ended.remove(number).map(|call| (*number, call))).collect();
+        calls.extend(ended);
         let open = std::mem::take(&mut state.open);
-        let unanswered = open.into_values().filter_map(|call| call.unanswered);
-        calls.extend(unanswered.map(|(tool, begun)| apart::unanswered(&tool, begun)));
+        let unanswered = open.into_iter().filter_map(|(number, call)| call.unanswered.map(|call| (number, call)));
+        calls.extend(unanswered.map(|(number, (tool, begun))| (number, apart::unanswered(&tool, begun))));
         calls
     }
 

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use belljar_model::{ErrorKind, LimitHit, Limits, RunError};
+use belljar_model::{ByteSize, ErrorKind, LimitHit, Limits, RunError};
 use belljar_sandbox::SandboxOptions;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -76,6 +76,7 @@ enum State {
     /// Nobody waits for it any more, and the process has not yet said that it is gone.
     Dropped {
         limits: Limits,
+        max_recording: Option<ByteSize>,
         since: Instant,
     },
 }
@@ -104,7 +105,9 @@ impl Runs {
     pub(super) fn find(&mut self, number: u64, kind: u8) -> Result<(Option<Arc<Run>>, Option<u64>), Violation> {
         let entry = self.known.get_mut(&number).ok_or(Violation::Run)?;
         match &mut entry.state {
-            State::Dropped { limits, .. } => Ok((None, from_worker::bound(kind, limits))),
+            State::Dropped { limits, max_recording, .. } => {
+                Ok((None, from_worker::bound(kind, limits, *max_recording)))
+            }
             State::Live { run, has_begun } => {
                 if !*has_begun && kind != from_worker::OUTCOME {
                     *has_begun = true;
@@ -113,7 +116,7 @@ impl Runs {
                         return Err(Violation::Live);
                     }
                 }
-                Ok((Some(run.clone()), from_worker::bound(kind, run.limits())))
+                Ok((Some(run.clone()), from_worker::bound(kind, run.limits(), run.max_recording())))
             }
         }
     }
@@ -123,7 +126,8 @@ impl Runs {
         let Some(entry) = self.known.get_mut(&number) else { return false };
         let State::Live { run, has_begun } = &entry.state else { return false };
         self.live -= u64::from(*has_begun);
-        entry.state = State::Dropped { limits: run.limits().clone(), since: Instant::now() };
+        entry.state =
+            State::Dropped { limits: run.limits().clone(), max_recording: run.max_recording(), since: Instant::now() };
         true
     }
 

@@ -104,6 +104,11 @@ impl<'body> Reader<'body> {
         Ok(taken)
     }
 
+    /// All that is left.
+    pub(crate) fn rest(&mut self) -> &'body [u8] {
+        std::mem::take(&mut self.0)
+    }
+
     pub(crate) fn byte(&mut self) -> Result<u8, Malformed> {
         let (first, rest) = self.0.split_first().ok_or(Malformed::Short)?;
         self.0 = rest;

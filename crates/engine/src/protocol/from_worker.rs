@@ -1,8 +1,8 @@
 //! What the engine's process says to the gateway, which believes nothing of it.
 
 use belljar_model::{
-    ErrorKind, JsonBounds, JsonText, LimitHit, Limits, LimitsPatch, LogEntry, LogLevel, Outcome, RunError, Usage,
-    bytes_beside_media,
+    ByteSize, ErrorKind, JsonBounds, JsonText, LimitHit, Limits, LimitsPatch, LogEntry, LogLevel, Outcome, Recorded,
+    RunError, Usage, bytes_beside_media,
 };
 
 use super::{
@@ -30,6 +30,8 @@ pub(crate) const GONE: u8 = 9;
 pub(crate) const TAKE: u8 = 10;
 /// Nobody waits any more for an answer that waits.
 pub(crate) const FORGET: u8 = 11;
+/// What a run took in. Its end follows.
+pub(crate) const RECORDING: u8 = 12;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
@@ -50,9 +52,10 @@ const CUT: (u64, u64) = (1024, 1);
 /// A log entry's level and length.
 const LOG_HEADER: u64 = 9;
 
-/// The most bytes of a body of this kind, of a run with these limits. None where the kind does not belong to a run.
-pub(crate) fn bound(kind: u8, limits: &Limits) -> Option<u64> {
+/// The most bytes of a body of this kind, of a run with these limits, whose recording may have so many bytes. None where the kind does not belong to a run.
+pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) -> Option<u64> {
     Some(match kind {
+        RECORDING => max_recording?.as_u64().saturating_add(FIXED),
         DIRECTORY | TAKE | FORGET => FIXED,
         LIST | SEARCH | DESCRIBE => MAX_QUESTION + FIXED,
         CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
@@ -176,6 +179,26 @@ pub(crate) fn parse_forget(body: &[u8]) -> Result<u64, Malformed> {
     let number = reader.u64()?;
     reader.end()?;
     Ok(number)
+}
+
+/// What there is of a run that was to be recorded.
+pub(crate) fn recording(run: u64, recorded: &Recorded) -> Vec<u8> {
+    match recorded {
+        Recorded::Whole(bytes) => Writer::frame(RECORDING, run, bytes.len() + 1).flag(true).raw(bytes).finish_frame(),
+        Recorded::NotReplayable { reason } => {
+            Writer::frame(RECORDING, run, reason.len() + 16).flag(false).text(reason).finish_frame()
+        }
+    }
+}
+
+pub(crate) fn parse_recording(body: &[u8]) -> Result<Recorded, Malformed> {
+    let mut reader = Reader::new(body);
+    if reader.flag()? {
+        return Ok(Recorded::Whole(reader.rest().to_vec()));
+    }
+    let reason = reader.text(FIXED)?.to_owned();
+    reader.end()?;
+    Ok(Recorded::NotReplayable { reason })
 }
 
 /// An outcome but for its calls, which the gateway has made itself and knows.
@@ -308,7 +331,7 @@ mod tests {
         for result in [Ok(JsonText::from_value(&serde_json::json!({"a": [1]}))), Err(error)] {
             let outcome_sent = sent(result);
             let frame = outcome(1, &outcome_sent);
-            assert!((body(&frame).len() as u64) < bound(OUTCOME, &limits).expect("a kind of a run"));
+            assert!((body(&frame).len() as u64) < bound(OUTCOME, &limits, None).expect("a kind of a run"));
             assert_eq!(parse_outcome(body(&frame), &limits), Ok(outcome_sent));
         }
     }

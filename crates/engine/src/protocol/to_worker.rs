@@ -66,6 +66,9 @@ pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Na
     body.option(program.order.as_ref(), |writer, order| {
         writer.numbers(order);
     });
+    body.option(program.max_recording, |writer, max| {
+        writer.u64(max.as_u64());
+    });
     // A patch that sets each limit: its JSON has the limits' own names, so that none is taken for another.
     let mut limits = LimitsPatch::from(limits);
     for duration in [&mut limits.timeout, &mut limits.compute, &mut limits.wait, &mut limits.call] {
@@ -90,6 +93,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     let client = reader.any_text()?;
     let seed = reader.option(|reader| reader.raw(32)?.try_into().map_err(|_| Malformed::Short))?;
     let order = reader.option(|reader| reader.numbers(u64::MAX))?;
+    let max_recording = reader.option(Reader::u64)?.map(ByteSize::b);
     let limits: LimitsPatch = serde_json::from_str(&reader.any_text()?).map_err(|_| Malformed::Json)?;
     let mut namespaces = Vec::new();
     for _ in 0..reader.u64()? {
@@ -101,7 +105,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
         namespaces.push(Namespace { server, globals });
     }
     reader.end()?;
-    let program = Program { source, client, seed, order, max_recording: None };
+    let program = Program { source, client, seed, order, max_recording };
     Ok(Begin { program, limits: limits.over(&Limits::default()), namespaces })
 }
 
@@ -185,7 +189,11 @@ mod tests {
 
     #[test]
     fn a_run_arrives_as_it_was_sent() {
-        let program = Program::new("return 1").with_client("c").with_seed([7; 32]).with_order(vec![3, 1, 2]);
+        let program = Program::new("return 1")
+            .with_client("c")
+            .with_seed([7; 32])
+            .with_order(vec![3, 1, 2])
+            .with_recording(ByteSize::mib(3));
         let limits = Limits {
             timeout: Duration::from_nanos(1_234_567_891),
             fuel: 17,
@@ -197,9 +205,10 @@ mod tests {
         let arrived = parse_run(body(&run(5, &program, &limits, &namespaces))).expect("a run");
         assert_eq!(arrived.limits, limits);
         assert_eq!(arrived.namespaces, namespaces);
-        let Program { source, client, seed, order, max_recording: _ } = arrived.program;
+        let Program { source, client, seed, order, max_recording } = arrived.program;
         assert_eq!((source.as_str(), client.as_str()), ("return 1", "c"));
         assert_eq!((seed, order), (Some([7; 32]), Some(vec![3, 1, 2])));
+        assert_eq!(max_recording, Some(ByteSize::mib(3)));
     }
 
     #[test]

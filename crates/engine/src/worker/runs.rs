@@ -102,6 +102,9 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
         tools.end();
         // Whoever takes it out says its end: this, or whoever dropped it.
         if lock(&of_task).remove(&run).is_some() {
+            if let Some(recorded) = &outcome.recording {
+                outbox.send(from_worker::recording(run, recorded));
+            }
             outbox.send(from_worker::outcome(run, &outcome));
         }
     });
