@@ -15,8 +15,8 @@ use boa_engine::{Context, Source, builtins::promise::PromiseState, object::built
 
 #[test]
 fn every_patch_is_needed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../patches/boa_engine");
-    let files = fs::read_dir(folder).expect("there are patches");
+    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../patches")).expect("there are patches");
+    let files = folders.flat_map(|folder| fs::read_dir(folder.expect("a readable folder").path()).expect("a folder"));
     let patches = files
         .map(|file| file.expect("a readable folder").path())
         .filter(|path| path.extension().is_some_and(|end| end == "patch"));
