@@ -173,11 +173,11 @@ fn sign(answer: f64) -> Ordering {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::same_as_stock;
+    use crate::testing::same_as_node;
 
     #[test]
-    fn sorts_as_the_engine_does() {
-        same_as_stock(&[
+    fn sorts_as_node_does() {
+        same_as_node(&[
             "[3, 1, undefined, 2, , 10].sort().join()",
             "[3, 1, 2].sort((a, b) => b - a).join()",
             "[...`banana`].toSorted().join('')",

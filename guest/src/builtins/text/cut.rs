@@ -59,7 +59,7 @@ pub(in crate::builtins) fn is_same(left: &JsString, right: &JsString) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{evaluate, ours, same_as_stock};
+    use crate::testing::{evaluate, ours, same_as_node};
 
     #[test]
     fn a_text_eaten_from_the_front_holds_no_chain() {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn pieces_of_pieces() {
-        same_as_stock(&[
+        same_as_node(&[
             "let t = 'abcdefghij'.repeat(100); let a = t.slice(3, 900); let b = a.slice(5, 800); b.slice(7, 700) + a.slice(1)",
             "let u = 'aéλ😀'.repeat(100); let c = u.slice(3, 400); let d = c.slice(5, 300); d.slice(7, 200) + c.slice(1)",
         ]);

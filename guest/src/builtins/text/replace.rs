@@ -100,10 +100,10 @@ impl Captured for Matched<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::same_as_stock;
+    use crate::testing::same_as_node;
 
     #[test]
-    fn replaces_as_the_engine_does() {
+    fn replaces_as_node_does() {
         let mut scripts: Vec<String> = Vec::new();
         let replacements = [
             "'x'",
@@ -132,8 +132,8 @@ mod tests {
                 }
             }
         }
-        same_as_stock(&scripts);
-        same_as_stock(&[
+        same_as_node(&scripts);
+        same_as_node(&[
             "''.replace.call(null)",
             "'a'.replaceAll(/a/, 'b')",
             "'aa'.replaceAll(/a/g, 'b')",

@@ -81,7 +81,7 @@ fn find_last(text: &JsString, wanted: &JsString, from: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::same_as_stock;
+    use crate::testing::same_as_node;
 
     #[test]
     fn finds_where_the_engine_does() {
@@ -99,8 +99,8 @@ mod tests {
                 }
             }
         }
-        same_as_stock(&scripts);
-        same_as_stock(&[
+        same_as_node(&scripts);
+        same_as_node(&[
             "''.indexOf.call(null)",
             "''.includes.call(undefined, 'a')",
             "'undefined'.includes()",

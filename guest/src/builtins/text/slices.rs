@@ -79,10 +79,10 @@ fn relative(value: &JsValue, length: usize, context: &mut Context) -> JsResult<u
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::same_as_stock;
+    use crate::testing::same_as_node;
 
     #[test]
-    fn cuts_as_the_engine_does() {
+    fn cuts_as_node_does() {
         let mut scripts: Vec<String> = Vec::new();
         let ends = [
             "0",
@@ -110,8 +110,8 @@ mod tests {
                 }
             }
         }
-        same_as_stock(&scripts);
-        same_as_stock(&[
+        same_as_node(&scripts);
+        same_as_node(&[
             "''.slice.call(null)",
             "'abc'.slice()",
             "'abc'.substring()",
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn trims_as_the_engine_does() {
+    fn trims_as_node_does() {
         let mut scripts: Vec<String> = Vec::new();
         for text in [
             "'  a b '",
@@ -137,8 +137,8 @@ mod tests {
                 scripts.extend([format!("JSON.stringify({text}.{method}())")]);
             }
         }
-        same_as_stock(&scripts);
-        same_as_stock(&[
+        same_as_node(&scripts);
+        same_as_node(&[
             "''.trimLeft === ''.trimStart && ''.trimRight === ''.trimEnd && ''.trimLeft.name + ''.trimRight.name",
             "''.trim.call(null)",
         ]);
