@@ -36,7 +36,7 @@ pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
 pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat};
 pub use limits::{LimitFault, Limits, LimitsPatch};
-pub use media::{Media, bytes_beside_media, may_hold_media, take_media};
+pub use media::{Media, may_hold_media, take_media, text_exceeds};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Recorded, Usage};
 pub use path::{PathFault, ToolPath};

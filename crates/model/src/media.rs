@@ -9,7 +9,7 @@ use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::display::line;
+use crate::{JsonText, display::line};
 
 /// Blocks that one value gives; what is over stays out, and its place says so. Clients put every image before the model.
 const MAX_BLOCKS: usize = 20;
@@ -69,8 +69,24 @@ fn take(value: &mut Value, found: &mut Vec<Media>) {
     }
 }
 
-/// The bytes of a JSON text without its long base64 strings: what of it is text for a model.
-pub fn bytes_beside_media(text: &str) -> usize {
+/// Whether a value has more text for a model than so many bytes: all of it but the base64 of its blocks.
+///
+/// A tree is made only of a value whose rest is within `max`, so it has no more nodes than that of a value without blocks.
+pub fn text_exceeds(json: &JsonText, max: u64) -> bool {
+    let text = json.as_str();
+    if text.len() as u64 <= max {
+        return false;
+    }
+    if !may_hold_media(text) || bytes_beside_media(text) as u64 > max {
+        return true;
+    }
+    let Ok(mut value) = json.to_value() else { return true };
+    let texts: usize = take_media(&mut value).iter().map(Media::text_bytes).sum();
+    JsonText::from_value(&value).as_str().len().saturating_add(texts) as u64 > max
+}
+
+/// The bytes of a JSON text without its long base64 strings.
+fn bytes_beside_media(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut media = 0;
     while let Some(begin) = rest.iter().position(|byte| *byte == b'"') {
@@ -223,6 +239,25 @@ mod tests {
         let (rest, media) = taken(json!(vec![image(); MAX_BLOCKS + 2]));
         assert_eq!(media.len(), MAX_BLOCKS);
         assert_eq!(rest[MAX_BLOCKS + 1], json!("[image left out: image/png, 8 B; an answer has at most 20]"));
+    }
+
+    #[test]
+    fn only_the_base64_of_blocks_is_no_text() {
+        let data = "Ab0+".repeat(COUNTED_APART);
+        let exceeds = |value: &Value, max| text_exceeds(&JsonText::from_value(value), max);
+        let image = json!({ "type": "image", "data": data, "mimeType": "image/png" });
+        assert!(!exceeds(&image, 100));
+        assert!(exceeds(&image, 10), "its place takes some room too");
+        for text in [
+            json!(data),
+            json!({ "data": data }),
+            json!([image, data]),
+            json!({ "mimeType": "image/png", "data": data }),
+        ] {
+            assert!(exceeds(&text, 100), "{text}");
+        }
+        let note = json!({ "type": "resource", "resource": { "uri": "a:b", "text": data } });
+        assert!(exceeds(&note, 100), "a text is a text");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use belljar_model::{
-    ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage, bytes_beside_media,
+    ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage, may_hold_media,
+    text_exceeds,
 };
 use belljar_recording::Cause;
 use tokio::sync::Semaphore;
@@ -230,16 +231,19 @@ pub(crate) fn open_store(
 
 /// The value, if it is one that consumers can take.
 fn accepted(value: String, limits: &Limits) -> Result<JsonText, RunError> {
-    let max = limits.max_output.as_u64();
-    if value.len() as u64 > max && bytes_beside_media(&value) as u64 > max {
+    if value.len() as u64 > limits.max_output.as_u64() && !may_hold_media(&value) {
         return Err(failure::value_too_large(value.len() as u64, limits));
     }
     let bounds = JsonBounds::with_bytes(usize::try_from(limits.max_value_bytes()).unwrap_or(usize::MAX));
-    JsonText::parse(value, &bounds).map_err(|fault| match fault {
+    let value = JsonText::parse(value, &bounds).map_err(|fault| match fault {
         JsonFault::TooLong { used, .. } => failure::value_too_large(used as u64, limits),
         JsonFault::Syntax(_) => RunError::new(ErrorKind::Internal, format!("the interpreter's value is {fault}")),
         fault => RunError::new(ErrorKind::Output, fault.to_string()).with_hint("return a flatter or smaller value"),
-    })
+    })?;
+    if text_exceeds(&value, limits.max_output.as_u64()) {
+        return Err(failure::value_too_large(value.as_str().len() as u64, limits));
+    }
+    Ok(value)
 }
 
 fn internal(error: &wasmtime::Error) -> RunError {

@@ -2,7 +2,7 @@
 
 use belljar_model::{
     ByteSize, ErrorKind, JsonBounds, JsonText, LimitHit, Limits, LimitsPatch, LogEntry, LogLevel, Outcome, Recorded,
-    RunError, Usage, bytes_beside_media,
+    RunError, Usage, text_exceeds,
 };
 
 use super::{
@@ -226,11 +226,12 @@ pub(crate) fn parse_outcome(body: &[u8], limits: &Limits) -> Result<Outcome, Mal
     let result = if reader.flag()? {
         let max = limits.max_value_bytes();
         let text = reader.text(max)?.to_owned();
-        if bytes_beside_media(&text) as u64 > limits.max_output.as_u64() {
+        let bounds = JsonBounds::with_bytes(usize::try_from(max).unwrap_or(usize::MAX));
+        let value = JsonText::parse(text, &bounds).map_err(|_| Malformed::Json)?;
+        if text_exceeds(&value, limits.max_output.as_u64()) {
             return Err(Malformed::Limit);
         }
-        let bounds = JsonBounds::with_bytes(usize::try_from(max).unwrap_or(usize::MAX));
-        Ok(JsonText::parse(text, &bounds).map_err(|_| Malformed::Json)?)
+        Ok(value)
     } else {
         Err(read_error(&mut reader)?)
     };
