@@ -18,6 +18,7 @@ const RESULTS: usize = 5;
 fn main() {
     let catalog = catalog(&lists());
     let questions = retrieval::questions();
+    let (wishes, wishes_held_out) = (retrieval::wishes(), retrieval::wishes_held_out());
     let engines = retrieval::engines(&catalog);
     if std::env::args().any(|argument| argument == "--misses") {
         return misses(&engines[0], &questions);
@@ -31,7 +32,13 @@ fn main() {
     println!("| search | questions | recall@1 | recall@3 | recall@5 | MRR | tokens per answer |");
     println!("|---|---|---|---|---|---|---|");
     for (at, engine) in engines.iter().enumerate() {
-        for (part, held_out) in [("all", None), ("tuned on", Some(false)), ("held out", Some(true))] {
+        for (part, questions, held_out) in [
+            ("all", &questions, None),
+            ("tuned on", &questions, Some(false)),
+            ("held out", &questions, Some(true)),
+            ("vague wishes", &wishes, None),
+            ("vague wishes held out", &wishes_held_out, None),
+        ] {
             let part_of =
                 || questions.iter().filter(|question| held_out.is_none_or(|wanted| wanted == question.held_out));
             let figures = retrieval::figures(engine, part_of());

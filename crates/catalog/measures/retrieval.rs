@@ -20,7 +20,21 @@ pub struct Question {
 
 /// All questions, in the order of the file.
 pub fn questions() -> Vec<Question> {
-    let text = fs::read_to_string(testdata("retrieval/questions.tsv")).expect("the questions");
+    read("retrieval/questions.tsv")
+}
+
+/// What a person says who has not seen the tools. What it means was written down (`src/intents.rs`) with these in view.
+pub fn wishes() -> Vec<Question> {
+    read("retrieval/wishes.tsv")
+}
+
+/// The same, with which nothing was tuned.
+pub fn wishes_held_out() -> Vec<Question> {
+    read("retrieval/wishes-held-out.tsv")
+}
+
+fn read(file: &str) -> Vec<Question> {
+    let text = fs::read_to_string(testdata(file)).expect("the questions");
     let read = |(number, line): (usize, &str)| {
         let (text, right) = line.split_once('\t').expect("a question, a tab, its tools");
         let right = right.split(' ').map(str::to_owned).collect();

@@ -64,6 +64,9 @@ pub struct Found {
     /// The signature on one line, or the whole declaration where all was asked for; absent where only names were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declaration: Option<String>,
+    /// Whether its server keeps one state for all calls, so that those which overlap may mix.
+    #[serde(skip_serializing_if = "is_false")]
+    pub stateful: bool,
     /// How a script calls it.
     #[serde(skip)]
     pub(crate) expression: String,
@@ -104,6 +107,11 @@ pub(crate) struct Head {
     pub(crate) shown: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 impl Found {
     /// What an answer says of a tool at a level of detail.
     pub fn new(tool: &Tool, detail: Detail) -> Self {
@@ -114,7 +122,7 @@ impl Found {
     pub fn with(tool: &Tool, detail: Detail, observed: Option<&Observed>) -> Self {
         let (declaration, layout) = match detail {
             Detail::Names => (None, Layout::Listed),
-            Detail::Brief => (Some(tool.signature().to_owned()), Layout::Line),
+            Detail::Brief => (Some(tool.signature_with(observed)), Layout::Line),
             Detail::Full => (Some(tool.declaration_with(observed)), Layout::Block),
         };
         Self {
@@ -124,6 +132,7 @@ impl Found {
             effect: tool.effect(),
             summary: declaration.as_ref().map(|_| tool.summary().to_owned()),
             declaration,
+            stateful: tool.shares_state(),
             expression: tool.expression().to_owned(),
             layout,
         }
@@ -136,13 +145,14 @@ impl Found {
 
     /// What a model reads, with the line's end.
     pub(crate) fn to_text(&self) -> String {
+        let effect = if self.stateful { format!("{}, stateful", self.effect) } else { self.effect.to_string() };
         match (&self.declaration, &self.summary) {
             (Some(declaration), _) if self.layout == Layout::Block => format!("{declaration}\n\n"),
             (Some(signature), Some(summary)) if !summary.is_empty() => {
-                format!("{signature}  // {summary} ({})\n", self.effect)
+                format!("{signature}  // {summary} ({effect})\n")
             }
-            (Some(signature), _) => format!("{signature}  // ({})\n", self.effect),
-            (None, _) => format!("{}  // ({})\n", self.expression, self.effect),
+            (Some(signature), _) => format!("{signature}  // ({effect})\n"),
+            (None, _) => format!("{}  // ({effect})\n", self.expression),
         }
     }
 

@@ -14,7 +14,7 @@
 //! a tool needs by name (`read_file_Entry`) carry the tool's. A tool whose name is no identifier is declared under its alias, and the
 //! comment says its exact name. A result is `unknown` where the server describes none: `any` would promise what nobody has said.
 
-use belljar_model::{Effect, ToolDefinition};
+use belljar_model::ToolDefinition;
 
 use crate::{
     bounds::{DECLARATION_BYTES, DESCRIPTION_CHARS, DESCRIPTION_LINES},
@@ -83,20 +83,33 @@ fn printed(types: &Types, prefix: &str, room: Room, kind: &Type, indent: usize) 
     printer.into_text()
 }
 
-/// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`. What does not fit is counted or `unknown`.
-pub(crate) fn signature(namespace: &str, tool: &str, definition: &ToolDefinition) -> String {
-    let function = Function::read(definition);
+/// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`. What does not fit is counted or `unknown`. Its
+/// result is the observed one, where one is given, and says so.
+pub(crate) fn signature(
+    namespace: &str,
+    tool: &str,
+    definition: &ToolDefinition,
+    observed: Option<&Observed>,
+) -> String {
+    let mut function = Function::read(definition);
+    let remark = match observed.map(Observed::kind) {
+        Some(kind) => {
+            function.result = kind;
+            " /* observed */"
+        }
+        None => "",
+    };
     let parameters = function.parameters("", Room::Signature, 0);
     let result = printed(&function.types, "", Room::Signature, &function.result, 0);
-    format!("{namespace}.{tool}{parameters}: Promise<{result}>")
+    format!("{namespace}.{tool}{parameters}: Promise<{result}{remark}>")
 }
 
-/// The whole declaration. Its result is the observed one, where one is given.
+/// The whole declaration. `effect` is what stands in brackets behind the description. The result is the observed one, where one is given.
 pub(crate) fn declaration(
     namespace: &Names,
     tool: &Names,
     definition: &ToolDefinition,
-    effect: Effect,
+    effect: &str,
     observed: Option<&Observed>,
 ) -> String {
     let mut function = Function::read(definition);
@@ -151,7 +164,7 @@ fn needed(function: &Function) -> Vec<usize> {
 }
 
 /// The comment on the function: its description, its effect, its exact name where that is another, and more lines.
-fn described(tool: &Names, definition: &ToolDefinition, effect: Effect, more: &[Option<String>]) -> String {
+fn described(tool: &Names, definition: &ToolDefinition, effect: &str, more: &[Option<String>]) -> String {
     let said = definition.description.as_deref().or(definition.title.as_deref()).unwrap_or_default();
     let lines = comment_lines(said, DESCRIPTION_CHARS, DESCRIPTION_LINES);
     let remark = if tool.exact() == tool.alias() {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::{
     bounds::{INDEXED_DEPTH, INDEXED_PARAMETERS, WORDS_PER_FIELD},
     tool::Tool,
-    words::each_stem,
+    words::{each_stem, words},
 };
 
 /// How much a field's length counts against it: BM25's `b`.
@@ -25,6 +25,8 @@ struct Field {
 }
 
 const NAME: Field = Field { weight: 4.0, typical_words: 3.0 };
+/// The word with which a name begins, beside what it is worth as any other: `commit` says more of `git_commit` than of `list_commits`.
+const VERB_WEIGHT: f32 = 6.0;
 const TITLE: Field = Field { weight: 2.0, typical_words: 3.0 };
 const SERVER: Field = Field { weight: 1.5, typical_words: 1.0 };
 const SUMMARY: Field = Field { weight: 2.5, typical_words: 8.0 };
@@ -58,6 +60,7 @@ impl Index {
             let mut parameters = Parameters::default();
             parameters.collect(&definition.input_schema, 0);
             index.add(place, &NAME, [definition.name.as_str()]);
+            index.add_verb(place, server, &definition.name);
             index.add(place, &TITLE, definition.title.as_deref());
             index.add(place, &SERVER, [server]);
             index.add(place, &SUMMARY, [tool.summary()]);
@@ -78,6 +81,14 @@ impl Index {
         self.postings.get(place).map(Vec::as_slice).unwrap_or_default()
     }
 }
+
+/// The word under which a name is found that begins with this stem. No word of a question is such a one.
+pub(crate) fn verb(stem: &str) -> String {
+    format!("!{stem}")
+}
+
+/// Words that stand before the verb in the names of some servers.
+const BEFORE_VERBS: [&str; 2] = ["api", "browser"];
 
 /// The letters of a word, a bit each. One typing error changes at most two bits.
 pub(crate) fn letters(word: &str) -> u64 {
@@ -104,11 +115,7 @@ impl Unsorted {
                 break;
             }
             each_stem(text, room, |word| {
-                let number = self.numbers.get(word).copied().unwrap_or_else(|| {
-                    self.numbers.insert(word.to_owned(), self.postings.len());
-                    self.postings.push(Vec::new());
-                    self.postings.len() - 1
-                });
+                let number = self.number(word);
                 self.field.push(number);
             });
         }
@@ -122,6 +129,28 @@ impl Unsorted {
                 None => postings.push(Posting { tool, weight: share }),
             }
         }
+    }
+
+    /// Adds the word with which a tool's name begins, the server's own name aside: `commit` of `git_commit`.
+    fn add_verb(&mut self, tool: u32, server: &str, name: &str) {
+        let server = words(server, WORDS_PER_FIELD);
+        let is_before = |word: &String| server.contains(word) || BEFORE_VERBS.contains(&word.as_str());
+        if let Some(first) = words(name, WORDS_PER_FIELD).into_iter().find(|word| !is_before(word)) {
+            let number = self.number(&verb(&first));
+            if let Some(postings) = self.postings.get_mut(number) {
+                postings.push(Posting { tool, weight: VERB_WEIGHT });
+            }
+        }
+    }
+
+    fn number(&mut self, word: &str) -> usize {
+        if let Some(number) = self.numbers.get(word) {
+            return *number;
+        }
+        let number = self.postings.len();
+        self.numbers.insert(word.to_owned(), number);
+        self.postings.push(Vec::new());
+        number
     }
 
     fn sorted(mut self) -> Index {

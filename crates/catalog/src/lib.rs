@@ -21,6 +21,7 @@ mod declaration;
 pub mod fuzzing;
 mod identifier;
 mod index;
+mod intents;
 mod names;
 mod observed;
 #[cfg(test)]

@@ -66,7 +66,14 @@ impl Observed {
     pub(crate) fn remark(&self) -> String {
         let calls = if self.calls == 1 { "1 call".to_owned() } else { format!("{} calls", self.calls) };
         let drift = if self.changed > 1 { format!(", last changed by call {}", self.changed) } else { String::new() };
-        format!("Result type observed in {calls}{drift}; the server declares none.")
+        let varies = self.shape.kinds();
+        let varies = match varies.split_first() {
+            Some((first, others)) if !others.is_empty() => {
+                format!(" What comes varies: {first} in some calls, {} in others.", others.join(" or "))
+            }
+            _ => String::new(),
+        };
+        format!("Result type observed in {calls}{drift}; the server declares none.{varies}")
     }
 }
 

@@ -9,7 +9,7 @@ use belljar_model::Effect;
 
 use crate::{
     server::ServerCatalog,
-    terms::{Term, terms},
+    terms::{Term, Terms, terms},
     tool::Tool,
     vocabulary::Vocabulary,
     words::folded,
@@ -21,6 +21,21 @@ const SATURATION: f64 = 2.0;
 const LEAST_COVERAGE: f64 = 0.3;
 /// The share of the best score below which a tool has nothing to do with the question.
 const CUTOFF: f64 = 0.2;
+
+/// The share of a question that the best tool must have something of. One with less is shown, and said to fit in part.
+const FITS: f64 = 0.45;
+/// Tools that are shown where none fits.
+const SHOWN_OF_UNFIT: usize = 5;
+
+/// The tools that a question is about, the best first.
+#[derive(Debug, Default)]
+pub(crate) struct Ranking<'a> {
+    pub(crate) tools: Vec<&'a Tool>,
+    /// How many there are, those that are left out included.
+    pub(crate) found: usize,
+    /// The words that no tool has, where little is left of the question without them.
+    pub(crate) missing: Vec<String>,
+}
 
 /// A tool that a question is about.
 #[derive(Debug, Clone, Copy)]
@@ -58,13 +73,15 @@ pub(crate) fn rank<'a>(
     all: &'a [Arc<ServerCatalog>],
     wanted: impl Fn(&ServerCatalog) -> bool,
     effect: Option<Effect>,
-    most: usize,
-) -> (Vec<&'a Tool>, usize) {
+    asked: usize,
+) -> Ranking<'a> {
     let mut tallies = vec![Tally::default(); vocabulary.tools()];
     let mut worth_of_all = 0.0;
-    for term in &terms(text, vocabulary) {
+    let Terms { all: terms, unknown } = terms(text, vocabulary);
+    for term in &terms {
         worth_of_all += count_term(term, vocabulary, all, &mut tallies);
     }
+    let worth_of_unknown = count(unknown.len()) * (1.0 + (count(tallies.len()) + 0.5) / 0.5).ln();
     let tiers = tiers(text, vocabulary, all);
     let is_wanted = |number: usize| {
         let tool = vocabulary.tool(number, all);
@@ -83,16 +100,30 @@ pub(crate) fn rank<'a>(
             hits.push(Hit { tool, tier: Tier::Words, score, order: vocabulary.order(tool) });
         }
     }
+    // Whoever writes a path wants this tool and no other.
+    if hits.iter().any(|hit| hit.tier == Tier::Path) {
+        hits.retain(|hit| hit.tier == Tier::Path);
+    }
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
     hits.retain(|hit| hit.tier > Tier::Words || hit.score >= best * CUTOFF);
-    let found = hits.len();
+    let mut found = hits.len();
+    let most = asked.max(SHOWN_OF_UNFIT);
     if found > most {
         hits.select_nth_unstable_by(most, Hit::order);
         hits.truncate(most);
     }
     hits.sort_unstable_by(Hit::order);
+    let covered = |hit: &Hit| tallies.get(hit.tool).map_or(0.0, |tally| tally.covered);
+    let covered = hits.iter().take(SHOWN_OF_UNFIT).map(covered).fold(0.0, f64::max);
+    let is_named = hits.first().is_some_and(|hit| hit.tier > Tier::Words);
+    let fits = is_named || unknown.is_empty() || covered >= FITS * (worth_of_all + worth_of_unknown);
+    if !fits {
+        hits.truncate(SHOWN_OF_UNFIT);
+        found = hits.len();
+    }
+    hits.truncate(asked);
     let tools = hits.iter().filter_map(|hit| vocabulary.tool(hit.tool, all)).map(|(_, tool)| tool);
-    (tools.collect(), found)
+    Ranking { tools: tools.collect(), found, missing: if fits { Vec::new() } else { unknown } }
 }
 
 impl Hit {

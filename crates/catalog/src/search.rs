@@ -15,16 +15,20 @@ use crate::{
     catalog::Catalog,
     observed::Observed,
     query::{Detail, Query},
-    rank::{has_words, rank},
+    rank::{Ranking, has_words, rank},
     server::{ServerCatalog, ServerState},
     text::{one_line, quoted},
     tool::Tool,
+    words::{split, stem},
 };
 
 /// Bytes kept for the line that says what was left out.
 const OMITTED_LINE_BYTES: usize = 140;
 /// Bytes kept in each line of a catalogue for the count of what is not named there.
 const MORE_BYTES: usize = 16;
+
+/// Words of the question that a note repeats.
+const MISSING_SHOWN: usize = 3;
 
 /// What calls have shown of a tool's results.
 pub type Observations<'a> = dyn Fn(&ToolPath) -> Option<Arc<Observed>> + Sync + 'a;
@@ -35,7 +39,7 @@ impl Catalog {
         self.search_with(query, &|_| None)
     }
 
-    /// The same, with what calls have shown of the results that no server declares. Full declarations say it.
+    /// The same, with what calls have shown of the results that no server declares.
     pub fn search_with(&self, query: &Query, observed: &Observations<'_>) -> Answer {
         let text: String = query.text.trim().chars().take(QUERY_CHARS).collect();
         let budget = query.budget.unwrap_or(DEFAULT_BUDGET).min(LARGEST_BUDGET);
@@ -62,12 +66,16 @@ impl Catalog {
         room.keep_for(&answer);
         if is_search {
             let limit = if query.limit.is_some() { limit } else { DEFAULT_RESULTS };
-            let (tools, found) = rank(&text, self.vocabulary(), self.servers(), is_wanted, query.effect, limit);
+            let Ranking { tools, found, missing } =
+                rank(&text, self.vocabulary(), self.servers(), is_wanted, query.effect, limit);
             let detail = query.detail.unwrap_or(Detail::Brief);
             room.fill(&mut answer, &tools, found, detail, observed);
             answer.more = more(budget, Some(limit), query, found > limit && answer.results.len() == limit);
+            answer.notes.extend(of_shared_state(&answer));
             if found == 0 {
                 answer.notes.push(self.nothing_found(&text, query));
+            } else if !missing.is_empty() {
+                answer.notes.push(fits_in_part(&text, &missing));
             }
             return answer;
         }
@@ -119,6 +127,35 @@ impl Catalog {
         }
         note
     }
+}
+
+/// How tools are called that share what their server keeps.
+fn of_shared_state(answer: &Answer) -> Option<String> {
+    let mut namespaces: Vec<&str> = Vec::new();
+    for found in answer.results.iter().filter(|found| found.stateful) {
+        let namespace = found.expression.split('.').next().unwrap_or_default();
+        if !namespaces.contains(&namespace) {
+            namespaces.push(namespace);
+        }
+    }
+    let first = *namespaces.first()?;
+    Some(format!(
+        "all calls of {} share one state (a page, a session): await them one after the other, or put what belongs together into \
+         {first}.$exclusive(async () => {{ … }})",
+        namespaces.join(" and ")
+    ))
+}
+
+/// What is found has little to do with what was asked for.
+fn fits_in_part(text: &str, missing: &[String]) -> String {
+    let is_missing = |word: &&str| split(word).iter().any(|word| missing.iter().any(|known| *known == stem(word)));
+    let words: Vec<String> = text
+        .split_whitespace()
+        .filter(is_missing)
+        .take(MISSING_SHOWN)
+        .map(|word| quoted(&one_line(word, SHOWN_NAME_CHARS)))
+        .collect();
+    format!("nothing fits well: no tool mentions {}; these match the rest", words.join(" or "))
 }
 
 fn has_effect(tool: &Tool, wanted: Option<Effect>) -> bool {
@@ -186,7 +223,7 @@ impl Room {
             return self.fill_names(answer, tools, found);
         }
         for tool in tools {
-            let observed = if detail == Detail::Full { observed(tool.path()) } else { None };
+            let observed = observed(tool.path());
             let entry = Found::with(tool, detail, observed.as_deref());
             let bytes = entry.to_text().len();
             if bytes <= self.bytes {
@@ -197,7 +234,7 @@ impl Room {
             if answer.results.is_empty() {
                 let needed = estimate_tokens(&entry.to_text());
                 let note = format!("{} takes about {needed} tokens: raise budget ({})", tool.expression(), self.budget);
-                let brief = Found::new(tool, Detail::Brief);
+                let brief = Found::with(tool, Detail::Brief, observed.as_deref());
                 let fits = detail == Detail::Full && brief.to_text().len() + note.len() <= self.bytes;
                 answer.notes.push(note);
                 answer.results.push(if fits { brief } else { Found::name_alone(tool) });

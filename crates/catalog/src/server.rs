@@ -91,6 +91,13 @@ impl ServerCatalog {
         server
     }
 
+    /// The same for a server that keeps one state for all calls, such as a page: what is shown of its tools says so.
+    #[must_use]
+    pub fn sharing_state(mut self) -> Self {
+        self.tools.iter_mut().for_each(Tool::share_state);
+        self
+    }
+
     /// A server that has not been started yet.
     pub fn not_started(names: Names) -> Self {
         Self::empty(names, ServerState::NotStarted)

@@ -21,6 +21,7 @@ pub struct Tool {
     definition: ToolDefinition,
     effect: Effect,
     trusted_effect: TrustedEffect,
+    shares_state: bool,
     expression: String,
     summary: String,
     signature: OnceLock<String>,
@@ -45,6 +46,7 @@ impl Tool {
             definition,
             effect,
             trusted_effect,
+            shares_state: false,
             signature: OnceLock::new(),
             declaration: OnceLock::new(),
         }
@@ -75,6 +77,15 @@ impl Tool {
         self.trusted_effect
     }
 
+    /// Whether calls of it share what its server keeps with all other calls there, so that those which overlap may mix.
+    pub fn shares_state(&self) -> bool {
+        self.shares_state
+    }
+
+    pub(crate) fn share_state(&mut self) {
+        self.shares_state = true;
+    }
+
     /// How a script calls it: `fs.read_file`, `notion.notion_search`.
     pub fn expression(&self) -> &str {
         &self.expression
@@ -94,20 +105,36 @@ impl Tool {
     /// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`.
     pub fn signature(&self) -> &str {
         self.signature
-            .get_or_init(|| declaration::signature(self.namespace.alias(), self.names.alias(), &self.definition))
+            .get_or_init(|| declaration::signature(self.namespace.alias(), self.names.alias(), &self.definition, None))
+    }
+
+    /// The same with the result as it was observed, where the server declares none.
+    pub fn signature_with(&self, observed: Option<&Observed>) -> String {
+        match observed.filter(|_| self.definition.output_schema.is_none()) {
+            None => self.signature().to_owned(),
+            observed => declaration::signature(self.namespace.alias(), self.names.alias(), &self.definition, observed),
+        }
     }
 
     /// The whole TypeScript declaration, with its comments.
     pub fn declaration(&self) -> &str {
-        self.declaration
-            .get_or_init(|| declaration::declaration(&self.namespace, &self.names, &self.definition, self.effect, None))
+        self.declaration.get_or_init(|| self.declared(None))
     }
 
     /// The same with the result as it was observed, where the server declares none.
     pub fn declaration_with(&self, observed: Option<&Observed>) -> String {
         match observed.filter(|_| self.definition.output_schema.is_none()) {
             None => self.declaration().to_owned(),
-            observed => declaration::declaration(&self.namespace, &self.names, &self.definition, self.effect, observed),
+            observed => self.declared(observed),
         }
+    }
+
+    fn declared(&self, observed: Option<&Observed>) -> String {
+        let remark = if self.shares_state {
+            format!("{}; one state for all calls of {}: call one after the other", self.effect, self.namespace.alias())
+        } else {
+            self.effect.to_string()
+        };
+        declaration::declaration(&self.namespace, &self.names, &self.definition, &remark, observed)
     }
 }

@@ -25,7 +25,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["list", "enumerate", "get", "show"],
     &["create", "make", "new", "add", "open", "start"],
     &["add", "append", "insert", "put", "attach"],
-    &["delete", "remove", "erase", "drop", "destroy", "forget", "discard"],
+    &["delete", "remove", "erase", "destroy", "forget", "discard"],
     &["update", "edit", "modify", "change", "patch", "set", "replace", "rewrite", "overwrite", "alter", "adjust"],
     &["search", "find", "query", "lookup", "look", "locate", "discover", "match"],
     &["run", "execute", "evaluate", "perform"],
@@ -148,7 +148,7 @@ pub(crate) fn folded(name: &str) -> String {
 }
 
 /// The words in lower case.
-fn split(text: &str) -> Vec<String> {
+pub(crate) fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     each_word(text, |word| words.push(word.to_owned()));
     words

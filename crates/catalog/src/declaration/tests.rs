@@ -14,12 +14,12 @@ fn tool(entry: &Value) -> (Names, Names, ToolDefinition) {
 
 fn declared(entry: &Value) -> String {
     let (namespace, names, definition) = tool(entry);
-    declaration(&namespace, &names, &definition, Effect::ReadOnly, None)
+    declaration(&namespace, &names, &definition, "read_only", None)
 }
 
 fn signed(entry: &Value) -> String {
     let (namespace, names, definition) = tool(entry);
-    signature(namespace.alias(), names.alias(), &definition)
+    signature(namespace.alias(), names.alias(), &definition, None)
 }
 
 /// The type of a parameter with this schema, in a signature.

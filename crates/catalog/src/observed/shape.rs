@@ -90,6 +90,19 @@ impl Seen {
         seen
     }
 
+    /// The kinds of values that were seen, as an author would call them.
+    pub(super) fn kinds(&self) -> Vec<&'static str> {
+        let kinds = [
+            (self.string, "a text"),
+            (self.array.is_some(), "an array"),
+            (self.object.is_some(), "an object"),
+            (self.number, "a number"),
+            (self.boolean, "a boolean"),
+            (self.null, "null"),
+        ];
+        kinds.into_iter().filter(|(seen, _)| *seen).map(|(_, kind)| kind).collect()
+    }
+
     /// Takes in what was seen another time.
     pub(super) fn merge(&mut self, other: Self) {
         self.null |= other.null;

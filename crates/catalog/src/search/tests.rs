@@ -244,3 +244,83 @@ fn a_monstrous_query_is_answered() {
         "Note: no tool matches \"zzzzqqq\"; try other words, or search for nothing to see every server\n"
     );
 }
+
+#[test]
+fn a_path_is_answered_with_that_tool_alone() {
+    let catalog = real();
+    for path in ["git.git_commit", "notion.API-get-user", "notion.API_get_user"] {
+        let answer = catalog.search(&Query::new(path));
+        assert_eq!((answer.results.len(), answer.omitted), (1, 0), "{path}: {:?}", paths(&answer));
+    }
+}
+
+#[test]
+fn a_wish_that_says_what_to_do_finds_what_does_that() {
+    let catalog = real();
+    let first = |text: &str| paths(&catalog.search(&Query::new(text))).into_iter().next().unwrap_or_default();
+    assert_eq!(first("commit my work"), "git.git_commit");
+    assert_eq!(first("sum of a column"), "sqlite.read_query");
+    assert!(first("remember that the user likes tea").starts_with("memory."));
+    assert!(["git.git_log", "git.git_diff_staged"].contains(&&*first("what changed recently")));
+    let text = paths(&catalog.search(&Query::new("get page text")));
+    assert!(text.iter().take(5).any(|path| path.ends_with("snapshot")), "{text:?}");
+    assert!(!first("delete file").starts_with("playwright."));
+}
+
+#[test]
+fn where_nothing_fits_well_the_answer_is_short_and_says_which_words_no_tool_has() {
+    let catalog = real();
+    let answer = catalog.search(&Query::new("list my slack channels"));
+    assert!(answer.results.len() <= 5 && !answer.results.is_empty());
+    assert_eq!(answer.notes, ["nothing fits well: no tool mentions \"channels\"; these match the rest"]);
+    let answer = catalog.search(&Query::new("play some music"));
+    assert_eq!(answer.notes, ["nothing fits well: no tool mentions \"music\"; these match the rest"]);
+    // A name among known words is no reason.
+    for fine in ["read issue 42", "commit my work", "go to the news site", "find a github repository about parsers"] {
+        assert_eq!(catalog.search(&Query::new(fine)).notes, Vec::<String>::new(), "{fine}");
+    }
+}
+
+#[test]
+fn a_result_that_calls_have_shown_is_in_the_line_of_a_tool_too() {
+    let catalog = catalog(&[("db", r#"[{"name": "query"}]"#)]);
+    let observed = |values: &[serde_json::Value]| {
+        let mut observed = Observed::default();
+        for value in values {
+            observed.record(value, &crate::Words::default());
+        }
+        Arc::new(observed)
+    };
+    let rows = observed(&[json!([{ "id": 1, "name": "a" }])]);
+    let answer = catalog.search_with(&Query::new("query"), &|_| Some(rows.clone()));
+    assert_eq!(
+        answer.results[0].declaration.as_deref(),
+        Some("db.query(args?: Record<string, unknown>): Promise<{ id: number; name: string }[] /* observed */>")
+    );
+    let mixed = observed(&[json!([]), json!("[{'id': 1}]")]);
+    let answer =
+        catalog.search_with(&Query { detail: Some(Detail::Full), ..Query::new("query") }, &|_| Some(mixed.clone()));
+    let declaration = answer.results[0].declaration.as_deref().unwrap_or_default();
+    assert!(declaration.contains("What comes varies: a text in some calls, an array in others."), "{declaration}");
+}
+
+#[test]
+fn tools_of_a_server_that_keeps_state_say_so_and_how_to_call_them() {
+    let definition =
+        ToolDefinition::from_json(json!({ "name": "open", "description": "Opens a page." })).expect("a tool");
+    let server = ServerCatalog::ready(namespaces(&["web"]).remove(0), vec![definition], &EffectRules::default());
+    let catalog = Catalog::new(vec![Arc::new(server.sharing_state())]);
+    let answer = catalog.search(&Query::new("open a page"));
+    assert_eq!(
+        answer.to_text(),
+        "web.open(args?: Record<string, unknown>): Promise<unknown>  // Opens a page. (external, stateful)\n\
+         Note: all calls of web share one state (a page, a session): await them one after the other, or put what belongs together \
+         into web.$exclusive(async () => { … })\n"
+    );
+    let full = catalog.search(&Query { detail: Some(Detail::Full), ..Query::new("open a page") });
+    let declaration = full.results[0].declaration.as_deref().unwrap_or_default();
+    assert!(
+        declaration.contains("(external; one state for all calls of web: call one after the other)"),
+        "{declaration}"
+    );
+}
