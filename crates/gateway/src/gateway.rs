@@ -114,10 +114,25 @@ impl Gateway {
             self.show_what_was_meant(error);
         }
         outcome
+            self.show_what_was_asked(error, asked);
     }
 
     /// A hint at a tool gets its signature: knowing the name is half of a right call.
     fn show_what_was_meant(&self, error: &mut RunError) {
+    /// Whoever asked for less than there was to be had may ask for more. Nobody else is told to raise a limit: a client cannot.
+    fn show_what_was_asked(&self, error: &mut RunError, asked: &LimitsPatch) {
+        let Some((name, (given, most))) =
+            error.limit.as_ref().and_then(|limit| Some((limit.name, asked.asked_below(limit.name, &self.limits)?)))
+        else {
+            return;
+        };
+        let remark = format!("this run asked for limits.{name} {given}, and may ask for {most}");
+        error.hint = Some(match error.hint.take() {
+            Some(hint) => format!("{hint}; {remark}"),
+            None => remark,
+        });
+    }
+
         let Some(hint) = &mut error.hint else { return };
         let meant = hint.strip_prefix("did you mean ").and_then(|meant| meant.strip_suffix('?'));
         if let Some(signature) = meant.and_then(|meant| self.toolbox.signature_of_known(meant)) {

@@ -141,6 +141,18 @@ impl LimitsPatch {
         "max_log_lines",
     ];
 
+    /// What was asked for of one limit, and how much there was to be had, where that is more: as both are written.
+    pub fn asked_below(&self, name: &str, ceiling: &Limits) -> Option<(String, String)> {
+        let written = |patch: &Self| {
+            serde_json::to_value(patch).ok()?.get(name).map(|value| match value {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            })
+        };
+        let (asked, most) = (written(self)?, written(&Self::from(ceiling))?);
+        (asked != most).then_some((asked, most))
+    }
+
     /// `limits` with what is set here in place of what stood there: for the owner, who may also raise.
     ///
     /// A limit that decides nothing beside a wider one (`wait` beside `timeout`, `max_concurrent_calls` beside `max_calls`) is raised with
@@ -294,8 +306,8 @@ impl Serialize for LimitsPatch {
 }
 
 pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_duration(&text).map(Some).map_err(de::Error::custom)
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| parse_duration(&text).map_err(de::Error::custom)).transpose()
 }
 
 #[cfg(test)]
@@ -309,6 +321,8 @@ mod tests {
         assert_eq!(patch.timeout, Some(Duration::from_secs(5)));
         assert_eq!(patch.memory, Some(ByteSize::mib(64)));
         assert_eq!(patch.over(&Limits::default()).fuel, 7);
+        let none: LimitsPatch = serde_json::from_str(r#"{"timeout": null, "fuel": null}"#).expect("a patch");
+        assert_eq!(none, LimitsPatch::default());
         assert!(serde_json::from_str::<LimitsPatch>(r#"{"timeout": "soon"}"#).is_err());
         assert!(serde_json::from_str::<LimitsPatch>(r#"{"timeuot": "5s"}"#).is_err());
     }

@@ -1,43 +1,89 @@
 //! From what stopped a run to the error that its author reads.
 
-use belljar_model::{ErrorKind, LimitHit, Limits, RunError};
+use belljar_model::{CallRecord, ErrorKind, LimitHit, Limits, RunError};
 use wasmtime::{Store, Trap};
 
 use crate::{
     frame,
-    host::{RunState, glass, stderr_text},
+    host::{RunState, UNANSWERED, glass, stderr_text},
 };
 
 /// Characters kept of a text that the guest wrote.
 const MAX_TEXT: usize = 8 * 1024;
 
-/// A limit was reached.
+/// What a run was about when a limit ended it.
+#[derive(Debug, Default)]
+pub(crate) struct Doing {
+    /// Tool calls that it had begun.
+    calls: u64,
+    /// The tools that had not answered.
+    awaited: Vec<String>,
+}
+
+impl Doing {
+    /// Tools that are named; more are counted.
+    const NAMED: usize = 3;
+
+    /// What a run with these calls was about, of which it had begun so many. It says the same when the run is repeated.
+    pub(crate) fn of(calls: &[CallRecord], begun: u64) -> Self {
+        let open = calls.iter().filter(|call| call.error.as_deref() == Some(UNANSWERED));
+        let mut awaited: Vec<String> = open.map(|call| format!("{}.{}", call.server, call.tool)).collect();
+        awaited.dedup();
+        Self { calls: begun, awaited }
+    }
+
+    /// What had not answered, as the end of a sentence.
+    fn waiting(&self) -> String {
+        let named = self.awaited.get(..Self::NAMED.min(self.awaited.len())).unwrap_or_default().join(", ");
+        match self.awaited.len().saturating_sub(Self::NAMED) {
+            _ if named.is_empty() => String::new(),
+            0 => format!(", and had no answer of {named}"),
+            more => format!(", and had no answer of {named} and {more} more"),
+        }
+    }
+
+    /// What the author of a run can do that took too long.
+    fn faster(&self) -> &'static str {
+        match (self.calls, self.awaited.is_empty()) {
+            (0, _) => "is there a loop that never ends, or a timer that is too long?",
+            (1, false) => "ask this tool for less at once",
+            (_, _) => "call tools in parallel with Promise.all, or ask for less",
+        }
+    }
+}
+
+/// A limit was reached. The hint says what the author of the script can do: who may raise a limit is told by whoever knows.
 pub(crate) fn limit(hit: LimitHit) -> RunError {
+    limit_of(hit, &Doing::default())
+}
+
+/// The same, of a run that was about something.
+pub(crate) fn limit_of(hit: LimitHit, doing: &Doing) -> RunError {
     let (kind, message, hint) = match hit.name {
         "timeout" => (
             ErrorKind::Timeout,
-            format!("the run took longer than its timeout of {} ms", hit.max),
-            "call tools in parallel with Promise.all, ask for less, or raise limits.timeout",
+            format!("the run took longer than its timeout of {} ms{}", hit.max, doing.waiting()),
+            doing.faster(),
         ),
         "compute" => (
             ErrorKind::Timeout,
             format!("the script computed for longer than {} ms", hit.max),
-            "is there a loop that never ends? Work on less at a time, or raise limits.compute",
+            "is there a loop that never ends? Work on less at a time",
         ),
         "wait" => (
             ErrorKind::Timeout,
-            format!("the script waited for longer than {} ms in all", hit.max),
-            "call tools in parallel with Promise.all, ask for less, or raise limits.wait",
+            format!("the script waited for longer than {} ms in all{}", hit.max, doing.waiting()),
+            doing.faster(),
         ),
         "fuel" => (
             ErrorKind::Fuel,
             format!("the script used up its fuel of {}", hit.max),
-            "is there a loop that never ends? Work on less at a time, or raise limits.fuel",
+            "is there a loop that never ends? Work on less at a time",
         ),
         "memory" => (
             ErrorKind::Memory,
             format!("the script needs more memory than its limit of {} bytes", hit.max),
-            "keep less at once: filter and slice early, or raise limits.memory",
+            "keep less at once: filter and slice early",
         ),
         "stack" => (
             ErrorKind::Stack,
@@ -47,12 +93,12 @@ pub(crate) fn limit(hit: LimitHit) -> RunError {
         "max_calls" => (
             ErrorKind::Calls,
             format!("the script made more than {} tool calls", hit.max),
-            "look for a tool that takes many items at once, or raise limits.max_calls",
+            "look for a tool that takes many items at once, or do less in one run",
         ),
         "max_concurrent_calls" => (
             ErrorKind::Calls,
             format!("the script made more than {} tool calls at once", hit.max),
-            "await them in smaller groups, or raise limits.max_concurrent_calls",
+            "await them in smaller groups",
         ),
         "max_output" => (
             ErrorKind::Output,
@@ -121,9 +167,10 @@ pub(crate) fn trapped(
     hit: Option<LimitHit>,
     store: &Store<RunState>,
     limits: &Limits,
+    doing: &Doing,
 ) -> RunError {
     if let Some(hit) = hit {
-        return limit(hit);
+        return limit_of(hit, doing);
     }
     let memory = limits.memory.as_u64();
     match error.downcast_ref::<Trap>() {

@@ -292,7 +292,10 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
                 "the recorded run was ended from outside, and the replay ended by itself",
             ));
         }
-        Cause::Time { limit, max, used } => outcome.result = Err(failure::limit(time_limit(limit, max, used)?)),
+        Cause::Time { limit, max, used } => {
+            let doing = failure::Doing::of(&outcome.calls, outcome.usage.tool_calls);
+            outcome.result = Err(failure::limit_of(time_limit(limit, max, used)?, &doing));
+        }
         Cause::Cancelled => outcome.result = Err(failure::cancelled()),
     }
     let digests = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);

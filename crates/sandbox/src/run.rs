@@ -11,7 +11,8 @@ use tokio::sync::Semaphore;
 use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::{
-    Namespace, Tools, failure,
+    Namespace, Tools,
+    failure::{self, Doing},
     holdings::Holdings,
     host::{Journal, Meter, RunState, Shared, Tape, glass, milliseconds},
     inbox::Inbox,
@@ -114,6 +115,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
     end_open_calls(&mut store, &shared);
     let (wall, computed, waited) = shared.meter.read();
     let notes = shared.journal.close();
+    let doing = Doing::of(&notes.calls, notes.calls_begun);
     let mut cause = Cause::Script;
     let mut overdue = None;
     let result = match ended {
@@ -124,11 +126,11 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         }
         End::Ended(Err(trap)) => {
             overdue = notes.hit.clone().filter(LimitHit::is_of_time);
-            Err(failure::trapped(&trap, notes.hit, &store, limits))
+            Err(failure::trapped(&trap, notes.hit, &store, limits, &doing))
         }
         End::Overdue(hit) => {
             overdue = Some(hit.clone());
-            Err(failure::limit(hit))
+            Err(failure::limit_of(hit, &doing))
         }
         End::Cancelled => {
             cause = Cause::Cancelled;

@@ -224,6 +224,6 @@ impl CallFault {
     /// No answer came within `limit`.
     pub fn timed_out(limit: Duration) -> Self {
         Self::new(format!("no answer within {limit:?}, the limit of one call"))
-            .with_hint("the call may have taken effect all the same; limits.call sets the limit")
+            .with_hint("the call may have taken effect all the same; ask the tool for less at once")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use belljar_model::{ByteSize, CallRecord, ErrorKind, LogEntry, LogLevel, Usage};
+use belljar_model::{ByteSize, CallRecord, ErrorKind, LimitsPatch, LogEntry, LogLevel, Usage};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -34,6 +34,13 @@ pub(crate) struct SeenError {
     column: Option<u32>,
     frame: Option<String>,
     pub(crate) hint: Option<String>,
+    limit: Option<SeenLimit>,
+}
+
+/// The limit that was reached.
+#[derive(Deserialize)]
+struct SeenLimit {
+    name: String,
 }
 
 impl Seen {
@@ -78,6 +85,14 @@ fn failure(error: &SeenError) {
     }
     if let Some(hint) = &error.hint {
         output::say(format_args!("{HINT}hint:{HINT:#} {}", visible(hint)));
+    }
+    // Who runs a command is the owner, who may raise a limit; a client is told nothing of that.
+    if let Some(limit) = error.limit.as_ref().filter(|limit| LimitsPatch::NAMES.contains(&limit.name.as_str())) {
+        let option = limit.name.replace('_', "-");
+        output::say(format_args!(
+            "{HINT}hint:{HINT:#} --{option} sets this limit, and so does `{}` in [limits]",
+            limit.name
+        ));
     }
 }
 

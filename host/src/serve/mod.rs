@@ -26,7 +26,7 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use client::{Client, Questions};
@@ -72,8 +72,13 @@ struct SearchRequest {
 #[serde(deny_unknown_fields)]
 struct ExecuteRequest {
     code: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_none")]
     limits: LimitsPatch,
+}
+
+/// Models write `null` for what they leave out.
+fn null_is_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LimitsPatch, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 impl ServerHandler for Server {

@@ -1,2 +1,2 @@
-const log = await git.git_log({ repo_path: '.', max_counts: 3 });
-return log;
+const { content } = await fs.read_text_file({ path: 'README.md', heads: 3 });
+return content;

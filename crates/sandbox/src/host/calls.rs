@@ -9,6 +9,9 @@ use crate::{CallFault, GrantedTool};
 /// Characters kept of a call's error in the outcome.
 pub(crate) const MAX_ERROR: usize = 300;
 
+/// What is said of a call whose answer the guest never got.
+pub(crate) const UNANSWERED: &str = "the run ended before the answer came; the call may have taken effect";
+
 /// The result, if it is not too large.
 pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
     let used = result.as_str().len() as u64;
@@ -72,6 +75,6 @@ pub(crate) fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
         effect: tool.effect,
         ok: false,
         ms: milliseconds(begun.elapsed()),
-        error: Some("the run ended before the answer came; the call may have taken effect".to_owned()),
+        error: Some(UNANSWERED.to_owned()),
     }
 }

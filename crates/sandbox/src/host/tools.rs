@@ -204,7 +204,7 @@ fn no_room(bytes: usize, hit: &LimitHit) -> CallFault {
         "the call was not made: its arguments have {bytes} bytes, and with them the host would hold {used} bytes for this run; \
          {name} is {max}"
     ))
-    .with_hint("await calls in smaller groups, send less at once, or raise limits.max_held")
+    .with_hint("await calls in smaller groups, or send less at once")
 }
 
 fn as_size(bytes: u64) -> usize {
