@@ -19,7 +19,7 @@ use crate::source::{self, MAIN, Position};
 const MIN_NOTES: usize = 64;
 
 /// The functions of `globals/prelude.js` that await. They stand nowhere in the script; what waits for them does.
-const HELPERS: [&str; 2] = ["__collect__", "__dispose__"];
+const HELPERS: [&str; 3] = ["__collect__", "__dispose__", "__hold__"];
 
 /// One place where a function waits.
 struct Wait {

@@ -35,6 +35,7 @@ mod replay;
 mod request;
 mod scripts;
 mod select;
+mod shared_state;
 mod soak;
 mod stub_server;
 mod support;

@@ -86,9 +86,14 @@ pub(crate) fn text(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-/// A gateway over stub servers, by their names, and over `others`.
+/// A gateway over stub servers, by their names, and over `others`. A stub called playwright keeps state, as a browser does.
 pub(crate) fn gateway(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Gateway {
-    over(toolbox(stubs, others))
+    over(toolbox_of(stubs, others, |spec| spec.life.stateful = spec.name == "playwright"))
+}
+
+/// A gateway over stub servers whose configuration is changed first.
+pub(crate) fn gateway_of(stubs: &[(&str, Stub)], change: impl Fn(&mut ServerSpec)) -> Gateway {
+    over(toolbox_of(stubs, Vec::new(), change))
 }
 
 /// A gateway over stub servers that has large arguments checked by this program.
@@ -101,12 +106,18 @@ fn over(toolbox: Toolbox) -> Gateway {
 }
 
 fn toolbox(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Toolbox {
+    toolbox_of(stubs, others, |_| {})
+}
+
+fn toolbox_of(stubs: &[(&str, Stub)], others: Vec<ServerSpec>, change: impl Fn(&mut ServerSpec)) -> Toolbox {
     let mut built_ins = BuiltIns::new();
     let mut specs = others;
     for (name, stub) in stubs {
         let stub = stub.clone();
         built_ins = built_ins.with(*name, move |stream| stub.clone().serve(stream));
-        specs.push(ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned())));
+        let mut spec = ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()));
+        change(&mut spec);
+        specs.push(spec);
     }
     let mut options = Options::new("belljar-tests", "0");
     options.environment = std::env::var("PATH").map(|path| ("PATH".to_owned(), path)).into_iter().collect();

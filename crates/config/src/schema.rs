@@ -73,6 +73,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[servers.r]\nurl = '${NONE:-http://x}'\n".to_owned(),
         "[servers.d]\nbuiltin = 'demo'\neffects = { t = 'read_only' }\nidempotent = ['t']\ntrust_hints = false\nasks = ['sampling', 'elicitation', 'roots']\n".to_owned(),
         "[servers.d]\ndisabled = true\n".to_owned(),
+        "[servers.d]\nbuiltin = 'x'\nexclusive = true\n".to_owned(),
         "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
          call_timeout = '5s'\ncall_total = '1m'\nframing = 'lines'\nrepeat = 'read_only'\nbreaker = { failures = 2, rest = '9s' }\n\
          on_start = [{ tool = 'a', arguments = { b = [1] } }]\nkey = '{project}'\ninstances = 2\n\

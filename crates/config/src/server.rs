@@ -36,6 +36,7 @@ pub(crate) const KEYS: &[&str] = &[
     "trust_hints",
     "asks",
     "disabled",
+    "exclusive",
     // Those of `life`.
     "warm",
     "stateful",
@@ -85,6 +86,7 @@ impl Reader<'_> {
             era: server.era()?,
             asks: server.asks()?,
             life: server.life()?,
+            exclusive: server.boolean("exclusive")?.unwrap_or(false),
         }))
     }
 
@@ -254,6 +256,8 @@ mod tests {
             "[servers.fs]\ncommand = 'x'\nstart_timeout = '1m 30s'\neffects = { 'write.file' = 'mutating', look = 'read_only' }\n",
         ));
         assert_eq!(server.start_timeout, Duration::from_secs(90));
+        assert!(!server.exclusive);
+        assert!(only(toml("[servers.web]\ncommand = 'x'\nexclusive = true\n")).exclusive);
         assert_eq!(
             server.effects.declared,
             BTreeMap::from([("look".to_owned(), Effect::ReadOnly), ("write.file".to_owned(), Effect::Mutating)])
@@ -326,7 +330,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, builtin, type, era, start_timeout, effects, idempotent, trust_hints, asks, disabled, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, builtin, type, era, start_timeout, effects, idempotent, trust_hints, asks, disabled, exclusive, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, paths",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);

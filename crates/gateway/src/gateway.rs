@@ -7,7 +7,7 @@ use belljar_model::{ByteSize, ErrorKind, Limits, LimitsPatch, Outcome, RunError}
 use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
 
-use crate::{Toolbox, grant::Grant, media};
+use crate::{Toolbox, grant::Grant, locks::RunLocks, media};
 
 /// Runs scripts over all configured children.
 #[derive(Clone)]
@@ -103,22 +103,22 @@ impl Gateway {
         };
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
-        let grant = Arc::new(Grant::new(self.toolbox.clone(), limits.timeout, caller));
+        let grant = Arc::new(Grant::new(self.toolbox.clone(), &source, limits.timeout, caller));
+        let ends = Ends(grant.locks());
         let program = Program { max_recording: self.max_recording, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
         let mut outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
+        drop(ends);
         outcome.logs.extend(grant.remarks().take());
         media::take_out(&mut outcome, &limits);
         self.toolbox.keep_observations(true).await;
         if let Err(error) = &mut outcome.result {
             self.show_what_was_meant(error);
+            self.show_what_was_asked(error, asked);
         }
         outcome
-            self.show_what_was_asked(error, asked);
     }
 
-    /// A hint at a tool gets its signature: knowing the name is half of a right call.
-    fn show_what_was_meant(&self, error: &mut RunError) {
     /// Whoever asked for less than there was to be had may ask for more. Nobody else is told to raise a limit: a client cannot.
     fn show_what_was_asked(&self, error: &mut RunError, asked: &LimitsPatch) {
         let Some((name, (given, most))) =
@@ -133,10 +133,21 @@ impl Gateway {
         });
     }
 
+    /// A hint at a tool gets its signature: knowing the name is half of a right call.
+    fn show_what_was_meant(&self, error: &mut RunError) {
         let Some(hint) = &mut error.hint else { return };
         let meant = hint.strip_prefix("did you mean ").and_then(|meant| meant.strip_suffix('?'));
         if let Some(signature) = meant.and_then(|meant| self.toolbox.signature_of_known(meant)) {
             hint.push_str(&format!(" It is {signature}"));
         }
+    }
+}
+
+/// Gives back what a run has for itself when it is over, or dropped: others of its parts may live on for a moment.
+struct Ends(Arc<RunLocks>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }

@@ -3,13 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_catalog::{Detail, Query, Tool};
-use belljar_model::JsonText;
+use belljar_model::{Effect, JsonText, Sharing, ToolPath};
 use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::json;
 
-use crate::{Toolbox, checked::Checked, remarks::Remarks};
+use crate::{
+    Toolbox,
+    checked::Checked,
+    locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
+    remarks::Remarks,
+};
 
 /// Tokens of the declarations that `tools.search` returns: as many as the script has room for, since it can filter.
 const SEARCH_BUDGET: usize = 50_000;
@@ -21,11 +26,19 @@ pub(crate) struct Grant {
     total: Duration,
     caller: Caller,
     remarks: Arc<Remarks>,
+    locks: Arc<RunLocks>,
 }
 
 impl Grant {
-    pub(crate) fn new(toolbox: Arc<Toolbox>, total: Duration, caller: Caller) -> Self {
-        Self { toolbox, total, caller, remarks: Arc::default() }
+    /// All tools, for a run of this source that may take so long in all.
+    pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller) -> Self {
+        let locks = Arc::new(RunLocks::new(toolbox.clone(), source));
+        Self { toolbox, total, caller, remarks: Arc::default(), locks }
+    }
+
+    /// The servers that the run has for itself.
+    pub(crate) fn locks(&self) -> Arc<RunLocks> {
+        self.locks.clone()
     }
 
     /// What there is to say of the calls.
@@ -42,8 +55,25 @@ impl Grant {
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
-        let remarks = self.remarks.clone();
+        let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
         async move {
+            let server = toolbox.position_of(path.server()).unwrap_or(usize::MAX);
+            let waits = |server: &str| remarks.tell(format!("waited for {server}, which another run had for itself"));
+            let refused = |fault: LockFault| {
+                let answer = CallFault::new(fault.to_string());
+                match fault.hint() {
+                    Some(hint) => answer.with_hint(hint),
+                    None => answer,
+                }
+            };
+            match path.tool() {
+                ACQUIRE => return locks.acquire(server, total, &waits).await.map(|()| nothing()).map_err(refused),
+                RELEASE => {
+                    locks.release(server);
+                    return Ok(nothing());
+                }
+                _ => {}
+            }
             let Checked { arguments, warning } = toolbox
                 .checked(&path, arguments)
                 .await
@@ -51,6 +81,7 @@ impl Grant {
             if let Some(warning) = warning {
                 remarks.add(warning);
             }
+            let _permit = locks.enter(server, total, &waits).await.map_err(refused)?;
             let observer = toolbox.observer(&path, &arguments);
             let answer = upstream.call_text(&path, arguments, limit, &caller).await;
             if let (Some(observer), Ok(raw)) = (observer, &answer) {
@@ -95,11 +126,17 @@ impl Tools for Grant {
                 let name = self.toolbox.names().nth(namespace).map(|names| names.exact()).unwrap_or_default();
                 Unavailable { reason: format!("server '{name}' is not available: {}{hint}", fault.reason()) }
             })?;
-            let properties = server.tools().iter().flat_map(|tool| {
+            let properties = server.tools().iter().filter(|tool| !tool.path().is_lock()).flat_map(|tool| {
                 let granted = GrantedTool { path: tool.path().clone(), effect: tool.effect() };
                 tool.names().bound().map(str::to_owned).map(move |name| (name, granted.clone())).collect::<Vec<_>>()
             });
-            Ok(Arc::new(Directory::new(properties)))
+            let locks = if self.toolbox.sharing(namespace) == Sharing::Free { &[][..] } else { &[ACQUIRE, RELEASE] };
+            let locks = locks.iter().map(|name| {
+                let path = ToolPath::new(server.name(), *name);
+                ((*name).to_owned(), GrantedTool { path, effect: Effect::ReadOnly })
+            });
+            // An alias that a server has chosen so is passed over: of two entries of one name, the first counts.
+            Ok(Arc::new(Directory::new(locks.chain(properties))))
         }
         .boxed()
     }
@@ -166,7 +203,8 @@ impl Tools for Grant {
             let catalog = self.toolbox.catalog(server).await;
             let tool = catalog.lookup(&path).ok_or_else(|| {
                 let near = catalog.nearest_tool(&path);
-                let near = near.map(|near| format!(": did you mean {}? It is {}", near.path(), near.signature()));
+                let near = near
+                    .map(|near| format!(": did you mean {}? It is {}", near.path(), self.toolbox.signature_of(near)));
                 format!("there is no tool '{path}'{}", near.unwrap_or_default())
             })?;
             let definition = tool.definition();
@@ -174,7 +212,7 @@ impl Tools for Grant {
                 "path": tool.path(),
                 "effect": tool.effect(),
                 "description": definition.description,
-                "signature": tool.signature(),
+                "signature": self.toolbox.signature_of(tool),
                 "declaration": tool.declaration_with(self.toolbox.observed(tool.path()).as_deref()),
                 "inputSchema": definition.input_schema,
                 "outputSchema": definition.output_schema,
@@ -182,6 +220,11 @@ impl Tools for Grant {
         }
         .boxed()
     }
+}
+
+/// The answer of a lock.
+fn nothing() -> JsonText {
+    JsonText::from_value(&json!({ "content": [] }))
 }
 
 fn summaries<'t>(tools: impl Iterator<Item = &'t Tool>) -> JsonText {

@@ -11,6 +11,7 @@ mod arguments;
 mod checked;
 mod gateway;
 mod grant;
+mod locks;
 mod media;
 mod observations;
 mod remarks;

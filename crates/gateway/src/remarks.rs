@@ -1,7 +1,8 @@
 //! What belljar itself has to say of a run's calls, for the log that the author reads.
 //!
-//! The script never sees a remark, so what it does cannot depend on one. What is remarked follows from the calls, their arguments and
-//! the tools' schemas alone, and is given in an order of its own: not in that in which the checks happened to end.
+//! The script never sees a remark, so what it does cannot depend on one. What is warned of follows from the calls, their arguments and
+//! the tools' schemas alone, and is given in an order of its own: not in that in which the checks happened to end. Beside the times, that
+//! the run had to wait for another is all that depends on other runs.
 
 use std::{
     collections::BTreeSet,
@@ -21,6 +22,7 @@ pub(crate) struct Remarks(Mutex<Kept>);
 struct Kept {
     texts: BTreeSet<String>,
     is_cut: bool,
+    told: BTreeSet<String>,
 }
 
 impl Remarks {
@@ -35,12 +37,21 @@ impl Remarks {
         }
     }
 
+    /// Adds something that happened to the run, and depends on other runs.
+    pub(crate) fn tell(&self, text: String) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.told.len() < MAX_REMARKS {
+            kept.told.insert(text);
+        }
+    }
+
     /// All of them, as entries of the log.
     pub(crate) fn take(&self) -> impl Iterator<Item = LogEntry> + use<> {
-        let Kept { texts, is_cut } = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let Kept { texts, is_cut, told } = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let cut =
             is_cut.then(|| format!("[there are more warnings of this kind than {MAX_REMARKS}; the rest is left out]"));
-        texts.into_iter().chain(cut).map(|text| LogEntry { level: LogLevel::Warn, text })
+        let told = told.into_iter().map(|text| LogEntry { level: LogLevel::Info, text });
+        texts.into_iter().chain(cut).map(|text| LogEntry { level: LogLevel::Warn, text }).chain(told)
     }
 }
 

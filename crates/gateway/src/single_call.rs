@@ -1,6 +1,9 @@
 //! One call of one tool, outside of any script.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use belljar_model::{ErrorKind, JsonText, RunError, ToolPath, TrustedEffect};
 use belljar_upstream::{CallFault, Caller};
@@ -11,6 +14,7 @@ use crate::{
     Toolbox,
     arguments::Refusal,
     checked::Checked,
+    locks::RunLocks,
     tool_result::{text, value},
 };
 
@@ -37,7 +41,7 @@ impl Toolbox {
     ///
     /// # Cancellation
     /// Dropping the future tells the child to give up.
-    pub async fn call(&self, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
+    pub async fn call(self: &Arc<Self>, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
         let mut warning = None;
         let answer = match self.find(path).await {
@@ -82,7 +86,7 @@ impl Toolbox {
     }
 
     async fn call_known(
-        &self,
+        self: &Arc<Self>,
         path: &ToolPath,
         arguments: Map<String, Value>,
         limit: Duration,
@@ -91,6 +95,16 @@ impl Toolbox {
         let arguments = JsonText::from_value(&Value::Object(arguments));
         let Checked { arguments, warning: given } = self.checked(path, arguments).await.map_err(refused)?;
         *warning = given;
+        let locks = RunLocks::new(self.clone(), "");
+        let server = self.position_of(path.server()).unwrap_or(usize::MAX);
+        let entered = locks.enter(server, limit, &|server| tracing::info!(server, "waits for the end of another run"));
+        let _permit = entered.await.map_err(|fault| {
+            let error = RunError::new(ErrorKind::Busy, fault.to_string());
+            match fault.hint() {
+                Some(hint) => error.with_hint(hint),
+                None => error,
+            }
+        })?;
         let observer = self.observer(path, &arguments);
         let answer = self.upstream().call_text(path, arguments, limit, &Caller::default()).await;
         let answer = answer.and_then(|text| text.to_value().map_err(|error| CallFault::Malformed(error.into())));
@@ -120,7 +134,7 @@ impl Toolbox {
         }
         let error = RunError::new(ErrorKind::Usage, format!("there is no tool '{path}'"));
         match catalog.nearest_tool(&path.to_string()) {
-            Some(near) => error.with_hint(format!("did you mean {}? It is {}", near.path(), near.signature())),
+            Some(near) => error.with_hint(format!("did you mean {}? It is {}", near.path(), self.signature_of(near))),
             None => error.with_hint(format!("`belljar search --server {}` lists what there is", server.name())),
         }
     }

@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, Words, namespaces};
-use belljar_model::{EffectRules, JsonText, ServerSpec, ToolDefinition, ToolPath};
+use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces};
+use belljar_model::{EffectRules, JsonText, ServerSpec, Sharing, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use crate::{
     arguments::{CheckWorkers, Checks},
     checked::LARGE_TREES,
+    locks::ServerLock,
     observations::Observations,
     tool_result::value,
 };
@@ -45,6 +46,8 @@ struct Joined {
 struct Server {
     names: Names,
     effects: EffectRules,
+    sharing: Sharing,
+    lock: ServerLock,
     known: Mutex<Option<Known>>,
 }
 
@@ -69,7 +72,13 @@ impl Toolbox {
         let servers = namespaces(&exact)
             .into_iter()
             .zip(&specs)
-            .map(|(names, spec)| Server { names, effects: spec.effects.clone(), known: Mutex::default() })
+            .map(|(names, spec)| Server {
+                names,
+                effects: spec.effects.clone(),
+                sharing: spec.sharing(),
+                lock: ServerLock::default(),
+                known: Mutex::default(),
+            })
             .collect();
         Self {
             servers,
@@ -135,11 +144,36 @@ impl Toolbox {
 
     /// Starts, in the background, the children whose names stand in `source`.
     pub fn begin_mentioned(&self, source: &str) {
-        for server in &self.servers {
-            if source.contains(server.names.exact()) || source.contains(server.names.alias()) {
-                self.upstream.begin(server.names.exact());
-            }
+        for server in self.mentioned(source) {
+            self.upstream.begin(self.name_of(server));
         }
+    }
+
+    /// The positions of the servers whose names stand in `source`.
+    pub(crate) fn mentioned(&self, source: &str) -> impl Iterator<Item = usize> {
+        let is_mentioned =
+            |server: &Server| source.contains(server.names.exact()) || source.contains(server.names.alias());
+        self.servers.iter().enumerate().filter(move |(_, server)| is_mentioned(server)).map(|(at, _)| at)
+    }
+
+    /// The position of a server, by its configured name.
+    pub(crate) fn position_of(&self, name: &str) -> Option<usize> {
+        self.servers.iter().position(|server| server.names.exact() == name)
+    }
+
+    /// The configured name of the server at a position; empty where there is none.
+    pub(crate) fn name_of(&self, server: usize) -> &str {
+        self.servers.get(server).map(|server| server.names.exact()).unwrap_or_default()
+    }
+
+    /// What calls do to each other at a server.
+    pub(crate) fn sharing(&self, server: usize) -> Sharing {
+        self.servers.get(server).map_or(Sharing::Free, |server| server.sharing)
+    }
+
+    /// The lock of the server at a position.
+    pub(crate) fn lock_of(&self, server: usize) -> ServerLock {
+        self.servers.get(server).map(|server| server.lock.clone()).unwrap_or_default()
     }
 
     /// Searches the tools of all children, or of the one that the query names; they are started if they are not running.
@@ -185,7 +219,12 @@ impl Toolbox {
     /// The tool that a text names, of a server that is known already.
     pub(crate) fn signature_of_known(&self, expression: &str) -> Option<String> {
         let catalogs = self.servers.iter().filter_map(Server::last_known).map(|known| known.catalog);
-        Catalog::new(catalogs.collect()).lookup(expression).map(|tool| tool.signature().to_owned())
+        Catalog::new(catalogs.collect()).lookup(expression).map(|tool| self.signature_of(tool))
+    }
+
+    /// A tool on one line, with what calls have shown of its result.
+    pub(crate) fn signature_of(&self, tool: &Tool) -> String {
+        tool.signature_with(self.observed(tool.path()).as_deref())
     }
 
     /// What checks the arguments of a tool's calls, once its server's tools are known.
@@ -217,8 +256,10 @@ impl Toolbox {
             Some(known) if Arc::ptr_eq(&known.list, &tools) => Ok(known.catalog.clone()),
             _ => {
                 let catalog = ServerCatalog::ready(server.names.clone(), tools.as_ref().clone(), &server.effects);
-                let catalog = Arc::new(catalog);
-                let checks = Arc::new(Checks::new(catalog.clone(), self.check_workers.clone()));
+                let is_shared = server.sharing != Sharing::Free;
+                let catalog = Arc::new(if is_shared { catalog.sharing_state() } else { catalog });
+                let (workers, observations) = (self.check_workers.clone(), self.observations.clone());
+                let checks = Arc::new(Checks::new(catalog.clone(), workers, observations));
                 *known = Some(Known { list: tools, catalog: catalog.clone(), checks });
                 Ok(catalog)
             }

@@ -43,6 +43,6 @@ pub use path::{PathFault, ToolPath};
 pub use redact::{MASK, Redactor};
 pub use runs::RunsPatch;
 pub use server::{
-    Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, StdioCommand, Transport,
+    Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, Sharing, StdioCommand, Transport,
 };
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};

@@ -14,6 +14,16 @@ pub struct ToolPath {
 }
 
 impl ToolPath {
+    /// The name under which the namespace of a server that keeps state has its lock. No tool goes by it.
+    pub const ACQUIRE: &str = "$exclusive";
+    /// The name under which the lock is given back.
+    pub const RELEASE: &str = "$release";
+
+    /// Whether this is the lock of a server, or its end, and no tool.
+    pub fn is_lock(&self) -> bool {
+        [Self::ACQUIRE, Self::RELEASE].contains(&self.tool.as_str())
+    }
+
     /// Joins a server's name and a tool's name.
     pub fn new(server: impl Into<String>, tool: impl Into<String>) -> Self {
         Self { server: server.into(), tool: tool.into() }

@@ -21,7 +21,30 @@ pub struct ServerSpec {
     pub asks: Asks,
     /// How it is kept.
     pub life: Life,
+    /// Whether one run at a time has it, from its first call to the run's end.
+    pub exclusive: bool,
 }
+
+/// What calls of different intentions do to each other at one server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nothing: each call stands for itself.
+    Free,
+    /// They share what the server keeps between calls, such as a page, and mix where they overlap.
+    Stateful,
+    /// They would, so one run at a time has the server.
+    Exclusive,
+}
+
+/// Packages whose servers keep one state for all callers, whatever the configuration says of their life: browsers.
+const KNOWN_STATEFUL: [&str; 6] = [
+    "@playwright/mcp",
+    "playwright-mcp",
+    "mcp-server-playwright",
+    "chrome-devtools-mcp",
+    "server-puppeteer",
+    "puppeteer-mcp",
+];
 
 impl ServerSpec {
     /// The longest name, in bytes.
@@ -40,6 +63,21 @@ impl ServerSpec {
             era: Era::Auto,
             asks: Asks::default(),
             life: Life::default(),
+            exclusive: false,
+        }
+    }
+
+    /// What its calls do to each other: as its owner says, or as is known of what is started.
+    pub fn sharing(&self) -> Sharing {
+        match &self.transport {
+            _ if self.exclusive => Sharing::Exclusive,
+            _ if self.life.stateful => Sharing::Stateful,
+            Transport::Stdio(program) => {
+                let is_known = |text: &String| KNOWN_STATEFUL.iter().any(|known| text.contains(known));
+                let is_known = std::iter::once(&program.command).chain(&program.args).any(is_known);
+                if is_known { Sharing::Stateful } else { Sharing::Free }
+            }
+            _ => Sharing::Free,
         }
     }
 }
@@ -238,5 +276,34 @@ impl fmt::Debug for HttpEndpoint {
             .field("protocol", &self.protocol)
             .field("oauth", &self.oauth)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_shares_its_state_where_its_owner_says_so_or_where_it_is_a_known_browser() {
+        let program = |args: &[&str]| {
+            ServerSpec::new(
+                "s",
+                Transport::Stdio(StdioCommand {
+                    command: "npx".to_owned(),
+                    args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+                    env: BTreeMap::new(),
+                    cwd: None,
+                    sandbox: None,
+                }),
+            )
+        };
+        assert_eq!(program(&["-y", "@playwright/mcp@latest"]).sharing(), Sharing::Stateful);
+        assert_eq!(program(&["/opt/node_modules/chrome-devtools-mcp/build/index.js"]).sharing(), Sharing::Stateful);
+        let mut other = program(&["-y", "@modelcontextprotocol/server-memory"]);
+        assert_eq!(other.sharing(), Sharing::Free);
+        other.life.stateful = true;
+        assert_eq!(other.sharing(), Sharing::Stateful);
+        other.exclusive = true;
+        assert_eq!(other.sharing(), Sharing::Exclusive);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
 
@@ -38,6 +38,10 @@ const MAX_NAMED: usize = 5;
 thread_local! {
     /// The tools of whose large integers the log has told.
     static WARNED: RefCell<BTreeSet<(String, String)>> = const { RefCell::new(BTreeSet::new()) };
+    /// Whether tools only read, of which that was asked.
+    static READS: RefCell<BTreeMap<String, bool>> = const { RefCell::new(BTreeMap::new()) };
+    /// The servers of whose overlapping calls the log has told.
+    static OVERLAPPED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     static ANY_WAS_CALLED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -56,6 +60,9 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
         Ok((handle, text)) => {
             let site = CallSite::here(context)?;
             ANY_WAS_CALLED.set(true);
+            if namespace::shares_state(tool) {
+                warn_of_overlap(tool, &site, context);
+            }
             pending::begin_call(&handle, &text, Call { tool: tool.clone(), site, settle, raw });
         }
         Err(error) => {
@@ -115,6 +122,49 @@ pub(crate) fn running(context: &mut Context) -> String {
         named.push(format!("and {more} more"));
     }
     named.join(", ")
+}
+
+/// Says, once for each server, which two calls share its state and do not wait for each other.
+fn warn_of_overlap(tool: &ToolRef, site: &CallSite, context: &mut Context) {
+    let server = tool.server.as_str();
+    if OVERLAPPED.with_borrow(|told| told.contains(server)) {
+        return;
+    }
+    let calls = pending::name_calls(|Call { tool: other, site, .. }| {
+        namespace::are_of_one_server(tool, other).then(|| (other.name.clone(), site.clone()))
+    });
+    // Calls that only read leave each other what they read.
+    let reads = only_reads(server, &tool.name, context);
+    let mixes = |(other, _): &(String, CallSite)| !(reads && only_reads(server, other, context));
+    let Some((other, other_site)) = calls.into_iter().flatten().find(mixes) else { return };
+    OVERLAPPED.with_borrow_mut(|told| told.insert(server.to_owned()));
+    let mut named = |name: &str, site: &CallSite| match site.position(context) {
+        Some(position) => format!("{name} (line {})", position.line),
+        None => name.to_owned(),
+    };
+    let (first, second) = (named(&other, &other_site), named(&tool.name, site));
+    console::write(
+        console::Level::Warn,
+        &format!(
+            "{server} keeps one state for all calls, and two of them overlap: {first} and {second}, so what they give may be mixed up: \
+             await them one after the other, or put what belongs together into {server}.$exclusive(async () => {{ … }})"
+        ),
+    );
+}
+
+/// Whether a tool changes nothing, by what is shown of it.
+fn only_reads(server: &str, name: &str, context: &mut Context) -> bool {
+    let path = format!("{server}.{name}");
+    if let Some(known) = READS.with_borrow(|known| known.get(&path).copied()) {
+        return known;
+    }
+    let described =
+        catalog::describe(&path).ok().and_then(|text| decode::decode(&text, context).ok()?.value.as_object());
+    let effect =
+        described.and_then(|described| own_data_property(&described, js_string!("effect"), context)?.as_string());
+    let reads = effect.is_some_and(|effect| effect == js_string!("read_only"));
+    READS.with_borrow_mut(|known| known.insert(path, reads));
+    reads
 }
 
 /// Resolves the promise of a call with data. Data is no promise, whatever a script has made of `Object.prototype.then`.

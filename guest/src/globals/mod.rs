@@ -41,15 +41,15 @@ pub(crate) use web::{SearchParams, UrlObject, start_of_run};
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     originals::keep(context)?;
     builtins::install(context)?;
-    let using = context.eval(Source::from_reader(include_str!("prelude.js").as_bytes(), Some("belljar".as_ref())))?;
+    let prelude = context.eval(Source::from_reader(include_str!("prelude.js").as_bytes(), Some("belljar".as_ref())))?;
     tool_error::install(context)?;
     console::install(context)?;
     timers::install(context)?;
     tools::install(context)?;
-    namespace::install(context)?;
+    namespace::install(&prelude, context)?;
     web::install(context)?;
     intl::install(context)?;
-    guards::install(using, context);
+    guards::install(prelude, context);
     // Boa's own, which no other engine has as a global.
     context.global_object().delete_property_or_throw(js_string!("TypedArray"), context)?;
     Ok(())

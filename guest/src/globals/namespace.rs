@@ -13,7 +13,7 @@ use std::{
 };
 
 use boa_engine::{
-    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction,
+    Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction, js_string,
     native_function::NativeFunctionPointer,
     object::{
         IntegrityLevel, JsPrototype,
@@ -40,6 +40,11 @@ pub(crate) struct ToolRef {
 
 /// Never a property, whatever a server calls its tools: it would make the namespace a promise. `tools.call` reaches such a tool.
 const NEVER_BOUND: &str = "then";
+
+/// Under which the host offers the lock of a server that keeps state between calls. No tool has these names; of both, a script sees one
+/// function.
+const ACQUIRE: &str = "$exclusive";
+const RELEASE: &str = "$release";
 
 /// Names that are read of every object by the language or by habit. A namespace answers `undefined` rather than throw,
 /// so that it can be awaited, logged and compared.
@@ -72,6 +77,10 @@ struct Server {
     object: JsObject,
     /// Asked of the host once.
     directory: Option<Result<Rc<str>, String>>,
+    /// The entries that take and give back its lock, where it keeps state between calls.
+    lock: Option<(u32, u32)>,
+    /// `$exclusive`, once it was read.
+    exclusive: Option<JsValue>,
     functions: BTreeMap<u32, JsFunction>,
     handles: BTreeMap<u32, Rc<Tool>>,
 }
@@ -79,6 +88,8 @@ struct Server {
 thread_local! {
     /// The constructor of proxies, and the traps of all namespaces.
     static PROXIES: RefCell<Option<(JsObject, JsObject)>> = const { RefCell::new(None) };
+    /// What makes `$exclusive` of a server. Part of the snapshot.
+    static EXCLUSIVE: RefCell<Option<JsObject>> = const { RefCell::new(None) };
     static RUN: RefCell<Run> = RefCell::default();
 }
 
@@ -102,6 +113,8 @@ pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
             globals: namespace.globals.clone(),
             object,
             directory: None,
+            lock: None,
+            exclusive: None,
             functions: BTreeMap::new(),
             handles: BTreeMap::new(),
         });
@@ -173,21 +186,41 @@ fn directory(number: u32) -> Result<Rc<str>, String> {
     if let Some(directory) = known {
         return directory;
     }
-    let directory = glass::directory(number).map(Rc::from);
+    let directory: Result<Rc<str>, String> = glass::directory(number).map(Rc::from);
+    let lock = directory.as_ref().ok().and_then(|names| Some((entry(names, ACQUIRE)?, entry(names, RELEASE)?)));
     RUN.with_borrow_mut(|run| {
         if let Some(server) = run.servers.get_mut(number as usize) {
             server.directory = Some(directory.clone());
+            server.lock = lock;
         }
     });
     directory
 }
 
 fn lookup(number: u32, name: &str) -> Result<Option<u32>, String> {
-    if name.is_empty() || name.contains('\n') {
+    if name.is_empty() || name.contains('\n') || is_lock(name) {
         return Ok(None);
     }
-    let directory = directory(number)?;
-    Ok(directory.split('\n').position(|entry| entry == name).and_then(|entry| u32::try_from(entry).ok()))
+    Ok(entry(&*directory(number)?, name))
+}
+
+fn entry(directory: &str, name: &str) -> Option<u32> {
+    directory.split('\n').position(|entry| entry == name).and_then(|entry| u32::try_from(entry).ok())
+}
+
+fn is_lock(name: &str) -> bool {
+    name == ACQUIRE || name == RELEASE
+}
+
+/// Whether all calls of a tool's server share what it keeps, so that those of different intentions mix.
+pub(super) fn shares_state(tool: &ToolRef) -> bool {
+    let has_lock = |run: &Run| run.servers.get(tool.namespace as usize).is_some_and(|server| server.lock.is_some());
+    !is_lock(&tool.name) && RUN.with_borrow(has_lock)
+}
+
+/// Whether two tools are of one server.
+pub(super) fn are_of_one_server(one: &ToolRef, other: &ToolRef) -> bool {
+    one.namespace == other.namespace && !is_lock(&one.name) && !is_lock(&other.name)
 }
 
 fn server_name(number: u32) -> String {
@@ -234,10 +267,39 @@ struct Captured(#[unsafe_ignore_trace] ToolRef);
 #[derive(Trace, Finalize)]
 struct CapturedText(#[unsafe_ignore_trace] String);
 
+/// `$exclusive` of a server that keeps state, made once for the run.
+fn exclusive(number: u32, context: &mut Context) -> JsResult<JsValue> {
+    // The host is asked which tools there are, if it was not before.
+    if let Err(reason) = directory(number) {
+        return Ok(unavailable_function(number, ACQUIRE, &reason, context).into());
+    }
+    let known = RUN.with_borrow(|run| {
+        run.servers.get(number as usize).map(|server| (server.lock, server.exclusive.clone())).unwrap_or_default()
+    });
+    let server = server_name(number);
+    let (Some((acquire, release)), Some(make)) = (known.0, EXCLUSIVE.with_borrow(Clone::clone)) else {
+        let hint = format!("{server} keeps no state between calls: call its tools as they are");
+        return Err(with_hint(&format!("there is no {server}.{ACQUIRE}"), &hint, context));
+    };
+    if let Some(made) = known.1 {
+        return Ok(made);
+    }
+    let acquire = tool_function(number, acquire, ACQUIRE, context);
+    let release = tool_function(number, release, RELEASE, context);
+    let name = JsString::from(server.as_str());
+    let made = make.call(&JsValue::undefined(), &[acquire.into(), release.into(), name.into()], context)?;
+    RUN.with_borrow_mut(|run| {
+        if let Some(server) = run.servers.get_mut(number as usize) {
+            server.exclusive = Some(made.clone());
+        }
+    });
+    Ok(made)
+}
+
 fn unknown(number: u32, name: &str, context: &mut Context) -> JsError {
     let server = server_name(number);
     let hint = match directory(number) {
-        Ok(directory) => match super::hints::nearest(name, directory.split('\n')) {
+        Ok(directory) => match super::hints::nearest(name, directory.split('\n').filter(|name| *name != RELEASE)) {
             Some(near) => format!("did you mean {server}.{near}?"),
             None => listed(&server, &directory),
         },
@@ -249,7 +311,7 @@ fn unknown(number: u32, name: &str, context: &mut Context) -> JsError {
 /// The names of a server's tools, as far as they are few.
 fn listed(server: &str, directory: &str) -> String {
     const MOST: usize = 40;
-    let mut names: Vec<&str> = directory.split('\n').filter(|name| is_plain(name)).collect();
+    let mut names: Vec<&str> = directory.split('\n').filter(|name| is_plain(name) && !is_lock(name)).collect();
     let more = names.len().saturating_sub(MOST);
     names.truncate(MOST);
     let rest = if more > 0 { format!(", and {more} more: see tools.list({server:?})") } else { String::new() };
@@ -273,7 +335,7 @@ fn unavailable(number: u32, name: &str, reason: &str, context: &mut Context) -> 
 struct NamespaceTarget(#[unsafe_ignore_trace] u32);
 
 /// Makes the traps of all namespaces, once and as part of the snapshot: ten functions for each server would cost more than its first call.
-pub(super) fn install(context: &mut Context) -> JsResult<()> {
+pub(super) fn install(prelude: &JsValue, context: &mut Context) -> JsResult<()> {
     let traps = JsObject::with_null_proto();
     let functions: [(&str, NativeFunctionPointer); 10] = [
         ("get", trap_get),
@@ -290,6 +352,9 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
     for (name, native) in functions {
         let function = super::function(name, 0, NativeFunction::from_fn_ptr(native), context);
         super::put(&traps, name, function, context)?;
+    }
+    if let Some(prelude) = prelude.as_object() {
+        EXCLUSIVE.set(prelude.get(js_string!("exclusive"), context)?.as_object());
     }
     PROXIES.set(Some((context.intrinsics().constructors().proxy().constructor(), traps)));
     Ok(())
@@ -325,6 +390,9 @@ fn trap_get(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
     let is_probe = PROBED.contains(&name.as_str());
     if name == NEVER_BOUND {
         return Ok(JsValue::undefined());
+    }
+    if name == ACQUIRE {
+        return exclusive(number, context);
     }
     match lookup(number, &name) {
         Ok(Some(entry)) => Ok(tool_function(number, entry, &name, context).into()),
@@ -398,8 +466,9 @@ fn fill(target: &JsObject, number: u32, context: &mut Context) -> JsResult<()> {
     }
     // A server that is not available has no tools to show; reading one of them says why.
     if let Ok(directory) = directory(number) {
-        for (entry, name) in
-            (0_u32..).zip(directory.split('\n')).filter(|(_, name)| !name.is_empty() && *name != NEVER_BOUND)
+        for (entry, name) in (0_u32..)
+            .zip(directory.split('\n'))
+            .filter(|(_, name)| !name.is_empty() && *name != NEVER_BOUND && !is_lock(name))
         {
             let function = tool_function(number, entry, name, context);
             target.create_data_property(PropertyKey::from(JsString::from(name)), function, context)?;

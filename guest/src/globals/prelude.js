@@ -159,5 +159,37 @@
   };
   hidden(Array, "fromAsync", fromAsync);
 
-  return { usingCtx };
+  // A script holds a server with one of its functions at a time, and the host lets one script have it. A function that waits for itself is
+  // a deadlock, which is found and named.
+  const OwnPromise = Promise;
+  const exclusive = (acquire, release, server) => {
+    let last;
+    const __hold__ = async (body, before, done) => {
+      try {
+        await before;
+        await acquire();
+        try {
+          return await body();
+        } finally {
+          await release();
+        }
+      } finally {
+        done();
+      }
+    };
+    const { $exclusive } = {
+      $exclusive(body) {
+        if (typeof body !== "function") {
+          throw new TypeError(`${server}.$exclusive takes a function: await ${server}.$exclusive(async () => { … })`);
+        }
+        const before = last;
+        let done;
+        last = new OwnPromise((resolve) => { done = resolve; });
+        return __hold__(body, before, done);
+      },
+    };
+    return $exclusive;
+  };
+
+  return { usingCtx, exclusive };
 })();

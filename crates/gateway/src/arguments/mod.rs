@@ -33,6 +33,7 @@ use belljar_catalog::{ServerCatalog, Tool};
 use serde_json::{Map, Value, value::RawValue};
 use tokio::{sync::OnceCell, task::JoinHandle};
 
+use crate::observations::Observations;
 use check::{Compiled, Plan, Unfit};
 use setbacks::{PAUSE, Setbacks};
 use undeclared::Undeclared;
@@ -47,6 +48,8 @@ pub use worker::check_arguments;
 pub(crate) struct Checks {
     catalog: Arc<ServerCatalog>,
     workers: Option<Arc<CheckWorkers>>,
+    /// What calls have shown of results: for the line that says what the tool is.
+    observations: Arc<Observations>,
     known: Mutex<Known>,
 }
 
@@ -64,9 +67,8 @@ struct Check {
     schema: Arc<RawValue>,
     /// Why what would take a worker is left aside, for a while or for good.
     setbacks: Setbacks,
-    /// The tool as a script calls it, and its declaration on one line.
+    /// The tool as a script calls it.
     expression: String,
-    signature: String,
 }
 
 /// Why arguments were refused: for the script's author, who has to mend them.
@@ -85,8 +87,12 @@ pub(crate) struct Admitted {
 }
 
 impl Checks {
-    pub(crate) fn new(catalog: Arc<ServerCatalog>, workers: Option<Arc<CheckWorkers>>) -> Self {
-        Self { catalog, workers, known: Mutex::default() }
+    pub(crate) fn new(
+        catalog: Arc<ServerCatalog>,
+        workers: Option<Arc<CheckWorkers>>,
+        observations: Arc<Observations>,
+    ) -> Self {
+        Self { catalog, workers, observations, known: Mutex::default() }
     }
 
     /// Whether `arguments` are what `tool` asks for. Gives them back if they are, or if nobody can tell.
@@ -114,13 +120,22 @@ impl Checks {
             _ => Undeclared::default(),
         };
         if let Some(problems) = problems.or_else(|| undeclared.problem()) {
-            return Err(Refusal {
-                message: format!("{}: {problems}", check.expression),
-                hint: format!("the tool is {}", check.signature),
-            });
+            return Err(Refusal { message: format!("{}: {problems}", check.expression), hint: self.declared(tool) });
         }
-        let warning = undeclared.ignored().map(|ignored| check.ignores(&ignored));
+        let warning = undeclared.ignored().map(|places| {
+            let (expression, declared) = (&check.expression, self.declared(tool));
+            format!(
+                "{expression} does not list {places}, so the server has probably ignored that: leave it out; {declared}"
+            )
+        });
         Ok(Admitted { arguments, warning })
+    }
+
+    /// The tool on one line.
+    fn declared(&self, tool: &str) -> String {
+        let signature =
+            self.catalog.tool(tool).map(|tool| tool.signature_with(self.observations.of(tool.path()).as_deref()));
+        format!("the tool is {}", signature.unwrap_or_default())
     }
 
     /// Has a worker check the arguments, and gives them back with what is wrong with them.
@@ -197,7 +212,6 @@ impl Check {
                     schema: text.into(),
                     setbacks: Setbacks::default(),
                     expression: tool.expression().to_owned(),
-                    signature: tool.signature().to_owned(),
                 })
             }
             Err(unfit) => {
@@ -212,14 +226,6 @@ impl Check {
     /// The compiled schema, if these arguments can be checked here and now.
     fn in_place(&self, arguments: &Value) -> Option<&Compiled> {
         self.compiled.as_ref().filter(|_| self.plan.fits_in_place(arguments))
-    }
-
-    /// What the author of a call is told of arguments that the tool does not list.
-    fn ignores(&self, places: &str) -> String {
-        let Self { expression, signature, .. } = self;
-        format!(
-            "{expression} does not list {places}, so the server has probably ignored that: leave it out; the tool is {signature}"
-        )
     }
 
     /// Leaves large checks aside from now on, and says so once.

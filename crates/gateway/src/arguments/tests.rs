@@ -11,7 +11,11 @@ fn checks(schema: &Value) -> Checks {
 fn checks_with(schema: &Value, workers: Option<CheckWorkers>) -> Checks {
     let definition = ToolDefinition::from_json(json!({ "name": "t", "inputSchema": schema })).expect("a tool");
     let names = namespaces(&["s"]).remove(0);
-    Checks::new(Arc::new(ServerCatalog::ready(names, vec![definition], &EffectRules::default())), workers.map(Arc::new))
+    Checks::new(
+        Arc::new(ServerCatalog::ready(names, vec![definition], &EffectRules::default())),
+        workers.map(Arc::new),
+        Arc::default(),
+    )
 }
 
 /// What is said of arguments: nothing, if they are admitted.

@@ -24,6 +24,10 @@ pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, Cal
 
 /// What is kept of a call. Of one that was never made, nothing.
 pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> Option<CallRecord> {
+    // A lock is no tool, and taking it no call of one.
+    if tool.path.is_lock() {
+        return None;
+    }
     let error = match result {
         Err(fault) if fault.is_refusal => return None,
         Err(fault) => Some(fault.message.chars().take(MAX_ERROR).collect()),

@@ -290,7 +290,8 @@ impl Inspector<'_> {
             u8::try_from(unit).is_ok_and(|unit| unit.is_ascii_alphanumeric() || matches!(unit, b'+' | b'/'))
         };
         let is_encoded = text.iter().take(LONG_BASE64 - 2).all(is_base64);
-        is_encoded.then(|| format!("<{} bytes as base64>", text.len() / 4 * 3))
+        let padding = text.iter().skip(text.len().saturating_sub(2)).filter(|unit| *unit == u16::from(b'=')).count();
+        is_encoded.then(|| format!("<{} bytes as base64>", (text.len() / 4 * 3).saturating_sub(padding)))
     }
 
     fn property(&mut self, object: &JsObject, key: PropertyKey) -> String {

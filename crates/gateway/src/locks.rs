@@ -1,0 +1,289 @@
+//! Who has a server that keeps state: a page, a session, a file that is open.
+//!
+//! Calls of one run share a server with those of others, unless somebody has it: a run that calls a server with `exclusive = true`, until
+//! it ends, or a script's `$exclusive` section, until that ends. Then the calls of other runs wait. A run waits for a server only if it has
+//! none that comes later in the configuration, so two runs never wait for each other; where that cannot be kept, the call fails at once
+//! and says so. What a run has is given back when the run ends, however it ends.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use belljar_model::{Sharing, ToolPath};
+use tokio::{
+    sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock},
+    time::timeout,
+};
+
+use crate::Toolbox;
+
+/// The name under which a namespace has its lock, and the one under which it is given back.
+pub(crate) const ACQUIRE: &str = ToolPath::ACQUIRE;
+pub(crate) const RELEASE: &str = ToolPath::RELEASE;
+
+/// The lock of one server: shared by calls, held by whoever has the server.
+pub(crate) type ServerLock = Arc<RwLock<()>>;
+
+/// Why a server cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LockFault {
+    /// Waiting might never end.
+    #[error("'{server}' is in use by another run, and this run holds '{held}', which that one may be waiting for")]
+    OutOfOrder { server: String, held: String },
+    #[error("'{server}' was in use by another run for {} s", waited.as_secs())]
+    Busy { server: String, waited: Duration },
+    #[error("the run has ended")]
+    Ended,
+}
+
+impl LockFault {
+    /// What the script's author can do.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::OutOfOrder { server, held } => {
+                Some(format!("use {server} before {held} in the script, or run it again"))
+            }
+            Self::Busy { .. } => Some("run the script again later".to_owned()),
+            Self::Ended => None,
+        }
+    }
+}
+
+/// What one run has.
+pub(crate) struct RunLocks {
+    toolbox: Arc<Toolbox>,
+    /// The exclusive servers whose names stand in the source: they are taken together, in their order.
+    mentioned: Vec<usize>,
+    held: Mutex<Held>,
+    /// One part of a run waits for a server at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Held {
+    servers: BTreeMap<usize, OwnedRwLockWriteGuard<()>>,
+    has_ended: bool,
+}
+
+/// The right to make one call.
+pub(crate) struct Permit(#[expect(dead_code, reason = "it is there to be dropped")] Option<OwnedRwLockReadGuard<()>>);
+
+impl RunLocks {
+    /// The locks of a run of this source. It has none yet.
+    pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str) -> Self {
+        let mentioned = toolbox.mentioned(source).filter(|at| toolbox.sharing(*at) == Sharing::Exclusive).collect();
+        Self { toolbox, mentioned, held: Mutex::default(), turn: tokio::sync::Mutex::default() }
+    }
+
+    /// Waits until a tool of this server may be called. `waits` hears of it where that is not at once.
+    ///
+    /// # Cancellation
+    /// What was waited for is not taken.
+    pub(crate) async fn enter(
+        &self,
+        server: usize,
+        most: Duration,
+        waits: &(dyn Fn(&str) + Sync),
+    ) -> Result<Permit, LockFault> {
+        match self.toolbox.sharing(server) {
+            Sharing::Free => Ok(Permit(None)),
+            Sharing::Exclusive => self.acquire(server, most, waits).await.map(|()| Permit(None)),
+            Sharing::Stateful if self.has(server) => Ok(Permit(None)),
+            Sharing::Stateful => {
+                let lock = self.toolbox.lock_of(server);
+                if let Ok(permit) = lock.clone().try_read_owned() {
+                    return Ok(Permit(Some(permit)));
+                }
+                self.may_wait(server)?;
+                waits(self.toolbox.name_of(server));
+                let permit = timeout(most, lock.read_owned()).await;
+                permit.map(|permit| Permit(Some(permit))).map_err(|_| self.busy(server, most))
+            }
+        }
+    }
+
+    /// Takes a server for this run, and before it those that the script names too.
+    ///
+    /// # Cancellation
+    /// What was waited for is not taken.
+    pub(crate) async fn acquire(
+        &self,
+        server: usize,
+        most: Duration,
+        waits: &(dyn Fn(&str) + Sync),
+    ) -> Result<(), LockFault> {
+        let _turn = self.turn.lock().await;
+        let mut wanted = vec![server];
+        if self.toolbox.sharing(server) == Sharing::Exclusive {
+            wanted.extend_from_slice(&self.mentioned);
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        for server in wanted {
+            if self.has(server) {
+                continue;
+            }
+            let lock = self.toolbox.lock_of(server);
+            let guard = match lock.clone().try_write_owned() {
+                Ok(guard) => guard,
+                Err(_) => {
+                    self.may_wait(server)?;
+                    waits(self.toolbox.name_of(server));
+                    timeout(most, lock.write_owned()).await.map_err(|_| self.busy(server, most))?
+                }
+            };
+            let mut held = self.lock();
+            if held.has_ended {
+                return Err(LockFault::Ended);
+            }
+            held.servers.insert(server, guard);
+        }
+        Ok(())
+    }
+
+    /// Gives a server back, unless the run has it to its end.
+    pub(crate) fn release(&self, server: usize) {
+        if self.toolbox.sharing(server) != Sharing::Exclusive {
+            self.lock().servers.remove(&server);
+        }
+    }
+
+    /// Gives everything back. Nothing is taken any more.
+    pub(crate) fn end(&self) {
+        let mut held = self.lock();
+        held.has_ended = true;
+        held.servers.clear();
+    }
+
+    fn has(&self, server: usize) -> bool {
+        self.lock().servers.contains_key(&server)
+    }
+
+    /// Whether the run may wait for a server: it has none that comes later.
+    fn may_wait(&self, server: usize) -> Result<(), LockFault> {
+        let last = self.lock().servers.keys().next_back().copied();
+        match last.filter(|last| *last > server) {
+            None => Ok(()),
+            Some(last) => {
+                let name = |at| self.toolbox.name_of(at).to_owned();
+                Err(LockFault::OutOfOrder { server: name(server), held: name(last) })
+            }
+        }
+    }
+
+    fn busy(&self, server: usize, waited: Duration) -> LockFault {
+        LockFault::Busy { server: self.toolbox.name_of(server).to_owned(), waited }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use belljar_model::{ServerSpec, Transport};
+    use belljar_upstream::{BuiltIns, Options};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// `first` and `second` are exclusive, `third` is stateful, `free` neither.
+    fn toolbox() -> Arc<Toolbox> {
+        let spec = |name: &str, exclusive: bool, stateful: bool| {
+            let mut spec = ServerSpec::new(name, Transport::BuiltIn(name.to_owned()));
+            (spec.exclusive, spec.life.stateful) = (exclusive, stateful);
+            spec
+        };
+        let specs = vec![
+            spec("first", true, false),
+            spec("second", true, false),
+            spec("third", false, true),
+            spec("free", false, false),
+        ];
+        Arc::new(Toolbox::new(specs, BuiltIns::default(), Options::new("belljar-tests", "0")))
+    }
+
+    fn run(toolbox: &Arc<Toolbox>, source: &str) -> Arc<RunLocks> {
+        Arc::new(RunLocks::new(toolbox.clone(), source))
+    }
+
+    fn nobody(_: &str) {}
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exclusive_server_is_one_run_s_until_that_ends_and_others_wait_and_are_told() {
+        let toolbox = toolbox();
+        let (one, other) = (run(&toolbox, ""), run(&toolbox, ""));
+        drop(one.enter(0, LONG, &nobody).await.expect("free"));
+        drop(one.enter(0, LONG, &nobody).await.expect("its own"));
+        let told = Arc::new(AtomicUsize::new(0));
+        let waiting = tokio::spawn({
+            let (other, told) = (other.clone(), told.clone());
+            async move {
+                let waits = |server: &str| {
+                    assert_eq!(server, "first");
+                    told.fetch_add(1, Ordering::SeqCst);
+                };
+                other.enter(0, LONG, &waits).await.is_ok()
+            }
+        });
+        tokio::task::yield_now().await;
+        assert_eq!(told.load(Ordering::SeqCst), 1);
+        assert!(!waiting.is_finished());
+        one.end();
+        assert!(waiting.await.expect("no panic"));
+        // After its end, a run takes nothing.
+        assert!(matches!(one.enter(1, LONG, &nobody).await, Err(LockFault::Ended)));
+        drop(other);
+        assert!(
+            run(&toolbox, "").enter(0, LONG, &nobody).await.is_ok(),
+            "a run that is dropped gives back what it had"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn two_runs_that_want_two_servers_never_wait_for_each_other() {
+        let toolbox = toolbox();
+        let (one, other) = (run(&toolbox, ""), run(&toolbox, ""));
+        assert!(one.enter(0, LONG, &nobody).await.is_ok());
+        assert!(other.enter(1, LONG, &nobody).await.is_ok());
+        let fault = other.enter(0, LONG, &nobody).await.err().expect("against the order");
+        assert_eq!(
+            fault.to_string(),
+            "'first' is in use by another run, and this run holds 'second', which that one may be waiting for"
+        );
+        let waiting = tokio::spawn({
+            let one = one.clone();
+            async move { one.enter(1, LONG, &nobody).await.is_ok() }
+        });
+        tokio::task::yield_now().await;
+        other.end();
+        assert!(waiting.await.expect("no panic"));
+        // What the script names is taken in its order from the beginning.
+        one.end();
+        let both = run(&toolbox, "await second.a(); await first.b()");
+        assert!(both.enter(1, LONG, &nobody).await.is_ok());
+        assert!(both.has(0) && both.has(1) && !both.has(2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_share_a_stateful_server_and_wait_while_a_script_holds_it() {
+        let toolbox = toolbox();
+        let (one, other) = (run(&toolbox, ""), run(&toolbox, ""));
+        let call = one.enter(2, LONG, &nobody).await.expect("free");
+        assert!(other.enter(2, LONG, &nobody).await.is_ok(), "calls share it");
+        assert!(matches!(other.acquire(2, LONG, &nobody).await, Err(LockFault::Busy { .. })), "a call is under way");
+        drop(call);
+        assert!(other.acquire(2, LONG, &nobody).await.is_ok());
+        assert!(other.enter(2, LONG, &nobody).await.is_ok(), "its own calls do not wait");
+        assert!(matches!(one.enter(2, LONG, &nobody).await, Err(LockFault::Busy { .. })));
+        other.release(2);
+        assert!(one.enter(2, LONG, &nobody).await.is_ok());
+        assert!(one.enter(3, LONG, &nobody).await.is_ok(), "a free server is everybody's");
+    }
+}
