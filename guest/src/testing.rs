@@ -162,6 +162,11 @@ pub(crate) fn calls_log(table: &str) {
 }
 
 #[test]
+fn dates_are_read_as_node_reads_them() {
+    holds(include_str!("../../tests/tables/dates.json"));
+}
+
+#[test]
 fn every_patch_to_the_engine_holds_its_programs() {
     use std::{fs, path::Path};
 

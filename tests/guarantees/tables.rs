@@ -45,6 +45,11 @@ async fn the_globals_of_the_web_do_as_in_node() {
 }
 
 #[tokio::test]
+async fn dates_are_read_as_node_reads_them() {
+    check(include_str!("../tables/dates.json"), 600, value_as_json, false).await;
+}
+
+#[tokio::test]
 async fn english_is_written_as_node_writes_it() {
     check(include_str!("../tables/intl.json"), 400, value_as_json, false).await;
 }

@@ -20,6 +20,7 @@ const oracles = {
   },
   "web.json": json,
   "intl.json": json,
+  "dates.json": json,
 };
 async function json(source) {
   try {
