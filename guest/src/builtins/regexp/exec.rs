@@ -6,7 +6,7 @@ use boa_engine::{Context, JsNativeError, JsObject, JsResult, JsString, JsValue, 
 use regress::Match;
 
 use super::{
-    argument, array, object,
+    argument, array, legacy, object,
     originals::{Getters, Originals},
     pattern::{self, Pattern},
     regexp,
@@ -122,13 +122,13 @@ pub(super) fn builtin_exec(
     getters: &Getters,
     context: &mut Context,
 ) -> JsResult<Outcome> {
-    if Pattern::of(regexp, getters, context)?.is_none() {
+    if Pattern::of(regexp).is_none() {
         let result = getters.exec.call(&regexp.clone().into(), &[text.clone().into()], context)?;
         return Ok(result.as_object().map_or(Outcome::None, Outcome::Array));
     }
     let last_index = regexp.get(js_string!("lastIndex"), context)?.to_length(context)?;
     // Asked again: to read the index may have run a script, and that may have compiled another pattern.
-    let Some(pattern) = Pattern::of(regexp, getters, context)? else { return Ok(Outcome::None) };
+    let Some(pattern) = Pattern::of(regexp) else { return Ok(Outcome::None) };
     let (is_sticky, is_stateful) = (pattern.has(b'y'), pattern.has(b'g') || pattern.has(b'y'));
     let from = if is_stateful { last_index } else { 0 };
 
@@ -143,7 +143,13 @@ pub(super) fn builtin_exec(
         let next = found.as_ref().map_or(0, Match::end);
         regexp.set(js_string!("lastIndex"), next, true, context)?;
     }
-    Ok(found.map_or(Outcome::None, |found| Outcome::Found(pattern, found)))
+    Ok(match found {
+        Some(found) => {
+            legacy::remember(text, &found);
+            Outcome::Found(pattern, found)
+        }
+        None => Outcome::None,
+    })
 }
 
 /// All matches of a plain expression with the flag `g`, as a loop over `exec` from the start finds them.
@@ -157,14 +163,22 @@ pub(super) fn each_match(
     // What a plain expression's index is in between, nobody sees; at the end, it is 0.
     regexp.set(js_string!("lastIndex"), 0, true, context)?;
     let subject = Subject::of(text);
-    if !pattern.has(b'y') {
-        pattern.matches(&subject, 0).for_each(visit);
-        return Ok(());
-    }
-    let mut at = 0;
-    while let Some(found) = pattern.find_at(&subject, at) {
-        at = if found.end() == at { super::advanced(text, at, pattern.is_full_unicode()) } else { found.end() };
+    let mut last = None;
+    let mut see = |found: Match| {
+        last.get_or_insert_with(legacy::Places::default).note(&found);
         visit(found);
+    };
+    if pattern.has(b'y') {
+        let mut at = 0;
+        while let Some(found) = pattern.find_at(&subject, at) {
+            at = if found.end() == at { super::advanced(text, at, pattern.is_full_unicode()) } else { found.end() };
+            see(found);
+        }
+    } else {
+        pattern.matches(&subject, 0).for_each(see);
+    }
+    if let Some(last) = last {
+        legacy::remember_places(text, last);
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(super) fn r#match(
     let regexp = object(this, "[Symbol.match]")?;
     let text = argument(arguments, 0).to_string(context)?;
     let pattern = match originals.plain(&regexp) {
-        true => Pattern::of(&regexp, &originals.getters, context)?,
+        true => Pattern::of(&regexp),
         false => None,
     };
     let texts = match pattern {

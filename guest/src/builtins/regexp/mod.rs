@@ -8,6 +8,7 @@
 mod array;
 mod exec;
 mod iterator;
+mod legacy;
 mod matches;
 mod originals;
 mod pattern;
@@ -29,6 +30,7 @@ use originals::{Getters, Originals};
 
 /// Puts the methods in the places of the engine's.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
+    legacy::install(&context.intrinsics().constructors().regexp().constructor(), context)?;
     let prototype = context.intrinsics().constructors().regexp().prototype();
     let getters = Gc::new(Getters::keep(context)?);
     put(&prototype, js_string!("exec"), "exec", 1, exec::exec, &getters, context)?;

@@ -18,7 +18,6 @@ use super::{method, pattern::FLAGS};
 /// What reads an expression, and what runs it where belljar does not.
 #[derive(Trace, Finalize)]
 pub(super) struct Getters {
-    pub(super) source: JsFunction,
     /// By name, in the order of [`FLAGS`].
     pub(super) flags: Vec<(JsString, JsFunction)>,
     pub(super) exec: JsFunction,
@@ -34,7 +33,6 @@ impl Getters {
             flags.push((name.clone(), getter(&prototype, name)?));
         }
         Ok(Self {
-            source: getter(&prototype, js_string!("source"))?,
             flags,
             exec: method(&prototype, js_string!("exec"), context)?,
             compile: method(&prototype, js_string!("compile"), context)?,

@@ -1,8 +1,8 @@
 //! Compiled patterns.
 //!
-//! The engine keeps what it has compiled to itself. Its source and flags can be read, and are compiled once more, by the same
-//! crate at the same version. Two bounded caches keep the results: one by object, for an expression that is used again and again,
-//! one by source and flags, for an expression that a function makes anew at each call.
+//! The engine keeps what it has compiled to itself. Its source and flags are compiled once more, by the same crate at the same
+//! version. Two bounded caches keep the results: one by object, for an expression that is used again and again, one by source and
+//! flags, for an expression that a function makes anew at each call.
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -10,10 +10,10 @@ use std::{
     rc::Rc,
 };
 
-use boa_engine::{Context, JsObject, JsResult, JsString, JsValue, builtins::regexp::RegExp, string::JsStr};
+use boa_engine::{JsObject, JsString, builtins::regexp::RegExp};
 use regress::{Match, Regex};
 
-use super::{originals::Getters, subject::Subject};
+use super::subject::Subject;
 
 /// The flags by letter and by the name of their getter, in the order of the letters.
 pub(super) const FLAGS: [(u8, &str); 8] = [
@@ -55,26 +55,21 @@ struct Anchored {
 
 impl Pattern {
     /// The pattern of a regular expression; none if the engine must run this one itself.
-    pub(super) fn of(regexp: &JsObject, getters: &Getters, context: &mut Context) -> JsResult<Option<Rc<Self>>> {
+    pub(super) fn of(regexp: &JsObject) -> Option<Rc<Self>> {
         if let Some(pattern) = remembered(regexp) {
-            return Ok(Some(pattern));
+            return Some(pattern);
         }
-        let this = JsValue::from(regexp.clone());
-        let mut flags = 0;
-        for (index, (_, getter)) in getters.flags.iter().enumerate() {
-            flags |= u8::from(getter.call(&this, &[], context)?.to_boolean()) << index;
-        }
-        let Some(escaped) = getters.source.call(&this, &[], context)?.as_string() else { return Ok(None) };
-        let key = (escaped, flags);
+        let key = regexp.downcast_ref::<RegExp>().map(|regexp| {
+            let letters = regexp.original_flags();
+            let flags =
+                (0..).zip(FLAGS).filter(|(_, (letter, _))| letters.iter().any(|unit| unit == u16::from(*letter)));
+            (regexp.original_source().clone(), flags.fold(0, |flags, (index, _)| flags | 1 << index))
+        })?;
         let known = BY_SOURCE.with_borrow(|patterns| patterns.get(&key).cloned());
         let pattern = match known {
-            Some(pattern) if !is_ambiguous(&key.0) => pattern,
-            _ => {
-                if is_ambiguous(&key.0) && has_line_terminator(regexp) {
-                    return Ok(None);
-                }
-                let Some(pattern) = Self::compile(unescaped(&key.0), flags) else { return Ok(None) };
-                let pattern = Rc::new(pattern);
+            Some(pattern) => pattern,
+            None => {
+                let pattern = Rc::new(Self::compile(&key.0, key.1)?);
                 BY_SOURCE.with_borrow_mut(|patterns| {
                     if patterns.len() >= MAX_PATTERNS {
                         patterns.clear();
@@ -88,10 +83,10 @@ impl Pattern {
             objects.truncate(MAX_OBJECTS - 1);
             objects.push_front((regexp.clone(), pattern.clone()));
         });
-        Ok(Some(pattern))
+        Some(pattern)
     }
 
-    fn compile(source: JsString, flags: u8) -> Option<Self> {
+    fn compile(source: &JsString, flags: u8) -> Option<Self> {
         // As the engine does: code points where the pattern is a Unicode one, code units elsewhere.
         let source = if has(flags, b'u') || has(flags, b'v') {
             source.code_points().map(|point| point.as_u32()).collect()
@@ -195,44 +190,4 @@ fn compile(source: &[u32], flags: u8) -> Option<Regex> {
         unicode_sets: has(flags, b'v'),
     };
     Regex::from_unicode(source.iter().copied(), flags).ok()
-}
-
-/// The source before the engine has put a backslash before each slash. (Line terminators it writes as escapes, which mean the
-/// same, but for those after a backslash: see [`is_ambiguous`].)
-fn unescaped(escaped: &JsString) -> JsString {
-    let mut units: Vec<u16> = Vec::new();
-    for unit in escaped.iter() {
-        if unit == u16::from(b'/') {
-            units.pop();
-        }
-        units.push(unit);
-    }
-    JsString::from(JsStr::utf16(&units))
-}
-
-/// Whether the source may have had a line terminator after a backslash.
-fn is_ambiguous(escaped: &JsString) -> bool {
-    let units = escaped.to_vec();
-    units.windows(3).any(|window| {
-        matches!(window, [0x5C, 0x5C, last] if [b'n', b'r', b'u'].iter().any(|letter| u16::from(*letter) == *last))
-    })
-}
-
-/// Whether the source has a line terminator as such, which only its debugging text tells.
-fn has_line_terminator(regexp: &JsObject) -> bool {
-    let Some(text) = regexp.downcast_ref::<RegExp>().map(|regexp| format!("{:?}", &*regexp)) else { return true };
-    let Some((_, source)) = text.rsplit_once("original_source: JsString(\"") else { return true };
-    let mut letters = source.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, letter == '\\') {
-            (_, true) => match letters.next() {
-                Some('\\' | '"' | '\'') => {}
-                // What is written as an escape here is a control character or a line terminator.
-                _ => return true,
-            },
-            ('"', _) => break,
-            _ => {}
-        }
-    }
-    false
 }

@@ -37,7 +37,7 @@ pub(super) fn replace(
         None => Replacement::Text(replacement.to_string(context)?),
     };
     let pattern = match originals.plain(&regexp) {
-        true => Pattern::of(&regexp, &originals.getters, context)?,
+        true => Pattern::of(&regexp),
         false => None,
     };
     let mut found = Vec::new();

@@ -23,7 +23,7 @@ pub(super) fn split(
     let regexp = object(this, "[Symbol.split]")?;
     let text = argument(arguments, 0).to_string(context)?;
     let pattern = match originals.plain(&regexp) && originals.copies_plainly() {
-        true => Pattern::of(&regexp, &originals.getters, context)?,
+        true => Pattern::of(&regexp),
         false => None,
     };
     let parts = match pattern {
