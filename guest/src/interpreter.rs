@@ -146,7 +146,11 @@ fn unparsable(error: JsError, context: &mut Context) -> Failure {
 
 fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
     let source = Source::from_reader(code.as_bytes(), Some(SCRIPT_NAME.as_ref()));
-    Script::parse(source, None, context)
+    // A program is in strict mode, as a module is. What it makes of texts while it runs says so itself.
+    context.strict(true);
+    let script = Script::parse(source, None, context);
+    context.strict(false);
+    script
 }
 
 fn evaluate(script: &Script, guards: [bool; 5], context: &mut Context) -> JsResult<JsPromise> {

@@ -2,7 +2,7 @@
 //
 // Most are made by a generator with a seed, so that the same programs come out every time; the others are those of collected.mjs. A
 // known.json lists what gives something else here: the name, what it gives, and why. A
-// program is the body of an async function. Its result is the JSON of what it returns, `undefined`, or `throws` and the error's name.
+// program is the body of an async function in strict mode. Its result is the JSON of what it returns, `undefined`, or `throws` and the error's name.
 import { writeFileSync } from "node:fs";
 import { areas } from "./areas.mjs";
 import { collected } from "./collected.mjs";
@@ -32,7 +32,7 @@ for (const program of collected) programs.push([`collected ${program.name}`, `re
 const AsyncFunction = (async () => {}).constructor;
 async function inNode(source) {
   try {
-    return JSON.stringify(await new AsyncFunction(source)()) ?? "undefined";
+    return JSON.stringify(await new AsyncFunction(`"use strict";\n${source}`)()) ?? "undefined";
   } catch (error) {
     return `throws ${error?.name}`;
   }

@@ -565,7 +565,7 @@ pub(crate) async fn a_script_that_catches_everything_cannot_swallow_a_limit() {
     for source in [
         "while (true) { try { while (true) {} } catch {} finally { continue } }",
         "const again = () => { try { for (;;) {} } finally { again() } }; again()",
-        "process = async () => { try { for (;;) await null } catch {} finally { await process() } }; await process()",
+        "let process = async () => { try { for (;;) await null } catch {} finally { await process() } }; await process()",
         "for (;;) { try { throw 1 } catch {} }",
         "const p = new Proxy({}, { get() { for (;;) {} } }); try { p.x } catch { p.x }",
         "return { toJSON() { for (;;) {} } }",

@@ -412,6 +412,24 @@ const outcome = async (work) => { try { return await work(); } catch (error) { r
 }
 
 #[tokio::test]
+async fn a_program_is_in_strict_mode_as_a_module_is() {
+    expect_values(&[
+        ("return (function () { return this })() === undefined", json!(true)),
+        (
+            "const tried = []; for (const change of [(o) => { o.a = 2 }, (o) => { delete o.a }, (o) => { o.b = 1 }]) { \
+          try { change(Object.freeze({ a: 1 })) } catch (e) { tried.push(e.name) } } tried",
+            json!(["TypeError", "TypeError", "TypeError"]),
+        ),
+        ("try { total = 1 } catch (e) { return e.message }", json!("total is not defined")),
+        ("try { for (item of [1]) {} } catch (e) { return e.message }", json!("item is not defined")),
+        ("{ function inner() {} } return typeof inner", json!("undefined")),
+        ("return ((a) => { const f = function (b) { b = 2; return arguments[0] }; return f(a) })(1)", json!(1)),
+        ("return Function('return this')() === globalThis", json!(true)),
+    ])
+    .await;
+}
+
+#[tokio::test]
 async fn positions_are_those_of_the_author_however_lines_end() {
     for (source, expected) in [
         ("const a = 1;\r\rnull.x", (Some(3), Some(6))),

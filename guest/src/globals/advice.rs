@@ -40,6 +40,14 @@ const METHODS: [(&str, &str); 14] = [
 pub(super) const OWN_VALUE: &str = "a call returns the tool's own value, without `content[0].text` around it: use the result as it is; \
                                     tools.raw(path, arguments) returns the whole result";
 
+/// For those who write to what cannot change.
+const FROZEN: &str =
+    "the object is frozen, or has only a getter for it: change a copy, as in `const copy = { ...object, name: value }`";
+
+/// For those who call a method without its object.
+const NO_THIS: &str = "`this` is undefined in a function that is called without an object: call it as `object.method()`, or pass on \
+                       `() => object.method()`";
+
 /// Methods that only arrays have.
 const OF_ARRAYS: [&str; 18] = [
     "map",
@@ -112,6 +120,13 @@ fn of_type_error(message: &str) -> Option<String> {
     }
     if message.contains(".content is undefined or null") {
         return Some(OWN_VALUE.to_owned());
+    }
+    let writes = ["cannot set non-writable property", "Cannot assign to read only property", "Cannot add property"];
+    if writes.iter().any(|start| message.starts_with(start)) {
+        return Some(FROZEN.to_owned());
+    }
+    if message.ends_with(": this is undefined or null") {
+        return Some(NO_THIS.to_owned());
     }
     // cannot read 'filter' of undefined: data.accounts is undefined or null
     let nothing = message.split_once(": ")?.1.strip_suffix(" is undefined or null")?;

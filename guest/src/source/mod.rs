@@ -8,6 +8,7 @@
 //! 4. If the last statement is an expression, its value is the value of the run; functions that are declared after it do not
 //!    count. If a function is the only statement, it is called without arguments, and what it returns is the value.
 //! 5. All of it is the body of an async function: `await` and `return` work at the top level.
+//! 6. It is in strict mode, as a module is.
 
 mod advice;
 mod blame;
