@@ -1,12 +1,12 @@
 //! From an error of the engine to the failure that its author can act on.
 
-use std::fmt::Write as _;
+use std::{cell::Cell, fmt::Write as _};
 
 use boa_engine::{Context, JsError, JsObject, JsValue, builtins::error::Error, js_string};
 
 use crate::{
     glass::{Failure, FailureKind},
-    globals,
+    globals::{self, OwnProperty},
     source::{self, SyntaxFault},
     stack::{self, Frame},
     values::inspect,
@@ -136,17 +136,32 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
     }
 }
 
-/// An error's name and message, without calling anything that the script may have put in the way.
+thread_local! {
+    /// Whether a getter of an error's name or message is being called, which may ask for that itself.
+    static IS_READING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// An error's name and message. Of what the script may have put in the way, getters alone are called, as Node does.
 pub(crate) fn name_and_message(error: &JsObject, context: &mut Context) -> (String, String) {
     let text = |key, context: &mut Context| {
         let mut holder = Some(error.clone());
         // The name stands at the prototype, rarely more than two steps up.
         for _ in 0..8 {
             let object = holder?;
-            if let Some(value) = globals::own_data_property(&object, js_string!(key), context) {
-                return value.as_string().map(|text| text.to_std_string_lossy());
-            }
-            holder = object.prototype();
+            let value = match globals::own_property(&object, js_string!(key), context) {
+                Some(OwnProperty::Value(value)) => Some(value),
+                Some(OwnProperty::Accessor { get, .. }) if get && !IS_READING.replace(true) => {
+                    let value = error.get(js_string!(key), context);
+                    IS_READING.set(false);
+                    value.ok()
+                }
+                Some(OwnProperty::Accessor { .. }) => None,
+                None => {
+                    holder = object.prototype();
+                    continue;
+                }
+            };
+            return value?.as_string().map(|text| text.to_std_string_lossy());
         }
         None
     };

@@ -427,6 +427,26 @@ async fn a_program_is_in_strict_mode_as_a_module_is() {
         ("return Function('return this')() === globalThis", json!(true)),
     ])
     .await;
+    let error = error_of(ErrorKind::Exception, "let n = 1;\nfunction count() {\n  totl = n;\n}\ncount();").await;
+    assert_eq!(
+        (place(&error), &*error.message),
+        ((Some(3), Some(3)), "ReferenceError: totl is not defined"),
+        "{error:#?}"
+    );
+    assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("`let totl = …`")), "{error:#?}");
+}
+
+#[tokio::test]
+async fn an_error_has_the_name_that_its_getter_gives() {
+    for (getter, expected) in [
+        ("get name() { return 'Refused' }", "Refused: why"),
+        ("get name() { return this.stack.length > 0 ? 'Refused' : '' }", "Refused: why"),
+        ("get name() { throw new Error('in the getter') }", "Error: why"),
+    ] {
+        let error =
+            error_of(ErrorKind::Exception, &format!("class E extends Error {{ {getter} }}\nthrow new E('why')")).await;
+        assert_eq!((&*error.message, error.line), (expected, Some(2)), "{error:#?}");
+    }
 }
 
 #[tokio::test]

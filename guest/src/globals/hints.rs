@@ -37,8 +37,16 @@ pub(crate) fn hint_for(name: &str, message: &str, position: Option<Position>, co
         return Some(hint.to_owned());
     }
     let mut candidates = source::declared_names();
+    if candidates.remove(name)
+        && let Some(hint) = source::out_of_scope(name, position)
+    {
+        return Some(hint);
+    }
+    let is_assigned = source::is_assigned(name);
     candidates.extend(globals(context));
     match nearest(name, candidates.iter().map(String::as_str)) {
+        Some(near) if is_assigned => Some(format!("declare it with `let {name} = …`; or did you mean {near}?")),
+        None if is_assigned => Some(format!("a variable is declared before it is set: `let {name} = …`")),
         Some(near) => Some(format!("did you mean {near}?")),
         None => Some(format!("the servers here are: {}", namespace::servers().join(", "))),
     }

@@ -18,6 +18,7 @@ mod parsed;
 mod places;
 mod positions;
 mod refuse;
+mod scopes;
 mod shape;
 mod take;
 mod unawaited;
@@ -38,6 +39,7 @@ pub(crate) use blame::{awaiting_loop, blame, declared_names, reads_whole_result,
 pub(crate) use parsed::hint as hint_for_parsing;
 pub(crate) use places::VARIABLE;
 pub(crate) use positions::{Origin, Position, original};
+pub(crate) use scopes::{is_assigned, out_of_scope};
 pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
 /// The name of the author's source in stacks.

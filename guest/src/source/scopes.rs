@@ -1,0 +1,67 @@
+//! Where a name is declared that is not known at the place where it is used.
+
+use oxc::{
+    ast::ast::{AssignmentTarget, ForStatementLeft, SimpleAssignmentTarget},
+    ast_visit::{Visit, walk},
+    semantic::{ScopeFlags, SemanticBuilder},
+};
+
+use super::{Position, blame::with_program};
+
+/// What to do about a name that is declared, but not where it was used at `position`.
+pub(crate) fn out_of_scope(name: &str, position: Option<Position>) -> Option<String> {
+    with_program(|source, program| {
+        let used = position.and_then(|position| position.offset(source)).unwrap_or(u32::MAX);
+        let scoping = SemanticBuilder::new().build(program).semantic.into_scoping();
+        let declared = scoping.symbol_ids().filter(|symbol| scoping.symbol_name(*symbol) == name);
+        let inner = declared.filter(|symbol| scoping.symbol_scope_id(*symbol) != scoping.root_scope_id());
+        // The last one before the use, or else the first one.
+        let symbol = inner.min_by_key(|symbol| {
+            let start = scoping.symbol_span(*symbol).start;
+            if start < used { (false, used - start) } else { (true, start) }
+        })?;
+        let line = Position::of_offset(source, scoping.symbol_span(symbol).start as usize).line;
+        let flags = scoping.scope_flags(scoping.symbol_scope_id(symbol));
+        Some(if flags.intersects(ScopeFlags::Function | ScopeFlags::Arrow) {
+            format!(
+                "{name} in line {line} belongs to a function, and is known inside of it alone: return it from there, or declare it outside"
+            )
+        } else {
+            format!(
+                "{name} in line {line} ended with the block that it is declared in: declare it before the block, as in `let {name};`, and set it there"
+            )
+        })
+    })
+}
+
+/// Whether the script assigns to a name somewhere.
+pub(crate) fn is_assigned(name: &str) -> bool {
+    struct Targets<'n> {
+        name: &'n str,
+        found: bool,
+    }
+    impl<'a> Visit<'a> for Targets<'_> {
+        fn visit_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) {
+            self.found |= target.get_identifier_name() == Some(self.name);
+            walk::walk_simple_assignment_target(self, target);
+        }
+
+        fn visit_for_statement_left(&mut self, left: &ForStatementLeft<'a>) {
+            self.found |=
+                matches!(left, ForStatementLeft::AssignmentTargetIdentifier(target) if target.name == self.name);
+            walk::walk_for_statement_left(self, left);
+        }
+
+        fn visit_assignment_target(&mut self, target: &AssignmentTarget<'a>) {
+            self.found |=
+                matches!(target, AssignmentTarget::AssignmentTargetIdentifier(target) if target.name == self.name);
+            walk::walk_assignment_target(self, target);
+        }
+    }
+    with_program(|_, program| {
+        let mut targets = Targets { name, found: false };
+        targets.visit_program(program);
+        Some(targets.found)
+    })
+    .unwrap_or_default()
+}

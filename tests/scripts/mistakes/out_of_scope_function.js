@@ -1,0 +1,5 @@
+async function load(path) {
+  const notes = await fs.read_text_file({ path });
+}
+await load('notes/ideas.txt');
+return notes.content;
