@@ -19,12 +19,15 @@ use crate::{
     modules::NoModules,
     pending::{self, Completed},
     source::{self, SCRIPT_NAME},
+    stack,
     values::{encode, inspect},
     waits,
 };
 
 /// Frames of JavaScript inside each other. Below what either stack holds, also where native code recurses in between.
 const RECURSION_LIMIT: usize = 400;
+/// Functions that are named where the script does not wait for them.
+const MAX_WAITING: usize = 5;
 /// The longest `ArrayBuffer`: the memory limit ends a run well before.
 const MAX_BUFFER_BYTES: u64 = 1 << 30;
 
@@ -82,7 +85,7 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);
     let outcome = match evaluate(&script, translated.guards, context) {
-        Ok(promise) => settle(promise, &program, context),
+        Ok(promise) => settle(promise, &program, translated.unused, context),
         Err(error) => Err(failing(error, context)),
     };
     // Also of a run that fails: what nobody looked at may be why.
@@ -91,8 +94,14 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
 }
 
 /// Works off all that the script has started, and gives its value.
-fn settle(promise: JsPromise, program: &Program, context: &mut Context) -> Result<String, Failure> {
+fn settle(
+    promise: JsPromise,
+    program: &Program,
+    unused: Option<String>,
+    context: &mut Context,
+) -> Result<String, Failure> {
     let mut settled = None;
+    let mut has_value = true;
     loop {
         context.run_jobs().map_err(|error| failing(error, context))?;
         if globals::run_due_timer(context).map_err(|error| failing(error, context))? {
@@ -101,16 +110,22 @@ fn settle(promise: JsPromise, program: &Program, context: &mut Context) -> Resul
         if settled.is_none() {
             settled = match promise.state() {
                 PromiseState::Pending => None,
-                PromiseState::Fulfilled(value) => Some(encode::output(&value, program.max_output, context)),
+                PromiseState::Fulfilled(value) => {
+                    has_value = !value.is_undefined();
+                    Some(encode::output(&value, program.max_output, context))
+                }
                 PromiseState::Rejected(reason) => {
                     REJECTED.with_borrow_mut(|rejected| rejected.retain(|other| *other != promise_object(&promise)));
                     Some(Err(Failing::Thrown(reason)))
                 }
             };
             if let Some(settled) = &settled {
-                globals::drop_timers();
+                let had_timers = globals::drop_timers();
                 if let Ok(value) = settled {
-                    say_what_was_not_awaited(value, context);
+                    say_what_was_not_awaited(value, had_timers, context);
+                    if let Some(unused) = unused.as_ref().filter(|_| !has_value) {
+                        say_what_was_not_called(unused);
+                    }
                 }
             }
         }
@@ -183,7 +198,7 @@ fn report_rejections(context: &mut Context) {
 }
 
 /// A promise that nobody awaited is no failure, but seldom what the author meant.
-fn say_what_was_not_awaited(value: &str, context: &mut Context) {
+fn say_what_was_not_awaited(value: &str, had_timers: bool, context: &mut Context) {
     if value.contains("[object Promise]") {
         let text =
             "the value holds the text \"[object Promise]\": a promise was used as a text; put `await` before its call";
@@ -198,7 +213,25 @@ fn say_what_was_not_awaited(value: &str, context: &mut Context) {
             "still running when the script returned, and awaited then: {running}; to use a result, put `await` before its call"
         );
         console::write(console::Level::Warn, &text);
+    } else if had_timers {
+        let waiting = waits::given_up().into_iter().take(MAX_WAITING);
+        let waiting: Vec<String> = waiting.map(|wait| stack::line_of_waiting(&wait)).collect();
+        if !waiting.is_empty() {
+            let text = format!(
+                "dropped when the script returned, while waiting for a timer: {}; to have it done, put `await` before its call",
+                waiting.join(", ")
+            );
+            console::write(console::Level::Warn, &text);
+        }
     }
+}
+
+/// A program without a value has often forgotten to call its main function.
+fn say_what_was_not_called(function: &str) {
+    let text = format!(
+        "nothing calls the function {function}, and the script has no value: call it in the last line, as in `await {function}()`"
+    );
+    console::write(console::Level::Warn, &text);
 }
 
 struct Hooks;

@@ -34,6 +34,11 @@ pub(crate) fn of_waiting(waiting: &[Waiting]) -> Vec<Frame> {
     waiting.iter().map(|wait| Frame { function: named(&wait.function), position: wait.position }).collect()
 }
 
+/// A function that waits, in a sentence.
+pub(crate) fn line_of_waiting(waiting: &Waiting) -> String {
+    format!("{} (line {})", named(&waiting.function), waiting.position.line)
+}
+
 /// What a function is called. The engine gives any that has no name that of a program.
 fn named(function: &str) -> String {
     match function {

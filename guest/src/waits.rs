@@ -129,6 +129,28 @@ pub(crate) fn all() -> Vec<Waiting> {
     })
 }
 
+/// The functions that still wait when the program has its value.
+///
+/// `Promise.race` and its kin wait for each of their promises at the place of the call; where the function has gone on from that place
+/// since, they are not what it waits for. Where notes were thrown away, nobody can tell, and nothing is said.
+pub(crate) fn given_up() -> Vec<Waiting> {
+    NOTES.with_borrow(|notes| {
+        if notes.prune_at > 0 {
+            return Vec::new();
+        }
+        let waits = notes.waits.iter().enumerate().filter(|(_, wait)| !wait.has_gone_on.get() && !wait.is_of_main());
+        let still = waits.filter(|(index, wait)| {
+            let mut later = notes.waits.iter().skip(index + 1);
+            !later.any(|later| later.has_gone_on.get() && later.line == wait.line && later.function == wait.function)
+        });
+        let waiting = still.filter_map(|(_, wait)| {
+            let position = source::original(wait.line, wait.column)?;
+            Some(Waiting { function: wait.function.to_std_string_lossy(), position })
+        });
+        waiting.collect()
+    })
+}
+
 /// Whether the engine has given the program up: it went on after an `await`, and neither waited again nor returned a promise. (If it
 /// has ended otherwise, its promise is settled, and nobody asks.)
 pub(crate) fn main_was_given_up() -> bool {

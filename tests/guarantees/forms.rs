@@ -96,6 +96,17 @@ async fn a_default_export_is_the_value_and_is_called_if_it_is_a_function() {
         ("export const x = 1;\nexport function f() { return x + 1 }\nexport default f()", json!(2)),
         ("const x = 3;\nexport { x };\nx", json!(3)),
         ("export default await box.echo({ a: 1 })", json!({ "a": 1 })),
+        // A function that is exported by its name is called, unless the program does so itself.
+        ("export default main;\nasync function main() { return await box.add({ a: 1, b: 2 }) }", json!(3)),
+        ("const main = async () => 6;\nexport default main;", json!(6)),
+        ("let calls = 0;\nfunction main() { return ++calls }\nexport default main;\nmain() + 10", json!(11)),
+        ("let calls = 0;\nexport default async function main() { return ++calls }\n(await main()) + 10", json!(11)),
+        ("export default function depth(n = 3) { return n && 1 + depth(n - 1) }", json!(3)),
+        ("const limit = 5;\nexport default limit;", json!(5)),
+        // What is exported by default is declared like anything else.
+        ("const one = helper();\nexport default function helper() { return 7 }\none", json!(7)),
+        ("export default class Job { static next = 8 }\nreturn Job.next", json!(8)),
+        ("#!/usr/bin/env node\nconst nine = 9;\nnine", json!(9)),
     ])
     .await;
 }
@@ -434,6 +445,15 @@ async fn a_program_is_in_strict_mode_as_a_module_is() {
         "{error:#?}"
     );
     assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("`let totl = …`")), "{error:#?}");
+}
+
+#[tokio::test]
+async fn what_a_part_of_a_namespace_exports_is_not_taken_for_something_else_in_another() {
+    let parts = "const x = 'outside';\nnamespace A { export const x = 1 }\n";
+    expect_values(&[(&format!("{parts}namespace A {{ export const y = A.x + 1 }}\nA.y"), json!(2))]).await;
+    let error = error_of(ErrorKind::Syntax, &format!("{parts}namespace A {{ export const y = x + 1 }}\nA.y")).await;
+    assert_eq!(place(&error), (Some(3), Some(32)), "{error:#?}");
+    assert_eq!(error.hint.as_deref(), Some("write A.x"));
 }
 
 #[tokio::test]

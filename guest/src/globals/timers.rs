@@ -102,13 +102,15 @@ pub(crate) fn run_due_timer(context: &mut Context) -> JsResult<bool> {
     Ok(true)
 }
 
-/// Forgets all timers: the script has its value.
-pub(crate) fn drop_timers() {
+/// Forgets all timers, since the script has its value, and says whether there was one.
+pub(crate) fn drop_timers() -> bool {
     let set = TIMERS.with_borrow_mut(|timers| {
         timers.due.clear();
         std::mem::take(&mut timers.set)
     });
+    let had_some = !set.is_empty();
     set.into_values().for_each(|timer| pending::cancel_timer(timer.number));
+    had_some
 }
 
 /// Sets a timer: a function, its delay in milliseconds, and the arguments that it is called with.

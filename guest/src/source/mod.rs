@@ -4,7 +4,7 @@
 //! The rule, in order:
 //! 1. If the text begins with a Markdown code fence, or is no program but holds one, the first fenced block is the program.
 //! 2. TypeScript is translated; its types are dropped.
-//! 3. `export default X` counts as a last statement `X`.
+//! 3. `export default X` counts as a last statement `X`; a function that the program does not use itself is called.
 //! 4. If the last statement is an expression, its value is the value of the run; functions that are declared after it do not
 //!    count. If a function is the only statement, it is called without arguments, and what it returns is the value.
 //! 5. All of it is the body of an async function: `await` and `return` work at the top level.
@@ -12,8 +12,10 @@
 
 mod advice;
 mod blame;
+mod entry;
 mod fence;
 mod loops;
+mod merged;
 mod parsed;
 mod places;
 mod positions;
@@ -40,6 +42,7 @@ pub(crate) use parsed::hint as hint_for_parsing;
 pub(crate) use places::VARIABLE;
 pub(crate) use positions::{Origin, Position, original};
 pub(crate) use scopes::{is_assigned, out_of_scope};
+use shape::Shaped;
 pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
 /// The name of the author's source in stacks.
@@ -65,6 +68,8 @@ pub(crate) struct Translated {
     pub(crate) origin: Origin,
     /// Which of the guards it takes: those that it names. Most programs name none, and a parameter costs more than it seems.
     pub(crate) guards: [bool; GUARDS.len()],
+    /// A function at the top level that nothing calls.
+    pub(crate) unused: Option<String>,
 }
 
 /// Why a source cannot be run.
@@ -103,13 +108,18 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
     let mut program = parsed.program;
     refuse::modules(source, &program)?;
     refuse::decorators(source, &program)?;
+    refuse::accessors(source, &program)?;
+    // The line in which a file says what runs it is one for the system alone.
+    program.hashbang = None;
 
     let checked = SemanticBuilder::new().with_check_syntax_error(true).with_enum_eval(true).build(&program);
     if let Some(error) = checked.diagnostics.errors().next() {
         return Err(fault(source, error));
     }
     let scoping = checked.semantic.into_scoping();
+    let entry = entry::of(&program, &scoping);
     refuse::changing_exports(source, &program, &scoping)?;
+    merged::parts(source, &program, &scoping)?;
     let mut transform = TransformOptions::default();
     if memchr::memmem::find(source.as_bytes(), b"using").is_some() {
         // The engine reads `using`, and disposes of nothing.
@@ -121,7 +131,10 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
     if let Some(error) = transformed.diagnostics.errors().next() {
         return Err(fault(source, error));
     }
-    shape::return_last_value(&allocator, &mut program);
+    let unused = match shape::return_last_value(&allocator, &mut program, entry.default) {
+        Shaped::Called => None,
+        Shaped::AsItIs => entry.unused,
+    };
     places::mark(&allocator, source, &mut program);
     loops::count(&allocator, source, &mut program);
 
@@ -138,7 +151,7 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
         GUARDS.into_iter().zip(guards).filter_map(|(name, is_named)| is_named.then_some(name)).collect();
     let code = [OPENING, &named.join(", "), BODY, &printed.code, CLOSING].concat();
     let shifted_lines = u32::try_from(BODY.matches('\n').count()).unwrap_or(0);
-    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), guards })
+    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), guards, unused })
 }
 
 fn options() -> ParseOptions {

@@ -3,8 +3,8 @@
 use oxc::{
     allocator::Allocator,
     ast::ast::{
-        Declaration, Decorator, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier, JSXElement,
-        JSXFragment, Program, Statement, TSModuleBlock, TSModuleReference, VariableDeclarationKind,
+        AccessorProperty, Declaration, Decorator, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
+        JSXElement, JSXFragment, Program, Statement, TSModuleBlock, TSModuleReference, VariableDeclarationKind,
     },
     ast_visit::{Visit, walk},
     parser::Parser,
@@ -80,6 +80,25 @@ pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), Synt
     })
 }
 
+/// Refuses accessor fields, which the engine does not know.
+pub(super) fn accessors(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
+    struct Finder(Option<Span>);
+    impl<'a> Visit<'a> for Finder {
+        fn visit_accessor_property(&mut self, property: &AccessorProperty<'a>) {
+            self.0.get_or_insert(property.span);
+        }
+    }
+    if !source.contains("accessor") {
+        return Ok(());
+    }
+    let mut finder = Finder(None);
+    finder.visit_program(program);
+    finder.0.map_or(Ok(()), |span| {
+        let hint = "write the private field and what reads and sets it: `#x = 1; get x() { return this.#x } set x(x) { this.#x = x }`";
+        Err(fault(source, "`accessor` is not understood in here", span, hint))
+    })
+}
+
 /// Refuses an exported variable of a namespace that changes: the translation would leave the namespace with its first value.
 pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Scoping) -> Result<(), SyntaxFault> {
     struct Finder<'s> {
@@ -137,7 +156,7 @@ pub(super) fn jsx(source: &str) -> Option<SyntaxFault> {
     finder.0.map(|span| fault(source, "JSX is not understood in here", span, hint))
 }
 
-fn fault(source: &str, message: &str, span: Span, hint: &str) -> SyntaxFault {
+pub(super) fn fault(source: &str, message: &str, span: Span, hint: &str) -> SyntaxFault {
     SyntaxFault {
         message: format!("SyntaxError: {message}"),
         position: Some(Position::of_offset(source, span.start as usize)),

@@ -3,24 +3,43 @@
 use oxc::{
     allocator::{Allocator, ArenaBox, ArenaVec, TakeIn},
     ast::{
-        ast::{ExportDefaultDeclarationKind, Expression, FunctionType, Program, Statement},
+        ast::{BindingIdentifier, ExportDefaultDeclarationKind, Expression, FunctionType, Program, Statement},
         builder::AstBuilder,
     },
     span::{GetSpan, SPAN, Span},
 };
 
-/// Makes the last statement's value the value of the program.
-pub(super) fn return_last_value<'a>(allocator: &'a Allocator, program: &mut Program<'a>) {
+use super::entry::DefaultExport;
+
+/// Whether a function of the program is called to get its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shaped {
+    Called,
+    AsItIs,
+}
+
+/// Makes the last statement's value, or the default export, the value of the program.
+pub(super) fn return_last_value<'a>(
+    allocator: &'a Allocator,
+    program: &mut Program<'a>,
+    default: DefaultExport,
+) -> Shaped {
     let builder = AstBuilder::new(allocator);
-    unwrap_exports(allocator, program);
+    unwrap_exports(allocator, program, default);
     let is_only = program.body.len() == 1;
+    let mut shaped = if default == DefaultExport::Called { Shaped::Called } else { Shaped::AsItIs };
     // Functions that are declared last are there before the first statement, so that nothing can come after them.
     let mut after = Vec::new();
     while !is_only && program.body.last().is_some_and(declares_only) {
         after.extend(program.body.pop());
     }
     match program.body.pop() {
-        Some(last) => program.body.push(value_of(last, is_only, &builder)),
+        Some(last) => {
+            if is_only && is_called(&last) {
+                shaped = Shaped::Called;
+            }
+            program.body.push(value_of(last, is_only, &builder));
+        }
         // A program that is nothing but a string reads as a directive.
         None if after.is_empty() => {
             if let Some(directive) = program.directives.pop() {
@@ -31,6 +50,16 @@ pub(super) fn return_last_value<'a>(allocator: &'a Allocator, program: &mut Prog
         None => {}
     }
     program.body.extend(after.into_iter().rev());
+    shaped
+}
+
+/// Whether a statement, if it is the only one, is a function to call.
+fn is_called(statement: &Statement<'_>) -> bool {
+    match statement {
+        Statement::ExpressionStatement(statement) => is_function(&statement.expression),
+        Statement::FunctionDeclaration(function) => !function.generator && function.params.items.is_empty(),
+        _ => false,
+    }
 }
 
 fn declares_only(statement: &Statement<'_>) -> bool {
@@ -39,17 +68,15 @@ fn declares_only(statement: &Statement<'_>) -> bool {
 
 /// The last statement, made to return its value.
 fn value_of<'a>(last: Statement<'a>, is_only: bool, builder: &AstBuilder<'a>) -> Statement<'a> {
+    let is_called = is_only && is_called(&last);
     match last {
         Statement::ExpressionStatement(mut statement) => {
             let expression = statement.expression.take_in(builder);
             let span = statement.span;
-            let value =
-                if is_only && is_function(&expression) { called(expression, span, builder) } else { expression };
+            let value = if is_called { called(expression, span, builder) } else { expression };
             Statement::new_return_statement(span, Some(value), builder)
         }
-        Statement::FunctionDeclaration(mut function)
-            if is_only && !function.generator && function.params.items.is_empty() =>
-        {
+        Statement::FunctionDeclaration(mut function) if is_called => {
             let span = function.span;
             function.r#type = FunctionType::FunctionExpression;
             let value = called(Expression::FunctionExpression(function), span, builder);
@@ -78,8 +105,8 @@ fn is_function(expression: &Expression<'_>) -> bool {
     )
 }
 
-/// `export default X` becomes `X`, and `export const x = …` becomes `const x = …`.
-fn unwrap_exports<'a>(allocator: &'a Allocator, program: &mut Program<'a>) {
+/// `export default X` becomes `X`, and `export const x = …` becomes `const x = …`. What has a name stays declared where it is.
+fn unwrap_exports<'a>(allocator: &'a Allocator, program: &mut Program<'a>, default: DefaultExport) {
     let builder = AstBuilder::new(allocator);
     let statements = std::mem::replace(&mut program.body, ArenaVec::new_in(&builder));
     let mut default_value = None;
@@ -87,20 +114,39 @@ fn unwrap_exports<'a>(allocator: &'a Allocator, program: &mut Program<'a>) {
         match statement {
             Statement::ExportDefaultDeclaration(mut export) => {
                 let span = export.declaration.span();
+                let name = |id: &BindingIdentifier<'a>| Expression::new_identifier(span, id.name, &builder);
                 let expression = match export.declaration.take_in(&builder) {
                     ExportDefaultDeclarationKind::FunctionDeclaration(mut function) => {
-                        function.r#type = FunctionType::FunctionExpression;
-                        Expression::FunctionExpression(function)
+                        match function.id.as_ref().map(name) {
+                            Some(name) => {
+                                program.body.push(Statement::FunctionDeclaration(function));
+                                name
+                            }
+                            None => {
+                                function.r#type = FunctionType::FunctionExpression;
+                                Expression::FunctionExpression(function)
+                            }
+                        }
                     }
-                    ExportDefaultDeclarationKind::ClassDeclaration(class) => Expression::ClassExpression(class),
+                    ExportDefaultDeclarationKind::ClassDeclaration(class) => match class.id.as_ref().map(name) {
+                        Some(name) => {
+                            program.body.push(Statement::ClassDeclaration(class));
+                            name
+                        }
+                        None => Expression::ClassExpression(class),
+                    },
                     ExportDefaultDeclarationKind::TSInterfaceDeclaration(_) => continue,
                     other => match Expression::try_from(other) {
                         Ok(expression) => expression,
                         Err(()) => continue,
                     },
                 };
-                // A default export is the program's value wherever it stands; a function is called.
-                let value = if is_function(&expression) { called(expression, span, &builder) } else { expression };
+                // It is the program's value wherever it stands.
+                let value = match default {
+                    DefaultExport::Called => called(expression, span, &builder),
+                    DefaultExport::Value => expression,
+                    DefaultExport::Used => continue,
+                };
                 default_value = Some(Statement::new_expression_statement(span, value, &builder));
             }
             Statement::ExportDeclaration(mut export) => {
