@@ -35,13 +35,13 @@ fn value_as_json(source: &str) -> String {
 
 #[tokio::test]
 async fn the_console_prints_what_node_prints() {
-    check(include_str!("../tables/console.json"), 250, |arguments| format!("console.log({arguments})"), true).await;
+    check(include_str!("../tables/console.json"), 280, |arguments| format!("console.log({arguments})"), true).await;
     check(include_str!("../tables/console_calls.json"), 25, str::to_owned, true).await;
 }
 
 #[tokio::test]
 async fn the_globals_of_the_web_do_as_in_node() {
-    check(include_str!("../tables/web.json"), 140, value_as_json, false).await;
+    check(include_str!("../tables/web.json"), 240, value_as_json, false).await;
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! `crypto.randomUUID` and `crypto.getRandomValues`, from the host's generator, which a run's seed decides.
+//! `crypto`: `randomUUID` and `getRandomValues`, from the host's generator, which a run's seed decides, and `subtle` (`digest.rs`).
 
 use std::fmt::Write as _;
 
@@ -6,19 +6,19 @@ use boa_engine::{
     Context, JsNativeError, JsResult, JsValue, builtins::typed_array::TypedArrayKind, object::builtins::JsTypedArray,
 };
 
-use super::{exception::exception, required, singleton, text, view};
+use super::{digest, exception::exception, required, singleton, text, view};
+use crate::globals::{Native, define, put};
 
 /// Bytes that one call may ask for, as the web has it.
 const MAX_BYTES: usize = 65_536;
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
-    singleton(
-        "crypto",
-        "Crypto",
-        &[("randomUUID", 0, random_uuid), ("getRandomValues", 1, get_random_values)],
-        context,
-    )?;
-    Ok(())
+    let methods: [(&str, usize, Native); 2] =
+        [("randomUUID", 0, random_uuid), ("getRandomValues", 1, get_random_values)];
+    let crypto = singleton("Crypto", &methods, context)?;
+    let subtle = digest::subtle(context)?;
+    put(&crypto, "subtle", subtle, context)?;
+    define("crypto", crypto, context)
 }
 
 fn fill(bytes: &mut [u8]) -> JsResult<()> {

@@ -6,6 +6,9 @@ mod abort;
 mod base64;
 mod clone;
 mod crypto;
+mod digest;
+mod encoded_bytes;
+mod events;
 mod exception;
 mod performance;
 mod search_params;
@@ -51,11 +54,13 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
         super::define(name, function, context)?;
     }
     crypto::install(context)?;
-    performance::install(context)
+    encoded_bytes::install(context)?;
+    performance::install(context)?;
+    events::install(context)
 }
 
 /// An object with these methods that is no class of its own, as `crypto` is.
-fn singleton(name: &str, tag: &str, methods: &[(&str, usize, Native)], context: &mut Context) -> JsResult<JsObject> {
+fn singleton(tag: &str, methods: &[(&str, usize, Native)], context: &mut Context) -> JsResult<JsObject> {
     let object = JsObject::with_object_proto(context.intrinsics());
     for (name, length, native) in methods {
         let method = super::function(name, *length, NativeFunction::from_fn_ptr(*native), context);
@@ -67,7 +72,6 @@ fn singleton(name: &str, tag: &str, methods: &[(&str, usize, Native)], context: 
         .enumerable(false)
         .configurable(true);
     object.define_property_or_throw(JsSymbol::to_string_tag(), descriptor.build(), context)?;
-    super::define(name, object.clone(), context)?;
     Ok(object)
 }
 

@@ -20,11 +20,11 @@ pub(crate) fn start_of_run() {
 }
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
-    let performance = singleton("performance", "Performance", &[("now", 0, now)], context)?;
+    let performance = singleton("Performance", &[("now", 0, now)], context)?;
     let getter = crate::globals::function("get timeOrigin", 0, NativeFunction::from_fn_ptr(time_origin), context);
     let descriptor = PropertyDescriptor::builder().get(getter).enumerable(true).configurable(true);
     performance.define_property_or_throw(js_string!("timeOrigin"), descriptor.build(), context)?;
-    Ok(())
+    crate::globals::define("performance", performance, context)
 }
 
 /// Milliseconds since the run began.
