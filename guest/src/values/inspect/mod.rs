@@ -201,6 +201,10 @@ impl Inspector<'_> {
                 shown.push(key);
             }
         }
+        if is_error {
+            // What is not listed and shown all the same comes last.
+            shown.sort_by_cached_key(|key| !globals::is_enumerable(object, key.clone(), self.context));
+        }
         shown
     }
 
