@@ -15,6 +15,8 @@ use crate::{
 
 /// Bytes of one message; the host bounds it again.
 const MAX_MESSAGE: usize = 8 * 1024;
+/// What the engine says, as V8 does, of too many calls inside each other.
+const FULL_STACK: &str = "Maximum call stack size exceeded";
 /// Functions that wait and are listed.
 const MAX_WAITING: usize = 10;
 
@@ -22,7 +24,7 @@ const MAX_WAITING: usize = 10;
 pub(crate) enum Failing {
     /// It threw this value.
     Thrown(JsValue),
-    /// The engine gave up, in a way that no script can catch: functions call each other too deeply.
+    /// The engine gave up, in a way that no script can catch.
     Engine(Vec<Frame>),
     /// Its value is too large.
     Output { used: u64, max: u32 },
@@ -45,7 +47,8 @@ impl Failing {
                 line: frames.first().map(|frame| frame.position.line),
                 column: frames.first().map(|frame| frame.position.column),
                 stack: stack::text(&frames),
-                ..full_stack()
+                hint: Some("write what this line does in another way".to_owned()),
+                ..plain(FailureKind::Exception, "the interpreter could not go on: this is an error of its own")
             },
             Self::Output { used, max } => Failure {
                 hint: Some("return less: filter, slice or count in the script".to_owned()),
@@ -63,33 +66,13 @@ pub(crate) fn plain(kind: FailureKind, message: &str) -> Failure {
 
 /// Everything waits, and nothing is on its way.
 pub(crate) fn deadlock() -> Failure {
-    let recursion = source::self_call();
-    if waits::main_was_given_up() {
-        // The engine says nothing of a function that it gives up after an `await`.
-        return Failure {
-            line: recursion.map(|position| position.line),
-            column: recursion.map(|position| position.column),
-            ..full_stack()
-        };
-    }
-    let mut hint = "a promise is awaited that nothing can resolve: is its resolve function ever called?".to_owned();
-    if let Some(position) = recursion {
-        let _ = write!(hint, " Or does the function that calls itself in line {} never end?", position.line);
-    }
     let frames = stack::of_waiting(&waits::all());
     Failure {
         line: frames.first().map(|frame| frame.position.line),
         column: frames.first().map(|frame| frame.position.column),
         stack: stack::text(frames.get(..MAX_WAITING).unwrap_or(&frames)),
-        hint: Some(hint),
+        hint: Some("a promise is awaited that nothing can resolve: is its resolve function ever called?".to_owned()),
         ..plain(FailureKind::Deadlock, "the script waits for a promise that can never settle")
-    }
-}
-
-fn full_stack() -> Failure {
-    Failure {
-        hint: Some("a function calls itself too often: use a loop, or a list of what is left to do".to_owned()),
-        ..plain(FailureKind::Stack, "too many functions call each other: the stack is full")
     }
 }
 
@@ -114,18 +97,19 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
             ..plain(FailureKind::Exception, &format!("the script threw {shown}, which is no Error"))
         };
     };
-    let kind = if globals::is_tool_error(&error) { FailureKind::Tool } else { FailureKind::Exception };
-    let (name, mut message) = name_and_message(&error, context);
+    let (name, message) = name_and_message(&error, context);
+    let kind = match (&*name, &*message) {
+        _ if globals::is_tool_error(&error) => FailureKind::Tool,
+        ("RangeError", FULL_STACK) => FailureKind::Stack,
+        _ => FailureKind::Exception,
+    };
+    let operand = error.downcast_ref::<Error>().and_then(|error| error.operand_name(context));
     let frames = stack::frames(&globals::raw_stack(&error, context));
-    let mut position = frames.first().map(|frame| frame.position);
-    if let Some(blame) = source::blame(&name, &message, position) {
-        message = blame.message.unwrap_or(message);
-        position = blame.position.or(position);
-    }
+    let position = frames.first().map(|frame| frame.position);
     let own_hint = globals::own_data_property(&error, js_string!("hint"), context).and_then(|hint| hint.as_string());
     let hint = match own_hint {
         Some(hint) => Some(bounded(&hint.to_std_string_lossy())),
-        None => globals::hint_for(&name, &message, position, context),
+        None => globals::hint_for(&name, &message, operand.as_deref(), position, context),
     };
     Failure {
         line: position.map(|position| position.line),

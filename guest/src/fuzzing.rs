@@ -43,7 +43,7 @@ fn with_contexts<T>(use_them: impl FnOnce(&mut Context, &mut Context) -> T) -> T
     })
 }
 
-/// Any bytes as a script: translated, parsed, and asked what is to blame for an error, at any place.
+/// Any bytes as a script: translated, parsed, and asked for hints about an error, at any place.
 pub fn script_source(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let ends = text.replace("\r\n", "\n").matches(['\n', '\r']).count();
@@ -71,19 +71,11 @@ pub fn script_source(data: &[u8]) {
         (line, column) = if byte == b'\n' { (line + 1, 0) } else { (line, column + 1) };
         source::original(line, column).into_iter().for_each(within);
     }
-    let messages = ["not a callable function", "cannot convert 'null' or 'undefined' to object", "x is not defined"];
     for place in [None, source::original(2, 1), source::original(3, 5), source::original(lines, 9)] {
-        for (name, message) in [("TypeError", messages[0]), ("TypeError", messages[1]), ("ReferenceError", messages[2])]
-        {
-            let blame = source::blame(name, message, place);
-            blame.and_then(|blame| blame.position).into_iter().for_each(within);
-        }
         let servers = source::declared_names();
         let _ = (source::hint_for_parsing(place, &servers), source::hint_for_promise(place, &servers));
     }
-    for position in [source::awaiting_loop(), source::thrown_value(), source::self_call()] {
-        position.into_iter().for_each(within);
-    }
+    source::thrown_value().into_iter().for_each(within);
 }
 
 /// Any text as JSON from the host, and as the argument of `JSON.parse`: what serde_json takes is taken, with the same values.

@@ -168,7 +168,7 @@ fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
     script
 }
 
-fn evaluate(script: &Script, guards: [bool; 5], context: &mut Context) -> JsResult<JsPromise> {
+fn evaluate(script: &Script, guards: [bool; 4], context: &mut Context) -> JsResult<JsPromise> {
     let function = script.evaluate(context)?;
     let Some(function) = function.as_callable() else {
         return JsPromise::resolve(JsValue::undefined(), context);

@@ -45,10 +45,6 @@ struct Notes {
     /// That of the first of two functions, until the second is made.
     first: Option<Rc<Wait>>,
     prune_at: usize,
-    /// How many records were asked for.
-    asked: u64,
-    /// Whether the program has gone on since it last waited, and asked for nothing: it has ended, or was given up.
-    main_is_silent: bool,
 }
 
 thread_local! {
@@ -62,7 +58,6 @@ pub(crate) fn begin() {
 
 /// The record of a function that a promise will call.
 pub(crate) fn record(callback: JsFunction, context: &Context) -> JobCallback {
-    NOTES.with_borrow_mut(|notes| notes.asked += 1);
     // A function of the script's own is the handler of a `then`, and nothing waits there.
     if callback.is::<OrdinaryFunction>() {
         return JobCallback::new(callback, ());
@@ -86,9 +81,6 @@ pub(crate) fn record(callback: JsFunction, context: &Context) -> JobCallback {
             notes.waits.retain(|wait| !wait.has_gone_on.get());
             notes.prune_at = notes.waits.len() * 2;
         }
-        if wait.is_of_main() {
-            notes.main_is_silent = false;
-        }
         notes.waits.push(wait.clone());
         notes.first = Some(wait.clone());
         wait
@@ -98,15 +90,10 @@ pub(crate) fn record(callback: JsFunction, context: &Context) -> JobCallback {
 
 /// Calls the function of a record: what waited goes on.
 pub(crate) fn go_on<T>(job: &JobCallback, call: impl FnOnce() -> T) -> T {
-    let Some(Note(wait)) = job.host_defined().downcast_ref::<Note>() else { return call() };
-    wait.has_gone_on.set(true);
-    if !wait.is_of_main() {
-        return call();
+    if let Some(Note(wait)) = job.host_defined().downcast_ref::<Note>() {
+        wait.has_gone_on.set(true);
     }
-    let asked = NOTES.with_borrow(|notes| notes.asked);
-    let result = call();
-    NOTES.with_borrow_mut(|notes| notes.main_is_silent = notes.asked == asked);
-    result
+    call()
 }
 
 /// A function that waits, and the author's position of its `await`.
@@ -120,7 +107,7 @@ pub(crate) fn all() -> Vec<Waiting> {
     NOTES.with_borrow(|notes| {
         let open = notes.waits.iter().filter(|wait| !wait.has_gone_on.get());
         let waiting = |wait: &Rc<Wait>| {
-            let position = source::original(wait.line, wait.column).or_else(source::awaiting_loop)?;
+            let position = source::original(wait.line, wait.column)?;
             Some(Waiting { function: wait.function.to_std_string_lossy(), position })
         };
         let (main, mut waits): (Vec<_>, Vec<_>) = open.filter_map(waiting).partition(|wait| wait.function == MAIN);
@@ -149,10 +136,4 @@ pub(crate) fn given_up() -> Vec<Waiting> {
         });
         waiting.collect()
     })
-}
-
-/// Whether the engine has given the program up: it went on after an `await`, and neither waited again nor returned a promise. (If it
-/// has ended otherwise, its promise is settled, and nobody asks.)
-pub(crate) fn main_was_given_up() -> bool {
-    NOTES.with_borrow(|notes| notes.main_is_silent)
 }

@@ -215,7 +215,7 @@ async fn positions_are_those_of_the_author_whatever_was_translated_before() {
         (
             "const p: P<Row> = new P<Row>(null!); p.get().id;",
             Some(46),
-            "TypeError: cannot read 'id' of undefined: p.get() is undefined or null",
+            "TypeError: Cannot read properties of null (reading 'id')",
         ),
         ("  throw new RangeError(Kind.B + N.x);", Some(9), "RangeError: b1"),
         ("const rows = [] as Row[]; rows[0]!.tags!.map((tag: string): string => tag);", None, ""),

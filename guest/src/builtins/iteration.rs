@@ -8,6 +8,7 @@ use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsSymbol, JsValue, js_string,
     object::builtins::JsArray,
     property::{PropertyDescriptor, PropertyKey},
+    value::JsVariant,
 };
 
 use crate::{globals, values::plain};
@@ -24,10 +25,13 @@ impl Walk {
         if let Some(array) = iterable.as_object().filter(is_plain) {
             return Ok(Self::Elements { array, next: 0 });
         }
-        let method = globals::get_of(iterable, JsSymbol::iterator().into(), context)?;
+        let method = if iterable.is_null_or_undefined() {
+            JsValue::undefined()
+        } else {
+            globals::get_of(iterable, JsSymbol::iterator().into(), context)?
+        };
         let Some(method) = method.as_callable() else {
-            let message = format!("a value of the type {} cannot be iterated", iterable.type_of());
-            return Err(JsNativeError::typ().with_message(message).into());
+            return Err(JsNativeError::typ().with_message(not_iterable(iterable)).into());
         };
         Self::by(&method, iterable, context)
     }
@@ -36,7 +40,9 @@ impl Walk {
     pub(crate) fn by(method: &JsObject, iterable: &JsValue, context: &mut Context) -> JsResult<Self> {
         let iterator = method.call(iterable, &[], context)?;
         let Some(iterator) = iterator.as_object() else {
-            return Err(JsNativeError::typ().with_message("the iterator is not an object").into());
+            return Err(JsNativeError::typ()
+                .with_message("Result of the Symbol.iterator method is not an object")
+                .into());
         };
         let next = iterator.get(js_string!("next"), context)?;
         Ok(Self::Protocol { iterator, next })
@@ -94,6 +100,22 @@ impl Walk {
         let _ = self.close(context);
         error
     }
+}
+
+/// What the engine says of a value that is not iterable and has no name in the source.
+pub(crate) fn not_iterable(value: &JsValue) -> String {
+    let text = match value.variant() {
+        JsVariant::Undefined => "undefined".to_owned(),
+        JsVariant::Null
+        | JsVariant::Boolean(_)
+        | JsVariant::Integer32(_)
+        | JsVariant::Float64(_)
+        | JsVariant::String(_) => {
+            format!("{} {}", value.type_of(), value.display())
+        }
+        _ => value.type_of().to_owned(),
+    };
+    format!("{text} is not iterable (cannot read property Symbol(Symbol.iterator))")
 }
 
 /// What was there before any script ran.

@@ -18,7 +18,7 @@ use boa_engine::{
     property::PropertyDescriptor,
 };
 
-pub(crate) use iteration::{Walk, is_plain, is_plain_without_holes};
+pub(crate) use iteration::{Walk, is_plain, is_plain_without_holes, not_iterable};
 pub(crate) use keyed::{Map, Set};
 
 /// Without it, cargo was not told of the patched engine, and what follows would be made with one that lacks the patches.

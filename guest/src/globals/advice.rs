@@ -97,44 +97,90 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     OF_PYTHON.iter().find(|(other, _)| *other == name).map(|(_, advice)| *advice)
 }
 
-/// What to try for an error of this message.
-pub(super) fn of_message(name: &str, message: &str) -> Option<String> {
+/// What to try for an error of this message. `operand` is what the engine could not use, as the source has it.
+pub(super) fn of_message(name: &str, message: &str, operand: Option<&str>) -> Option<String> {
     match name {
-        "TypeError" => {
-            message.strip_suffix(" is not a function").and_then(of_method).or_else(|| of_type_error(message))
+        "TypeError" => message
+            .strip_suffix(" is not a function")
+            .and_then(of_method)
+            .or_else(|| of_iterable(message))
+            .or_else(|| of_type_error(message))
+            .or_else(|| of_nothing(message, operand?)),
+        "RangeError" if message == "Maximum call stack size exceeded" => {
+            Some("functions call each other too often: use a loop, or a list of what is left to do".to_owned())
         }
         "RangeError" if message.contains("Invalid time value") => {
             Some("the date is invalid: is what `new Date(…)` gets defined, and a date?".to_owned())
         }
-        "SyntaxError" => None,
         _ => None,
     }
 }
 
 fn of_type_error(message: &str) -> Option<String> {
-    if message.contains("immutable binding") {
+    if message == "Assignment to constant variable." {
         return Some("it was declared with `const`: declare with `let` what changes".to_owned());
-    }
-    if message.contains("reduce") && message.contains("empty array") {
-        return Some("the list is empty: give reduce an initial value as its second argument".to_owned());
-    }
-    if message.contains(".content is undefined or null") {
-        return Some(OWN_VALUE.to_owned());
     }
     let writes = ["cannot set non-writable property", "Cannot assign to read only property", "Cannot add property"];
     if writes.iter().any(|start| message.starts_with(start)) {
         return Some(FROZEN.to_owned());
     }
-    if message.ends_with(": this is undefined or null") {
+    if message == "Reduce of empty array with no initial value" {
+        return Some("the list is empty: give reduce an initial value as its second argument".to_owned());
+    }
+    None
+}
+
+/// What was taken for a list.
+fn of_iterable(message: &str) -> Option<String> {
+    let list = message.strip_suffix(" is not iterable")?;
+    if list.ends_with(" is not a function or its return value") || list == "(intermediate value)" {
+        return Some(
+            "what is called gives undefined, a promise or an object: `console.log` shows it; a promise needs `await` before it; of an \
+             object, Object.entries(…) is a list, or a field of it"
+                .to_owned(),
+        );
+    }
+    let looked_at = list.rsplit_once('.').filter(|_| is_plain(list)).map_or(list, |(object, _)| object);
+    Some(format!(
+        "{list} is undefined, or an object or a promise: console.log({looked_at}) shows it; of an object, Object.entries({list}) is a \
+         list, or a field of it; of a promise, put `await` before it"
+    ))
+}
+
+/// What was undefined or null, and used as an object.
+fn of_nothing(message: &str, operand: &str) -> Option<String> {
+    if operand == "this" {
         return Some(NO_THIS.to_owned());
     }
-    // cannot read 'filter' of undefined: data.accounts is undefined or null
-    let nothing = message.split_once(": ")?.1.strip_suffix(" is undefined or null")?;
-    let (object, property) = nothing.rsplit_once('.')?;
-    let is_plain = object.chars().all(|character| character.is_alphanumeric() || "_$.[]".contains(character));
-    is_plain.then(|| {
-        format!("{object} has no `{property}`: console.log({object}) shows what it has; `?.` reads what may be missing")
+    if operand.ends_with(".content") {
+        return Some(OWN_VALUE.to_owned());
+    }
+    let is_nothing = ["Cannot read properties of ", "Cannot set properties of ", "Cannot destructure "];
+    if !is_nothing.iter().any(|start| message.starts_with(start)) {
+        return None;
+    }
+    let nothing = if message.contains(" null") { "null" } else { "undefined" };
+    if let Some(callee) = operand.strip_suffix("(...)") {
+        return Some(format!(
+            "{callee} gave {nothing}: check what it gave before you use it; `?.` reads what may be missing"
+        ));
+    }
+    if !is_plain(operand) {
+        return Some(format!("what is used is {nothing}: check it first; `?.` reads what may be missing"));
+    }
+    Some(match operand.rsplit_once('.') {
+        Some((object, _)) => {
+            format!(
+                "{operand} is {nothing}: console.log({object}) shows what {object} has; `?.` reads what may be missing"
+            )
+        }
+        None => format!("{operand} is {nothing}: where does its value come from? `?.` reads what may be missing"),
     })
+}
+
+/// Whether an expression is nothing but names and indices.
+fn is_plain(expression: &str) -> bool {
+    expression.chars().all(|character| character.is_alphanumeric() || "_$.[]".contains(character))
 }
 
 fn of_method(callee: &str) -> Option<String> {

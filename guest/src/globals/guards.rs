@@ -1,38 +1,33 @@
-//! What the translation asks before a loop or a destructuring, of which the engine would say neither what failed nor where; and
-//! whether a loop may count.
+//! What the translation asks: whether a loop may count, and for the first items of a list.
 
 use std::cell::RefCell;
 
 use boa_engine::{
-    Context, JsError, JsNativeError, JsObject, JsResult, JsSymbol, JsValue, NativeFunction, builtins::promise::Promise,
-    object::builtins::JsArray, property::PropertyKey,
+    Context, JsError, JsNativeError, JsResult, JsSymbol, JsValue, NativeFunction, object::builtins::JsArray,
+    property::PropertyKey,
 };
 
-use super::with_hint;
 use crate::{
-    builtins::{Walk, is_plain, is_plain_without_holes},
-    values::inspect,
+    builtins::{Walk, is_plain, is_plain_without_holes, not_iterable as not_iterable_message},
+    globals,
 };
-
-/// Characters of a value that are shown.
-const MAX_SHOWN: usize = 60;
 
 /// The guards, in the order of the parameters that the translation gives them.
-type Guards = [JsValue; 5];
+type Guards = [JsValue; 4];
 
 thread_local! {
-    static GUARDS: RefCell<Guards> = const { RefCell::new([const { JsValue::undefined() }; 5]) };
+    static GUARDS: RefCell<Guards> = const { RefCell::new([const { JsValue::undefined() }; 4]) };
 }
 
 /// Makes the guards, but for what helps with `using`, which is JavaScript. Part of the snapshot.
 pub(super) fn install(using: JsValue, context: &mut Context) {
     let mut make =
         |native: super::Native| JsValue::from(super::function("", 2, NativeFunction::from_fn_ptr(native), context));
-    GUARDS.set([make(iterable), make(nothing), make(plain), make(take), using]);
+    GUARDS.set([make(iterable), make(plain), make(take), using]);
 }
 
 /// Those guards that the translation's function takes.
-pub(crate) fn guards(taken: [bool; 5]) -> Vec<JsValue> {
+pub(crate) fn guards(taken: [bool; 4]) -> Vec<JsValue> {
     GUARDS.with_borrow(|guards| {
         guards.iter().zip(taken).filter(|(_, is_taken)| *is_taken).map(|(guard, _)| guard.clone()).collect()
     })
@@ -44,20 +39,11 @@ fn iterable(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
     if value.is_string() || value.as_object().is_some_and(|object| object.is_array()) {
         return Ok(value);
     }
-    let text = quoted(arguments);
-    if value.is_null_or_undefined() {
-        let message = format!("cannot loop over {text}: it is undefined or null");
-        return Err(JsNativeError::typ().with_message(message).into());
+    match globals::get_of(&value, PropertyKey::from(JsSymbol::iterator()), context) {
+        Ok(method) if method.is_callable() => Ok(value),
+        Err(error) if !value.is_null_or_undefined() => Err(error),
+        _ => Err(not_iterable(&value, arguments)),
     }
-    let Some(object) = value.as_object() else {
-        return Err(JsNativeError::typ()
-            .with_message(format!("{text} is not iterable: it is {}", shown(&value, context)))
-            .into());
-    };
-    if object.get(PropertyKey::from(JsSymbol::iterator()), context)?.is_callable() {
-        return Ok(value);
-    }
-    Err(not_iterable(&object, &value, &text, context))
 }
 
 /// Whether a list may be gone through by its indices. (value)
@@ -89,34 +75,12 @@ fn take(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<J
     Ok(JsArray::from_iter(taken, context).into())
 }
 
-fn not_iterable(object: &JsObject, value: &JsValue, text: &str, context: &mut Context) -> JsError {
-    if object.is::<Promise>() {
-        let hint = format!("put `await` before it: `await {text}`");
-        return with_hint(&format!("{text} is not iterable: it is a promise"), &hint, context);
-    }
-    let shown = shown(value, context);
-    let hint = format!("an object is looped over with `Object.entries({text})`; is the list one of its fields?");
-    with_hint(&format!("{text} is not iterable: it is {shown}"), &hint, context)
-}
-
-/// Throws, since nothing is there that could be destructured. (its text in the source)
-fn nothing(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
-    let text = quoted(arguments);
-    let message = format!("cannot destructure {text}: it is undefined or null");
-    Err(JsNativeError::typ().with_message(message).into())
-}
-
-/// The expression as its author wrote it: the last argument.
-fn quoted(arguments: &[JsValue]) -> String {
+/// The error that the engine would throw, had the translation not hidden the expression from it: the last argument.
+fn not_iterable(value: &JsValue, arguments: &[JsValue]) -> JsError {
     let text = arguments.last().and_then(JsValue::as_string).map(|text| text.to_std_string_lossy());
-    text.filter(|text| !text.is_empty()).unwrap_or_else(|| "the value".to_owned())
-}
-
-fn shown(value: &JsValue, context: &mut Context) -> String {
-    let text = inspect::nested(value, context);
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().count() > MAX_SHOWN {
-        return text.chars().take(MAX_SHOWN).chain(['…']).collect();
-    }
-    text
+    let message = match text.filter(|text| !text.is_empty()) {
+        Some(text) => format!("{text} is not iterable"),
+        None => not_iterable_message(value),
+    };
+    JsNativeError::typ().with_message(message).into()
 }

@@ -11,8 +11,14 @@ pub(crate) fn warning() -> Option<String> {
     call::any_was_called().then(|| source::warning_of_promise(&namespace::globals())).flatten()
 }
 
-/// A hint for an error, where one is known.
-pub(crate) fn hint_for(name: &str, message: &str, position: Option<Position>, context: &mut Context) -> Option<String> {
+/// A hint for an error, where one is known. `operand` is what the engine could not use, as the source has it.
+pub(crate) fn hint_for(
+    name: &str,
+    message: &str,
+    operand: Option<&str>,
+    position: Option<Position>,
+    context: &mut Context,
+) -> Option<String> {
     if let Some(rest) = message.strip_prefix("globalThis.")
         && let Some(missing) = rest.strip_suffix(" is not a function")
     {
@@ -24,10 +30,11 @@ pub(crate) fn hint_for(name: &str, message: &str, position: Option<Position>, co
             "SyntaxError" => source::hint_for_parsing(position, &namespace::globals()),
             _ => None,
         };
-        return cause.or_else(|| advice::of_message(name, message)).or_else(|| {
+        let reads_whole = || {
             let reads_whole = name == "TypeError" && message.contains("undefined") && source::reads_whole_result();
             reads_whole.then(|| advice::OWN_VALUE.to_owned())
-        });
+        };
+        return cause.or_else(reads_whole).or_else(|| advice::of_message(name, message, operand));
     }
     let name = message.strip_suffix(" is not defined")?;
     if let Some(advice) = advice::of_name(name) {

@@ -16,14 +16,15 @@
 //!         const word = __list__[__index__];
 //!         count(word);
 //!     }
-//!     else for (const word of __list__) count(word);
+//!     else for (const word of __iterable__(__list__, "words")) count(word);
 //! }
 //! ```
 //!
-//! Only the innermost loops are worth it: their bodies are there twice.
+//! Only the innermost loops are worth it: their bodies are there twice. What cannot be looped over has lost its name then, so that the
+//! second loop asks `__iterable__`, which knows it. Variables that are the first items of a list are its business too (see `take.rs`).
 
 use oxc::{
-    allocator::{Allocator, ArenaBox, ArenaVec, CloneIn},
+    allocator::{Allocator, ArenaBox, ArenaVec, CloneIn, TakeIn},
     ast::{
         ast::{
             Argument, BinaryOperator, BindingIdentifier, BindingPattern, Expression, ForOfStatement, ForStatementInit,
@@ -37,11 +38,16 @@ use oxc::{
     span::{GetSpan, SPAN, Span},
 };
 
-use super::take::{self, TAKE};
+use super::{
+    reading::quoted,
+    take::{self, TAKE},
+};
 
 /// The names that the translation uses. A source that has one of them is left as it is.
 const LIST: &str = "__list__";
 const INDEX: &str = "__index__";
+/// Gives back what can be looped over, or throws.
+pub(super) const ITERABLE: &str = "__iterable__";
 /// Says whether the elements of a list may be counted.
 pub(super) const PLAIN: &str = "__plain__";
 /// What a loop over pairs has in the place of their names, which are taken from it.
@@ -52,17 +58,30 @@ const MAX_BODY: u32 = 4_000;
 
 /// Lets the innermost loops of `program` count where they can.
 pub(super) fn count<'a>(allocator: &'a Allocator, source: &str, program: &mut Program<'a>) {
-    if ![LIST, INDEX, PLAIN, ITEM, TAKE].iter().any(|name| source.contains(name)) {
-        Counter { allocator, builder: AstBuilder::new(allocator) }.visit_program(program);
+    if ![LIST, INDEX, ITERABLE, PLAIN, ITEM, TAKE].iter().any(|name| source.contains(name)) {
+        Counter { allocator, builder: AstBuilder::new(allocator), source }.visit_program(program);
     }
 }
 
-struct Counter<'a> {
+struct Counter<'a, 's> {
     allocator: &'a Allocator,
     builder: AstBuilder<'a>,
+    source: &'s str,
 }
 
-impl<'a> VisitMut<'a> for Counter<'a> {
+impl<'a> VisitMut<'a> for Counter<'a, '_> {
+    fn visit_variable_declarator(&mut self, declarator: &mut VariableDeclarator<'a>) {
+        walk_mut::walk_variable_declarator(self, declarator);
+        let (BindingPattern::ArrayPattern(pattern), Some(value)) = (&declarator.id, &mut declarator.init) else {
+            return;
+        };
+        if take::is_simple(pattern) && !is_list(value) {
+            let text = self.text_of(value);
+            *value = take::taken(pattern, value.take_in(&self.builder), text, &self.builder);
+            declarator.id = take::by_index(pattern, &self.builder);
+        }
+    }
+
     /// A label is that of one loop.
     fn visit_labeled_statement(&mut self, labeled: &mut LabeledStatement<'a>) {
         match &mut labeled.body {
@@ -85,7 +104,24 @@ impl<'a> VisitMut<'a> for Counter<'a> {
     }
 }
 
-impl<'a> Counter<'a> {
+impl<'a> Counter<'a, '_> {
+    /// What the engine would call a value that is looped over.
+    fn text_of(&self, value: &Expression<'a>) -> Argument<'a> {
+        let value = value.without_parentheses();
+        let (named, addition) = match value {
+            Expression::CallExpression(call) => (&call.callee, " is not a function or its return value"),
+            Expression::NewExpression(call) => (&call.callee, " is not a function or its return value"),
+            value => (value, ""),
+        };
+        let text = match named {
+            Expression::AwaitExpression(_) | Expression::YieldExpression(_) => None,
+            named => quoted(self.source, named.span()),
+        };
+        let text = text.unwrap_or_else(|| "(intermediate value)".to_owned()) + addition;
+        let text = self.allocator.alloc_str(&text);
+        Argument::from(Expression::new_string_literal(SPAN, text, None, &self.builder))
+    }
+
     /// `for (const [a, b] of list) body` becomes `for (const __item__ of list) { const { 0: a, 1: b } = __take__(__item__, 2, ""); body }`.
     fn take_items(&self, each: &mut ForOfStatement<'a>) {
         let builder = &self.builder;
@@ -126,11 +162,19 @@ impl<'a> Counter<'a> {
         let arguments = self.vec([Argument::from(self.name(LIST, SPAN))]);
         let is_plain = Expression::new_call_expression(SPAN, self.name(PLAIN, SPAN), None, arguments, false, builder);
         let by_index = self.by_index(each, declaration);
+        let iterable = Expression::new_call_expression(
+            each.right.span(),
+            self.name(ITERABLE, each.right.span()),
+            None,
+            self.vec([Argument::from(self.name(LIST, each.right.span())), self.text_of(&each.right)]),
+            false,
+            builder,
+        );
         let by_protocol = Statement::new_for_of_statement(
             span,
             false,
             each.left.clone_in(self.allocator),
-            self.name(LIST, each.right.span()),
+            iterable,
             each.body.clone_in(self.allocator),
             builder,
         );
@@ -216,13 +260,18 @@ fn countable<'e, 'a>(each: &'e ForOfStatement<'a>) -> Option<&'e VariableDeclara
         return None;
     }
     // A few elements as such are not worth it.
-    if matches!(each.right.without_parentheses(), Expression::ArrayExpression(_)) {
+    if is_list(&each.right) {
         return None;
     }
     let mut only_once = OnlyOnce(false);
     only_once.visit_statement(&each.body);
     declaration.declarations.iter().for_each(|declarator| only_once.visit_binding_pattern(&declarator.id));
     (!only_once.0).then_some(declaration)
+}
+
+/// A list as such can be looped over.
+fn is_list(value: &Expression<'_>) -> bool {
+    matches!(value.without_parentheses(), Expression::ArrayExpression(_))
 }
 
 /// Whether something is inside that must not be there twice.

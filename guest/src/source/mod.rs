@@ -11,14 +11,13 @@
 //! 6. It is in strict mode, as a module is.
 
 mod advice;
-mod blame;
 mod entry;
 mod fence;
 mod loops;
 mod merged;
 mod parsed;
-mod places;
 mod positions;
+mod reading;
 mod refuse;
 mod scopes;
 mod shape;
@@ -37,10 +36,9 @@ use oxc::{
     transformer::{HelperLoaderMode, TransformOptions, Transformer},
 };
 
-pub(crate) use blame::{awaiting_loop, blame, declared_names, reads_whole_result, self_call, thrown_value};
 pub(crate) use parsed::hint as hint_for_parsing;
-pub(crate) use places::VARIABLE;
 pub(crate) use positions::{Origin, Position, original};
+pub(crate) use reading::{declared_names, reads_whole_result, thrown_value};
 pub(crate) use scopes::{is_assigned, out_of_scope};
 use shape::Shaped;
 pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
@@ -57,7 +55,7 @@ const BODY: &str = ") {\n";
 const CLOSING: &str = "\n})";
 
 /// The names of the guards of `globals/guards.rs`, in their order there.
-const GUARDS: [&str; 5] = [places::ITERABLE, places::NOTHING, loops::PLAIN, take::TAKE, USING];
+const GUARDS: [&str; 4] = [loops::ITERABLE, loops::PLAIN, take::TAKE, USING];
 
 /// Where the translation of `using` looks for its helpers.
 const USING: &str = "babelHelpers";
@@ -135,7 +133,6 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
         Shaped::Called => None,
         Shaped::AsItIs => entry.unused,
     };
-    places::mark(&allocator, source, &mut program);
     loops::count(&allocator, source, &mut program);
 
     let printed = Codegen::new()

@@ -10,7 +10,7 @@ use oxc::{
 
 use super::{
     Position,
-    blame::{quoted, with_program},
+    reading::{quoted, with_program},
 };
 
 /// A hint for a SyntaxError at `position`, if that is a call of `JSON.parse`. `servers` are the names of the globals whose methods

@@ -6,7 +6,7 @@ use oxc::{
     semantic::{ScopeFlags, SemanticBuilder},
 };
 
-use super::{Position, blame::with_program};
+use super::{Position, reading::with_program};
 
 /// What to do about a name that is declared, but not where it was used at `position`.
 pub(crate) fn out_of_scope(name: &str, position: Option<Position>) -> Option<String> {

@@ -12,7 +12,7 @@ use boa_engine::{
 };
 
 use super::sign;
-use crate::{globals::source_text, source::VARIABLE, values::plain};
+use crate::{globals::source_text, values::plain};
 
 /// Longer texts are something else.
 const MAX_TEXT: usize = 200;
@@ -74,7 +74,7 @@ impl Known {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let tokens = without_places(&tokens(text)?);
+        let tokens = tokens(text)?;
         let (is_function, rest) = match tokens.as_slice() {
             ["function", "(", rest @ ..] => (true, rest),
             ["function", name, "(", rest @ ..] if is_identifier(name) => (true, rest),
@@ -341,22 +341,6 @@ fn tokens(text: &str) -> Option<Vec<&str>> {
     Some(tokens)
 }
 
-/// Without what the translation has put in to give statements a place.
-fn without_places<'t>(tokens: &[&'t str]) -> Vec<&'t str> {
-    let mut kept = Vec::new();
-    let mut rest = tokens;
-    loop {
-        rest = match rest {
-            ["let", name, ";", rest @ ..] | [name, "=", rest @ ..] if *name == VARIABLE => rest,
-            [token, rest @ ..] => {
-                kept.push(*token);
-                rest
-            }
-            [] => return kept,
-        }
-    }
-}
-
 fn is_part_of_a_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_' || letter == '$'
 }
@@ -383,7 +367,7 @@ mod tests {
             ("(a, b) => a === b ? 0 : b >= a ? -1 : 1", 0),
             ("(a, b) => { return a - b }", 0),
             ("function (a, b) { return b.n - a.n; }", 1),
-            ("function byName(a, b) { let __at__; return __at__ = a.name < b.name ? -1 : 1; }", 1),
+            ("function byName(a, b) { return a.name < b.name ? -1 : 1; }", 1),
             ("(a, b) => { if (a < b) return -1; return a > b ? 1 : 0; }", 0),
             ("(a, b) => { if (a.n < b.n) { return -1; } else if (a.n > b.n) { return 1; } else { return 0; } }", 1),
             ("(a, b) => { if (a[0] > b[0]) return -1\n if (a[0] < b[0]) return 1\n return 0 }", 1),

@@ -19,7 +19,7 @@ use oxc::{
 
 use super::{
     Position,
-    blame::{quoted, with_program},
+    reading::{quoted, with_program},
 };
 
 pub(crate) use compared::warning;

@@ -1,0 +1,78 @@
+//! What a source says about why its script failed, where the engine cannot know.
+//!
+//! Looked at only when a script has failed. Nothing here is more than a reading of the source, so where it is in doubt it says
+//! nothing.
+
+use std::collections::BTreeSet;
+
+use oxc::{
+    allocator::Allocator,
+    ast::ast::{BindingIdentifier, Expression, Program, ThrowStatement},
+    ast_visit::{Visit, walk},
+    parser::Parser,
+    span::{SourceType, Span},
+};
+
+use super::{Position, options, positions::with_source};
+
+/// The longest expression that is quoted.
+const MAX_QUOTED: usize = 60;
+
+/// The names that a script declares, for the author who misspells one.
+pub(crate) fn declared_names() -> BTreeSet<String> {
+    with_program(|_, program| Some(names(program))).unwrap_or_default()
+}
+
+/// Whether the script reads a result as the protocol has it, of a call that gives the tool's own value.
+pub(crate) fn reads_whole_result() -> bool {
+    with_source(|source| source.contains(".content[0].text") && !source.contains("tools.raw"))
+}
+
+/// Where the script throws something that is no error, if it does so in one place.
+pub(crate) fn thrown_value() -> Option<Position> {
+    struct Throws(Vec<Span>);
+    impl<'a> Visit<'a> for Throws {
+        fn visit_throw_statement(&mut self, throw: &ThrowStatement<'a>) {
+            let is_value = |value: &Expression<'_>| {
+                value.is_literal() || matches!(value, Expression::TemplateLiteral(_) | Expression::ObjectExpression(_))
+            };
+            if is_value(throw.argument.get_inner_expression()) {
+                self.0.push(throw.span);
+            }
+        }
+    }
+    with_program(|source, program| {
+        let mut throws = Throws(Vec::new());
+        throws.visit_program(program);
+        let [only] = throws.0.as_slice() else { return None };
+        Some(Position::of_offset(source, only.start as usize))
+    })
+}
+
+fn names(program: &Program<'_>) -> BTreeSet<String> {
+    struct Finder(BTreeSet<String>);
+    impl<'a> Visit<'a> for Finder {
+        fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
+            self.0.insert(identifier.name.to_string());
+        }
+    }
+    let mut finder = Finder(BTreeSet::new());
+    finder.visit_program(program);
+    finder.0
+}
+
+pub(super) fn with_program<T>(look: impl FnOnce(&str, &Program<'_>) -> Option<T>) -> Option<T> {
+    with_source(|source| {
+        let allocator = Allocator::default();
+        let kind = SourceType::ts().with_module(true);
+        let parsed = Parser::new(&allocator, source, kind).with_options(options()).parse();
+        look(source, &parsed.program)
+    })
+}
+
+/// The text of an expression, if it is short.
+pub(super) fn quoted(source: &str, span: Span) -> Option<String> {
+    let text = source.get(span.start as usize..span.end as usize)?;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (text.len() <= MAX_QUOTED).then_some(text)
+}
