@@ -12,7 +12,6 @@ use boa_engine::{
 
 use crate::{
     failure::{self, Failing},
-    garbage,
     glass::{Failure, FailureKind, Program, belljar::sandbox::console},
     globals,
     jobs::JobQueue,
@@ -24,8 +23,13 @@ use crate::{
     waits,
 };
 
-/// Frames of JavaScript inside each other. Below what either stack holds, also where native code recurses in between.
-const RECURSION_LIMIT: usize = 400;
+/// Calls of JavaScript by JavaScript inside each other, about as many as in Node. They take memory, which has its own limit, and no
+/// native stack.
+const RECURSION_LIMIT: usize = 10_000;
+/// Native functions, and JavaScript that they call, inside each other. Below what either native stack holds.
+const NATIVE_RECURSION_LIMIT: usize = 400;
+/// Values on the interpreter's stack: a hundred for each call, or what a call with very many arguments needs.
+const STACK_VALUES: usize = 1_000_000;
 /// Functions that are named where the script does not wait for them.
 const MAX_WAITING: usize = 5;
 /// The longest `ArrayBuffer`: the memory limit ends a run well before.
@@ -38,6 +42,8 @@ thread_local! {
 
 /// Builds the context that the snapshot holds, and runs a little code so that what is made lazily is there.
 pub(crate) fn build() {
+    #[cfg(target_family = "wasm")]
+    boa_gc::count_storage(|| crate::HEAP.large_bytes());
     let mut context = Context::builder()
         .clock(Rc::new(HostClock))
         .host_hooks(Rc::new(Hooks))
@@ -47,12 +53,19 @@ pub(crate) fn build() {
         .can_block(false)
         .build()
         .expect("the context is built from constants");
-    let limits = context.runtime_limits_mut();
-    limits.set_recursion_limit(RECURSION_LIMIT);
-    limits.set_backtrace_limit(20);
+    limit(&mut context);
     globals::install(&mut context).expect("the globals are made from constants");
     warm(&mut context);
     CONTEXT.set(Some(context));
+}
+
+/// Sets how deep calls may go.
+pub(crate) fn limit(context: &mut Context) {
+    let limits = context.runtime_limits_mut();
+    limits.set_recursion_limit(RECURSION_LIMIT);
+    limits.set_native_recursion_limit(NATIVE_RECURSION_LIMIT);
+    limits.set_stack_size_limit(STACK_VALUES);
+    limits.set_backtrace_limit(20);
 }
 
 /// Runs what every script runs, so that each run finds its pages and shapes made.
@@ -262,9 +275,9 @@ impl HostHooks for Hooks {
         0
     }
 
-    /// Asked before each buffer is made.
+    /// Asked before each buffer is made. The collector is asked when the buffer is there already, and two large ones may be one too many.
     fn max_buffer_size(&self, _: &mut Context) -> u64 {
-        garbage::collect_if_due();
+        boa_gc::collect_if_due();
         MAX_BUFFER_BYTES
     }
 }

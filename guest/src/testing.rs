@@ -95,6 +95,7 @@ fn node_gives(scripts: &[&str]) -> Vec<String> {
 /// The engine with all of belljar's globals.
 pub(crate) fn whole() -> Context {
     let mut context = Context::default();
+    crate::interpreter::limit(&mut context);
     crate::globals::install(&mut context).expect("the globals are made from constants");
     context
 }
@@ -175,9 +176,14 @@ fn every_patch_to_the_engine_holds_its_programs() {
     let paths = files.map(|file| file.expect("a readable folder").path());
     let patches: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "patch")).collect();
     assert!(!patches.is_empty());
-    for patch in patches {
-        let programs = patch.with_extension("json");
-        let table = fs::read_to_string(&programs).unwrap_or_else(|error| panic!("{}: {error}", programs.display()));
-        holds(&table);
-    }
+    // Some of them recurse as deep as they may, and frames that are not optimised are large.
+    let check = move || {
+        for patch in patches {
+            let programs = patch.with_extension("json");
+            let table = fs::read_to_string(&programs).unwrap_or_else(|error| panic!("{}: {error}", programs.display()));
+            holds(&table);
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(check).expect("a thread");
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }

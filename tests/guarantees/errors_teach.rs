@@ -142,52 +142,73 @@ async fn what_is_no_function_or_not_there_is_named_at_its_line() {
         (
             "const o = {};\nreturn o.items.map(x => x)",
             2,
-            "TypeError: cannot read 'map' of undefined: o.items is undefined or null",
+            "TypeError: Cannot read properties of undefined (reading 'map')",
         ),
-        (
-            "const o = { a: null };\n\nconst n = o.a.b;",
-            3,
-            "TypeError: cannot read 'b' of undefined: o.a is undefined or null",
-        ),
+        ("const o = { a: null };\n\nconst n = o.a.b;", 3, "TypeError: Cannot read properties of null (reading 'b')"),
         ("const o = {};\no.run(1)", 2, "TypeError: o.run is not a function"),
         ("const f = 5;\nconst y = [f()];", 2, "TypeError: f is not a function"),
         (
             "const o = { a: { b: 1 } };\nif (true) {\n  const x = o.c.d;\n}",
             3,
-            "TypeError: cannot read 'd' of undefined: o.c is undefined or null",
+            "TypeError: Cannot read properties of undefined (reading 'd')",
         ),
         (
             "function f(p) {\n  const q = 1;\n  return p.list.length + q;\n}\nreturn f({})",
             3,
-            "TypeError: cannot read 'length' of undefined: p.list is undefined or null",
+            "TypeError: Cannot read properties of undefined (reading 'length')",
         ),
-        ("let x = null;\nx.y = 1", 2, "TypeError: cannot set 'y' of undefined: x is undefined or null"),
-        (
-            "const r = await box.echo({});\nfor (const row of r.rows) { row.id }",
-            2,
-            "TypeError: cannot loop over r.rows: it is undefined or null",
-        ),
-        (
-            "function f(r) {\n  for (const row of r.rows) { row.id }\n}\nf({})",
-            2,
-            "TypeError: cannot loop over r.rows: it is undefined or null",
-        ),
-        ("const a = {};\na.b.c = 1", 2, "TypeError: cannot set 'c' of undefined: a.b is undefined or null"),
-        (
-            "const a = 1;\nreturn Object.entries(undefined)",
-            2,
-            "TypeError: undefined or null was used where an object is needed",
-        ),
+        ("let x = null;\nx.y = 1", 2, "TypeError: Cannot set properties of null (setting 'y')"),
+        ("const r = await box.echo({});\nfor (const row of r.rows) { row.id }", 2, "TypeError: r.rows is not iterable"),
+        ("function f(r) {\n  for (const row of r.rows) { row.id }\n}\nf({})", 2, "TypeError: r.rows is not iterable"),
+        ("const a = {};\na.b.c = 1", 2, "TypeError: Cannot set properties of undefined (setting 'c')"),
+        ("const a = 1;\nreturn Object.entries(undefined)", 2, "TypeError: Cannot convert undefined or null to object"),
         (
             "const r = await box.echo({});\nreturn r.content[0].text",
             2,
-            "TypeError: cannot read '0' of undefined: r.content is undefined or null",
+            "TypeError: Cannot read properties of undefined (reading '0')",
         ),
     ] {
         let error = error_of(ErrorKind::Exception, source).await;
         assert_eq!(error.line, Some(line), "{source}\n{error:#?}");
         assert_eq!(error.message, message, "{source}\n{error:#?}");
     }
+}
+
+#[tokio::test]
+async fn what_is_undefined_is_named_by_the_hint() {
+    for (source, advice) in [
+        ("const o = {};\nreturn o.items.map(x => x)", "o.items is undefined: console.log(o) shows what o has"),
+        ("const o = { a: null };\nconst n = o.a.b;", "o.a is null: console.log(o) shows what o has"),
+        ("let x = null;\nx.y = 1", "x is null: where does its value come from?"),
+        ("[].find(x => x).id", "[].find gave undefined: check what it gave"),
+        ("const r = {};\nfor (const row of r.rows) { row.id }", "r.rows is undefined, or an object or a promise"),
+        ("const o = { a: 1 };\nlet n = 0; for (const x of o) n++;", "Object.entries(o) is a list"),
+        ("[{ id: 1 }].map(({ meta: { by } }) => by)", "meta is undefined"),
+        ("const x = 1;\nx = 2", "declare with `let` what changes"),
+    ] {
+        let error = error_of(ErrorKind::Exception, source).await;
+        assert!(hint(&error).contains(advice), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_caught_error_names_what_an_uncaught_one_names() {
+    let source = "const o = {}; const said = [];
+        for (const f of [() => o.foo(), () => o.a.b, () => { o.a.b = 1 }, () => [...o.a], () => { const { x } = o.a }, () => new o.A()]) {
+            try { f() } catch (e) { said.push(e.message) }
+        }
+        const [settled] = await Promise.allSettled([(async () => o.foo())()]);
+        return [...said, settled.reason.message]";
+    let messages = json!([
+        "o.foo is not a function",
+        "Cannot read properties of undefined (reading 'b')",
+        "Cannot set properties of undefined (setting 'b')",
+        "o.a is not iterable",
+        "Cannot destructure property 'x' of 'o.a' as it is undefined.",
+        "o.A is not a constructor",
+        "o.foo is not a function"
+    ]);
+    assert_eq!(value(source).await, messages);
 }
 
 #[tokio::test]
@@ -410,8 +431,11 @@ async fn a_promise_that_is_used_as_a_value_is_recognised() {
         ("const r = box.echo({ a: 1 });\nreturn r.map((x) => x)", "box.echo(…) returns a promise"),
         ("const { a } = box.echo({ a: 'x' });\nreturn a.trim()", "box.echo(…) returns a promise"),
         ("return box.echo({ a: [1] }).a.length", "box.echo(…) returns a promise"),
-        ("for (const x of box.echo({})) { x }", "`await box.echo({})`"),
-        ("const [first] = box.echo({});\nreturn first", "`await box.echo({})`"),
+        ("for (const x of box.echo({})) { x }", "box.echo(…) returns a promise: put `await` before it (line 1)"),
+        (
+            "const [first] = box.echo({});\nreturn first",
+            "box.echo(…) returns a promise: put `await` before it (line 1)",
+        ),
         ("return [...box.echo({})]", "box.echo(…) returns a promise"),
         ("let r;\nr = tools.call('box.echo', {});\nreturn r.a.b", "tools.call(…) returns a promise"),
         (
@@ -477,43 +501,43 @@ async fn what_is_parsed_already_is_told_so() {
 #[tokio::test]
 async fn what_cannot_be_looped_over_or_taken_apart_is_named_at_its_place() {
     for (source, line, column, message) in [
-        ("const o = { a: 1 };\nfor (const x of o) { x }", 2, 17, "TypeError: o is not iterable: it is { a: 1 }"),
+        ("const o = { a: 1 };\nfor (const x of o) { x }", 2, 17, "TypeError: o is not iterable"),
         (
             "const o = {};\nif (true) {\n  for (const x of o.list) { x }\n}\nfor (const y of []) { y }",
             3,
             19,
-            "TypeError: cannot loop over o.list: it is undefined or null",
+            "TypeError: o.list is not iterable",
         ),
-        ("const n = 5;\nconst [a] = n;", 2, 13, "TypeError: n is not iterable: it is 5"),
+        ("const n = 5;\nconst [a] = n;", 2, 13, "TypeError: n is not iterable"),
         (
             "const o = { a: null };\nconst { b } = o.a;",
             2,
             15,
-            "TypeError: cannot destructure o.a: it is undefined or null",
+            "TypeError: Cannot destructure property 'b' of 'o.a' as it is null.",
         ),
         (
             "const f = () => undefined;\nconst { a, ...rest } = f();",
             2,
             24,
-            "TypeError: cannot destructure f(): it is undefined or null",
+            "TypeError: Cannot destructure property 'a' of 'f(...)' as it is undefined.",
         ),
         (
             "async function f(o) {\n  const { b } = await o.p;\n  return b;\n}\nawait f({})",
             2,
             17,
-            "TypeError: cannot destructure await o.p: it is undefined or null",
+            "TypeError: Cannot destructure property 'b' of '(intermediate value)' as it is undefined.",
         ),
         (
             "const item = { id: 1 };\nconst { meta: { by } } = item;",
             2,
             15,
-            "TypeError: cannot destructure meta: it is undefined or null",
+            "TypeError: Cannot read properties of undefined (reading 'by')",
         ),
         (
             "[{ id: 1 }].map(({ meta: { by }, ...rest }) => [by, rest])",
             1,
             26,
-            "TypeError: cannot destructure meta: it is undefined or null",
+            "TypeError: Cannot read properties of undefined (reading 'by')",
         ),
     ] {
         let error = error_of(ErrorKind::Exception, source).await;
@@ -539,7 +563,6 @@ pub(crate) async fn endless_recursion_ends_the_script_and_nothing_else() {
         "const p = new Proxy({}, { get: (t, k, r) => r[k] }); p.x",
         "[1].map(function f() { return [1].map(f) })",
         "const f = n => [...Array(1)].map(() => f(n + 1)); f(0)",
-        "while (true) { try { (function f() { f() })() } catch {} }",
         "return { get a() { return JSON.stringify(this) } }",
         "return { toJSON() { return this.toJSON() } }",
     ] {
@@ -555,8 +578,34 @@ pub(crate) async fn endless_recursion_ends_the_script_and_nothing_else() {
 
 #[tokio::test]
 async fn deep_recursion_within_reason_works() {
-    let source = "const sum = n => n === 0 ? 0 : n + sum(n - 1); return sum(300)";
-    assert_eq!(value(source).await, json!(45_150));
+    let source = "const sum = n => n === 0 ? 0 : n + sum(n - 1); return sum(8000)";
+    assert_eq!(value(source).await, json!(32_004_000));
+    let source = "const depth = (tree) => 1 + Math.max(0, ...tree.children.map(depth));
+        let tree = { children: [] }; for (let i = 0; i < 99; i++) tree = { children: [tree] }; return depth(tree)";
+    assert_eq!(value(source).await, json!(100));
+}
+
+#[tokio::test]
+async fn a_full_stack_is_caught_as_in_node() {
+    let source = "let depth = 0; const f = () => { depth++; f() };
+        try { f() } catch (e) { return [e instanceof RangeError, e.message, depth > 8000] }";
+    assert_eq!(value(source).await, json!([true, "Maximum call stack size exceeded", true]));
+    let source = "const f = async () => { await f() }; return f().catch((e) => e.message)";
+    assert_eq!(value(source).await, json!("Maximum call stack size exceeded"));
+    // Over and over, until another limit ends it.
+    let source = "while (true) { try { (function f() { f() })() } catch {} }";
+    let error = error(source).await;
+    assert_eq!(error.kind, ErrorKind::Fuel, "{error:#?}");
+}
+
+#[tokio::test]
+async fn a_source_of_many_parts_is_no_deep_one() {
+    let terms = format!("return {}1", "1+".repeat(1_000));
+    assert_eq!(value(&terms).await, json!(1_001));
+    let branches: String = (1..=400).map(|n| format!(" else if (x === {n}) y = {n};")).collect();
+    assert_eq!(value(&format!("const x = 400; let y; if (x === 0) y = 0;{branches} return y")).await, json!(400));
+    let nested = format!("return JSON.stringify({}{}).length", "[".repeat(100), "]".repeat(100));
+    assert_eq!(value(&nested).await, json!(200));
 }
 
 #[tokio::test]

@@ -5,9 +5,9 @@
 use wasmtime::{Config, Engine, OptLevel};
 
 /// What the guest's native frames may take of the host's stack.
-const WASM_STACK_BYTES: usize = 2 << 20;
+const WASM_STACK_BYTES: usize = 8 << 20;
 /// A fiber's whole stack. What is above [`WASM_STACK_BYTES`] is all that host functions have.
-const FIBER_STACK_BYTES: usize = 4 << 20;
+const FIBER_STACK_BYTES: usize = 10 << 20;
 
 /// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does not need.
 pub(crate) fn config() -> Config {

@@ -79,7 +79,7 @@ catalogue! {
     35 "`apply` with a length of 2³¹" => "`memory`": memory::what_asks_for_too_much_at_once_is_refused_before_it_is_made;
     36 "`sort` over a length of 2³¹" => "`fuel`": memory::sorting_what_is_not_there_is_work_like_any_other;
     37 "returning an empty array with a length of 2³²−1" => "`output`": memory::what_asks_for_too_much_at_once_is_refused_before_it_is_made, json::a_huge_value_is_refused_before_it_fills_the_memory;
-    38 "endless recursion" => "`stack`": stack::endless_recursion_is_a_stack_error_wherever_it_goes_through, errors_teach::endless_recursion_ends_the_script_and_nothing_else;
+    38 "endless recursion" => "`stack`, or `fuel` where it is caught": stack::endless_recursion_is_a_stack_error_wherever_it_goes_through, stack::a_full_stack_that_is_caught_is_no_way_around_another_limit, errors_teach::endless_recursion_ends_the_script_and_nothing_else;
     39 "recursion through getters and `valueOf`" => "`stack`": stack::endless_recursion_is_a_stack_error_wherever_it_goes_through;
     40 "a source that nests 1,000 to 100,000 deep" => "success, or `stack` or `syntax`": stack::a_source_that_nests_deep_never_ends_the_host, limits::deep_nesting_ends_in_an_error_and_the_host_lives_on;
     41 "`Function('('.repeat(703))`" => "`stack`": stack::what_is_deep_and_ends_neither_overflows_nor_takes_the_host_along;

@@ -55,6 +55,21 @@ pub(crate) async fn garbage_is_no_hoard() {
                     Value(json!(1_000_499_500)),
                 ),
                 row(
+                    30,
+                    "const big = Array.from({ length: 1000 }, (_, i) => i); let n = 0; for (let i = 0; i < 20_000; i++) n += big.slice().length; return n",
+                    Value(json!(20_000_000)),
+                ),
+                row(
+                    30,
+                    "const keys = Array.from({ length: 3000 }, (_, i) => `k${i}`); return Object.keys(keys.reduce((acc, k) => ({ ...acc, [k]: 1 }), {})).length",
+                    Value(json!(3000)),
+                ),
+                row(
+                    30,
+                    "let a = []; for (let i = 0; i < 5000; i++) a = a.concat([i]); let b = []; for (let i = 0; i < 3000; i++) b = [...b, i]; return a.length + b.length",
+                    Value(json!(8000)),
+                ),
+                row(
                     31,
                     "const registry = new FinalizationRegistry(() => {});
                      for (let i = 0; i < 1e5; i++) { const o = {}; new WeakRef(o); registry.register(o, i) }
