@@ -14,8 +14,6 @@ use boa_engine::{
     job::{GenericJob, Job, JobExecutor, NativeAsyncJob, PromiseJob},
 };
 
-use crate::garbage;
-
 enum Microtask {
     Promise(PromiseJob),
     Generic(GenericJob),
@@ -43,7 +41,6 @@ impl JobExecutor for JobQueue {
 
     fn run_jobs(self: Rc<Self>, context: &mut Context) -> JsResult<()> {
         loop {
-            garbage::collect_if_due();
             let next = self.queue.borrow_mut().pop_front();
             match next {
                 Some(Microtask::Promise(job)) => {

@@ -11,7 +11,6 @@ mod builtins;
 mod failure;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
-mod garbage;
 mod globals;
 mod heap;
 mod interpreter;
