@@ -171,8 +171,8 @@ fn dates_are_read_as_node_reads_them() {
 fn every_patch_to_the_engine_holds_its_programs() {
     use std::{fs, path::Path};
 
-    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("patches")).expect("there are patches");
-    let files = folders.flat_map(|folder| fs::read_dir(folder.expect("a readable folder").path()).expect("a folder"));
+    let crates = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("patches")).expect("there are patches");
+    let files = crates.flat_map(|folder| fs::read_dir(folder.expect("a readable folder").path()).expect("a folder"));
     let paths = files.map(|file| file.expect("a readable folder").path());
     let patches: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "patch")).collect();
     assert!(!patches.is_empty());
