@@ -9,20 +9,6 @@ use super::plain::{Kept, elements, index, put_elements};
 /// Elements that an array of holes is filled with in one go: those of 1 GiB.
 const MAX_FILLED: usize = 1 << 27;
 
-/// `unshift(...items)`.
-pub(super) fn unshift(
-    this: &JsValue,
-    arguments: &[JsValue],
-    kept: &Kept,
-    context: &mut Context,
-) -> JsResult<Option<JsValue>> {
-    let Some(array) = kept.changeable(this, context) else { return Ok(None) };
-    let old = elements(&array);
-    let length = arguments.len() + old.len();
-    put_elements(&array, arguments.iter().cloned().chain(old), context);
-    Ok(Some(length.into()))
-}
-
 /// `splice(start, count, ...items)`.
 pub(super) fn splice(
     this: &JsValue,

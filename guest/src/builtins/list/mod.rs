@@ -31,8 +31,7 @@ struct Captured {
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let prototype = context.intrinsics().constructors().array().prototype();
     let kept = Kept::keep(context)?;
-    let methods: [(JsString, Method); 14] = [
-        (js_string!("unshift"), change::unshift),
+    let methods: [(JsString, Method); 13] = [
         (js_string!("splice"), change::splice),
         (js_string!("reverse"), change::reverse),
         (js_string!("fill"), change::fill),
