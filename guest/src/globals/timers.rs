@@ -5,7 +5,7 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
 };
 
 use boa_engine::{
@@ -18,6 +18,9 @@ use crate::pending;
 const MAX_TIMERS: usize = 10_000;
 /// The longest delay, in milliseconds: what a browser allows.
 const MAX_DELAY: f64 = 2_147_483_647.0;
+
+/// Where a timer is among those that wait: by its delay, then by when it was set. The number is its name.
+type Place = (u32, u64, u32);
 
 struct Timer {
     callback: JsFunction,
@@ -34,6 +37,8 @@ struct Timer {
 #[derive(Default)]
 struct Timers {
     set: BTreeMap<u32, Timer>,
+    /// Those whose time has not come.
+    waiting: BTreeSet<Place>,
     last: u32,
     last_turn: u64,
     /// Those whose time has come, in the order in which they run.
@@ -67,13 +72,12 @@ pub(crate) fn elapsed(id: u32) {
         let Some((milliseconds, turn)) = timers.set.get(&id).map(|timer| (timer.milliseconds, timer.turn)) else {
             return Vec::new();
         };
-        let waiting = timers.set.iter().filter(|(id, _)| !timers.due.contains(id));
-        let mut due: Vec<(u32, u64, u32)> = waiting
-            .filter(|(_, timer)| timer.turn <= turn && timer.milliseconds <= milliseconds)
-            .map(|(id, timer)| (timer.milliseconds, timer.turn, *id))
-            .collect();
-        due.sort_unstable();
-        timers.due.extend(due.iter().map(|(_, _, id)| id));
+        let shorter = timers.waiting.range(..=(milliseconds, u64::MAX, u32::MAX));
+        let due: Vec<Place> = shorter.filter(|(_, set, _)| *set <= turn).copied().collect();
+        for place in &due {
+            timers.waiting.remove(place);
+            timers.due.push_back(place.2);
+        }
         due.iter().filter_map(|(_, _, id)| timers.set.get(id)).map(|timer| timer.number).collect()
     });
     // The host has forgotten the one whose time has come.
@@ -92,6 +96,7 @@ pub(crate) fn run_due_timer(context: &mut Context) -> JsResult<bool> {
                 timers.last_turn += 1;
                 timer.turn = timers.last_turn;
                 timer.number = pending::begin_timer(id, timer.milliseconds);
+                timers.waiting.insert((timer.milliseconds, timer.turn, id));
                 timers.set.insert(id, timer);
             }
             return Some(run);
@@ -106,6 +111,7 @@ pub(crate) fn run_due_timer(context: &mut Context) -> JsResult<bool> {
 pub(crate) fn drop_timers() -> bool {
     let set = TIMERS.with_borrow_mut(|timers| {
         timers.due.clear();
+        timers.waiting.clear();
         std::mem::take(&mut timers.set)
     });
     let had_some = !set.is_empty();
@@ -130,6 +136,7 @@ pub(super) fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mu
         timers.last_turn += 1;
         let arguments = arguments.get(2..).unwrap_or_default().to_vec();
         let number = pending::begin_timer(timers.last, milliseconds);
+        timers.waiting.insert((milliseconds, timers.last_turn, timers.last));
         let timer = Timer { callback, arguments, milliseconds, repeats, turn: timers.last_turn, number };
         timers.set.insert(timers.last, timer);
         Some(timers.last)
@@ -151,7 +158,12 @@ fn set_immediate(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> J
 fn clear(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     if let Some(id) = arguments.first().filter(|id| id.is_number()) {
         let id = id.to_u32(context)?;
-        if let Some(timer) = TIMERS.with_borrow_mut(|timers| timers.set.remove(&id)) {
+        let cleared = TIMERS.with_borrow_mut(|timers| {
+            let timer = timers.set.remove(&id)?;
+            timers.waiting.remove(&(timer.milliseconds, timer.turn, id));
+            Some(timer)
+        });
+        if let Some(timer) = cleared {
             pending::cancel_timer(timer.number);
         }
     }
