@@ -37,6 +37,7 @@ mod scripts;
 mod select;
 mod shared_state;
 mod soak;
+mod speed;
 mod stub_server;
 mod support;
 mod tables;
