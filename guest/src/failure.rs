@@ -1,6 +1,6 @@
 //! From an error of the engine to the failure that its author can act on.
 
-use std::{cell::Cell, fmt::Write as _};
+use std::cell::Cell;
 
 use boa_engine::{Context, JsError, JsObject, JsValue, builtins::error::Error, js_string};
 

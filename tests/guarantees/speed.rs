@@ -46,6 +46,7 @@ async fn costs_at_most(times: f64, dear: &str, cheap: &str) {
 async fn a_text_that_is_put_together_piece_by_piece_costs_in_proportion_to_its_length() {
     grows_with_its_size(&[
         ("let s = ''; for (let i = 0; i < N; i++) s += 'twenty characters or so'; s.length", 20_000),
+        ("let s = ''; for (let i = 0; i < N; i++) s = `${s}twenty characters or so`; s.length", 20_000),
         ("const o = { s: '' }; for (let i = 0; i < N; i++) o.s += 'zwölf Zeichen \\u20ac'; o.s.length", 20_000),
         ("let s = 'x'.repeat(N); while (s) s = s.slice(1); s.length", 20_000),
     ])

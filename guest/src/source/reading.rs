@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use oxc::{
     allocator::Allocator,
     ast::ast::{BindingIdentifier, Expression, Program, ThrowStatement},
-    ast_visit::{Visit, walk},
+    ast_visit::Visit,
     parser::Parser,
     span::{SourceType, Span},
 };
