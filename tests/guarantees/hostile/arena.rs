@@ -37,12 +37,12 @@ pub(crate) enum Expected {
 /// An attack: the line of the catalogue, the script, and what must become of it.
 pub(crate) type Row = (u8, String, Expected);
 
-/// Ends whatever loops after a tenth of a second or so, and whatever hoards after 16 MiB. The clocks are there for the case that
+/// Ends whatever loops after a tenth of a second or so, and whatever hoards after 20 MiB. The clocks are there for the case that
 /// the other two fail.
 pub(crate) fn small() -> Limits {
     Limits {
         fuel: 200_000_000,
-        memory: ByteSize::mib(16),
+        memory: ByteSize::mib(20),
         compute: Duration::from_secs(100),
         timeout: Duration::from_secs(200),
         max_calls: 50,

@@ -263,6 +263,13 @@ impl<'a> Visit<'a> for Uses<'_> {
         walk::walk_spread_element(self, spread);
     }
 
+    fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
+        if let (BindingPattern::ArrayPattern(_), Some(list)) = (&declarator.id, &declarator.init) {
+            self.see(list);
+        }
+        walk::walk_variable_declarator(self, declarator);
+    }
+
     fn visit_for_of_statement(&mut self, each: &ForOfStatement<'a>) {
         if !each.r#await {
             self.see(&each.right);
