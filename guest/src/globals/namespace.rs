@@ -201,7 +201,7 @@ fn lookup(number: u32, name: &str) -> Result<Option<u32>, String> {
     if name.is_empty() || name.contains('\n') || is_lock(name) {
         return Ok(None);
     }
-    Ok(entry(&*directory(number)?, name))
+    Ok(entry(&directory(number)?, name))
 }
 
 fn entry(directory: &str, name: &str) -> Option<u32> {
