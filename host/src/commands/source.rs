@@ -12,7 +12,10 @@ use crate::failure::Failure;
 /// Reads a file, or standard input for `-` or no path, as UTF-8 of at most `max` bytes.
 pub(crate) fn read(path: Option<&Path>, what: &str, max: u64) -> Result<String, Failure> {
     let (bytes, name) = match path {
-        Some(path) if path != Path::new("-") => (read_file(path, what, max)?, path.display().to_string()),
+        Some(path) if path != Path::new("-") => {
+            let hint = format!("name a file that holds {what}, or - for stdin");
+            (read_file(path, max, &hint)?, path.display().to_string())
+        }
         _ => {
             let bytes = bounded(io::stdin().lock(), max).map_err(|error| {
                 Failure::usage(format!("stdin cannot be read: {error}"), format!("give {what} as a file"))
@@ -34,7 +37,7 @@ pub(crate) fn read(path: Option<&Path>, what: &str, max: u64) -> Result<String, 
 
 /// Reads a file of at most `max` bytes, whatever they are.
 pub(crate) fn read_bytes(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {
-    let bytes = read_file(path, what, max)?;
+    let bytes = read_file(path, max, "belljar run --record FILE writes recordings")?;
     if bytes.len() as u64 > max {
         return Err(too_large(&path.display().to_string(), what, max, "belljar writes none that is larger"));
     }
@@ -45,32 +48,32 @@ fn too_large(name: &str, what: &str, max: u64, hint: &str) -> Failure {
     Failure::usage(format!("{name} has more than {max} bytes, the limit of {what}"), hint)
 }
 
-fn read_file(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {
+fn read_file(path: &Path, max: u64, hint: &str) -> Result<Vec<u8>, Failure> {
     let fault = |error: &io::Error| {
         let message = match error.kind() {
             io::ErrorKind::NotFound => format!("{} does not exist", path.display()),
             io::ErrorKind::PermissionDenied => format!("{} may not be read", path.display()),
             _ => format!("{} cannot be read: {error}", path.display()),
         };
-        Failure::usage(message, format!("name a file that holds {what}, or - for stdin"))
+        Failure::usage(message, hint)
     };
     // Symbolic links are the user's own; what is opened in the end must be a file in the folder that it is said to be in.
     let real = path.canonicalize().map_err(|error| fault(&error))?;
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
-        return Err(not_a_file(path, what));
+        return Err(not_a_file(path, hint));
     };
     let folder = Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| fault(&error))?;
     let metadata = folder.metadata(name).map_err(|error| fault(&error))?;
     if !metadata.is_file() {
-        return Err(not_a_file(path, what));
+        return Err(not_a_file(path, hint));
     }
     let file = folder.open(name).map_err(|error| fault(&error))?;
     bounded(file, max).map_err(|error| fault(&error))
 }
 
-fn not_a_file(path: &Path, what: &str) -> Failure {
+fn not_a_file(path: &Path, hint: &str) -> Failure {
     let kind = if path.is_dir() { "a directory" } else { "no regular file" };
-    Failure::usage(format!("{} is {kind}", path.display()), format!("name a file that holds {what}, or - for stdin"))
+    Failure::usage(format!("{} is {kind}", path.display()), hint)
 }
 
 /// At most one byte more than `max`, so that too much is seen and never read.
