@@ -8,12 +8,14 @@ mod builtins;
 mod failure;
 #[path = "../../guest/src/fuzzing.rs"]
 pub mod fuzzing;
-#[path = "../../guest/src/garbage.rs"]
-mod garbage;
 #[path = "../../guest/src/globals/mod.rs"]
 mod globals;
+#[path = "../../guest/src/interpreter.rs"]
+mod interpreter;
 #[path = "../../guest/src/jobs.rs"]
 mod jobs;
+#[path = "../../guest/src/modules.rs"]
+mod modules;
 #[path = "../../guest/src/pending.rs"]
 mod pending;
 #[path = "../../guest/src/source/mod.rs"]

@@ -30,6 +30,8 @@ mod guest;
 mod holdings;
 #[path = "../../crates/engine/src/memory.rs"]
 mod memory;
+#[path = "../../crates/gateway/src/observations.rs"]
+mod observations;
 #[path = "../../crates/sandbox/src/options.rs"]
 mod options;
 #[path = "../../crates/sandbox/src/overflow.rs"]
