@@ -38,7 +38,7 @@ impl Engine {
     /// Repeats a recorded run within the limits of whoever wants it repeated.
     ///
     /// # Errors
-    /// [`ReplayError`]: the first difference, or why there is no replay. A process of its own does not replay.
+    /// [`ReplayError`]: the first difference, or why nothing was replayed. An engine in a process of its own does not replay.
     ///
     /// # Cancellation
     /// Dropping the future ends the replay.
@@ -71,7 +71,7 @@ impl Engine {
     }
 }
 
-/// A process of its own does not get recordings.
+/// Recordings are not handed to an engine in a process of its own.
 #[cfg(unix)]
 fn not_in_a_process() -> ReplayError {
     let error = RunError::new(ErrorKind::Config, "a process of its own does not replay recordings");

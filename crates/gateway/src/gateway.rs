@@ -46,7 +46,7 @@ impl Gateway {
     /// Repeats a recorded run. No tool is called, and no child is started.
     ///
     /// # Errors
-    /// [`ReplayError`]: the first difference, or why there is no replay.
+    /// [`ReplayError`]: the first difference, or why nothing was replayed.
     pub async fn replay(&self, recording: &Recording) -> Result<Outcome, ReplayError> {
         let mut outcome = self.engine.replay(recording, &self.limits).await?;
         media::take_out(&mut outcome, &self.limits);
@@ -56,7 +56,7 @@ impl Gateway {
     /// Runs another script against the answers of a recorded run. No tool is called, and no child is started.
     ///
     /// # Errors
-    /// [`ReplayError`], when there is no outcome.
+    /// [`ReplayError`], when nothing was run.
     pub async fn rehearse(&self, source: &str, recording: &Recording) -> Result<Outcome, ReplayError> {
         let mut outcome = self.engine.rehearse(source, recording, &self.limits).await?;
         media::take_out(&mut outcome, &self.limits);

@@ -1,7 +1,8 @@
 //! Every budget of a run, in one place, each with its default and its reason.
 //!
 //! One bound is not here, since nobody can set it: the guest's stack. It is part of the interpreter's image, laid out when that is linked
-//! (1 MiB, and 400 calls of JavaScript inside each other), and its machine code is compiled for it. What overruns it ends as `stack`.
+//! (4 MiB; 10,000 calls of JavaScript inside each other, and 400 of native functions), and its machine code is compiled for it. What
+//! overruns it is a `RangeError` that a script can catch, or ends as `stack`.
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ const SHOWN_CHARS: usize = 80;
 /// Bytes of a base64 text that are counted apart from the rest of a value. A shorter one is as good as any other text.
 const COUNTED_APART: usize = 256;
 
-/// A content block of MCP that is no text: an image, a sound, or an embedded resource. It serialises as the block.
+/// A content block of MCP that is not text: an image, a sound, or an embedded resource. It serialises as the block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Media(Value);

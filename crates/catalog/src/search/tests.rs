@@ -275,7 +275,7 @@ fn where_nothing_fits_well_the_answer_is_short_and_says_which_words_no_tool_has(
     assert_eq!(answer.notes, ["nothing fits well: no tool mentions \"channels\"; these match the rest"]);
     let answer = catalog.search(&Query::new("play some music"));
     assert_eq!(answer.notes, ["nothing fits well: no tool mentions \"music\"; these match the rest"]);
-    // A name among known words is no reason.
+    // A name among known words is not a reason.
     for fine in ["read issue 42", "commit my work", "go to the news site", "find a github repository about parsers"] {
         assert_eq!(catalog.search(&Query::new(fine)).notes, Vec::<String>::new(), "{fine}");
     }

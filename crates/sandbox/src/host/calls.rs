@@ -24,7 +24,7 @@ pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, Cal
 
 /// What is kept of a call. Of one that was never made, nothing.
 pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> Option<CallRecord> {
-    // A lock is no tool, and taking it no call of one.
+    // A lock is not a tool, and taking it is not a call.
     if tool.path.is_lock() {
         return None;
     }
