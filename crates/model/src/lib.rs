@@ -17,6 +17,7 @@ mod error;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod json;
+mod ledger;
 mod life;
 mod limits;
 mod media;
@@ -24,6 +25,8 @@ mod nearest;
 mod outcome;
 mod path;
 mod redact;
+mod run_event;
+mod run_id;
 mod runs;
 mod server;
 mod tool;
@@ -34,6 +37,7 @@ pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
+pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, UnknownLevel};
 pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat};
 pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use media::{Media, may_hold_media, take_media, text_exceeds};
@@ -41,6 +45,8 @@ pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Recorded, Usage};
 pub use path::{PathFault, ToolPath};
 pub use redact::{MASK, Redactor};
+pub use run_event::{RunEvent, RunStep};
+pub use run_id::{RunId, RunIdFault};
 pub use runs::RunsPatch;
 pub use server::{
     Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, Sharing, StdioCommand, Transport,

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
-use crate::{Effect, JsonText, Media, RunError};
+use crate::{Effect, JsonText, Media, RunError, RunId};
 
 /// The end of a run. Serialised, it is the object that `run --json` prints and `execute_code` returns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
+    /// The name under which the ledger has the run. A run that was refused before it was one has none.
+    pub run: Option<RunId>,
     /// The script's value, or why there is none.
     pub result: Result<JsonText, RunError>,
     /// Images, sounds and embedded files that were taken out of the value. Not part of the JSON: where they can be shown, they are shown
@@ -57,6 +59,7 @@ impl Outcome {
     /// The outcome of a run that never began.
     pub fn refused(error: RunError) -> Self {
         Self {
+            run: None,
             result: Err(error),
             media: Vec::new(),
             logs: Vec::new(),
@@ -75,8 +78,11 @@ impl Outcome {
 
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Outcome", 6)?;
+        let mut object = serializer.serialize_struct("Outcome", 6 + usize::from(self.run.is_some()))?;
         object.serialize_field("ok", &self.is_ok())?;
+        if let Some(run) = &self.run {
+            object.serialize_field("run", run)?;
+        }
         object.serialize_field("value", &self.result.as_ref().ok())?;
         object.serialize_field("logs", &self.logs)?;
         object.serialize_field("error", &self.result.as_ref().err())?;
@@ -186,6 +192,7 @@ mod tests {
     #[test]
     fn an_outcome_serialises_as_the_contract_says() {
         let ok = Outcome {
+            run: Some(RunId::from_bits(1)),
             result: Ok(JsonText::from_value(&serde_json::json!({"a": 1}))),
             media: Vec::new(),
             logs: vec![LogEntry { level: LogLevel::Log, text: "x".into() }],
@@ -203,7 +210,7 @@ mod tests {
         };
         assert_eq!(
             serde_json::to_string(&ok).expect("json"),
-            r#"{"ok":true,"value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"source_bytes":0,"tool_calls":1,"concurrent_calls":0,"largest_arguments_bytes":0,"largest_result_bytes":0,"log_bytes":0,"log_lines":0,"output_bytes":7}}"#
+            r#"{"ok":true,"run":"r_0000000000001","value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"source_bytes":0,"tool_calls":1,"concurrent_calls":0,"largest_arguments_bytes":0,"largest_result_bytes":0,"log_bytes":0,"log_lines":0,"output_bytes":7}}"#
         );
         let limit = LimitHit { name: "fuel", max: 5, used: 5, unit: "fuel" };
         let failed = Outcome::refused(RunError::new(ErrorKind::Fuel, "out of fuel").with_limit(limit));

@@ -163,6 +163,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         calls: notes.calls,
         usage,
         order: notes.order,
+        run: None,
         recording: None,
     };
     let state = store.data_mut();

@@ -441,6 +441,7 @@ fn outcome(run: u64, result: Result<&str, (&str, &str)>, order: &str) -> Vec<u8>
         calls: Vec::new(),
         usage: belljar_model::Usage::default(),
         order: order.split(',').filter_map(|number| number.parse().ok()).collect(),
+        run: None,
         recording: None,
     };
     from_worker::outcome(run, &outcome)

@@ -173,6 +173,7 @@ fn outcome(result: Result<JsonText, RunError>, order: Vec<u64>) -> Vec<u8> {
         calls: Vec::new(),
         usage: Usage::default(),
         order,
+        run: None,
         recording: None,
     };
     from_worker::outcome(1, &outcome)

@@ -247,7 +247,7 @@ pub(crate) fn parse_outcome(body: &[u8], limits: &Limits) -> Result<Outcome, Mal
     let usage: Usage = serde_json::from_str(reader.text(MAX_USAGE)?).map_err(|_| Malformed::Json)?;
     let order = reader.numbers(MAX_ORDER)?;
     reader.end()?;
-    Ok(Outcome { result, media: Vec::new(), logs, calls: Vec::new(), usage, order, recording: None })
+    Ok(Outcome { result, media: Vec::new(), logs, calls: Vec::new(), usage, order, recording: None, run: None })
 }
 
 const LEVELS: [LogLevel; 5] = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
@@ -318,6 +318,7 @@ mod tests {
             calls: Vec::new(),
             usage: Usage { fuel: Some(17), wall_ms: Some(1.5), ..Usage::default() },
             order: vec![2, 1],
+            run: None,
             recording: None,
         }
     }

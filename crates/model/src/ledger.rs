@@ -1,0 +1,97 @@
+//! What the owner sets of the ledger of runs.
+
+use std::{fmt, str::FromStr};
+
+use bytesize::ByteSize;
+
+/// How much of each run is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LedgerLevel {
+    /// Nothing.
+    Off,
+    /// When, what kind of end, and of each call its tool, effect, sizes, times and keyed digests: no value.
+    #[default]
+    Calls,
+    /// That, and all that the run took in: it can be replayed.
+    Recordings,
+}
+
+impl LedgerLevel {
+    /// Every level, from the least to the most that is kept.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Calls, Self::Recordings];
+
+    /// The name used in configurations and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Calls => "calls",
+            Self::Recordings => "recordings",
+        }
+    }
+}
+
+impl fmt::Display for LedgerLevel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A name that is none of the levels.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown level '{name}': it is one of off, calls, recordings")]
+pub struct UnknownLevel {
+    /// What was given.
+    pub name: String,
+}
+
+impl FromStr for LedgerLevel {
+    type Err = UnknownLevel;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|level| level.as_str() == name).ok_or_else(|| UnknownLevel { name: name.to_owned() })
+    }
+}
+
+/// The `[ledger]` of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LedgerSettings {
+    /// How much of each run is kept. `calls`: what happened can be told, and no value lies on the disk.
+    pub level: LedgerLevel,
+    /// Whether nothing is run where the ledger cannot be written. Otherwise a warning says so.
+    pub required: bool,
+    /// Whether a call that may change something waits until the disk itself has its intent. Without it, what was sent survives a killed process,
+    /// and of a power cut the last moments may be missing: each such call would take some milliseconds longer.
+    pub fsync: bool,
+    /// Bytes of the recording of one run. 16 MiB: three of the largest answers, or thousands of small ones. What goes beyond ends the recording,
+    /// and not the run.
+    pub max_recording: ByteSize,
+    /// How long runs are kept.
+    pub keep: LedgerKeep,
+}
+
+impl Default for LedgerSettings {
+    fn default() -> Self {
+        Self {
+            level: LedgerLevel::default(),
+            required: false,
+            fsync: false,
+            max_recording: ByteSize::mib(16),
+            keep: LedgerKeep::default(),
+        }
+    }
+}
+
+/// How long runs are kept: what is older, or beyond the bytes and the oldest, goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LedgerKeep {
+    /// Days. 30: a mistake is looked for within the month, and nobody wants to be remembered for ever by default.
+    pub days: u32,
+    /// Bytes of the ledger's file. 256 MiB: half a million runs at level `calls`, or some thousand recordings.
+    pub bytes: ByteSize,
+}
+
+impl Default for LedgerKeep {
+    fn default() -> Self {
+        Self { days: 30, bytes: ByteSize::mib(256) }
+    }
+}

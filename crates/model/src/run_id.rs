@@ -1,0 +1,102 @@
+//! The name of a run, which nobody can guess.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// Crockford's base 32: no letter that is taken for a digit, and none that makes words.
+const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Digits of five bits each that 64 bits need.
+const LENGTH: usize = 13;
+
+/// The name of a run: `r_` and 64 random bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(u64);
+
+impl RunId {
+    /// The name made of these bits, which the caller draws at random.
+    pub fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Its bits.
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("r_")?;
+        for place in (0..LENGTH).rev() {
+            let digit = (self.0 >> (5 * place)) & 31;
+            let digit = DIGITS.iter().zip(0..).find_map(|(character, value)| (value == digit).then_some(*character));
+            write!(formatter, "{}", char::from(digit.unwrap_or(b'0')))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RunId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{self}")
+    }
+}
+
+/// A text that names no run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a run is named r_ and {LENGTH} digits and small letters, as belljar runs lists them")]
+pub struct RunIdFault;
+
+impl FromStr for RunId {
+    type Err = RunIdFault;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.strip_prefix("r_").filter(|digits| digits.len() == LENGTH).ok_or(RunIdFault)?;
+        let mut bits: u128 = 0;
+        for digit in digits.bytes() {
+            let value = DIGITS.iter().zip(0_u128..).find_map(|(known, value)| (*known == digit).then_some(value));
+            bits = bits << 5 | value.ok_or(RunIdFault)?;
+        }
+        u64::try_from(bits).map(Self).map_err(|_| RunIdFault)
+    }
+}
+
+impl Serialize for RunId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_back_and_nothing_else_is_one() {
+        for bits in [0, 1, 31, 32, u64::MAX, 0x0123_4567_89ab_cdef] {
+            let id = RunId::from_bits(bits);
+            assert_eq!(id.to_string().parse(), Ok(id));
+            assert_eq!(id.to_string().len(), LENGTH + 2);
+        }
+        assert_eq!(RunId::from_bits(u64::MAX).to_string(), "r_fzzzzzzzzzzzz");
+        for text in [
+            "",
+            "r_",
+            "fzzzzzzzzzzzz",
+            "r_gzzzzzzzzzzzz",
+            "r_fzzzzzzzzzzzzz",
+            "r_FZZZZZZZZZZZZ",
+            "r_fzzzzzzzzzzz\u{e9}",
+        ] {
+            assert_eq!(text.parse::<RunId>(), Err(RunIdFault), "{text}");
+        }
+    }
+}
