@@ -1,0 +1,140 @@
+//! What is written to a ledger.
+
+use std::time::{Duration, SystemTime};
+
+use belljar_model::{Effect, ErrorKind, Recorded, RunId, ToolPath, Usage};
+
+/// A keyed digest: it says whether two texts are the same, and nothing about them to whoever lacks the key.
+pub type Digest = [u8; 16];
+
+/// One thing to keep. Those of one run are kept in the order in which they were handed over.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    /// A run begins.
+    Begin(RunStart),
+    /// Calls of a run. One that is [`CallState::Sent`] is an intent: it may be sent from the moment that this is kept.
+    Calls {
+        /// The run.
+        run: RunId,
+        /// The calls.
+        calls: Vec<Call>,
+    },
+    /// How a call ended whose intent is kept.
+    Answered {
+        /// The run.
+        run: RunId,
+        /// The call's number in the run.
+        number: u64,
+        /// Its end.
+        end: CallEnd,
+    },
+    /// A run is over. What is left of its calls comes with it.
+    End(Box<RunEnd>),
+}
+
+/// The start of a run.
+#[derive(Debug, Clone)]
+pub struct RunStart {
+    /// The run.
+    pub run: RunId,
+    /// When it was asked for.
+    pub at: SystemTime,
+    /// Who asked: a command, or what belljar serves.
+    pub origin: &'static str,
+    /// The length of the source, where there is one.
+    pub source_bytes: Option<u64>,
+    /// The digest of the source.
+    pub source: Option<Digest>,
+}
+
+/// A call.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Its number among the calls and timers of its run.
+    pub number: u64,
+    /// Its tool.
+    pub tool: ToolPath,
+    /// What the tool says that it changes.
+    pub effect: Effect,
+    /// What it changes as far as the owner says so.
+    pub trusted: Effect,
+    /// From the start of the run to the moment at which it was begun.
+    pub begun: Duration,
+    /// The length of the arguments.
+    pub arguments_bytes: u64,
+    /// Their digest.
+    pub arguments: Option<Digest>,
+    /// How it ended; nothing where no answer came.
+    pub end: Option<CallEnd>,
+}
+
+/// The end of a call.
+#[derive(Debug, Clone)]
+pub struct CallEnd {
+    /// How it ended.
+    pub state: CallState,
+    /// From the moment at which it was sent.
+    pub took: Duration,
+    /// The length of the answer.
+    pub answer_bytes: Option<u64>,
+    /// The answer's digest.
+    pub answer: Option<Digest>,
+}
+
+/// How far a call got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallState {
+    /// It may have been sent, and no answer is known: it may have taken effect.
+    Sent,
+    /// The tool answered.
+    Ok,
+    /// The tool answered that it failed.
+    ToolError,
+    /// There was no answer: the server could not be reached, or did not answer in time. It may have taken effect.
+    Fault,
+}
+
+impl CallState {
+    /// The name used in JSON and shown to people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Ok => "ok",
+            Self::ToolError => "tool_error",
+            Self::Fault => "fault",
+        }
+    }
+}
+
+/// The end of a run.
+#[derive(Debug, Clone)]
+pub struct RunEnd {
+    /// The run, as it began: it is kept even where its start was not.
+    pub start: RunStart,
+    /// From its start.
+    pub took: Duration,
+    /// The kind of its error; nothing where it succeeded.
+    pub error: Option<ErrorKind>,
+    /// Where in the source the error was.
+    pub line: Option<u32>,
+    /// What it used.
+    pub usage: Usage,
+    /// Its calls that are not kept yet.
+    pub calls: Vec<Call>,
+    /// What it took in, where that is to be kept.
+    pub recording: Option<Recorded>,
+}
+
+impl Entry {
+    /// The bytes that it holds beyond a few hundred.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::End(end) => match &end.recording {
+                Some(Recorded::Whole(bytes)) => bytes.len(),
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+}

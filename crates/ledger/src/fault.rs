@@ -1,0 +1,128 @@
+//! Why a ledger cannot be written or read.
+
+use std::{io, path::PathBuf, sync::Arc};
+
+/// Why the ledger cannot be used.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum LedgerFault {
+    /// There is no folder for it.
+    #[error("there is no state folder of your own in which a ledger of runs could be kept")]
+    NoFolder,
+    /// The key of its digests cannot be had.
+    #[error("the ledger's key {} cannot be used: {error}", path.display())]
+    Key {
+        /// The key's file.
+        path: PathBuf,
+        /// What the system says.
+        error: Arc<io::Error>,
+    },
+    /// The file cannot be made or opened.
+    #[error("the ledger {} cannot be opened: {problem}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system or SQLite says.
+        problem: String,
+    },
+    /// The file is something else.
+    #[error("{} is a file of another program, and not a ledger of runs", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was written by a later belljar.
+    #[error("the ledger {} has version {found}; this belljar knows versions up to {known}", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The latest that is known here.
+        known: i64,
+    },
+    /// The file is damaged.
+    #[error("the ledger {} is damaged: {problem}", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        problem: String,
+    },
+    /// The file lies where locks cannot be relied on.
+    #[error("the ledger {} lies on a network file system ({kind}), whose locks cannot be relied on", path.display())]
+    Network {
+        /// The file.
+        path: PathBuf,
+        /// Which.
+        kind: &'static str,
+    },
+    /// There is no room for it.
+    #[error("the ledger {} cannot grow: {problem}", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        problem: String,
+    },
+    /// Another process has it for longer than is waited.
+    #[error("the ledger {} is in use by another process for longer than {seconds} s", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// It cannot be written or read.
+    #[error("the ledger {} failed: {problem}", path.display())]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        problem: String,
+    },
+    /// More is to be written than can be, for longer than is waited.
+    #[error("the ledger does not keep up with what is to be written")]
+    Overloaded,
+    /// It was closed.
+    #[error("the ledger is closed")]
+    Closed,
+}
+
+impl LedgerFault {
+    /// What can be done about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoFolder => "set XDG_STATE_HOME to a folder of your own that can be written",
+            Self::Key { .. } | Self::Open { .. } => "see that the folder is yours and can be written",
+            Self::Foreign { .. } => "move the file away: the next run begins a new ledger",
+            Self::Newer { .. } => "use the later belljar, or move the file away: the next run begins a new ledger",
+            Self::Corrupt { .. } => {
+                "move the file away, with those beside it that end in -wal and -shm: the next run begins a new ledger"
+            }
+            Self::Network { .. } => "set XDG_STATE_HOME to a folder on this machine's own disk",
+            Self::Full { .. } => "make room on the disk, or let `belljar runs purge` forget old runs",
+            Self::Busy { .. } => "end the process that holds it; `belljar daemon stop` ends the daemon",
+            Self::Failed { .. } => "see that the disk is in order and can be written",
+            Self::Overloaded => "the disk is too slow for so many runs; [ledger] level = \"off\" does without",
+            Self::Closed => "this is a defect of belljar",
+        }
+    }
+
+    /// What SQLite says, in these words. `waited` is how long a lock was waited for.
+    pub(crate) fn of(error: &rusqlite::Error, path: &std::path::Path, waited: std::time::Duration) -> Self {
+        use rusqlite::ErrorCode;
+        let (path, problem) = (path.to_owned(), error.to_string());
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, problem },
+            Some(ErrorCode::DiskFull) => Self::Full { path, problem },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+                Self::Busy { path, seconds: waited.as_secs() }
+            }
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                Self::Open { path, problem }
+            }
+            _ => Self::Failed { path, problem },
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The key of the digests, which lies beside the ledger and is the user's alone.
+//!
+//! Arguments are often short: a name, a number, a password. Whoever had a plain digest could try them all.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use cap_std::fs::{Dir, OpenOptions};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use rand::{TryRngCore as _, rngs::OsRng};
+use sha2::{Digest as _, Sha256};
+
+use crate::{entry::Digest, fault::LedgerFault};
+
+/// Its file.
+pub(crate) const NAME: &str = "ledger.key";
+const BYTES: usize = 32;
+
+/// The key of a folder, which is looked for, or made, when it is first needed.
+pub(crate) struct KeyPlace {
+    folder: Option<PathBuf>,
+    key: OnceLock<Result<Arc<Key>, LedgerFault>>,
+}
+
+impl KeyPlace {
+    pub(crate) fn new(folder: Option<&Path>) -> Self {
+        Self { folder: folder.map(Path::to_owned), key: OnceLock::new() }
+    }
+
+    pub(crate) fn get(&self) -> Result<Arc<Key>, LedgerFault> {
+        let found = || {
+            let path = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
+            let key = belljar_files::own_folder(path).and_then(|folder| Key::of(&folder));
+            key.map(Arc::new).map_err(|error| LedgerFault::Key { path: path.join(NAME), error: Arc::new(error) })
+        };
+        self.key.get_or_init(found).clone()
+    }
+}
+
+/// The key.
+pub(crate) struct Key {
+    hmac: Hmac<Sha256>,
+    id: u32,
+}
+
+impl Key {
+    /// The key that lies in this folder, made if there is none.
+    pub(crate) fn of(folder: &Dir) -> io::Result<Self> {
+        match read(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make(folder)?;
+                read(folder)
+            }
+            key => key,
+        }
+    }
+
+    fn new(bytes: &[u8; BYTES]) -> Self {
+        let [a, b, c, d, ..]: [u8; 32] = Sha256::digest(bytes).into();
+        // A key of any length is one.
+        let hmac =
+            Hmac::new_from_slice(bytes).unwrap_or_else(|_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
+        Self { hmac, id: u32::from_le_bytes([a, b, c, d]) }
+    }
+
+    /// What tells it from another key. Digests of two keys cannot be compared.
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The digest of a text.
+    pub(crate) fn digest(&self, text: &[u8]) -> Digest {
+        let mut hmac = self.hmac.clone();
+        hmac.update(text);
+        let whole: [u8; 32] = hmac.finalize().into_bytes().into();
+        let mut digest = Digest::default();
+        digest.iter_mut().zip(whole).for_each(|(to, from)| *to = from);
+        digest
+    }
+}
+
+fn read(folder: &Dir) -> io::Result<Key> {
+    let file = belljar_files::open(folder, NAME, OpenOptions::new().read(true))?;
+    let mut text = Vec::new();
+    file.take(BYTES as u64 + 1).read_to_end(&mut text)?;
+    match <&[u8; BYTES]>::try_from(text.as_slice()) {
+        Ok(bytes) => Ok(Key::new(bytes)),
+        Err(_) => {
+            let message = format!("it has not the {BYTES} bytes of a key: remove it, and a new one is made");
+            Err(io::Error::new(io::ErrorKind::InvalidData, message))
+        }
+    }
+}
+
+/// Makes a key, unless another process was faster. It is there as a whole or not at all.
+fn make(folder: &Dir) -> io::Result<()> {
+    let mut bytes = [0; BYTES];
+    OsRng.try_fill_bytes(&mut bytes).map_err(unlucky)?;
+    let draft = format!("{NAME}.{:016x}", OsRng.try_next_u64().map_err(unlucky)?);
+    let draft = Path::new(&draft);
+    let mut file = belljar_files::open(folder, draft, OpenOptions::new().write(true).create_new(true))?;
+    let made = file.write_all(&bytes).and_then(|()| file.sync_all());
+    let made = made.and_then(|()| match folder.hard_link(draft, folder, NAME) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    });
+    let removed = folder.remove_file(draft);
+    made.and(removed)
+}
+
+/// The system gave no random numbers.
+pub(crate) fn unlucky(error: impl std::fmt::Display) -> io::Error {
+    io::Error::other(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_made_once_and_its_digests_are_those_of_no_other() {
+        let (here, there) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let folder = |path: &Path| belljar_files::own_folder(path).expect("a folder");
+        let (here, there) = (folder(here.path()), folder(there.path()));
+        let keys: Vec<Key> = std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..8).map(|_| scope.spawn(|| Key::of(&here).expect("a key"))).collect();
+            makers.into_iter().map(|maker| maker.join().expect("no panic")).collect()
+        });
+        let digest = keys[0].digest(b"text");
+        assert!(keys.iter().all(|key| key.digest(b"text") == digest && key.id() == keys[0].id()));
+        assert_ne!(keys[0].digest(b"texT"), digest);
+        let other = Key::of(&there).expect("a key");
+        assert_ne!(other.digest(b"text"), digest);
+        assert_ne!(other.id(), keys[0].id());
+        let names: Vec<_> = here.entries().expect("a list").map(|entry| entry.expect("an entry").file_name()).collect();
+        assert_eq!(names, [NAME]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_key_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = belljar_files::own_folder(folder.path()).expect("a folder");
+        for text in [&b"short"[..], &[7; 33]] {
+            folder.write(NAME, text).expect("written");
+            let error = Key::of(&folder).err().expect("no key");
+            assert!(error.to_string().contains("remove it"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a ledger is to those who write to it and ask it, wherever it keeps what it is given.
+
+use belljar_model::{Recorded, RunId};
+use futures::future::BoxFuture;
+
+use crate::{
+    entry::{Digest, Entry},
+    fault::LedgerFault,
+    query::{Filter, KeptRun, WholeRun},
+};
+
+/// A ledger of runs.
+///
+/// Entries of one run are kept in the order in which they were handed over, whichever of the three ways they take.
+pub trait Ledger: Send + Sync + 'static {
+    /// Hands an entry over, to be kept soon. It fails where there is no room for it in reasonable time.
+    fn write(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// Hands an entry over, and waits until it is kept: whatever becomes of this process, it is there.
+    fn commit(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// Hands an entry over where nobody can wait. Whether there was room for it.
+    fn offer(&self, entry: Entry) -> bool;
+
+    /// The keyed digest of a text; nothing where there is no key.
+    fn digest(&self, text: &[u8]) -> Option<Digest>;
+
+    /// The runs that a filter asks for, the latest first.
+    fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerFault>>;
+
+    /// One run and its calls, in the order in which they were begun.
+    fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerFault>>;
+
+    /// What a run took in, where that is kept.
+    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<Recorded>, LedgerFault>>;
+
+    /// Forgets what is too old or too much. A ledger does so by itself too, when it is written to.
+    fn tidy(&self) -> BoxFuture<'_, ()>;
+
+    /// Keeps all that was handed over, and takes nothing any more.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}

@@ -1,0 +1,24 @@
+//! What belljar has run, kept so that it can be asked for afterwards.
+//!
+//! A [`Ledger`] is where the gateway writes: a run at its start and its end, and each call that may change something *before* it is sent, so
+//! that after a crash the ledger says which calls may have happened. It is a narrow trait; [`SqliteLedger`] is the one that there is, a file in
+//! the user's state folder that several processes use at once.
+//!
+//! At level `calls` no value is kept: of sources, arguments and answers there are sizes and keyed digests. Nothing here decides what is
+//! called, and nothing that is read here is ever sent again.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod entry;
+mod fault;
+mod key;
+mod ledger;
+mod query;
+mod sqlite;
+
+pub use entry::{Call, CallEnd, CallState, Digest, Entry, RunEnd, RunStart};
+pub use fault::LedgerFault;
+pub use ledger::Ledger;
+pub use query::{Filter, KeptCall, KeptRun, RunState, Since, WholeRun};
+pub use sqlite::{Options, SqliteLedger};

@@ -1,0 +1,178 @@
+//! What is asked of a ledger, and what it answers.
+
+use std::time::{Duration, SystemTime};
+
+use belljar_model::{Effect, RunId, ToolPath};
+use serde::{Serialize, Serializer, ser::SerializeStruct as _};
+
+use crate::entry::{CallState, Digest};
+
+/// Which runs are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only runs that called this tool, or a tool of this server.
+    pub tool: Option<(String, Option<String>)>,
+    /// Only runs with a call of a tool that says it has this effect.
+    pub effect: Option<Effect>,
+    /// Only runs that failed or were interrupted.
+    pub failed: bool,
+    /// Only runs that began at this time or later.
+    pub since: Option<Since>,
+    /// The most runs.
+    pub limit: u32,
+}
+
+/// The time from which on runs are asked for.
+pub type Since = SystemTime;
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It is running.
+    Running,
+    /// It succeeded.
+    Ok,
+    /// It failed.
+    Failed,
+    /// Its process ended before it did: its calls without an answer may have taken effect.
+    Interrupted,
+}
+
+impl RunState {
+    /// The name used in JSON and shown to people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A run as the ledger has it.
+#[derive(Debug, Clone)]
+pub struct KeptRun {
+    /// Its name.
+    pub run: RunId,
+    /// When it began.
+    pub at: SystemTime,
+    /// Who asked for it.
+    pub origin: String,
+    /// How it stands.
+    pub state: RunState,
+    /// How long it took, where it has ended.
+    pub took: Option<Duration>,
+    /// The kind of its error, by its name in JSON.
+    pub error: Option<String>,
+    /// Where in the source the error was.
+    pub line: Option<u32>,
+    /// The length of the source.
+    pub source_bytes: Option<u64>,
+    /// The digest of the source.
+    pub source: Option<Digest>,
+    /// Which key the digests are of.
+    pub key: Option<u32>,
+    /// Calls that are kept of it.
+    pub calls: u64,
+    /// Those among them that may have taken effect, and of which no answer is known.
+    pub unanswered: u64,
+    /// Fuel.
+    pub fuel: Option<u64>,
+    /// The time inside the script.
+    pub computed: Option<Duration>,
+    /// The largest size of its memory.
+    pub peak_memory: Option<u64>,
+    /// The length of its recording, where there is one.
+    pub recording_bytes: Option<u64>,
+}
+
+/// A run and its calls.
+pub type WholeRun = (KeptRun, Vec<KeptCall>);
+
+/// A call as the ledger has it.
+#[derive(Debug, Clone)]
+pub struct KeptCall {
+    /// Its number among the calls and timers of its run.
+    pub number: u64,
+    /// Its tool.
+    pub tool: ToolPath,
+    /// What the tool says that it changes.
+    pub effect: Effect,
+    /// What it changes as far as the owner says so.
+    pub trusted: Effect,
+    /// From the start of the run to its begin.
+    pub begun: Duration,
+    /// How far it got.
+    pub state: CallState,
+    /// How long it took.
+    pub took: Option<Duration>,
+    /// The length of the arguments.
+    pub arguments_bytes: u64,
+    /// Their digest.
+    pub arguments: Option<Digest>,
+    /// The length of the answer.
+    pub answer_bytes: Option<u64>,
+    /// The answer's digest.
+    pub answer: Option<Digest>,
+}
+
+impl KeptCall {
+    /// Whether it may have changed something, though no answer says so.
+    pub fn may_have_happened(&self) -> bool {
+        matches!(self.state, CallState::Sent | CallState::Fault) && self.trusted != Effect::ReadOnly
+    }
+}
+
+impl Serialize for KeptRun {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("KeptRun", 16)?;
+        object.serialize_field("run", &self.run)?;
+        object.serialize_field("at_ms", &milliseconds(self.at))?;
+        object.serialize_field("origin", &self.origin)?;
+        object.serialize_field("state", &self.state)?;
+        object.serialize_field("ms", &self.took.map(|took| took.as_secs_f64() * 1e3))?;
+        object.serialize_field("error", &self.error)?;
+        object.serialize_field("line", &self.line)?;
+        object.serialize_field("source_bytes", &self.source_bytes)?;
+        object.serialize_field("source_digest", &self.source.as_ref().map(hex))?;
+        object.serialize_field("key", &self.key.map(|key| format!("{key:08x}")))?;
+        object.serialize_field("calls", &self.calls)?;
+        object.serialize_field("unanswered", &self.unanswered)?;
+        object.serialize_field("fuel", &self.fuel)?;
+        object.serialize_field("guest_ms", &self.computed.map(|computed| computed.as_secs_f64() * 1e3))?;
+        object.serialize_field("peak_memory_bytes", &self.peak_memory)?;
+        object.serialize_field("recording_bytes", &self.recording_bytes)?;
+        object.end()
+    }
+}
+
+impl Serialize for KeptCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("KeptCall", 12)?;
+        object.serialize_field("number", &self.number)?;
+        object.serialize_field("server", self.tool.server())?;
+        object.serialize_field("tool", self.tool.tool())?;
+        object.serialize_field("effect", &self.effect)?;
+        object.serialize_field("trusted_effect", &self.trusted)?;
+        object.serialize_field("state", &self.state)?;
+        object.serialize_field("begun_ms", &(self.begun.as_secs_f64() * 1e3))?;
+        object.serialize_field("ms", &self.took.map(|took| took.as_secs_f64() * 1e3))?;
+        object.serialize_field("arguments_bytes", &self.arguments_bytes)?;
+        object.serialize_field("arguments_digest", &self.arguments.as_ref().map(hex))?;
+        object.serialize_field("answer_bytes", &self.answer_bytes)?;
+        object.serialize_field("answer_digest", &self.answer.as_ref().map(hex))?;
+        object.end()
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn milliseconds(at: SystemTime) -> i64 {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn hex(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

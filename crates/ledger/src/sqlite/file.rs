@@ -1,0 +1,197 @@
+//! The file: what it is called, what it is known by, and what is in it.
+
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use cap_std::fs::OpenOptions;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
+
+use super::PATIENCE;
+use crate::fault::LedgerFault;
+
+/// Its name in the state folder.
+pub(super) const NAME: &str = "ledger.db";
+
+/// What tells it from the files of other programs: "bjlr".
+const APPLICATION: i64 = 0x626a_6c72;
+
+/// The version of what follows. A file of a later one is not touched.
+const VERSION: i64 = 1;
+
+/// Runs, their calls, and of some runs what they took in, or the reason why that is not there. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while it runs, 1 ok, 2 failed, 3
+/// interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no answer came; an effect is 0 read-only, 1 mutating, 2 external.
+const SCHEMA: &str = "
+CREATE TABLE tools(
+    id INTEGER PRIMARY KEY,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    UNIQUE (server, tool)
+) STRICT;
+CREATE TABLE runs(
+    id INTEGER PRIMARY KEY,
+    started_ms INTEGER NOT NULL,
+    process INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    key INTEGER,
+    source_bytes INTEGER,
+    source BLOB,
+    took_us INTEGER,
+    error TEXT,
+    line INTEGER,
+    fuel INTEGER,
+    computed_us INTEGER,
+    peak_memory INTEGER
+) STRICT;
+CREATE INDEX runs_by_start ON runs(started_ms);
+CREATE INDEX runs_open ON runs(process) WHERE state = 0;
+CREATE TABLE calls(
+    run INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    tool INTEGER NOT NULL,
+    effect INTEGER NOT NULL,
+    trusted INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    begun_us INTEGER NOT NULL,
+    took_us INTEGER,
+    arguments_bytes INTEGER NOT NULL,
+    arguments BLOB,
+    answer_bytes INTEGER,
+    answer BLOB,
+    PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE recordings(
+    run INTEGER PRIMARY KEY,
+    reason TEXT,
+    data BLOB
+) STRICT;
+";
+
+/// Opens the ledger of a folder for writing, and makes it if there is none.
+pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
+    let path = folder.join(NAME);
+    let unusable = |error: std::io::Error| LedgerFault::Open { path: path.clone(), problem: error.to_string() };
+    let directory = belljar_files::own_folder(folder).map_err(unusable)?;
+    // SQLite gives the files beside it the mode of this one.
+    belljar_files::open(&directory, NAME, OpenOptions::new().read(true).write(true).create(true)).map_err(unusable)?;
+    on_this_machine(folder, &path)?;
+    let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
+    configure(&connection).map_err(failed)?;
+    if !is_made(&connection, &path)? {
+        // What a new file is has to be said before there is anything in it.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
+        write_ahead(&connection).map_err(failed)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        if !is_made(&transaction, &path)? {
+            make(&transaction).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+    }
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
+    if mode != "wal" {
+        write_ahead(&connection).map_err(failed)?;
+    }
+    Ok(connection)
+}
+
+/// Opens the ledger at a path for reading; nothing where there is none.
+pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerFault> {
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) => return Ok(None),
+        Err(error) => return Err(LedgerFault::Open { path: path.to_owned(), problem: error.to_string() }),
+    }
+    let failed = |error: rusqlite::Error| LedgerFault::of(&error, path, PATIENCE);
+    // A reader takes part in the locks, which lie in a file beside it.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    configure(&connection).map_err(failed)?;
+    connection.pragma_update(None, "query_only", true).map_err(failed)?;
+    Ok(is_made(&connection, path)?.then_some(connection))
+}
+
+/// What a file can have in it does not decide what is done here.
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    // The last process to close it would wait for the disk, and commands end often.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "synchronous", "NORMAL")
+}
+
+/// Whether the file is a ledger of a version that is known; not yet where it is empty.
+fn is_made(connection: &Connection, path: &Path) -> Result<bool, LedgerFault> {
+    let number = |name: &str| {
+        let number = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        number.map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+    };
+    match (number("application_id")?, number("user_version")?) {
+        (APPLICATION, VERSION) => Ok(true),
+        (APPLICATION, found) if found > VERSION => {
+            Err(LedgerFault::Newer { path: path.to_owned(), found, known: VERSION })
+        }
+        (0, 0) if number("schema_version")? == 0 => Ok(false),
+        _ => Err(LedgerFault::Foreign { path: path.to_owned() }),
+    }
+}
+
+fn make(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(SCHEMA)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)
+}
+
+/// Switches to the write-ahead log. SQLite does not wait by itself for a process that does the same.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0)) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && begun.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error),
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(_) => {
+                let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_PROTOCOL);
+                let problem = "its file system has no memory that processes can share".to_owned();
+                return Err(rusqlite::Error::SqliteFailure(code, Some(problem)));
+            }
+        }
+    }
+}
+
+/// Sees that the file does not lie where a lock is a matter of luck.
+#[cfg(target_os = "linux")]
+fn on_this_machine(folder: &Path, path: &Path) -> Result<(), LedgerFault> {
+    // From linux/magic.h.
+    const NETWORK: [(u32, &str); 6] = [
+        (0x6969, "NFS"),
+        (0xff53_4d42, "CIFS"),
+        (0xfe53_4d42, "SMB"),
+        (0x0102_1997, "9P"),
+        (0x5346_414f, "AFS"),
+        (0x00c3_6400, "Ceph"),
+    ];
+    // What cannot be told is tried.
+    let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the magic numbers have 32 bits")]
+    let magic = found.f_type as u32;
+    match NETWORK.iter().find(|(known, _)| *known == magic) {
+        Some((_, kind)) => Err(LedgerFault::Network { path: path.to_owned(), kind }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn on_this_machine(_: &Path, _: &Path) -> Result<(), LedgerFault> {
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The ledger as a file of SQLite's, in WAL mode: one process writes at a time, and all can read.
+//!
+//! `file.rs` opens it and says what it may be, `writer.rs` is the one thread of a process that writes, `keep.rs` forgets, `write.rs` and `read.rs` have the
+//! statements, and `live.rs` tells the runs of a process that lives from those of one that is gone.
+
+mod file;
+mod keep;
+mod live;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use belljar_model::{LedgerKeep, Recorded, RunId};
+use futures::{FutureExt as _, future::BoxFuture};
+use tokio::task::spawn_blocking;
+
+use crate::{
+    entry::{Digest, Entry},
+    fault::LedgerFault,
+    key::KeyPlace,
+    ledger::Ledger,
+    query::{Filter, KeptRun, WholeRun},
+};
+use writer::Writer;
+
+/// How long another process's lock is waited for, and room in the queue.
+const PATIENCE: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(5) };
+
+/// How a ledger is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Whether what is committed has reached the disk itself, and survives a power cut.
+    pub fsync: bool,
+    /// How long runs are kept.
+    pub keep: LedgerKeep,
+}
+
+/// A ledger in a file.
+pub struct SqliteLedger {
+    path: Option<PathBuf>,
+    key: Arc<KeyPlace>,
+    writer: Writer,
+}
+
+impl SqliteLedger {
+    /// The ledger in this folder, which has to be the user's own; without one, each write fails. The file is made when there is something to write; what is wrong with it is
+    /// said then.
+    pub fn new(folder: Option<&Path>, options: Options) -> Self {
+        let key = Arc::new(KeyPlace::new(folder));
+        let writer = Writer::start(folder.map(Path::to_owned), key.clone(), options);
+        Self { path: folder.map(|folder| folder.join(file::NAME)), key, writer }
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut read::Reader) -> Result<T, LedgerFault> + Send + 'static,
+    ) -> Result<Option<T>, LedgerFault> {
+        // What was handed over here is to be found.
+        self.writer.flush().await;
+        let path = self.path.clone().ok_or(LedgerFault::NoFolder)?;
+        let asked = spawn_blocking(move || read::Reader::open(&path)?.map(|mut reader| read(&mut reader)).transpose());
+        asked.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    }
+}
+
+impl Ledger for SqliteLedger {
+    fn write(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerFault>> {
+        self.writer.write(entry).boxed()
+    }
+
+    fn commit(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerFault>> {
+        self.writer.commit(entry).boxed()
+    }
+
+    fn offer(&self, entry: Entry) -> bool {
+        self.writer.offer(entry)
+    }
+
+    fn digest(&self, text: &[u8]) -> Option<Digest> {
+        self.key.get().ok().map(|key| key.digest(text))
+    }
+
+    fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerFault>> {
+        async move { Ok(self.read(move |reader| reader.runs(&filter)).await?.unwrap_or_default()) }.boxed()
+    }
+
+    fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerFault>> {
+        async move { Ok(self.read(move |reader| reader.run(run)).await?.flatten()) }.boxed()
+    }
+
+    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<Recorded>, LedgerFault>> {
+        async move { Ok(self.read(move |reader| reader.recording(run)).await?.flatten()) }.boxed()
+    }
+
+    fn tidy(&self) -> BoxFuture<'_, ()> {
+        self.writer.tidy().boxed()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.writer.close().boxed()
+    }
+}

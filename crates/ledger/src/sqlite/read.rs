@@ -1,0 +1,178 @@
+//! What is read. A file is data: a row that makes no sense is an error, and nothing else.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use belljar_model::{Effect, Recorded, RunId, ToolPath};
+use rusqlite::{Connection, Row, named_params, params, types::Type};
+
+use super::{PATIENCE, file, live::Living, write::number_of};
+use crate::{
+    entry::CallState,
+    fault::LedgerFault,
+    query::{Filter, KeptCall, KeptRun, RunState, milliseconds},
+};
+
+/// Calls that are read of one run: more than any limit lets it have by default, a hundred times.
+const MAX_CALLS: usize = 100_000;
+
+const RUN: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, r.key, r.source_bytes, r.source, r.took_us, r.error, r.line,
+    r.fuel, r.computed_us, r.peak_memory,
+    (SELECT count(*) FROM calls c WHERE c.run = r.id),
+    (SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state IN (0, 3) AND c.trusted > 0),
+    (SELECT length(data) FROM recordings WHERE run = r.id)
+    FROM runs r";
+
+/// A ledger that is read.
+pub(super) struct Reader {
+    connection: Connection,
+    path: PathBuf,
+    living: Living,
+}
+
+impl Reader {
+    /// Opens the ledger at a path; nothing where there is none.
+    pub(super) fn open(path: &Path) -> Result<Option<Self>, LedgerFault> {
+        let connection = file::open_to_read(path)?;
+        Ok(connection.map(|connection| Self { connection, path: path.to_owned(), living: Living::beside(path) }))
+    }
+
+    /// The runs that a filter asks for.
+    pub(super) fn runs(&mut self, filter: &Filter) -> Result<Vec<KeptRun>, LedgerFault> {
+        let Self { connection, path, living } = self;
+        let mut read = || {
+            let sql = format!(
+                "{RUN} WHERE r.started_ms >= :since
+                 AND (:failed = 0 OR r.state <> 1)
+                 AND (:server IS NULL OR EXISTS (SELECT 1 FROM calls c JOIN tools t ON t.id = c.tool
+                      WHERE c.run = r.id AND t.server = :server AND (:tool IS NULL OR t.tool = :tool)))
+                 AND (:effect IS NULL OR EXISTS (SELECT 1 FROM calls c WHERE c.run = r.id AND c.effect = :effect))
+                 ORDER BY r.started_ms DESC, r.id"
+            );
+            let mut statement = connection.prepare(&sql)?;
+            let (server, tool) =
+                filter.tool.as_ref().map_or((None, None), |(server, tool)| (Some(server), tool.as_ref()));
+            let mut rows = statement.query(named_params! {
+                ":since": filter.since.map_or(0, milliseconds),
+                ":failed": filter.failed,
+                ":server": server,
+                ":tool": tool,
+                ":effect": filter.effect.map(number_of),
+            })?;
+            let mut runs = Vec::new();
+            while runs.len() < usize::try_from(filter.limit).unwrap_or(usize::MAX)
+                && let Some(row) = rows.next()?
+            {
+                let run = kept_run(row, living)?;
+                if !(filter.failed && run.state == RunState::Running) {
+                    runs.push(run);
+                }
+            }
+            Ok(runs)
+        };
+        read().map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+    }
+
+    /// One run and its calls.
+    pub(super) fn run(&mut self, run: RunId) -> Result<Option<(KeptRun, Vec<KeptCall>)>, LedgerFault> {
+        let Self { connection, path, living } = self;
+        let run = run.bits().cast_signed();
+        let mut read = || {
+            let mut statement = connection.prepare(&format!("{RUN} WHERE r.id = ?1"))?;
+            let mut rows = statement.query(params![run])?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            let kept = kept_run(row, living)?;
+            let mut statement = connection.prepare(
+                "SELECT c.number, t.server, t.tool, c.effect, c.trusted, c.state, c.begun_us, c.took_us, c.arguments_bytes,
+                     c.arguments, c.answer_bytes, c.answer
+                 FROM calls c JOIN tools t ON t.id = c.tool WHERE c.run = ?1 ORDER BY c.number",
+            )?;
+            let calls = statement.query_map(params![run], kept_call)?.take(MAX_CALLS).collect::<Result<Vec<_>, _>>()?;
+            Ok(Some((kept, calls)))
+        };
+        read().map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+    }
+
+    /// What a run took in.
+    pub(super) fn recording(&mut self, run: RunId) -> Result<Option<Recorded>, LedgerFault> {
+        let read = || {
+            let mut statement = self.connection.prepare("SELECT reason, data FROM recordings WHERE run = ?1")?;
+            let mut rows = statement.query(params![run.bits().cast_signed()])?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            match (row.get(0)?, row.get(1)?) {
+                (None, Some(bytes)) => Ok(Some(Recorded::Whole(bytes))),
+                (Some(reason), _) => Ok(Some(Recorded::NotReplayable { reason })),
+                (None, None) => Err(senseless(1, "a recording")),
+            }
+        };
+        read().map_err(|error| LedgerFault::of(&error, &self.path, PATIENCE))
+    }
+}
+
+fn kept_run(row: &Row<'_>, living: &mut Living) -> rusqlite::Result<KeptRun> {
+    let state = match row.get::<_, i64>(3)? {
+        0 if living.has(row.get(2)?) => RunState::Running,
+        0 | 3 => RunState::Interrupted,
+        1 => RunState::Ok,
+        2 => RunState::Failed,
+        _ => return Err(senseless(3, "a state")),
+    };
+    Ok(KeptRun {
+        run: RunId::from_bits(row.get::<_, i64>(0)?.cast_unsigned()),
+        at: SystemTime::UNIX_EPOCH + Duration::from_millis(unsigned(row, 1)?.unwrap_or_default()),
+        origin: row.get(4)?,
+        state,
+        took: unsigned(row, 8)?.map(Duration::from_micros),
+        error: row.get(9)?,
+        line: row.get(10)?,
+        source_bytes: unsigned(row, 6)?,
+        source: row.get(7)?,
+        key: row.get(5)?,
+        calls: unsigned(row, 14)?.unwrap_or_default(),
+        unanswered: unsigned(row, 15)?.unwrap_or_default(),
+        fuel: unsigned(row, 11)?,
+        computed: unsigned(row, 12)?.map(Duration::from_micros),
+        peak_memory: unsigned(row, 13)?,
+        recording_bytes: unsigned(row, 16)?,
+    })
+}
+
+fn kept_call(row: &Row<'_>) -> rusqlite::Result<KeptCall> {
+    let state = match row.get::<_, i64>(5)? {
+        0 => CallState::Sent,
+        1 => CallState::Ok,
+        2 => CallState::ToolError,
+        3 => CallState::Fault,
+        _ => return Err(senseless(5, "a state")),
+    };
+    Ok(KeptCall {
+        number: unsigned(row, 0)?.unwrap_or_default(),
+        tool: ToolPath::new(row.get::<_, String>(1)?, row.get::<_, String>(2)?),
+        effect: effect(row, 3)?,
+        trusted: effect(row, 4)?,
+        state,
+        begun: Duration::from_micros(unsigned(row, 6)?.unwrap_or_default()),
+        took: unsigned(row, 7)?.map(Duration::from_micros),
+        arguments_bytes: unsigned(row, 8)?.unwrap_or_default(),
+        arguments: row.get(9)?,
+        answer_bytes: unsigned(row, 10)?,
+        answer: row.get(11)?,
+    })
+}
+
+fn effect(row: &Row<'_>, column: usize) -> rusqlite::Result<Effect> {
+    let number: i64 = row.get(column)?;
+    Effect::ALL.into_iter().find(|effect| number_of(*effect) == number).ok_or_else(|| senseless(column, "an effect"))
+}
+
+/// A number that cannot be negative. (What is larger than a signed one can say was never written.)
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    let number: Option<i64> = row.get(column)?;
+    number.map(|number| u64::try_from(number).map_err(|_| senseless(column, "a number"))).transpose()
+}
+
+fn senseless(column: usize, what: &str) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Null, format!("it is not {what} that is known").into())
+}

@@ -1,0 +1,403 @@
+//! A ledger is written by several processes, which end when they please, on disks that fail.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use belljar_model::{ByteSize, Effect, LedgerKeep, Recorded, RunId, ToolPath, Usage};
+use rusqlite::Connection;
+
+use super::{Options, SqliteLedger, file, writer};
+use crate::{
+    entry::{Call, CallEnd, CallState, Entry, RunEnd, RunStart},
+    fault::LedgerFault,
+    ledger::Ledger as _,
+    query::{Filter, KeptCall, KeptRun, RunState},
+};
+
+fn ledger(folder: &Path) -> SqliteLedger {
+    SqliteLedger::new(Some(folder), Options { fsync: false, keep: LedgerKeep::default() })
+}
+
+fn start(bits: u64) -> RunStart {
+    let (run, at) = (RunId::from_bits(bits), SystemTime::now());
+    RunStart { run, at, origin: "test", source_bytes: Some(3), source: Some([7; 16]) }
+}
+
+fn call(number: u64, trusted: Effect) -> Call {
+    Call {
+        number,
+        tool: ToolPath::new("fs", format!("tool{}", number % 3)),
+        effect: Effect::Mutating,
+        trusted,
+        begun: Duration::from_micros(number),
+        arguments_bytes: 2,
+        arguments: Some([1; 16]),
+        end: None,
+    }
+}
+
+fn ok() -> CallEnd {
+    CallEnd { state: CallState::Ok, took: Duration::from_micros(5), answer_bytes: Some(9), answer: Some([2; 16]) }
+}
+
+fn end(start: RunStart, calls: Vec<Call>) -> Entry {
+    let (took, usage) = (Duration::from_millis(1), Usage { fuel: Some(5), ..Usage::default() });
+    Entry::End(Box::new(RunEnd { start, took, error: None, line: None, usage, calls, recording: None }))
+}
+
+fn all() -> Filter {
+    Filter { limit: u32::MAX, ..Filter::default() }
+}
+
+async fn read(folder: &Path, run: u64) -> (KeptRun, Vec<KeptCall>) {
+    ledger(folder).run(RunId::from_bits(run)).await.expect("a ledger").expect("a run")
+}
+
+#[tokio::test]
+async fn what_is_written_is_read_back_and_filtered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger = ledger(folder.path());
+    assert!(ledger.runs(all()).await.expect("nothing is no fault").is_empty());
+    assert!(!folder.path().join(file::NAME).exists(), "reading makes no file");
+
+    ledger.write(Entry::Begin(start(1))).await.expect("written");
+    ledger
+        .commit(Entry::Calls { run: RunId::from_bits(1), calls: vec![call(4, Effect::External)] })
+        .await
+        .expect("kept");
+    let (run, calls) = ledger.run(RunId::from_bits(1)).await.expect("a ledger").expect("a run");
+    assert_eq!((run.state, run.calls, run.unanswered), (RunState::Running, 1, 1));
+    assert!(calls[0].may_have_happened());
+
+    ledger.write(Entry::Answered { run: RunId::from_bits(1), number: 4, end: ok() }).await.expect("written");
+    let calls = vec![Call { effect: Effect::ReadOnly, end: Some(ok()), ..call(1, Effect::ReadOnly) }];
+    ledger.write(end(start(1), calls)).await.expect("written");
+    let failed = RunEnd { start: start(2), error: Some(belljar_model::ErrorKind::Exception), line: Some(3), ..empty() };
+    let recording = Some(Recorded::Whole(vec![5; 100_000]));
+    ledger.write(Entry::End(Box::new(RunEnd { recording: recording.clone(), ..failed }))).await.expect("written");
+
+    let (run, calls) = ledger.run(RunId::from_bits(1)).await.expect("a ledger").expect("a run");
+    assert_eq!((run.state, run.fuel, run.calls, run.unanswered), (RunState::Ok, Some(5), 2, 0));
+    assert_eq!(
+        calls.iter().map(|call| (call.number, call.state)).collect::<Vec<_>>(),
+        [(1, CallState::Ok), (4, CallState::Ok)]
+    );
+    assert_eq!((calls[1].arguments, calls[1].answer), (Some([1; 16]), Some([2; 16])));
+    let (run, _) = ledger.run(RunId::from_bits(2)).await.expect("a ledger").expect("a run");
+    assert_eq!((run.state, run.error.as_deref(), run.line), (RunState::Failed, Some("exception"), Some(3)));
+    assert_eq!(run.recording_bytes, Some(100_000));
+    assert_eq!(ledger.recording(RunId::from_bits(2)).await.expect("a ledger"), recording);
+    assert_eq!(ledger.recording(RunId::from_bits(1)).await.expect("a ledger"), None);
+
+    let names = async |filter: Filter| {
+        let runs = ledger.runs(filter).await.expect("runs");
+        runs.iter().map(|run| run.run.bits()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(names(all()).await, BTreeSet::from([1, 2]));
+    assert_eq!(names(Filter { failed: true, ..all() }).await, BTreeSet::from([2]));
+    assert_eq!(names(Filter { effect: Some(Effect::ReadOnly), ..all() }).await, BTreeSet::from([1]));
+    assert_eq!(names(Filter { effect: Some(Effect::External), ..all() }).await, BTreeSet::new());
+    let tool = |tool: Option<&str>| Some(("fs".to_owned(), tool.map(str::to_owned)));
+    assert_eq!(names(Filter { tool: tool(None), ..all() }).await, BTreeSet::from([1]));
+    assert_eq!(names(Filter { tool: tool(Some("tool1")), ..all() }).await, BTreeSet::from([1]));
+    assert_eq!(names(Filter { tool: tool(Some("tool2")), ..all() }).await, BTreeSet::new());
+    let later = SystemTime::now() + Duration::from_secs(5);
+    assert_eq!(names(Filter { since: Some(later), ..all() }).await, BTreeSet::new());
+    assert_eq!(names(Filter { limit: 1, ..all() }).await.len(), 1);
+    #[cfg(unix)]
+    for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm", "ledger.key"] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(folder.path().join(name)).expect(name).permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    ledger.close().await;
+    assert!(matches!(ledger.commit(Entry::Begin(start(9))).await, Err(LedgerFault::Closed)));
+}
+
+fn empty() -> RunEnd {
+    match end(start(0), Vec::new()) {
+        Entry::End(end) => *end,
+        _ => unreachable!("it is an end"),
+    }
+}
+
+/// What a child process does: it writes runs until it is killed, and says what it was told to be kept.
+#[tokio::test]
+#[ignore = "it is the other process of the tests below"]
+async fn child() {
+    let Some(folder) = std::env::var_os("LEDGER_CHILD") else { return };
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    if let Some(point) = number("LEDGER_ABORT") {
+        writer::abort_at(point);
+    }
+    let ledger = ledger(Path::new(&folder));
+    let first = number("LEDGER_FIRST").unwrap_or(0);
+    for bits in first..first + number("LEDGER_RUNS").unwrap_or(u64::MAX / 2) {
+        let run = RunId::from_bits(bits);
+        ledger.commit(Entry::Begin(start(bits))).await.expect("kept");
+        println!("\nkept {bits}");
+        for number in 0..3 {
+            let calls = vec![call(number, Effect::External)];
+            ledger.commit(Entry::Calls { run, calls }).await.expect("kept");
+            println!("\nkept {bits} {number}");
+            ledger.write(Entry::Answered { run, number, end: ok() }).await.expect("written");
+        }
+        ledger.write(end(start(bits), vec![call(3, Effect::ReadOnly)])).await.expect("written");
+    }
+    ledger.close().await;
+}
+
+fn spawn(folder: &Path, variables: &[(&str, u64)]) -> std::process::Child {
+    let mut command = Command::new(std::env::current_exe().expect("this test"));
+    command.args(["--exact", "sqlite::tests::child", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env("LEDGER_CHILD", folder).stdout(Stdio::piped()).stderr(Stdio::null());
+    for (name, value) in variables {
+        command.env(name, value.to_string());
+    }
+    command.spawn().expect("started")
+}
+
+/// The runs and the calls that a child was told to be kept.
+fn told(stdout: &[u8]) -> BTreeMap<u64, BTreeSet<u64>> {
+    let mut told: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for line in String::from_utf8_lossy(stdout).lines() {
+        let mut words = line.strip_prefix("kept ").unwrap_or_default().split(' ').filter_map(|word| word.parse().ok());
+        if let Some(run) = words.next() {
+            told.entry(run).or_default().extend(words);
+        }
+    }
+    told
+}
+
+/// What was told is there, and what was going on is known to have been interrupted.
+async fn nothing_is_forgotten(folder: &Path, told: &BTreeMap<u64, BTreeSet<u64>>) {
+    for (run, numbers) in told {
+        let (kept, calls) = read(folder, *run).await;
+        let kept_numbers: BTreeSet<u64> = calls.iter().map(|call| call.number).collect();
+        assert!(kept_numbers.is_superset(numbers), "{run}: {numbers:?} {calls:?}");
+        match kept.state {
+            RunState::Ok => assert_eq!(kept_numbers.len(), 4),
+            RunState::Interrupted => {
+                assert!(calls.iter().all(|call| call.state == CallState::Ok || call.may_have_happened()))
+            }
+            other => panic!("{run} is {other:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_ends_between_any_two_steps_of_a_write_forgets_nothing() {
+    let (mut points, mut interrupted) = (0, 0);
+    loop {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = spawn(folder.path(), &[("LEDGER_ABORT", points), ("LEDGER_RUNS", 2)]).wait_with_output();
+        let output = output.expect("it ends");
+        let told = told(&output.stdout);
+        nothing_is_forgotten(folder.path(), &told).await;
+        let runs = ledger(folder.path()).runs(all()).await.expect("the file opens");
+        interrupted += runs.iter().filter(|run| run.state == RunState::Interrupted).count();
+        // Whoever comes next writes on, and says for good what became of the others.
+        let next = ledger(folder.path());
+        next.commit(Entry::Begin(start(99))).await.expect("it goes on");
+        let open = next.runs(all()).await.expect("runs").into_iter().filter(|run| run.state == RunState::Running);
+        assert_eq!(open.map(|run| run.run.bits()).collect::<Vec<_>>(), [99]);
+        next.close().await;
+        if output.status.success() {
+            assert_eq!(told.len(), 2);
+            break;
+        }
+        points += 1;
+    }
+    assert!(points > 20 && interrupted > 10, "{points} points, {interrupted} interrupted runs");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_killed_at_any_moment_forgets_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut runs = 0;
+    for round in 0..30_u64 {
+        let mut child = spawn(folder.path(), &[("LEDGER_FIRST", round * 1_000_000)]);
+        // What varies is the moment; whichever it is, the same has to hold.
+        thread::sleep(Duration::from_millis(5 + round * 7 % 60));
+        child.kill().expect("killed");
+        let told = told(&child.wait_with_output().expect("it ends").stdout);
+        runs += told.len();
+        nothing_is_forgotten(folder.path(), &told).await;
+    }
+    assert!(runs > 0, "no child came to write");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn processes_that_write_at_once_lose_nothing_of_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let children: Vec<_> =
+        (0..3).map(|child| spawn(folder.path(), &[("LEDGER_FIRST", child * 1000), ("LEDGER_RUNS", 60)])).collect();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success());
+        assert_eq!(told(&output.stdout).len(), 60);
+    }
+    let runs = ledger(folder.path()).runs(all()).await.expect("runs");
+    assert_eq!(runs.len(), 180);
+    assert!(runs.iter().all(|run| run.state == RunState::Ok && run.calls == 4 && run.unanswered == 0), "{runs:?}");
+}
+
+/// What a write to the ledger of a folder fails with, and what a read does.
+async fn faults(folder: &Path) -> (Result<(), LedgerFault>, Result<Vec<KeptRun>, LedgerFault>) {
+    let ledger = ledger(folder);
+    (ledger.commit(Entry::Begin(start(1))).await, ledger.runs(all()).await)
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_ledger_of_ours_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(file::NAME);
+    let unchanged = async |expected: &str| {
+        let before = fs::read(&path).expect("there");
+        let (written, read) = faults(folder.path()).await;
+        for fault in [written.expect_err("refused"), read.expect_err("refused")] {
+            assert!(fault.to_string().contains(expected), "{fault}");
+            assert!(fault.hint().contains("move the file away"), "{}", fault.hint());
+        }
+        assert_eq!(fs::read(&path).expect("there"), before);
+    };
+
+    fs::write(&path, "not a database, and longer than a header of one has to be, by far: ".repeat(20))
+        .expect("written");
+    unchanged("is damaged: file is not a database").await;
+
+    fs::remove_file(&path).expect("removed");
+    Connection::open(&path)
+        .expect("made")
+        .execute_batch("CREATE TABLE somebodys(x); PRAGMA user_version = 4")
+        .expect("made");
+    unchanged("a file of another program").await;
+
+    fs::remove_file(&path).expect("removed");
+    ledger(folder.path()).commit(Entry::Begin(start(1))).await.expect("kept");
+    let newer = Connection::open(&path).expect("opened");
+    newer.execute_batch("PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)").expect("changed");
+    drop(newer);
+    unchanged("has version 2; this belljar knows versions up to 1").await;
+}
+
+#[tokio::test]
+async fn a_damaged_page_is_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger_of_many = ledger(folder.path());
+    for bits in 0..200 {
+        ledger_of_many
+            .write(end(start(bits), (0..3).map(|number| call(number, Effect::ReadOnly)).collect()))
+            .await
+            .expect("written");
+    }
+    ledger_of_many.close().await;
+    let path = folder.path().join(file::NAME);
+    Connection::open(&path).expect("opened").execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").expect("copied");
+    let whole = fs::read(&path).expect("read");
+    for at in (100..whole.len()).step_by(whole.len() / 40) {
+        let mut bytes = whole.clone();
+        bytes[at..].iter_mut().take(64).for_each(|byte| *byte ^= 0xa5);
+        fs::write(&path, &bytes).expect("written");
+        let (written, read) = faults(folder.path()).await;
+        for fault in written.err().into_iter().chain(read.err()) {
+            assert!(!fault.hint().is_empty());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    fs::write(&file, "").expect("written");
+    let (written, _) = faults(&file.join("state")).await;
+    let fault = written.expect_err("there is no folder");
+    assert!(fault.to_string().contains("file/state"), "{fault}");
+    let nowhere = SqliteLedger::new(None, Options { fsync: false, keep: LedgerKeep::default() });
+    assert!(matches!(nowhere.commit(Entry::Begin(start(1))).await, Err(LedgerFault::NoFolder)));
+    assert!(matches!(nowhere.runs(all()).await, Err(LedgerFault::NoFolder)));
+}
+
+#[tokio::test]
+async fn a_lock_that_is_not_given_back_is_waited_for_in_bounds_and_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger = ledger(folder.path());
+    ledger.commit(Entry::Begin(start(1))).await.expect("kept");
+    let other = Connection::open(folder.path().join(file::NAME)).expect("opened");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    for _ in 0..3 {
+        let fault = ledger.commit(Entry::Begin(start(2))).await.expect_err("it is locked");
+        assert!(fault.to_string().contains("in use by another process"), "{fault}");
+    }
+    assert_eq!(ledger.runs(all()).await.expect("others read meanwhile").len(), 1);
+    other.execute_batch("COMMIT").expect("unlocked");
+    // For a moment it is not tried again.
+    while ledger.commit(Entry::Begin(start(2))).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(ledger.runs(all()).await.expect("runs").len(), 2);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_named_and_what_was_kept_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().canonicalize().expect("there").join(file::NAME);
+    writer::bound_pages(&path);
+    let ledger = ledger(folder.path());
+    let mut kept = 0;
+    let fault = loop {
+        let recording = Some(Recorded::Whole(vec![3; 10_000]));
+        let large = Entry::End(Box::new(RunEnd { start: start(kept), recording, ..empty() }));
+        match ledger.commit(large).await {
+            Ok(()) => kept += 1,
+            Err(fault) => break fault,
+        }
+    };
+    assert!(matches!(fault, LedgerFault::Full { .. }), "{fault}");
+    assert!(fault.hint().contains("make room"), "{}", fault.hint());
+    assert_eq!(ledger.runs(all()).await.expect("runs").len() as u64, kept);
+}
+
+#[tokio::test]
+async fn what_is_too_old_or_too_much_is_forgotten_the_oldest_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let keep = LedgerKeep { days: 2, bytes: ByteSize::kib(400) };
+    let bounded = SqliteLedger::new(Some(folder.path()), Options { fsync: false, keep });
+    let day = Duration::from_secs(24 * 3600);
+    let old = RunStart { at: SystemTime::now() - 3 * day, ..start(1) };
+    let recent = RunStart { at: SystemTime::now() - day, ..start(2) };
+    // The first write tidies up after itself.
+    bounded.commit(end(recent, vec![call(1, Effect::External)])).await.expect("kept");
+    bounded.commit(end(old, vec![call(1, Effect::External)])).await.expect("kept");
+    bounded.tidy().await;
+    let runs = bounded.runs(all()).await.expect("runs");
+    assert_eq!(runs.iter().map(|run| run.run.bits()).collect::<Vec<_>>(), [2]);
+    for bits in 10..3_000 {
+        let start = RunStart { at: SystemTime::now() + Duration::from_millis(bits), ..start(bits) };
+        bounded
+            .write(end(start, (0..2).map(|number| call(number, Effect::ReadOnly)).collect()))
+            .await
+            .expect("written");
+    }
+    bounded.tidy().await;
+    let left = bounded.runs(all()).await.expect("runs");
+    assert!(!left.is_empty() && left.len() < 2_990, "{}", left.len());
+    assert_eq!(left[0].run.bits(), 2_999, "the latest stay");
+    bounded.close().await;
+    let connection = Connection::open(folder.path().join(file::NAME)).expect("opened");
+    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").expect("copied");
+    let bytes = fs::metadata(folder.path().join(file::NAME)).expect("there").len();
+    assert!(bytes <= 400 * 1024, "{bytes} bytes");
+    let orphans: i64 = connection
+        .query_row("SELECT count(*) FROM calls WHERE run NOT IN (SELECT id FROM runs)", [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(orphans, 0);
+}

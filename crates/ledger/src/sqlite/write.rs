@@ -1,0 +1,155 @@
+//! What is written, statement by statement.
+
+use std::{collections::HashMap, time::Duration};
+
+use belljar_model::{Effect, ErrorKind, Recorded, RunId, ToolPath};
+use rusqlite::{Transaction, params};
+
+use crate::{
+    entry::{Call, CallEnd, CallState, Entry, RunEnd, RunStart},
+    query::milliseconds,
+};
+
+/// Who writes.
+pub(super) struct Author<'w> {
+    /// This process.
+    pub(super) process: i64,
+    /// The key of the digests.
+    pub(super) key: u32,
+    /// The numbers of the tools that are known. It is to be emptied where what was written is taken back.
+    pub(super) tools: &'w mut HashMap<ToolPath, i64>,
+}
+
+impl Author<'_> {
+    pub(super) fn write(&mut self, to: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<()> {
+        match entry {
+            Entry::Begin(start) => self.begin(to, start),
+            Entry::Calls { run, calls } => self.calls(to, *run, calls),
+            Entry::Answered { run, number, end } => answered(to, *run, *number, end),
+            Entry::End(end) => self.end(to, end),
+        }
+    }
+
+    fn begin(&self, to: &Transaction<'_>, start: &RunStart) -> rusqlite::Result<()> {
+        let mut statement = to.prepare_cached(
+            "INSERT INTO runs(id, started_ms, process, state, origin, key, source_bytes, source)
+             VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+        )?;
+        let RunStart { run, at, origin, source_bytes, source } = start;
+        let source_bytes = source_bytes.map(u64::cast_signed);
+        let run = run.bits().cast_signed();
+        statement
+            .execute(params![run, milliseconds(*at), self.process, origin, self.key, source_bytes, source])
+            .map(|_| ())
+    }
+
+    fn calls(&mut self, to: &Transaction<'_>, run: RunId, calls: &[Call]) -> rusqlite::Result<()> {
+        for call in calls {
+            let tool = self.tool(to, &call.tool)?;
+            let mut statement = to.prepare_cached(
+                "INSERT OR REPLACE INTO calls(run, number, tool, effect, trusted, state, begun_us, took_us,
+                     arguments_bytes, arguments, answer_bytes, answer)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            )?;
+            let end = call.end.as_ref();
+            statement.execute(params![
+                run.bits().cast_signed(),
+                call.number.cast_signed(),
+                tool,
+                number_of(call.effect),
+                number_of(call.trusted),
+                state(end.map_or(CallState::Sent, |end| end.state)),
+                microseconds(call.begun),
+                end.map(|end| microseconds(end.took)),
+                call.arguments_bytes.cast_signed(),
+                call.arguments,
+                end.and_then(|end| end.answer_bytes).map(u64::cast_signed),
+                end.and_then(|end| end.answer),
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, to: &Transaction<'_>, end: &RunEnd) -> rusqlite::Result<()> {
+        // It is kept even where its start found no room.
+        self.begin(to, &end.start)?;
+        self.calls(to, end.start.run, &end.calls)?;
+        if let Some(recording) = &end.recording {
+            recorded(to, end.start.run, recording)?;
+        }
+        let mut statement = to.prepare_cached(
+            "UPDATE runs SET state = ?2, took_us = ?3, error = ?4, line = ?5, fuel = ?6, computed_us = ?7, peak_memory = ?8
+             WHERE id = ?1",
+        )?;
+        let usage = &end.usage;
+        let computed = usage.guest_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
+        statement
+            .execute(params![
+                end.start.run.bits().cast_signed(),
+                if end.error.is_none() { 1 } else { 2 },
+                microseconds(end.took),
+                end.error.map(ErrorKind::as_str),
+                end.line,
+                usage.fuel.map(u64::cast_signed),
+                computed.map(microseconds),
+                usage.peak_memory_bytes.map(u64::cast_signed),
+            ])
+            .map(|_| ())
+    }
+
+    fn tool(&mut self, to: &Transaction<'_>, path: &ToolPath) -> rusqlite::Result<i64> {
+        if let Some(known) = self.tools.get(path) {
+            return Ok(*known);
+        }
+        let names = params![path.server(), path.tool()];
+        to.prepare_cached("INSERT INTO tools(server, tool) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?.execute(names)?;
+        let mut statement = to.prepare_cached("SELECT id FROM tools WHERE server = ?1 AND tool = ?2")?;
+        let number = statement.query_row(names, |row| row.get(0))?;
+        self.tools.insert(path.clone(), number);
+        Ok(number)
+    }
+}
+
+fn recorded(to: &Transaction<'_>, run: RunId, recording: &Recorded) -> rusqlite::Result<()> {
+    let (reason, data) = match recording {
+        Recorded::Whole(bytes) => (None, Some(bytes)),
+        Recorded::NotReplayable { reason } => (Some(reason), None),
+    };
+    let mut statement =
+        to.prepare_cached("INSERT OR REPLACE INTO recordings(run, reason, data) VALUES (?1, ?2, ?3)")?;
+    statement.execute(params![run.bits().cast_signed(), reason, data]).map(|_| ())
+}
+
+fn answered(to: &Transaction<'_>, run: RunId, number: u64, end: &CallEnd) -> rusqlite::Result<()> {
+    let mut statement = to.prepare_cached(
+        "UPDATE calls SET state = ?3, took_us = ?4, answer_bytes = ?5, answer = ?6 WHERE run = ?1 AND number = ?2",
+    )?;
+    let (run, number) = (run.bits().cast_signed(), number.cast_signed());
+    let answer_bytes = end.answer_bytes.map(u64::cast_signed);
+    statement
+        .execute(params![run, number, state(end.state), microseconds(end.took), answer_bytes, end.answer])
+        .map(|_| ())
+}
+
+/// The number that stands for an effect in the file.
+pub(super) fn number_of(effect: Effect) -> i64 {
+    match effect {
+        Effect::ReadOnly => 0,
+        Effect::Mutating => 1,
+        Effect::External => 2,
+    }
+}
+
+/// The number that stands for the state of a call.
+pub(super) fn state(state: CallState) -> i64 {
+    match state {
+        CallState::Sent => 0,
+        CallState::Ok => 1,
+        CallState::ToolError => 2,
+        CallState::Fault => 3,
+    }
+}
+
+fn microseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}

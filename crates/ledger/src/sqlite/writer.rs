@@ -1,0 +1,373 @@
+//! The one thread of a process that writes.
+//!
+//! Entries come through a bounded channel, in order. All that are there when the thread looks are one transaction, so that forty calls
+//! that are begun together wait for one commit.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicI32, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use belljar_model::ToolPath;
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
+    time::timeout,
+};
+
+use super::{Options, PATIENCE, file, keep, live::Presence, write::Author};
+use crate::{
+    entry::Entry,
+    fault::LedgerFault,
+    key::{Key, KeyPlace},
+};
+
+/// Entries that may wait. Each is some hundred bytes, or up to 256 calls of a run.
+const QUEUE: usize = 1024;
+/// Bytes of recordings that may wait, in pages: 64 MiB, four of the largest.
+const QUEUE_PAGES: u32 = 64 * 1024 * 1024 / PAGE;
+const PAGE: u32 = 4096;
+/// Entries of one transaction.
+const BATCH: usize = 256;
+/// Pages of the log beside the file that are copied into it when the thread has time: 4 MiB.
+const LOG_PAGES: i32 = 1024;
+/// How long a fault is told to everybody before the ledger is tried again: a lock that is held would keep each call for [`PATIENCE`].
+const REST: Duration = Duration::from_secs(1);
+/// How often old runs are forgotten.
+const TIDYING: Duration = Duration::from_secs(3600);
+/// How often what goes wrong is said.
+const COMPLAINTS: Duration = Duration::from_secs(60);
+
+type Receipt = oneshot::Sender<Result<(), LedgerFault>>;
+
+enum Message {
+    Entry(Entry, Option<Receipt>, Option<OwnedSemaphorePermit>),
+    /// All that came before is kept, or was said to be lost.
+    Flush(oneshot::Sender<()>),
+    /// It is time to forget what is too old.
+    Tidy,
+    /// All that came before is kept, and this is the end.
+    Close(oneshot::Sender<()>),
+}
+
+/// The way to the thread.
+pub(super) struct Writer {
+    messages: mpsc::Sender<Message>,
+    /// Room for what is large.
+    pages: Arc<Semaphore>,
+}
+
+impl Writer {
+    pub(super) fn start(folder: Option<PathBuf>, key: Arc<KeyPlace>, options: Options) -> Self {
+        let (messages, received) = mpsc::channel(QUEUE);
+        let work =
+            Work { folder, key, options, open: None, fault: None, tidied: None, complaints: Complaints::default() };
+        let started = thread::Builder::new().name("belljar-ledger".to_owned()).spawn(move || work.go_on(received));
+        if let Err(error) = started {
+            // The channel is closed then, and each entry says so.
+            tracing::warn!("the ledger's thread cannot be started: {error}");
+        }
+        Self { messages, pages: Arc::new(Semaphore::new(QUEUE_PAGES as usize)) }
+    }
+
+    pub(super) async fn write(&self, entry: Entry) -> Result<(), LedgerFault> {
+        let room = self.room(&entry).await?;
+        self.send(Message::Entry(entry, None, room)).await
+    }
+
+    pub(super) async fn commit(&self, entry: Entry) -> Result<(), LedgerFault> {
+        let (receipt, kept) = oneshot::channel();
+        let room = self.room(&entry).await?;
+        self.send(Message::Entry(entry, Some(receipt), room)).await?;
+        kept.await.unwrap_or(Err(LedgerFault::Closed))
+    }
+
+    pub(super) fn offer(&self, entry: Entry) -> bool {
+        self.messages.try_send(Message::Entry(entry, None, None)).is_ok()
+    }
+
+    /// The right to keep so many bytes waiting.
+    async fn room(&self, entry: &Entry) -> Result<Option<OwnedSemaphorePermit>, LedgerFault> {
+        let pages = entry.bytes() / PAGE as usize;
+        if pages == 0 {
+            return Ok(None);
+        }
+        let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(QUEUE_PAGES);
+        match timeout(PATIENCE, self.pages.clone().acquire_many_owned(pages)).await {
+            Ok(room) => room.map(Some).map_err(|_| LedgerFault::Closed),
+            Err(_) => Err(LedgerFault::Overloaded),
+        }
+    }
+
+    pub(super) async fn flush(&self) {
+        let (told, done) = oneshot::channel();
+        if self.send(Message::Flush(told)).await.is_ok() {
+            let _ = done.await;
+        }
+    }
+
+    pub(super) async fn tidy(&self) {
+        // A ledger that is closed has nothing to tidy.
+        let _ = self.send(Message::Tidy).await;
+    }
+
+    pub(super) async fn close(&self) {
+        let (told, done) = oneshot::channel();
+        if self.send(Message::Close(told)).await.is_ok() {
+            let _ = done.await;
+        }
+    }
+
+    async fn send(&self, message: Message) -> Result<(), LedgerFault> {
+        match self.messages.try_send(message) {
+            Ok(()) => Ok(()),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(LedgerFault::Closed),
+            Err(mpsc::error::TrySendError::Full(message)) => {
+                match timeout(PATIENCE, self.messages.send(message)).await {
+                    Ok(Ok(())) => Ok(()),
+                    Ok(Err(_)) => Err(LedgerFault::Closed),
+                    Err(_) => Err(LedgerFault::Overloaded),
+                }
+            }
+        }
+    }
+}
+
+/// What the thread has.
+struct Work {
+    folder: Option<PathBuf>,
+    key: Arc<KeyPlace>,
+    options: Options,
+    open: Option<Open>,
+    fault: Option<(Instant, LedgerFault)>,
+    /// When old runs were forgotten for the last time.
+    tidied: Option<Instant>,
+    complaints: Complaints,
+}
+
+/// A file that is open.
+struct Open {
+    connection: Connection,
+    presence: Presence,
+    key: Arc<Key>,
+    tools: HashMap<ToolPath, i64>,
+    /// Pages of the log beside the file, as of the last commit.
+    log_pages: Arc<AtomicI32>,
+    syncs: bool,
+}
+
+impl Work {
+    fn go_on(mut self, mut messages: mpsc::Receiver<Message>) {
+        let (mut entries, mut receipts, mut told, mut rooms) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut goes_on = true;
+        while goes_on && let Some(first) = messages.blocking_recv() {
+            let mut next = Some(first);
+            while let Some(message) = next {
+                match message {
+                    Message::Entry(entry, receipt, room) => {
+                        entries.push(entry);
+                        rooms.extend(room);
+                        receipts.extend(receipt);
+                    }
+                    Message::Flush(done) => told.push(done),
+                    Message::Tidy => self.tidied = None,
+                    Message::Close(done) => {
+                        told.push(done);
+                        goes_on = false;
+                    }
+                }
+                next = if goes_on && entries.len() < BATCH { messages.try_recv().ok() } else { None };
+            }
+            if !entries.is_empty() {
+                let waits = !receipts.is_empty();
+                let kept = self.keep(&entries, waits && self.options.fsync);
+                if let Err(fault) = &kept {
+                    self.complaints.say(fault, entries.len());
+                }
+                entries.clear();
+                rooms.clear();
+                for receipt in receipts.drain(..) {
+                    // Whoever does not wait any more has gone.
+                    let _ = receipt.send(kept.clone());
+                }
+            }
+            self.tidy();
+            if !goes_on {
+                self.open = None;
+            }
+            for done in told.drain(..) {
+                let _ = done.send(());
+            }
+        }
+    }
+
+    /// Keeps entries, all or none.
+    fn keep(&mut self, entries: &[Entry], syncs: bool) -> Result<(), LedgerFault> {
+        if let Some((since, fault)) = &self.fault
+            && since.elapsed() < REST
+        {
+            return Err(fault.clone());
+        }
+        let kept = self.opened().and_then(|open| {
+            let kept = open.keep(entries, syncs);
+            kept.inspect_err(|_| open.tools.clear())
+        });
+        self.fault = kept.as_ref().err().map(|fault| (Instant::now(), fault.clone()));
+        // A file may be moved away and another made: it is opened anew then.
+        if matches!(kept, Err(LedgerFault::Corrupt { .. } | LedgerFault::Failed { .. } | LedgerFault::Open { .. })) {
+            self.open = None;
+        }
+        kept
+    }
+
+    fn opened(&mut self) -> Result<&mut Open, LedgerFault> {
+        let open = match self.open.take() {
+            Some(open) => open,
+            None => {
+                let key = self.key.get()?;
+                let folder = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
+                let mut connection = file::open(folder)?;
+                let path = folder.join(file::NAME);
+                let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
+                let log_pages = Arc::new(AtomicI32::new(0));
+                let counted = log_pages.clone();
+                let hook = move |_: &mut _, pages| {
+                    counted.store(pages, Relaxed);
+                    Ok(())
+                };
+                connection.wal_hook(Some(hook)).map_err(failed)?;
+                let presence = Presence::announce(folder)
+                    .map_err(|error| LedgerFault::Open { path: path.clone(), problem: error.to_string() })?;
+                Open { connection, presence, key, tools: HashMap::new(), log_pages, syncs: false }
+            }
+        };
+        Ok(self.open.insert(open))
+    }
+
+    /// Forgets what is too old, and copies what is in the log beside the file into it, where there is much of it. Nobody waits for that but who
+    /// comes next.
+    fn tidy(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDYING) {
+            self.tidied = Some(Instant::now());
+            let path = open.path();
+            let tidied = keep::tidy(&mut open.connection, &path, &open.presence, &self.options.keep);
+            if let Err(error) = tidied {
+                tracing::warn!("what is too old in the ledger of runs was not forgotten: {error}");
+            }
+            if let Err(error) = open.presence.tidy() {
+                tracing::debug!("what ended processes left beside the ledger stays there: {error}");
+            }
+        }
+        if open.log_pages.load(Relaxed) > LOG_PAGES {
+            let copied = open.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            if let Err(error) = copied {
+                tracing::debug!("the ledger's log was not copied into its file: {error}");
+            }
+            open.log_pages.store(0, Relaxed);
+        }
+    }
+}
+
+impl Open {
+    fn keep(&mut self, entries: &[Entry], syncs: bool) -> Result<(), LedgerFault> {
+        let path = self.path();
+        self.write(entries, syncs).map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.connection.path().map(PathBuf::from).unwrap_or_default()
+    }
+
+    fn write(&mut self, entries: &[Entry], syncs: bool) -> rusqlite::Result<()> {
+        if syncs != self.syncs {
+            self.connection.pragma_update(None, "synchronous", if syncs { "FULL" } else { "NORMAL" })?;
+            self.syncs = syncs;
+        }
+        #[cfg(test)]
+        testing::bound(&self.connection)?;
+        fault_point();
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut author = Author { process: self.presence.token(), key: self.key.id(), tools: &mut self.tools };
+        for entry in entries {
+            author.write(&transaction, entry)?;
+            fault_point();
+        }
+        transaction.commit()?;
+        fault_point();
+        Ok(())
+    }
+}
+
+/// A place at which a test ends the process.
+fn fault_point() {
+    #[cfg(test)]
+    testing::pass();
+}
+
+#[cfg(test)]
+pub(super) use testing::{abort_at, bound_pages};
+
+/// What tests do to a writer, from within.
+#[cfg(test)]
+mod testing {
+    use std::{
+        path::{Path, PathBuf},
+        sync::{
+            Mutex,
+            atomic::{AtomicU64, Ordering::SeqCst},
+        },
+    };
+
+    static POINTS: AtomicU64 = AtomicU64::new(0);
+    static ABORT: AtomicU64 = AtomicU64::new(u64::MAX);
+    static FULL: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+    /// Ends the process at this fault point, counted from 0.
+    pub(in super::super) fn abort_at(point: u64) {
+        ABORT.store(point, SeqCst);
+    }
+
+    pub(super) fn pass() {
+        if POINTS.fetch_add(1, SeqCst) == ABORT.load(SeqCst) {
+            std::process::abort();
+        }
+    }
+
+    /// Lets this file grow to sixty pages and no further.
+    pub(in super::super) fn bound_pages(path: &Path) {
+        *FULL.lock().expect("no panic") = Some(path.to_owned());
+    }
+
+    pub(super) fn bound(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
+        let path = connection.path().map(PathBuf::from);
+        if path.is_some() && *FULL.lock().expect("no panic") == path {
+            connection.query_row("PRAGMA max_page_count = 60", [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Says what goes wrong, and not each time.
+#[derive(Default)]
+struct Complaints {
+    last: Option<Instant>,
+    lost: usize,
+}
+
+impl Complaints {
+    fn say(&mut self, fault: &LedgerFault, lost: usize) {
+        self.lost = self.lost.saturating_add(lost);
+        if self.last.is_none_or(|last| last.elapsed() >= COMPLAINTS) {
+            tracing::warn!("{fault}; what was to be kept of runs is lost ({} entries): {}", self.lost, fault.hint());
+            self.last = Some(Instant::now());
+            self.lost = 0;
+        }
+    }
+}
