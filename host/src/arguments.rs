@@ -1,10 +1,14 @@
 //! The command line, as clap reads it.
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    path::PathBuf,
+    process::ExitCode,
+    time::{Duration, SystemTime},
+};
 
 use belljar_catalog::Detail;
 use belljar_config::import::Client;
-use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, ToolPath};
+use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, RunId, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
 use crate::{commands::install::InstallClient, envelope, help, output};
@@ -34,6 +38,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Repeats a recorded run without its servers, and says where it differs.
     Replay(ReplayArguments),
+    /// Lists the runs that the ledger has, and says what happened in one.
+    Runs(RunsArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
@@ -194,6 +200,56 @@ pub(crate) struct ReplayArguments {
     /// Prints the whole outcome as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = help::RUNS, args_conflicts_with_subcommands = true)]
+pub(crate) struct RunsArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<RunsCommand>,
+    /// Only runs that called this tool, or any tool of this server.
+    #[arg(long, value_name = "SERVER[.TOOL]")]
+    pub(crate) tool: Option<String>,
+    /// Only runs with a call of this effect: read_only, mutating or external.
+    #[arg(long, value_name = "EFFECT")]
+    pub(crate) effect: Option<Effect>,
+    /// Only runs that failed or were interrupted.
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Only runs that began since then: a duration such as 2h, or a time such as 2026-11-22 or 2026-11-22T18:00:00Z.
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    pub(crate) since: Option<SystemTime>,
+    /// The most runs to show.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: u32,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum RunsCommand {
+    /// Shows one run: its calls in order, how it ended, and what it used.
+    Show(RunsShowArguments),
+}
+
+#[derive(Args)]
+pub(crate) struct RunsShowArguments {
+    /// The run, as in r_0123456789abc.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: RunId,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl RunsArguments {
+    fn wants_json(&self) -> bool {
+        match &self.command {
+            None => self.json,
+            Some(RunsCommand::Show(arguments)) => arguments.json,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -455,6 +511,7 @@ impl Arguments {
         match &self.command {
             Command::Run(arguments) => arguments.json,
             Command::Replay(arguments) => arguments.json,
+            Command::Runs(arguments) => arguments.wants_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,
@@ -511,6 +568,16 @@ fn variable(text: &str) -> Result<(String, String), String> {
 
 fn duration(text: &str) -> Result<Duration, String> {
     belljar_model::parse_duration(text).map_err(|fault| fault.to_string())
+}
+
+/// A time, or how long ago it was.
+fn since(text: &str) -> Result<SystemTime, String> {
+    let midnight = || humantime::parse_rfc3339_weak(&format!("{text} 00:00:00"));
+    if let Ok(at) = humantime::parse_rfc3339_weak(text).or_else(|_| midnight()) {
+        return Ok(at);
+    }
+    let ago = duration(text).map_err(|_| "write a duration such as 2h, or a time such as 2026-11-22".to_owned())?;
+    SystemTime::now().checked_sub(ago).ok_or_else(|| "so long ago there is no time".to_owned())
 }
 
 #[cfg(test)]

@@ -45,6 +45,18 @@ made again. Time is simulated: calls take as long as they did, and nobody waits.
 Exit code: 0 the run was repeated, and had succeeded; 1 it had failed, or the replay differs ('diverged'); 2 the file is not a \
 recording, or its limits are above the configured ones; 3 belljar itself failed.";
 
+pub(crate) const RUNS: &str = "\
+The ledger has each run of this user, whichever command or client asked for it: when, how it ended, and of each call the tool, its \
+effect, sizes and times. Values are not in it, unless [ledger] level is \"recordings\". A run whose process was killed is \
+'interrupted'; its calls without an answer may have taken effect, and nothing is sent again by itself.
+
+Examples:
+  belljar runs --failed --since 2h
+  belljar runs --tool stripe.refund
+  belljar runs show r_0123456789abc
+
+Exit code: 0 done; 1 there is no such run; 2 wrong usage; 3 the ledger cannot be read.";
+
 pub(crate) const SERVE: &str = "\
 An MCP client starts this command, and ends it by closing its stdin. Whatever the number of servers behind it, the client \
 sees two tools.

@@ -71,6 +71,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Run(arguments) => commands::run::run(arguments).await,
             Command::Replay(arguments) => commands::replay::replay(arguments).await,
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
+            Command::Runs(arguments) => commands::runs::runs(arguments).await,
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
             Command::Request(arguments) => Ok(commands::request::request(arguments).await),

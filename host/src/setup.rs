@@ -11,8 +11,9 @@ use belljar_config::Config;
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::ProcessEngine;
-use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
+use belljar_gateway::{Gateway, RunLedger, Toolbox};
+use belljar_ledger::SqliteLedger;
+use belljar_model::{LedgerLevel, LedgerSettings, Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
 use belljar_upstream::{BuiltIns, Confiner, Options, Supervisor};
 #[cfg(unix)]
@@ -161,13 +162,17 @@ impl Setup {
             options.confiner = environment::own_program().map(confine);
         }
         let built_ins = BuiltIns::new().with(DEMO, belljar_demo::serve);
-        let toolbox = Toolbox::new(loaded.config.servers, built_ins, options);
+        let toolbox = Toolbox::new(loaded.config.servers.clone(), built_ins, options);
         let toolbox = match environment::own_worker(CHECK) {
             Some(program) => toolbox.with_check_worker(program),
             None => toolbox,
         };
         let toolbox = match state_folder() {
             Some(folder) => toolbox.with_state_folder(folder),
+            None => toolbox,
+        };
+        let toolbox = match ledger(&loaded.config.ledger) {
+            Some(ledger) => toolbox.with_ledger(ledger),
             None => toolbox,
         };
         Self { toolbox: Arc::new(toolbox), limits, runs }
@@ -192,6 +197,21 @@ impl Setup {
     pub(crate) fn gateway_with(&self, engine: Engine, limits: &LimitsPatch) -> Gateway {
         Gateway::new(self.toolbox.clone(), engine, limits.over(&self.limits))
     }
+}
+
+/// Where runs are kept, as the configuration says.
+fn ledger(settings: &LedgerSettings) -> Option<RunLedger> {
+    if settings.level == LedgerLevel::Off {
+        return None;
+    }
+    Some(RunLedger {
+        ledger: Arc::new(SqliteLedger::new(
+            environment::state_folder().as_deref(),
+            belljar_ledger::Options { fsync: settings.fsync, keep: settings.keep },
+        )),
+        required: settings.required,
+        max_recording: (settings.level == LedgerLevel::Recordings).then_some(settings.max_recording),
+    })
 }
 
 /// What runs scripts: a sandbox of this process, or a confined process where the configuration asks for one.

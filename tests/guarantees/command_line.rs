@@ -24,7 +24,9 @@ pub(crate) fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("no object: {value:#}")).keys().map(String::as_str).collect()
 }
 
-const OUTCOME: [&str; 6] = ["ok", "value", "logs", "error", "calls", "usage"];
+const OUTCOME: [&str; 7] = ["ok", "run", "value", "logs", "error", "calls", "usage"];
+/// An outcome of what never was a run.
+const REFUSED: [&str; 6] = ["ok", "value", "logs", "error", "calls", "usage"];
 
 #[test]
 fn run_prints_one_json_document_with_the_keys_of_the_contract_on_success_and_on_failure() {
@@ -205,7 +207,7 @@ fn a_script_that_is_too_long_is_not_read_to_its_end() {
 fn assert_refused(answer: &Answer, message: &str, hint: &str) {
     assert_eq!((answer.code, answer.stderr.as_str()), (2, ""), "{answer:#?}");
     let outcome = answer.json();
-    assert_eq!(keys(&outcome), OUTCOME);
+    assert_eq!(keys(&outcome), REFUSED);
     assert_eq!((&outcome["ok"], &outcome["error"]["kind"]), (&json!(false), &json!("usage")), "{outcome:#}");
     let text = |key: &str| outcome["error"][key].as_str().unwrap_or_else(|| panic!("no {key}: {outcome:#}")).to_owned();
     assert!(text("message").contains(message), "{outcome:#}\nshould say: {message}");
@@ -427,7 +429,7 @@ fn call_takes_its_input_from_the_command_line_a_file_or_stdin() {
         let answer = fed(&terminal, &[call.as_slice(), &["--json"]].concat(), stdin);
         assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{answer:#?}");
         let answer = answer.json();
-        assert_eq!(keys(&answer), ["ok", "value", "error", "raw", "ms"]);
+        assert_eq!(keys(&answer), ["ok", "run", "value", "error", "raw", "ms"]);
         assert_eq!((&answer["ok"], &answer["error"], &answer["value"]["id"]), (&json!(true), &Value::Null, &json!(40)));
         assert_eq!(answer["raw"]["structuredContent"], answer["value"]);
         assert!(answer["ms"].as_f64().unwrap() > 0.0);
@@ -491,7 +493,10 @@ fn call_tells_a_wrong_name_from_a_tool_that_fails() {
         let answer = terminal.belljar(&[call.as_slice(), &["--json"]].concat());
         assert_eq!((answer.code, answer.stderr.as_str()), (code, ""), "{path}: {answer:#?}");
         let answer = answer.json();
-        assert_eq!(keys(&answer), ["ok", "value", "error", "raw", "ms"]);
+        // What was refused before it was sent is not in the ledger.
+        let run = (kind == "tool").then_some("run");
+        let expected: Vec<&str> = ["ok"].into_iter().chain(run).chain(["value", "error", "raw", "ms"]).collect();
+        assert_eq!(keys(&answer), expected);
         assert_eq!((&answer["ok"], &answer["value"]), (&json!(false), &Value::Null), "{answer:#}");
         assert_eq!((&answer["error"]["kind"], &answer["error"]["message"]), (&json!(kind), &json!(message)));
         let found = answer["error"].get("hint").map(|hint| hint.as_str().unwrap());

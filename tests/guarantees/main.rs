@@ -24,6 +24,7 @@ mod generated;
 mod hostile;
 mod install;
 mod isolation;
+mod ledger;
 mod limits;
 mod media;
 mod namespaces;

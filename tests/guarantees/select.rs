@@ -41,7 +41,7 @@ fn in_the_json_the_value_is_the_one_or_a_list_and_the_raw_result_is_left_out() {
         let answer = select(filter, &["--json"]);
         assert_eq!(answer.code, 0, "{filter}: {answer:#?}");
         let answer = answer.json();
-        assert_eq!(keys(&answer), ["ok", "value", "error", "raw", "ms"]);
+        assert_eq!(keys(&answer), ["ok", "run", "value", "error", "raw", "ms"]);
         assert_eq!((&answer["value"], &answer["raw"]), (&value, &Value::Null), "{filter}");
     }
 }

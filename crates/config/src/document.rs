@@ -6,12 +6,12 @@ use crate::{
     Config, Format, MAX_SERVERS, daemon,
     error::{Fault, Field, Located, shown},
     expand::Expander,
-    limits,
+    ledger, limits,
     server::Reader,
     tree::{Entry, Node, Value, check_unique},
 };
 
-pub(crate) const TOML_KEYS: [&str; 4] = ["limits", "runs", "daemon", "servers"];
+pub(crate) const TOML_KEYS: [&str; 5] = ["limits", "runs", "daemon", "ledger", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -47,11 +47,13 @@ fn toml(root: &Node) -> Result<(Config, Option<&Entry>), Located> {
     let limits = find(entries, "limits").map(|entry| limits::read(&entry.node)).transpose()?;
     let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
     let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
+    let ledger = find(entries, "ledger").map(|entry| ledger::read(&entry.node)).transpose()?;
     let settings = Config {
         servers: Vec::new(),
         limits: limits.unwrap_or_default(),
         runs: runs.unwrap_or_default(),
         daemon: daemon.unwrap_or_default(),
+        ledger: ledger.unwrap_or_default(),
     };
     Ok((settings, find(entries, "servers")))
 }
@@ -223,7 +225,10 @@ mod tests {
         for (text, expected) in [
             ("[server.fs]\n", "line 1, column 2: unknown key 'server': did you mean 'servers'?"),
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
-            ("timeout = '5s'\n", "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, servers"),
+            (
+                "timeout = '5s'\n",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, ledger, servers",
+            ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {
             assert_eq!(toml(text).expect_err(text), expected);

@@ -2,8 +2,8 @@
 //!
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
-//! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]` and the `[daemon]` can be set
-//! in `belljar.toml` alone.
+//! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]`, the `[daemon]` and the
+//! `[ledger]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
@@ -16,6 +16,10 @@
 //!
 //! [daemon]
 //! idle = "30m"                # how long it stays without a client; or "never"
+//!
+//! [ledger]
+//! level = "calls"             # what is kept of runs: "off", "calls", "recordings"
+//! keep = { days = 30, bytes = "256MiB" }
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -77,6 +81,7 @@ mod file;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 pub mod import;
+mod ledger;
 mod life;
 mod limits;
 pub mod masked;
@@ -93,7 +98,7 @@ mod tree;
 
 use std::{path::Path, time::Duration};
 
-use belljar_model::{LimitsPatch, RunsPatch, ServerSpec};
+use belljar_model::{LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
 
 pub use error::{ConfigError, Fault, Field, Position};
 use expand::Expander;
@@ -116,6 +121,8 @@ pub struct Config {
     pub runs: RunsPatch,
     /// How the daemon is kept.
     pub daemon: DaemonSettings,
+    /// What is kept of runs.
+    pub ledger: LedgerSettings,
 }
 
 /// What `[daemon]` says.

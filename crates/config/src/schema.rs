@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     Format,
     import::SCHEMA,
-    oauth, sandbox, server,
+    ledger, oauth, sandbox, server,
     testing::toml,
     tree::{self, Node},
 };
@@ -55,6 +55,8 @@ fn sorted(names: &[&str]) -> Vec<String> {
 fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/properties"), sorted(&crate::document::TOML_KEYS));
     assert_eq!(properties("/properties/limits/properties"), sorted(&belljar_model::LimitsPatch::NAMES));
+    assert_eq!(properties("/properties/ledger/properties"), sorted(ledger::KEYS));
+    assert_eq!(properties("/properties/ledger/properties/keep/properties"), sorted(ledger::KEEP_KEYS));
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
     assert_eq!(properties("/definitions/server/properties/sandbox/properties"), sorted(sandbox::KEYS));
@@ -68,6 +70,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
     let mut texts: Vec<String> = vec![
         String::new(),
         "[limits]\n[servers]\n".to_owned(),
+        "[ledger]\nlevel = 'off'\nrequired = true\nfsync = false\nmax_recording = '1MiB'\nkeep = { days = 1, bytes = 5 }\n".to_owned(),
         "[servers.\"a b/é\"]\ncommand = 'x'\nargs = ['-y', '']\nenv = { A = '' }\ncwd = 'c'\ntype = 'stdio'\nera = 'discover'\n".to_owned(),
         "[servers.r]\nurl = 'HTTPS://x:8/y'\nheaders = { A-b = 'c' }\noauth = { client_id = 'i', client_secret = 's', scopes = ['a:b'], port = 1, allow_private = true }\ntype = 'sse'\n".to_owned(),
         "[servers.r]\nurl = '${NONE:-http://x}'\n".to_owned(),
@@ -103,6 +106,8 @@ fn what_the_schema_refuses_the_reader_refuses() {
     let validator = validator();
     for text in [
         "server = 5\n",
+        "[ledger]\nlevel = 'all'\n",
+        "[ledger]\nkeep = { days = 0 }\n",
         "[limits]\ntimeuot = '5s'\n",
         "[limits]\ntimeout = 'soon'\n",
         "[limits]\ntimeout = 30\n",

@@ -7,7 +7,7 @@ use belljar_model::{ByteSize, ErrorKind, Limits, LimitsPatch, Outcome, RunError}
 use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
 
-use crate::{Toolbox, grant::Grant, locks::RunLocks, media};
+use crate::{Toolbox, grant::Grant, locks::RunLocks, media, run_log::RunLog};
 
 /// Runs scripts over all configured children.
 #[derive(Clone)]
@@ -17,18 +17,25 @@ pub struct Gateway {
     limits: Limits,
     client: String,
     max_recording: Option<ByteSize>,
+    origin: &'static str,
 }
 
 impl Gateway {
     /// A gateway whose runs have at most `limits`, over a sandbox of this process or an engine in one of its own.
     pub fn new(toolbox: Arc<Toolbox>, engine: impl Into<Engine>, limits: Limits) -> Self {
-        Self { toolbox, engine: engine.into(), limits, client: String::new(), max_recording: None }
+        Self { toolbox, engine: engine.into(), limits, client: String::new(), max_recording: None, origin: "library" }
     }
 
     /// The same gateway for a client of this name: where runs must queue, clients take turns.
     #[must_use]
     pub fn for_client(&self, client: impl Into<String>) -> Self {
         Self { client: client.into(), ..self.clone() }
+    }
+
+    /// The same gateway for runs that are asked for here: the ledger says so of them.
+    #[must_use]
+    pub fn with_origin(&self, origin: &'static str) -> Self {
+        Self { origin, ..self.clone() }
     }
 
     /// The same gateway with other limits.
@@ -101,14 +108,26 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
+        let log = match RunLog::begin(self.toolbox.told(), self.origin, Some(&source)).await {
+            Ok(log) => log,
+            Err(error) => return Outcome::refused(error),
+        };
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
-        let grant = Arc::new(Grant::new(self.toolbox.clone(), &source, limits.timeout, caller));
+        let grant = Arc::new(Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone()));
         let ends = Ends(grant.locks());
-        let program = Program { max_recording: self.max_recording, ..Program::new(source) };
+        let program = Program { max_recording: self.max_recording.max(log.max_recording()), ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
         let mut outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
         drop(ends);
+        outcome.run = Some(log.run());
+        // The ledger's copy is made where the caller wants one too.
+        let recording = match (self.max_recording, log.max_recording()) {
+            (None, _) => outcome.recording.take(),
+            (Some(_), Some(_)) => outcome.recording.clone(),
+            (Some(_), None) => None,
+        };
+        log.end(outcome.result.as_ref().err(), &outcome.usage, recording).await;
         outcome.logs.extend(grant.remarks().take());
         media::take_out(&mut outcome, &limits);
         self.toolbox.keep_observations(true).await;

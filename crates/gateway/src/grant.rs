@@ -14,10 +14,14 @@ use crate::{
     checked::Checked,
     locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
     remarks::Remarks,
+    run_log::RunLog,
 };
 
 /// Tokens of the declarations that `tools.search` returns: as many as the script has room for, since it can filter.
 const SEARCH_BUDGET: usize = 50_000;
+
+/// The number of a call that nobody numbers.
+const UNNUMBERED: u64 = 0;
 
 /// All tools of the toolbox.
 pub(crate) struct Grant {
@@ -27,13 +31,14 @@ pub(crate) struct Grant {
     caller: Caller,
     remarks: Arc<Remarks>,
     locks: Arc<RunLocks>,
+    log: Arc<RunLog>,
 }
 
 impl Grant {
     /// All tools, for a run of this source that may take so long in all.
-    pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller) -> Self {
+    pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller, log: Arc<RunLog>) -> Self {
         let locks = Arc::new(RunLocks::new(toolbox.clone(), source));
-        Self { toolbox, total, caller, remarks: Arc::default(), locks }
+        Self { toolbox, total, caller, remarks: Arc::default(), locks, log }
     }
 
     /// The servers that the run has for itself.
@@ -49,6 +54,7 @@ impl Grant {
     fn call_as(
         &self,
         caller: Caller,
+        number: u64,
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
@@ -56,6 +62,7 @@ impl Grant {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
+        let (log, effect) = (self.log.clone(), tool.effect);
         async move {
             let server = toolbox.position_of(path.server()).unwrap_or(usize::MAX);
             let waits = |server: &str| remarks.tell(format!("waited for {server}, which another run had for itself"));
@@ -83,7 +90,13 @@ impl Grant {
             }
             let _permit = locks.enter(server, total, &waits).await.map_err(refused)?;
             let observer = toolbox.observer(&path, &arguments);
+            let effects = (effect, toolbox.trusted_effect_of(&path));
+            let sent = log
+                .sending(number, &path, effects, &arguments)
+                .await
+                .map_err(|fault| CallFault::new(format!("the call was not made: {fault}")).with_hint(fault.hint()))?;
             let answer = upstream.call_text(&path, arguments, limit, &caller).await;
+            sent.ended(answer.as_ref().ok()).await;
             if let (Some(observer), Ok(raw)) = (observer, &answer) {
                 observer.see_text(raw);
             }
@@ -147,18 +160,19 @@ impl Tools for Grant {
         arguments: JsonText,
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        self.call_as(self.caller.clone(), tool, arguments, limit)
+        // A sandbox begins its calls below, with their numbers.
+        self.call_as(self.caller.clone(), UNNUMBERED, tool, arguments, limit)
     }
 
     fn begin(
         &self,
-        _number: u64,
+        number: u64,
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
         room: AnswerRoom,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        self.call_as(self.caller.with_gate(Arc::new(Gate(room))), tool, arguments, limit)
+        self.call_as(self.caller.with_gate(Arc::new(Gate(room))), number, tool, arguments, limit)
     }
 
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {

@@ -19,6 +19,7 @@ mod remarks;
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
 mod report;
+mod run_log;
 mod single_call;
 mod tool_result;
 mod toolbox;
@@ -26,5 +27,6 @@ mod toolbox;
 pub use arguments::check_arguments;
 pub use gateway::Gateway;
 pub use report::report;
+pub use run_log::RunLedger;
 pub use single_call::SingleCall;
 pub use toolbox::Toolbox;

@@ -52,6 +52,10 @@ pub fn report(outcome: &Outcome) -> String {
             let _ = write!(text, "\n{line}{times}");
         }
     }
+    // Whoever is to find out what happened can ask the ledger for it.
+    if let Some(run) = outcome.run.filter(|_| !outcome.is_ok()) {
+        let _ = write!(text, "\n\nrun: {run}");
+    }
     text
 }
 
@@ -105,10 +109,11 @@ mod tests {
             error: None,
         };
         outcome.calls.extend(["write_file", "move_file", "move_file"].map(call));
+        outcome.run = Some(belljar_model::RunId::from_bits(7));
         assert_eq!(
             report(&outcome),
             "exception error: TypeError: x is not a function\nat line 3, column 7\nhint: did you mean y?\n\nlogs:\n  [warn] careful\n\n\
-             calls made before the failure:\nfs.write_file (mutating): ok\nfs.move_file (mutating): ok (2 times)"
+             calls made before the failure:\nfs.write_file (mutating): ok\nfs.move_file (mutating): ok (2 times)\n\nrun: r_0000000000007"
         );
     }
 
@@ -125,7 +130,11 @@ mod tests {
             ("null", "null"),
         ] {
             let value = JsonText::parse(value.to_owned(), &belljar_model::JsonBounds::with_bytes(100)).expect("JSON");
-            let outcome = Outcome { result: Ok(value), ..Outcome::refused(RunError::new(ErrorKind::Internal, "")) };
+            let outcome = Outcome {
+                run: Some(belljar_model::RunId::from_bits(7)),
+                result: Ok(value),
+                ..Outcome::refused(RunError::new(ErrorKind::Internal, ""))
+            };
             assert_eq!(report(&outcome), shown);
         }
     }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_model::{ErrorKind, JsonText, RunError, ToolPath, TrustedEffect};
+use belljar_model::{Effect, ErrorKind, JsonText, RunError, RunId, ToolPath, TrustedEffect, Usage};
 use belljar_upstream::{CallFault, Caller};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,6 +15,7 @@ use crate::{
     arguments::Refusal,
     checked::Checked,
     locks::RunLocks,
+    run_log::RunLog,
     tool_result::{text, value},
 };
 
@@ -23,6 +24,9 @@ use crate::{
 pub struct SingleCall {
     /// Whether the tool succeeded.
     pub ok: bool,
+    /// The name under which the ledger has the call, as a run of its own. One that was refused before it was sent has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     /// What a script would get: the structured content, else the text, parsed where it is a JSON object or array.
     pub value: Value,
     /// Why it failed.
@@ -36,6 +40,23 @@ pub struct SingleCall {
     pub ms: f64,
 }
 
+/// What the ledger says of such a call's origin.
+const ORIGIN: &str = "call";
+
+/// A tool that was found.
+struct Found {
+    path: ToolPath,
+    effect: Effect,
+    trusted: TrustedEffect,
+}
+
+/// What there is to tell of a call beside its answer.
+#[derive(Default)]
+struct Told {
+    run: Option<RunId>,
+    warning: Option<String>,
+}
+
 impl Toolbox {
     /// Calls one tool.
     ///
@@ -43,20 +64,21 @@ impl Toolbox {
     /// Dropping the future tells the child to give up.
     pub async fn call(self: &Arc<Self>, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
-        let mut warning = None;
+        let mut told = Told::default();
         let answer = match self.find(path).await {
-            Ok((path, _)) => self.call_known(&path, arguments, limit, &mut warning).await,
+            Ok(found) => self.call_known(&found, arguments, limit, &mut told).await,
             Err(error) => Err(error),
         };
+        let Told { run, warning } = told;
         let ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         match answer {
             Ok(raw) if raw.get("isError") == Some(&Value::Bool(true)) => {
                 let message = text(&raw).unwrap_or_else(|| "the tool reported an error without a text".to_owned());
                 let error = Some(RunError::new(ErrorKind::Tool, message));
-                SingleCall { ok: false, value: Value::Null, error, raw: Some(raw), warning, ms }
+                SingleCall { ok: false, run, value: Value::Null, error, raw: Some(raw), warning, ms }
             }
-            Ok(raw) => SingleCall { ok: true, value: value(&raw), error: None, raw: Some(raw), warning, ms },
-            Err(error) => SingleCall { ok: false, value: Value::Null, error: Some(error), raw: None, warning, ms },
+            Ok(raw) => SingleCall { ok: true, run, value: value(&raw), error: None, raw: Some(raw), warning, ms },
+            Err(error) => SingleCall { ok: false, run, value: Value::Null, error: Some(error), raw: None, warning, ms },
         }
     }
 
@@ -65,11 +87,11 @@ impl Toolbox {
     /// # Errors
     /// What a call would answer, where there is no such tool.
     pub async fn trusted_effect(&self, path: &ToolPath) -> Result<TrustedEffect, RunError> {
-        self.find(path).await.map(|(_, effect)| effect)
+        self.find(path).await.map(|found| found.trusted)
     }
 
-    /// The tool of this path, by its exact name, and its effect; its server is started where it is not known.
-    async fn find(&self, path: &ToolPath) -> Result<(ToolPath, TrustedEffect), RunError> {
+    /// The tool of this path, by its exact name; its server is started where it is not known.
+    async fn find(&self, path: &ToolPath) -> Result<Found, RunError> {
         let mut catalog = self.catalog(Some(path.server())).await;
         if catalog.lookup(&path.to_string()).is_none()
             && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))
@@ -80,21 +102,24 @@ impl Toolbox {
         }
         // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
         match catalog.lookup(&path.to_string()) {
-            Some(tool) => Ok((tool.path().clone(), tool.trusted_effect())),
+            Some(tool) => {
+                Ok(Found { path: tool.path().clone(), effect: tool.effect(), trusted: tool.trusted_effect() })
+            }
             None => Err(self.unknown(path, &catalog).await),
         }
     }
 
     async fn call_known(
         self: &Arc<Self>,
-        path: &ToolPath,
+        found: &Found,
         arguments: Map<String, Value>,
         limit: Duration,
-        warning: &mut Option<String>,
+        told: &mut Told,
     ) -> Result<Value, RunError> {
+        let path = &found.path;
         let arguments = JsonText::from_value(&Value::Object(arguments));
         let Checked { arguments, warning: given } = self.checked(path, arguments).await.map_err(refused)?;
-        *warning = given;
+        told.warning = given;
         let locks = RunLocks::new(self.clone(), "");
         let server = self.position_of(path.server()).unwrap_or(usize::MAX);
         let entered = locks.enter(server, limit, &|server| tracing::info!(server, "waits for the end of another run"));
@@ -106,7 +131,16 @@ impl Toolbox {
             }
         })?;
         let observer = self.observer(path, &arguments);
+        let log = RunLog::begin(self.told(), ORIGIN, None).await?;
+        told.run = Some(log.run());
+        let effects = (found.effect, found.trusted.effect());
+        let sent = log.sending(0, path, effects, &arguments).await.map_err(|fault| {
+            RunError::new(ErrorKind::Config, format!("the call was not made: {fault}")).with_hint(fault.hint())
+        })?;
         let answer = self.upstream().call_text(path, arguments, limit, &Caller::default()).await;
+        let has_failed = sent.ended(answer.as_ref().ok()).await;
+        let error = has_failed.then(|| RunError::new(ErrorKind::Tool, "the call failed"));
+        log.end(error.as_ref(), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
         let answer = answer.and_then(|text| text.to_value().map_err(|error| CallFault::Malformed(error.into())));
         if let (Some(observer), Ok(raw)) = (observer, &answer) {
             observer.see(raw);

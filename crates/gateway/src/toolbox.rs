@@ -6,19 +6,23 @@ use std::{
 };
 
 use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces};
-use belljar_model::{EffectRules, JsonText, ServerSpec, Sharing, ToolDefinition, ToolPath};
+use belljar_model::{Effect, EffectRules, JsonText, RunEvent, ServerSpec, Sharing, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::{Semaphore, broadcast},
+    time::timeout,
+};
 
 use crate::{
     arguments::{CheckWorkers, Checks},
     checked::LARGE_TREES,
     locks::ServerLock,
     observations::Observations,
+    run_log::{CLOSING, RunLedger, Told},
     tool_result::value,
 };
 
@@ -34,6 +38,7 @@ pub struct Toolbox {
     /// The catalogue that was asked for last: what it has indexed is of use as long as no server changes.
     joined: Mutex<Joined>,
     large_trees: Arc<Semaphore>,
+    told: Arc<Told>,
 }
 
 #[derive(Default)]
@@ -87,6 +92,7 @@ impl Toolbox {
             check_workers: None,
             joined: Mutex::default(),
             large_trees: Arc::new(Semaphore::new(LARGE_TREES)),
+            told: Arc::default(),
         }
     }
 
@@ -105,6 +111,23 @@ impl Toolbox {
         self
     }
 
+    /// Keeps runs and calls in this ledger.
+    #[must_use]
+    pub fn with_ledger(mut self, ledger: RunLedger) -> Self {
+        self.told = Arc::new(Told::with(ledger));
+        self
+    }
+
+    /// What happens in runs from now on. Whoever is slow loses some of it.
+    pub fn events(&self) -> broadcast::Receiver<RunEvent> {
+        self.told.events()
+    }
+
+    /// Who is told of runs.
+    pub(crate) fn told(&self) -> &Arc<Told> {
+        &self.told
+    }
+
     /// The connections to the children.
     pub fn upstream(&self) -> &Upstream {
         &self.upstream
@@ -119,6 +142,11 @@ impl Toolbox {
     pub async fn shutdown(&self) {
         self.keep_observations(false).await;
         self.upstream.shutdown().await;
+        if let Some(RunLedger { ledger, .. }) = &self.told.ledger
+            && timeout(CLOSING, ledger.close()).await.is_err()
+        {
+            tracing::warn!("the ledger of runs did not close in time; the end of the last runs may be missing in it");
+        }
     }
 
     /// Writes the observed shapes to the state folder, if there is one; `only_news` leaves mere counts for later.
@@ -231,6 +259,15 @@ impl Toolbox {
     pub(crate) fn checks(&self, path: &ToolPath) -> Option<Arc<Checks>> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
         server.last_known().map(|known| known.checks)
+    }
+
+    /// What a call of a tool may change, as decisions take it.
+    pub(crate) fn trusted_effect_of(&self, path: &ToolPath) -> Effect {
+        let known = || {
+            let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
+            Some(server.last_known()?.catalog.tool(path.tool())?.trusted_effect().effect())
+        };
+        known().unwrap_or(Effect::External)
     }
 
     /// The right to make a large tree of arguments.

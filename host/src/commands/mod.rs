@@ -13,6 +13,7 @@ mod recording;
 pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod servers;

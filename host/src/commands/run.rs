@@ -53,7 +53,7 @@ async fn there(
     wanted: &Wanted,
     told_to_end: impl Future<Output = ()>,
 ) -> Result<ExitCode, Failure> {
-    let mut params = serde_json::json!({ "code": script, "limits": limits });
+    let mut params = serde_json::json!({ "code": script, "limits": limits, "origin": "run" });
     if wanted.recording.is_some() {
         params["max_recording"] = MAX_BYTES.as_u64().into();
     }
@@ -73,7 +73,7 @@ async fn here(
     wanted: &Wanted,
     told_to_end: impl Future<Output = ()> + Send,
 ) -> Result<ExitCode, Failure> {
-    let mut gateway = setup.gateway(limits).await?;
+    let mut gateway = setup.gateway(limits).await?.with_origin("run");
     if wanted.recording.is_some() {
         gateway = gateway.with_recording(MAX_BYTES);
     }

@@ -21,9 +21,9 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
         (Worker::Daemon(ThroughDaemon { config: arguments.config }), None)
     } else {
         let setup = Setup::to_stay(loaded);
-        let gateway = setup.gateway(&LimitsPatch::default()).await?;
+        let gateway = setup.gateway(&LimitsPatch::default()).await?.with_origin("serve");
         setup.toolbox.upstream().begin_warm();
-        (Worker::Here(gateway), Some(setup))
+        (Worker::Here(Box::new(gateway)), Some(setup))
     };
     let served = async {
         let (input, output) = stdio_pipes();

@@ -34,6 +34,29 @@ struct ExecuteParams {
     limits: LimitsPatch,
     /// How many bytes a recording of the run may have, if there is to be one.
     max_recording: Option<ByteSize>,
+    /// Who asks, for the ledger.
+    #[serde(default)]
+    origin: Origin,
+}
+
+/// Who asks for a run.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Origin {
+    Run,
+    Serve,
+    #[default]
+    Daemon,
+}
+
+impl Origin {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Serve => "serve",
+            Self::Daemon => "daemon",
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -113,9 +136,9 @@ impl Service for GatewayService {
 }
 
 async fn execute(gateway: Gateway, limits: Limits, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ExecuteParams { code, limits: asked, max_recording } = parsed(&params)?;
+    let ExecuteParams { code, limits: asked, max_recording, origin } = parsed(&params)?;
     // Whoever may connect is the owner, who may raise a limit as on the command line.
-    let mut gateway = gateway.with_limits(asked.over(&limits));
+    let mut gateway = gateway.with_limits(asked.over(&limits)).with_origin(origin.as_str());
     if let Some(max) = max_recording {
         gateway = gateway.with_recording(max);
     }

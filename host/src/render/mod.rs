@@ -4,5 +4,6 @@ pub(crate) mod bench;
 pub(crate) mod import;
 pub(crate) mod outcome;
 pub(crate) mod progress;
+pub(crate) mod runs;
 pub(crate) mod servers;
 pub(crate) mod value;

@@ -85,6 +85,7 @@ fn execute_output() -> Value {
         "type": "object",
         "properties": {
             "ok": { "type": "boolean" },
+            "run": { "type": "string" },
             "value": { "description": "what the script returned" },
             "logs": {
                 "type": "array",

@@ -46,7 +46,7 @@ pub(crate) struct Server {
 
 /// Who does the work.
 pub(crate) enum Worker {
-    Here(Gateway),
+    Here(Box<Gateway>),
     Daemon(ThroughDaemon),
 }
 

@@ -42,7 +42,7 @@ impl ThroughDaemon {
                 let hint = "ask for less, or let the owner of belljar raise the limit in its configuration";
                 return Err(Failure::usage(fault.to_string(), hint));
             }
-            let params = json!({ "code": request.code, "limits": request.limits });
+            let params = json!({ "code": request.code, "limits": request.limits, "origin": "serve" });
             self.ask(&loaded, "execute", &params, cancelled).await
         };
         answered(asked.await)

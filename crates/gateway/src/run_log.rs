@@ -1,0 +1,274 @@
+//! What becomes of a run and of its calls in the ledger, and what views of the run hear of it.
+//!
+//! A call whose trusted effect is not read-only is written before it is sent, on its own path: after a crash the ledger says which calls may
+//! have happened. Read-only calls wait for nothing, and are written with the end of the run.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
+
+use belljar_ledger::{Call, CallEnd, CallState, Entry, Ledger, LedgerFault, RunEnd, RunStart};
+use belljar_model::{
+    ByteSize, Effect, ErrorKind, JsonText, Recorded, RunError, RunEvent, RunId, RunStep, ToolPath, Usage,
+};
+use rand::{TryRngCore as _, rngs::OsRng};
+use serde::Deserialize;
+use tokio::sync::broadcast;
+
+/// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes at a time.
+const WAITING_CALLS: usize = 256;
+
+/// Events that a slow listener may be behind. It loses what is older, and is told how much.
+const EVENTS: usize = 1024;
+
+/// Where runs are kept.
+#[derive(Clone)]
+pub struct RunLedger {
+    /// The ledger.
+    pub ledger: Arc<dyn Ledger>,
+    /// Whether nothing runs, and nothing that may change something is called, where it cannot be kept.
+    pub required: bool,
+    /// How many bytes the recording of a run may have, where recordings are kept.
+    pub max_recording: Option<ByteSize>,
+}
+
+/// Who is told of runs: the ledger, and whoever listens.
+pub(crate) struct Told {
+    pub(crate) ledger: Option<RunLedger>,
+    events: broadcast::Sender<RunEvent>,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self { ledger: None, events: broadcast::channel(EVENTS).0 }
+    }
+}
+
+impl Told {
+    /// The same with a ledger.
+    pub(crate) fn with(ledger: RunLedger) -> Self {
+        let Self { events, .. } = Self::default();
+        Self { ledger: Some(ledger), events }
+    }
+
+    /// What happens from now on.
+    pub(crate) fn events(&self) -> broadcast::Receiver<RunEvent> {
+        self.events.subscribe()
+    }
+}
+
+/// One run, as it is told.
+pub(crate) struct RunLog {
+    told: Arc<Told>,
+    start: RunStart,
+    clock: Instant,
+    calls: Mutex<Calls>,
+}
+
+#[derive(Default)]
+struct Calls {
+    /// Those without an intent whose answer has not come.
+    open: BTreeMap<u64, Call>,
+    /// Those that have ended.
+    ended: Vec<Call>,
+    /// Whether the run has.
+    is_over: bool,
+}
+
+impl RunLog {
+    /// Begins a run that `origin` asked for.
+    ///
+    /// # Errors
+    /// The ledger is required and cannot be written.
+    pub(crate) async fn begin(
+        told: &Arc<Told>,
+        origin: &'static str,
+        source: Option<&str>,
+    ) -> Result<Arc<Self>, RunError> {
+        let bits = OsRng.try_next_u64().map_err(|error| {
+            RunError::new(ErrorKind::Internal, format!("the system gave no random number to name the run by: {error}"))
+        })?;
+        let start = RunStart {
+            run: RunId::from_bits(bits),
+            at: SystemTime::now(),
+            origin,
+            source_bytes: source.map(|source| source.len() as u64),
+            source: source.and_then(|source| told.ledger.as_ref()?.ledger.digest(source.as_bytes())),
+        };
+        if let Some(RunLedger { ledger, required, .. }) = &told.ledger {
+            let entry = Entry::Begin(start.clone());
+            // What is not required has said itself that it failed.
+            let written = if *required { ledger.commit(entry).await } else { ledger.write(entry).await.or(Ok(())) };
+            written.map_err(|fault| {
+                RunError::new(ErrorKind::Config, format!("nothing was run: {fault}")).with_hint(fault.hint())
+            })?;
+        }
+        let log = Self { told: told.clone(), start, clock: Instant::now(), calls: Mutex::default() };
+        log.tell(RunStep::Begun { origin });
+        Ok(Arc::new(log))
+    }
+
+    /// How many bytes its recording may have, where it is kept.
+    pub(crate) fn max_recording(&self) -> Option<ByteSize> {
+        self.told.ledger.as_ref()?.max_recording
+    }
+
+    /// The name of the run.
+    pub(crate) fn run(&self) -> RunId {
+        self.start.run
+    }
+
+    /// Notes a call that is about to be sent, and keeps its intent first where it may change something.
+    ///
+    /// # Errors
+    /// The intent cannot be kept, and the ledger is required: the call must not be sent.
+    pub(crate) async fn sending(
+        self: &Arc<Self>,
+        number: u64,
+        tool: &ToolPath,
+        (effect, trusted): (Effect, Effect),
+        arguments: &JsonText,
+    ) -> Result<SentCall, LedgerFault> {
+        self.tell(RunStep::CallBegun { call: number, tool: tool.clone(), effect });
+        let has_intent = trusted != Effect::ReadOnly;
+        if let Some(RunLedger { ledger, required, .. }) = &self.told.ledger {
+            let text = arguments.as_str().as_bytes();
+            let call = Call {
+                number,
+                tool: tool.clone(),
+                effect,
+                trusted,
+                begun: self.clock.elapsed(),
+                arguments_bytes: text.len() as u64,
+                arguments: ledger.digest(text),
+                end: None,
+            };
+            if has_intent {
+                let kept = ledger.commit(Entry::Calls { run: self.run(), calls: vec![call] }).await;
+                if *required {
+                    kept?;
+                }
+            } else {
+                self.lock().open.insert(number, call);
+            }
+        }
+        self.tell(RunStep::Sent { call: number });
+        Ok(SentCall { log: self.clone(), number, has_intent, sent: Instant::now() })
+    }
+
+    /// Writes the end of the run, with the calls that wait for it.
+    pub(crate) async fn end(&self, error: Option<&RunError>, usage: &Usage, recording: Option<Recorded>) {
+        let Some(end) = self.over(error, usage, recording) else { return };
+        if let Some(RunLedger { ledger, .. }) = &self.told.ledger {
+            // It has said itself that it failed; the run is over all the same.
+            let _ = ledger.write(Entry::End(Box::new(end))).await;
+        }
+    }
+
+    /// The end of the run, once.
+    fn over(&self, error: Option<&RunError>, usage: &Usage, recording: Option<Recorded>) -> Option<RunEnd> {
+        let calls = {
+            let mut calls = self.lock();
+            if std::mem::replace(&mut calls.is_over, true) {
+                return None;
+            }
+            let mut ended = std::mem::take(&mut calls.ended);
+            ended.extend(std::mem::take(&mut calls.open).into_values());
+            ended
+        };
+        self.tell(RunStep::Ended { error: error.map(|error| error.kind) });
+        Some(RunEnd {
+            start: self.start.clone(),
+            took: self.clock.elapsed(),
+            error: error.map(|error| error.kind),
+            line: error.and_then(|error| error.line),
+            usage: usage.clone(),
+            calls,
+            recording,
+        })
+    }
+
+    fn tell(&self, step: RunStep) {
+        // Without a listener there is nobody to tell.
+        if self.told.events.receiver_count() > 0 {
+            let _ = self.told.events.send(RunEvent { run: self.run(), step });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RunLog {
+    fn drop(&mut self) {
+        // A run whose caller went away.
+        let error = RunError::new(ErrorKind::Cancelled, "the caller went away");
+        if let Some(end) = self.over(Some(&error), &Usage::default(), None)
+            && let Some(RunLedger { ledger, .. }) = &self.told.ledger
+            && !ledger.offer(Entry::End(Box::new(end)))
+        {
+            tracing::warn!(run = %self.run(), "the end of a cancelled run is not in the ledger, which has no room for it");
+        }
+    }
+}
+
+/// A call that has been sent.
+pub(crate) struct SentCall {
+    log: Arc<RunLog>,
+    number: u64,
+    has_intent: bool,
+    sent: Instant,
+}
+
+impl SentCall {
+    /// Notes how it ended. Whether it failed.
+    pub(crate) async fn ended(self, answer: Option<&JsonText>) -> bool {
+        let state = answer.map_or(CallState::Fault, |answer| match is_error(answer) {
+            true => CallState::ToolError,
+            false => CallState::Ok,
+        });
+        let (log, number) = (&self.log, self.number);
+        log.tell(RunStep::Answered { call: number, ok: state == CallState::Ok });
+        let has_failed = state != CallState::Ok;
+        let Some(RunLedger { ledger, .. }) = &log.told.ledger else { return has_failed };
+        let text = answer.map(|answer| answer.as_str().as_bytes());
+        let end = CallEnd {
+            state,
+            took: self.sent.elapsed(),
+            answer_bytes: text.map(|text| text.len() as u64),
+            answer: text.and_then(|text| ledger.digest(text)),
+        };
+        // Where a write fails the ledger says so itself, and the answer is there all the same.
+        if self.has_intent {
+            let _ = ledger.write(Entry::Answered { run: log.run(), number, end }).await;
+            return has_failed;
+        }
+        let full = {
+            let mut calls = log.lock();
+            let Some(call) = calls.open.remove(&number) else { return has_failed };
+            calls.ended.push(Call { end: Some(end), ..call });
+            (calls.ended.len() >= WAITING_CALLS).then(|| std::mem::take(&mut calls.ended))
+        };
+        if let Some(calls) = full {
+            let _ = ledger.write(Entry::Calls { run: log.run(), calls }).await;
+        }
+        has_failed
+    }
+}
+
+/// Whether a `CallToolResult` says that the tool failed. No tree is made of it.
+fn is_error(answer: &JsonText) -> bool {
+    #[derive(Deserialize)]
+    struct Said {
+        #[serde(default, rename = "isError")]
+        is_error: Option<bool>,
+    }
+    answer.as_str().contains("\"isError\"")
+        && serde_json::from_str::<Said>(answer.as_str()).is_ok_and(|said| said.is_error == Some(true))
+}
+
+/// How long closing a ledger is waited for.
+pub(crate) const CLOSING: Duration = Duration::from_secs(5);

@@ -1,0 +1,135 @@
+//! Runs as the ledger has them: a table of many, or one with its calls.
+
+use std::time::{Duration, SystemTime};
+
+use belljar_ledger::{CallState, KeptCall, KeptRun, RunState};
+use belljar_model::ByteSize;
+
+use crate::output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible_line};
+
+const HEADINGS: [&str; 7] = ["RUN", "STATE", "BEGAN", "TOOK", "CALLS", "BY", "ERROR"];
+const STATE: usize = 1;
+
+pub(crate) fn list(runs: &[KeptRun]) {
+    if runs.is_empty() {
+        output::remark("the ledger has no such runs");
+        return;
+    }
+    let rows: Vec<_> = runs.iter().map(cells).collect();
+    let mut widths = HEADINGS.map(|heading| heading.chars().count());
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let padded = |(cell, width): (&str, &usize)| format!("{cell:<width$}");
+    let heading: Vec<_> = HEADINGS.into_iter().zip(&widths).map(padded).collect();
+    output::print(format_args!("{STRONG}{}{STRONG:#}", heading.join("  ").trim_end()));
+    for (run, row) in runs.iter().zip(&rows) {
+        let style = style(run.state);
+        let cells = row.iter().map(String::as_str).zip(&widths).map(padded).enumerate();
+        let cells: Vec<_> =
+            cells.map(|(at, cell)| if at == STATE { format!("{style}{cell}{style:#}") } else { cell }).collect();
+        output::print(cells.join("  ").trim_end());
+        may_have_happened(run);
+    }
+}
+
+pub(crate) fn show(run: &KeptRun, calls: &[KeptCall]) {
+    let style = style(run.state);
+    output::print(format_args!("{STRONG}{}{STRONG:#}  {style}{}{style:#}", run.run, run.state.as_str()));
+    let row = |name: &str, value: String| output::print(format_args!("  {DIM}{name:<9}{DIM:#} {value}"));
+    row("began", format!("{} ({})", humantime::format_rfc3339_millis(run.at), ago(run.at)));
+    row("by", visible_line(&run.origin).into_owned());
+    if let Some(took) = run.took {
+        row("took", milliseconds(took));
+    }
+    if let Some(error) = &run.error {
+        let line = run.line.map(|line| format!(" at line {line}")).unwrap_or_default();
+        row("error", format!("{}{line}", visible_line(error)));
+    }
+    if let Some(bytes) = run.source_bytes {
+        row("source", size(bytes));
+    }
+    if let Some(computed) = run.computed {
+        row("script", milliseconds(computed));
+    }
+    if let Some(fuel) = run.fuel {
+        row("fuel", fuel.to_string());
+    }
+    if let Some(bytes) = run.peak_memory {
+        row("memory", size(bytes));
+    }
+    if let Some(bytes) = run.recording_bytes {
+        row("recording", format!("{}: belljar replay {}", size(bytes), run.run));
+    }
+    let widest = calls.iter().map(|call| call.tool.to_string().chars().count()).max().unwrap_or(0);
+    for call in calls {
+        let path = call.tool.to_string();
+        let (style, state) = match call.state {
+            CallState::Ok => (GOOD, "ok"),
+            CallState::ToolError => (ERROR, "failed"),
+            CallState::Fault if call.may_have_happened() => (WARNING, "no answer: it may have taken effect"),
+            CallState::Fault => (ERROR, "no answer"),
+            CallState::Sent if call.may_have_happened() => (WARNING, "sent, and no answer: it may have taken effect"),
+            CallState::Sent => (DIM, "sent, and no answer"),
+        };
+        output::print(format_args!(
+            "{DIM}{:>5}{DIM:#} {:<widest$}  {DIM}{:<9}  {:>9}  {:>9} in  {:>9} out{DIM:#}  {style}{state}{style:#}",
+            call.number,
+            visible_line(&path),
+            call.effect.as_str(),
+            call.took.map(milliseconds).unwrap_or_default(),
+            size(call.arguments_bytes),
+            call.answer_bytes.map(size).unwrap_or_default(),
+        ));
+    }
+    may_have_happened(run);
+}
+
+fn cells(run: &KeptRun) -> [String; HEADINGS.len()] {
+    let error = run.error.as_deref().map(|error| visible_line(error).into_owned());
+    [
+        run.run.to_string(),
+        run.state.as_str().to_owned(),
+        ago(run.at),
+        run.took.map(milliseconds).unwrap_or_else(|| "-".to_owned()),
+        run.calls.to_string(),
+        visible_line(&run.origin).into_owned(),
+        error.unwrap_or_default(),
+    ]
+}
+
+/// Says of an interrupted run what nobody knows.
+fn may_have_happened(run: &KeptRun) {
+    if run.state == RunState::Interrupted && run.unanswered > 0 {
+        let calls = if run.unanswered == 1 { "call" } else { "calls" };
+        output::print(format_args!(
+            "    {WARNING}{} {calls} may have taken effect: belljar runs show {}{WARNING:#}",
+            run.unanswered, run.run
+        ));
+    }
+}
+
+fn style(state: RunState) -> anstyle::Style {
+    match state {
+        RunState::Ok => GOOD,
+        RunState::Failed => ERROR,
+        RunState::Interrupted => WARNING,
+        RunState::Running => DIM,
+    }
+}
+
+/// Whole seconds: more of it is of no use.
+fn ago(at: SystemTime) -> String {
+    let ago = at.elapsed().unwrap_or_default();
+    format!("{} ago", humantime::format_duration(Duration::from_secs(ago.as_secs())))
+}
+
+fn milliseconds(took: Duration) -> String {
+    format!("{:.1} ms", took.as_secs_f64() * 1e3)
+}
+
+fn size(bytes: u64) -> String {
+    ByteSize::b(bytes).display().iec().to_string()
+}

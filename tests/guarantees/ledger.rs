@@ -1,0 +1,154 @@
+//! The ledger of runs: what is kept of each, what is not, and what survives a killed process, a file that is damaged and a folder that is
+//! not there.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    cancellation::{AMPLE, started},
+    dead_children::child,
+    support::Terminal,
+};
+
+const SECRET: &str = "a title that nobody else may read";
+
+fn state(terminal: &Terminal) -> PathBuf {
+    terminal.folder.path().join(".local/state/belljar")
+}
+
+/// The runs that `belljar runs` lists.
+fn runs(terminal: &Terminal, arguments: &[&str]) -> Vec<Value> {
+    let answer = terminal.belljar(&[&["runs", "--json"], arguments].concat());
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    answer.json()["runs"].as_array().unwrap().clone()
+}
+
+fn shown(terminal: &Terminal, run: &Value) -> Value {
+    let answer = terminal.belljar(&["runs", "show", run.as_str().unwrap(), "--json"]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    answer.json()
+}
+
+/// All bytes below a folder.
+fn bytes_below(folder: &Path) -> Vec<u8> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { bytes_below(&path) } else { fs::read(&path).unwrap() }).collect()
+}
+
+fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+#[test]
+fn a_run_is_listed_with_its_calls_and_no_value_of_it_is_on_the_disk() {
+    let terminal = Terminal::new();
+    let create =
+        format!("await demo.create_issue({{ project: 'atlas', title: '{SECRET}' }}); await demo.list_projects({{}});");
+    let outcome = terminal.belljar(&["run", "--json", "--code", &create]).json();
+    assert_eq!(outcome["ok"], true, "{outcome:#}");
+    let failed = terminal.belljar(&["run", "--json", "--code", &format!("null.{}", SECRET.replace(' ', "_"))]).json();
+    let called = terminal.belljar(&["call", "demo.list_projects", "--json"]).json();
+
+    let all = runs(&terminal, &[]);
+    let names: Vec<&Value> = all.iter().map(|run| &run["run"]).collect();
+    assert_eq!(names, [&called["run"], &failed["run"], &outcome["run"]], "{all:#?}");
+    assert_eq!(all.iter().map(|run| run["state"].as_str().unwrap()).collect::<Vec<_>>(), ["ok", "failed", "ok"]);
+    assert_eq!(all.iter().map(|run| run["origin"].as_str().unwrap()).collect::<Vec<_>>(), ["call", "run", "run"]);
+    assert_eq!(all[1]["error"], "exception");
+
+    let run = shown(&terminal, &outcome["run"]);
+    assert_eq!(run["fuel"], outcome["usage"]["fuel"]);
+    assert_eq!(run["source_bytes"], json!(create.len()));
+    let calls = run["calls"].as_array().unwrap();
+    let said = |name: &str| calls.iter().map(|call| call[name].as_str().unwrap()).collect::<Vec<_>>();
+    assert_eq!(said("tool"), ["create_issue", "list_projects"]);
+    assert_eq!(said("effect"), ["mutating", "read_only"]);
+    assert_eq!(said("state"), ["ok", "ok"]);
+    assert!(calls.iter().all(|call| call["arguments_digest"].as_str().unwrap().len() == 32), "{calls:#?}");
+
+    let only = |arguments: &[&str]| runs(&terminal, arguments).len();
+    assert_eq!(only(&["--failed"]), 1);
+    assert_eq!(only(&["--tool", "demo"]), 2);
+    assert_eq!(only(&["--tool", "demo.create_issue"]), 1);
+    assert_eq!(only(&["--effect", "external"]), 0);
+    assert_eq!(only(&["--since", "1h", "--limit", "2"]), 2);
+    assert_eq!(only(&["--since", "2999-01-01"]), 0);
+
+    let table = terminal.belljar(&["runs"]).stdout;
+    assert!(table.contains("RUN") && table.contains(names[0].as_str().unwrap()), "{table}");
+    let unknown = terminal.belljar(&["runs", "show", "r_0000000000000"]);
+    assert_eq!((unknown.code, unknown.stderr.contains("has no run")), (1, true), "{unknown:#?}");
+
+    let kept = bytes_below(&state(&terminal));
+    assert!(holds(&kept, "create_issue"), "this is where it is kept");
+    for value in [SECRET, &SECRET.replace(' ', "_")] {
+        assert!(!holds(&kept, value), "'{value}' is on the disk");
+    }
+}
+
+#[test]
+fn a_ledger_that_is_off_leaves_nothing() {
+    let terminal = Terminal::new();
+    terminal.file("belljar.toml", "[ledger]\nlevel = 'off'\n[servers.demo]\nbuiltin = 'demo'\n");
+    let outcome = terminal.belljar(&["run", "--config", "belljar.toml", "--json", "--code", "1 + 1"]).json();
+    assert_eq!(outcome["value"], 2);
+    assert!(outcome["run"].as_str().unwrap().starts_with("r_"), "{outcome:#}");
+    assert!(!state(&terminal).join("ledger.db").exists());
+    assert!(runs(&terminal, &[]).is_empty());
+}
+
+#[test]
+fn a_run_whose_process_was_killed_is_interrupted_and_its_call_may_have_happened() {
+    let terminal = Terminal::new();
+    let config = format!("[servers.hangs]\ncommand = '{}'\nargs = ['hang-call']\n", child().display());
+    terminal.file("belljar.toml", config);
+    let script = "await hangs[Object.keys(hangs)[0]]({})";
+    let mut run = started(&terminal, &["run", "--config", "belljar.toml", "--code", script]);
+    let deadline = Instant::now() + AMPLE;
+    let running = loop {
+        match runs(&terminal, &[]).into_iter().next() {
+            Some(running) if running["unanswered"] == 1 => break running,
+            other => assert!(Instant::now() < deadline, "the call was not written before it was sent: {other:?}"),
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(running["state"], "running");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let interrupted = shown(&terminal, &running["run"]);
+    assert_eq!(interrupted["state"], "interrupted");
+    assert_eq!(interrupted["calls"][0]["state"], "sent");
+    assert_eq!(interrupted["calls"][0]["trusted_effect"], "external");
+    let told = terminal.belljar(&["runs", "show", running["run"].as_str().unwrap()]).stdout;
+    assert!(told.contains("it may have taken effect"), "{told}");
+    // Another process that writes says so for good.
+    terminal.belljar(&["run", "--code", "1"]);
+    assert_eq!(runs(&terminal, &["--failed"])[0]["state"], "interrupted");
+}
+
+#[test]
+fn scripts_run_with_a_warning_where_the_ledger_cannot_be_written_and_not_where_it_is_required() {
+    let damaged = Terminal::new();
+    fs::create_dir_all(state(&damaged)).unwrap();
+    fs::write(state(&damaged).join("ledger.db"), "this is no database at all ".repeat(100)).unwrap();
+    let without = Terminal::new();
+    fs::create_dir_all(without.folder.path().join(".local")).unwrap();
+    without.file(".local/state", "a file is where the folder would be");
+    for (terminal, what) in [(damaged, "is damaged"), (without, "cannot be")] {
+        let call = "await demo.create_issue({ project: 'atlas', title: 'x' }); 2";
+        let answer = terminal.belljar(&["run", "--code", call]);
+        assert_eq!((answer.code, answer.stdout.as_str()), (0, "2\n"), "{answer:#?}");
+        assert!(answer.stderr.contains(what), "{answer:#?}");
+
+        terminal.file("belljar.toml", "[ledger]\nrequired = true\n[servers.demo]\nbuiltin = 'demo'\n");
+        let refused = terminal.belljar(&["run", "--config", "belljar.toml", "--json", "--code", call]);
+        assert_eq!((refused.code, refused.json()["error"]["kind"].as_str()), (2, Some("config")), "{refused:#?}");
+        assert!(refused.json()["error"]["message"].as_str().unwrap().contains("nothing was run"), "{refused:#?}");
+    }
+}
