@@ -1,0 +1,116 @@
+//! What a request carries to its handler: whose it is, and what it keeps alive.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use rmcp::{RoleServer, service::RequestContext};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Scope, sessions::Use};
+
+/// Who asks: the name of a token, whatever its secret is by now, or the owner at the socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    name: Arc<str>,
+    scopes: Arc<BTreeSet<Scope>>,
+}
+
+impl Principal {
+    /// One with these rights.
+    pub fn new(name: &str, scopes: BTreeSet<Scope>) -> Self {
+        Self { name: name.into(), scopes: Arc::new(scopes) }
+    }
+
+    /// Whoever runs the server. No token has this name.
+    #[cfg(unix)]
+    pub(crate) fn owner() -> Self {
+        Self::new("(owner)", BTreeSet::from([Scope::Admin]))
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Whether it may do this. Whoever may run all may run what only reads.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+            || self.scopes.contains(&Scope::Admin)
+            || scope == Scope::RunReadOnly && self.scopes.contains(&Scope::Run)
+    }
+
+    /// What it was given.
+    pub fn scopes(&self) -> impl Iterator<Item = Scope> {
+        self.scopes.iter().copied()
+    }
+}
+
+/// One request that was let in. As long as it is held, its session is in use, and the server waits for it before it ends.
+#[derive(Debug, Clone)]
+pub struct Admission(Arc<Held>);
+
+#[derive(Debug)]
+struct Held {
+    principal: Principal,
+    #[expect(dead_code, reason = "it is kept for its drop")]
+    session: Option<Use>,
+    #[expect(dead_code, reason = "it is kept for its drop")]
+    flight: Option<Flight>,
+    ending: CancellationToken,
+}
+
+impl Admission {
+    pub(crate) fn new(
+        principal: Principal,
+        session: Option<Use>,
+        flight: Option<Flight>,
+        ending: CancellationToken,
+    ) -> Self {
+        Self(Arc::new(Held { principal, session, flight, ending }))
+    }
+
+    /// That of the request which a handler has; absent where it did not come over HTTP. A handler has to hold its context while it works.
+    pub fn of(context: &RequestContext<RoleServer>) -> Option<&Self> {
+        context.extensions.get::<http::request::Parts>()?.extensions.get::<Self>()
+    }
+
+    /// Who asks.
+    pub fn principal(&self) -> &Principal {
+        &self.0.principal
+    }
+
+    /// Ends when the server is about to end and waits for this request no longer. The answer can still be sent.
+    pub async fn called_off(&self) {
+        self.0.ending.cancelled().await;
+    }
+}
+
+/// Counts what is under way.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Flights(watch::Sender<usize>);
+
+/// One of them, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Flight(watch::Sender<usize>);
+
+impl Flights {
+    pub(crate) fn begin(&self) -> Flight {
+        self.0.send_modify(|count| *count += 1);
+        Flight(self.0.clone())
+    }
+
+    /// How many there are, and each change of it.
+    pub(crate) fn count(&self) -> watch::Receiver<usize> {
+        self.0.subscribe()
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}

@@ -1,0 +1,42 @@
+//! Answers of our own: JSON, also for what is wrong.
+
+use std::{convert::Infallible, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
+use serde_json::{Value, json};
+
+pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// What is wrong, for people and programs.
+pub(crate) fn refused(status: StatusCode, message: &str) -> Answer {
+    of(status, &json!({ "error": message }))
+}
+
+/// What is wrong with a message, as JSON-RPC says it.
+pub(crate) fn rpc_error(status: StatusCode, id: Value, code: i32, message: &str) -> Answer {
+    of(status, &json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
+}
+
+/// A JSON document.
+pub(crate) fn of(status: StatusCode, body: &Value) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body.to_string())).boxed());
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// The same answer, after which the connection is closed.
+pub(crate) fn last(mut answer: Answer) -> Answer {
+    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+/// The same answer, with how long to wait.
+pub(crate) fn later(mut answer: Answer, wait: Duration) -> Answer {
+    answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs().max(1)));
+    answer
+}

@@ -1,0 +1,82 @@
+//! What whoever serves sets.
+
+use std::{net::SocketAddr, time::Duration};
+
+/// What a client may take. Each has the reason for its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections at once. 512: half of the files that a process may usually have open. Further ones wait to be accepted.
+    pub connections: usize,
+    /// Sessions at once. 1,024: some 50 KB each.
+    pub sessions: usize,
+    /// Sessions of one principal. 256: an office of agents with one token, and a quarter of all.
+    pub sessions_per_principal: usize,
+    /// How long a session is kept that nobody uses. Half an hour, as others have it; coming back costs one `initialize`.
+    pub idle: Duration,
+    /// How long a request's head may take, and a connection be idle between two. 15 seconds: heads are sent in one piece.
+    pub head: Duration,
+    /// How long a request's body may take. 15 seconds.
+    pub body: Duration,
+    /// The size of a body. 4 MiB: scripts have one at most.
+    pub body_bytes: usize,
+    /// What all bodies together may hold while they are read. 64 MiB.
+    pub bodies_bytes: usize,
+    /// How long a client may read nothing of what is written to it. 30 seconds: what waits for it is held for so long.
+    pub stalled: Duration,
+    /// Wrong tokens from one address in a minute, before it is told to wait. 10: a person's mistakes.
+    pub guesses: u32,
+    /// How long calls in flight may go on when the server is told to end. 10 seconds, as long as service managers wait at least.
+    pub grace: Duration,
+    /// How long cancelled calls and what is still to be written may take after that. 3 seconds.
+    pub farewell: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 512,
+            sessions: 1024,
+            sessions_per_principal: 256,
+            idle: Duration::from_secs(30 * 60),
+            head: Duration::from_secs(15),
+            body: Duration::from_secs(15),
+            body_bytes: 4 * 1024 * 1024,
+            bodies_bytes: 64 * 1024 * 1024,
+            stalled: Duration::from_secs(30),
+            guesses: 10,
+            grace: Duration::from_secs(10),
+            farewell: Duration::from_secs(3),
+        }
+    }
+}
+
+/// Limits, and the names that this server goes by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What a client may take.
+    pub limits: Limits,
+    /// Names in `Host` besides those of the loopback: a proxy's public name.
+    pub hosts: Vec<String>,
+    /// Values of `Origin` besides the server's own, each with scheme, host and port as a browser sends them.
+    pub origins: Vec<String>,
+}
+
+impl Options {
+    /// The server's own names and origins at this address are allowed, too.
+    #[must_use]
+    pub fn at(mut self, address: SocketAddr) -> Self {
+        let port = address.port();
+        let own = ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned);
+        let bound = (!address.ip().is_unspecified()).then(|| match address.ip() {
+            std::net::IpAddr::V4(ip) => ip.to_string(),
+            std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+        });
+        for host in own.into_iter().chain(bound) {
+            // Browsers leave the port of a scheme out.
+            let origin = if port == 80 { format!("http://{host}") } else { format!("http://{host}:{port}") };
+            self.origins.push(origin);
+            self.hosts.push(host);
+        }
+        self
+    }
+}

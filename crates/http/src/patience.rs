@@ -1,0 +1,84 @@
+//! A connection whose client has to go on reading.
+//!
+//! What a client does not read waits in its session, and holds up whatever else that session has to say. So a client that takes nothing for long loses its connection.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Instant, Sleep, sleep},
+};
+
+/// A connection that fails when nothing could be written for so long.
+pub(crate) struct Patient<S> {
+    stream: S,
+    patience: Duration,
+    /// Since when the client has taken nothing, where something waits for it.
+    waiting: bool,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl<S> Patient<S> {
+    pub(crate) fn new(stream: S, patience: Duration) -> Self {
+        Self { stream, patience, waiting: false, timer: Box::pin(sleep(patience)) }
+    }
+
+    /// Passes on what became of a write, or a timeout where it has been pending for too long.
+    fn judge<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.waiting = false;
+            return written;
+        }
+        if !self.waiting {
+            self.waiting = true;
+            self.timer.as_mut().reset(Instant::now() + self.patience);
+        }
+        ready!(self.timer.as_mut().poll(context));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing")))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.judge(written, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.judge(written, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.judge(flushed, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.judge(shut, context)
+    }
+}

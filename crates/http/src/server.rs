@@ -1,0 +1,189 @@
+//! Connections: how many, how they end, and how the server does.
+
+use std::{future::Future, io, sync::Arc, time::Duration};
+
+use hyper::{server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::ServerHandler;
+#[cfg(unix)]
+use tokio::net::UnixListener;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    task::JoinSet,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Options, Tokens,
+    front::{Client, Front},
+    patience::Patient,
+};
+
+/// How long to wait where a connection could not be accepted: there are no file descriptors left, as a rule.
+const AFTER_FAULT: Duration = Duration::from_millis(100);
+/// The head of a request. Clients send some hundred bytes, a token with claims some thousand.
+const HEAD_BYTES: usize = 32 * 1024;
+const HEADERS: usize = 64;
+/// Idle sessions are looked for so often, and more often where they are short.
+const REAP: Duration = Duration::from_secs(30);
+
+/// Where clients connect.
+#[derive(Debug)]
+pub enum Listener {
+    /// An address; each client has to show a token.
+    Tcp(TcpListener),
+    /// A socket in a folder that is the user's alone. Processes of other users are turned away, and those of this one need no token.
+    #[cfg(unix)]
+    Unix(UnixListener),
+}
+
+/// An MCP server over HTTP.
+pub struct Server<H> {
+    front: Arc<Front<H>>,
+}
+
+impl<H: ServerHandler> Server<H> {
+    /// A server of this handler, for whoever has one of these tokens.
+    pub fn new(handler: H, options: Options, tokens: watch::Receiver<Arc<Tokens>>) -> Self {
+        Self { front: Arc::new(Front::new(handler, options, tokens)) }
+    }
+
+    /// How many sessions there are, and each change of it.
+    pub fn sessions(&self) -> watch::Receiver<usize> {
+        self.front.sessions.count()
+    }
+
+    /// How many requests are under way, and each change of it.
+    pub fn in_flight(&self) -> watch::Receiver<usize> {
+        self.front.flights.count()
+    }
+
+    /// Serves until `told_to_end`. Calls in flight then have [`Limits::grace`](crate::Limits::grace) to end by themselves, are cancelled, and have
+    /// [`Limits::farewell`](crate::Limits::farewell) to be answered.
+    pub async fn serve(&self, listeners: Vec<Listener>, told_to_end: impl Future<Output = ()>) {
+        let front = &self.front;
+        let limits = front.options.limits.clone();
+        let (places, closing) = (Arc::new(Semaphore::new(limits.connections)), CancellationToken::new());
+        let mut accepting = JoinSet::new();
+        for listener in listeners {
+            accepting.spawn(accept(front.clone(), listener, places.clone(), closing.clone()));
+        }
+        let reaper = async {
+            let mut ticks = tokio::time::interval((limits.idle / 4).clamp(Duration::from_millis(10), REAP));
+            loop {
+                ticks.tick().await;
+                front.reap().await;
+            }
+        };
+        tokio::select! {
+            () = told_to_end => {}
+            () = reaper => {}
+        }
+        front.drain();
+        if timeout(limits.grace, none(front.flights.count())).await.is_err() {
+            front.calling_off.cancel();
+            let answered = timeout(limits.farewell, none(front.flights.count())).await;
+            answered.unwrap_or_else(|_| tracing::warn!("some calls did not end in time; their streams are closed"));
+        }
+        front.ending.cancel();
+        closing.cancel();
+        let closed = async { while accepting.join_next().await.is_some() {} };
+        if timeout(limits.farewell, closed).await.is_err() {
+            tracing::warn!("some connections did not end in time, and are closed");
+        }
+        accepting.shutdown().await;
+        front.sessions.give_up(std::time::Instant::now(), Duration::ZERO, |_| false);
+    }
+}
+
+/// Waits until nothing is counted.
+async fn none(mut count: watch::Receiver<usize>) {
+    // The sender lives as long as the server.
+    let _ = count.wait_for(|count| *count == 0).await;
+}
+
+/// Accepts connections until `closing`, then waits for those that there are. Until then requests are refused one by one, so that probes hear of it.
+async fn accept<H: ServerHandler>(
+    front: Arc<Front<H>>,
+    listener: Listener,
+    places: Arc<Semaphore>,
+    closing: CancellationToken,
+) {
+    let mut connections = JoinSet::new();
+    let accepting = async {
+        loop {
+            while connections.try_join_next().is_some() {}
+            // Nothing closes the semaphore.
+            let Ok(place) = places.clone().acquire_owned().await else { return };
+            if let Err(error) = listener.accept(&front, place, &closing, &mut connections).await {
+                tracing::warn!("a connection could not be accepted: {error}");
+                tokio::time::sleep(AFTER_FAULT).await;
+            }
+        }
+    };
+    tokio::select! {
+        () = closing.cancelled() => {}
+        () = accepting => {}
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+impl Listener {
+    async fn accept<H: ServerHandler>(
+        &self,
+        front: &Arc<Front<H>>,
+        place: OwnedSemaphorePermit,
+        closing: &CancellationToken,
+        connections: &mut JoinSet<()>,
+    ) -> io::Result<()> {
+        let (front, closing) = (front.clone(), closing.clone());
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, address) = listener.accept().await?;
+                // Answers are small, and whoever asked waits.
+                stream.set_nodelay(true)?;
+                connections.spawn(connection(front, stream, Client::At(address.ip()), closing, place));
+            }
+            #[cfg(unix)]
+            Self::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                let user = stream.peer_cred()?.uid();
+                if user != rustix::process::geteuid().as_raw() {
+                    tracing::warn!("a process of user {user} was turned away at the socket");
+                    return Ok(());
+                }
+                connections.spawn(connection(front, stream, Client::Owner, closing, place));
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn connection<H: ServerHandler, S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    front: Arc<Front<H>>,
+    stream: S,
+    client: Client,
+    closing: CancellationToken,
+    _place: OwnedSemaphorePermit,
+) {
+    let limits = &front.options.limits;
+    let stream = TokioIo::new(Patient::new(stream, limits.stalled));
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(HEAD_BYTES).max_headers(HEADERS);
+    let service = service_fn(|request| front.answer(client, request));
+    let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!("a connection ended: {error}");
+    }
+}
