@@ -39,6 +39,9 @@ pub struct Answer {
     /// What else the asker should know: a server that does not exist, a budget too small. Mostly nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Whether the text only names the unavailable servers: what was asked for was found in others.
+    #[serde(skip)]
+    pub(crate) is_brief_on_unavailable: bool,
     /// In a catalogue, each server with its count.
     #[serde(skip)]
     pub(crate) heads: Vec<Head>,
@@ -206,6 +209,16 @@ impl Answer {
         if self.omitted > 0 {
             let tools = if self.omitted == 1 { "1 more tool is" } else { &format!("{} more tools are", self.omitted) };
             let _ = writeln!(text, "{tools} left out: {}.", self.more);
+        }
+        if self.is_brief_on_unavailable && !self.unavailable.is_empty() {
+            let names = self.unavailable.iter().take(UNAVAILABLE_SHOWN);
+            let names: Vec<String> = names.map(|server| one_line(&server.server, SHOWN_NAME_CHARS)).collect();
+            let more = match self.unavailable.len().saturating_sub(UNAVAILABLE_SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let _ = writeln!(text, "Unavailable: {}{more} (search with server for the reason).", names.join(", "));
+            return text;
         }
         for server in self.unavailable.iter().take(UNAVAILABLE_SHOWN) {
             let _ = writeln!(text, "Unavailable: {}", server.to_text());

@@ -1,13 +1,15 @@
 //! Which tools a question is about, the best first.
 //!
-//! A path stands before a tool's exact name, that before the same name in another spelling, and that before words. Tools with equal scores
-//! stand in the order of their paths, so the same catalogue gives the same answer always.
+//! A path stands before a tool's exact name, that before the same name in another spelling, and that before words, also where several
+//! tools are named in one question. Tools with equal scores stand in the order of their paths, so the same catalogue gives the same
+//! answer always.
 
 use std::{cmp::Ordering, sync::Arc};
 
 use belljar_model::Effect;
 
 use crate::{
+    bounds::QUERY_WORDS,
     server::ServerCatalog,
     terms::{Term, Terms, terms},
     tool::Tool,
@@ -24,6 +26,9 @@ const CUTOFF: f64 = 0.2;
 
 /// The share of a question that the best tool must have something of. One with less is shown, and said to fit in part.
 const FITS: f64 = 0.45;
+/// The share of the words that tools have of which the best must have something to fit them, and how many they must be.
+const FITS_THE_REST: f64 = 0.75;
+const LEAST_WORDS: usize = 3;
 /// Tools that are shown where none fits.
 const SHOWN_OF_UNFIT: usize = 5;
 
@@ -35,6 +40,8 @@ pub(crate) struct Ranking<'a> {
     pub(crate) found: usize,
     /// The words that no tool has, where little is left of the question without them.
     pub(crate) missing: Vec<String>,
+    /// Whether the best tool has most of the other words, and several of them.
+    pub(crate) fits_the_rest: bool,
 }
 
 /// A tool that a question is about.
@@ -82,7 +89,7 @@ pub(crate) fn rank<'a>(
         worth_of_all += count_term(term, vocabulary, all, &mut tallies);
     }
     let worth_of_unknown = count(unknown.len()) * (1.0 + (count(tallies.len()) + 0.5) / 0.5).ln();
-    let tiers = tiers(text, vocabulary, all);
+    let Named { tiers, only: only_names } = named(text, vocabulary, all);
     let is_wanted = |number: usize| {
         let tool = vocabulary.tool(number, all);
         tool.is_some_and(|(server, tool)| wanted(server) && effect.is_none_or(|effect| effect == tool.effect()))
@@ -92,17 +99,20 @@ pub(crate) fn rank<'a>(
         .map(|(tool, tier)| Hit { tool: *tool, tier: *tier, score: 0.0, order: vocabulary.order(*tool) })
         .filter(|hit| is_wanted(hit.tool))
         .collect();
-    let named = |number: usize| tiers.iter().any(|(tool, _)| *tool == number);
+    let is_named = |number: usize| tiers.iter().any(|(tool, _)| *tool == number);
     for (tool, tally) in tallies.iter().enumerate() {
-        if tally.covered > 0.0 && !named(tool) && is_wanted(tool) {
+        if tally.covered > 0.0 && !is_named(tool) && is_wanted(tool) {
             let share = tally.covered / worth_of_all;
             let score = tally.score * (LEAST_COVERAGE + (1.0 - LEAST_COVERAGE) * share);
             hits.push(Hit { tool, tier: Tier::Words, score, order: vocabulary.order(tool) });
         }
     }
-    // Whoever writes a path wants this tool and no other.
-    if hits.iter().any(|hit| hit.tier == Tier::Path) {
+    // Whoever writes nothing but names of tools wants these and no others.
+    let strongest = hits.iter().map(|hit| hit.tier).max();
+    if strongest == Some(Tier::Path) && only_names {
         hits.retain(|hit| hit.tier == Tier::Path);
+    } else if strongest > Some(Tier::Words) && only_names && text.contains(char::is_whitespace) {
+        hits.retain(|hit| hit.tier > Tier::Words);
     }
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
     hits.retain(|hit| hit.tier > Tier::Words || hit.score >= best * CUTOFF);
@@ -115,15 +125,16 @@ pub(crate) fn rank<'a>(
     hits.sort_unstable_by(Hit::order);
     let covered = |hit: &Hit| tallies.get(hit.tool).map_or(0.0, |tally| tally.covered);
     let covered = hits.iter().take(SHOWN_OF_UNFIT).map(covered).fold(0.0, f64::max);
-    let is_named = hits.first().is_some_and(|hit| hit.tier > Tier::Words);
-    let fits = is_named || unknown.is_empty() || covered >= FITS * (worth_of_all + worth_of_unknown);
+    let has_name = hits.first().is_some_and(|hit| hit.tier > Tier::Words);
+    let fits = has_name || unknown.is_empty() || covered >= FITS * (worth_of_all + worth_of_unknown);
     if !fits {
         hits.truncate(SHOWN_OF_UNFIT);
         found = hits.len();
     }
     hits.truncate(asked);
     let tools = hits.iter().filter_map(|hit| vocabulary.tool(hit.tool, all)).map(|(_, tool)| tool);
-    Ranking { tools: tools.collect(), found, missing: if fits { Vec::new() } else { unknown } }
+    let fits_the_rest = terms.len() >= LEAST_WORDS && covered >= FITS_THE_REST * worth_of_all;
+    Ranking { tools: tools.collect(), found, missing: if fits { Vec::new() } else { unknown }, fits_the_rest }
 }
 
 impl Hit {
@@ -166,9 +177,42 @@ fn count(number: usize) -> f64 {
     f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// The tools that the question names, each once, and how.
-fn tiers(text: &str, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>]) -> Vec<(usize, Tier)> {
+/// The tools that a question names.
+struct Named {
+    /// Each once, and how it is named.
+    tiers: Vec<(usize, Tier)>,
+    /// Whether the question has nothing but names of tools.
+    only: bool,
+}
+
+/// The tools that the question names: as a whole, or among its words.
+fn named(text: &str, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>]) -> Named {
     let text = text.trim();
+    let whole = tiers(text, vocabulary, all);
+    if !whole.is_empty() {
+        return Named { tiers: whole, only: true };
+    }
+    let mut named = Named { tiers: Vec::new(), only: true };
+    for word in text.split(is_between_names).filter(|word| !word.is_empty()).take(QUERY_WORDS) {
+        // A plain word may be meant as a word, also where some tool is called so.
+        let is_name = word.contains(['_', '-', '.']) || word.chars().skip(1).any(char::is_uppercase);
+        let tools = if is_name { tiers(word, vocabulary, all) } else { Vec::new() };
+        named.only &= !tools.is_empty();
+        for (number, tier) in tools {
+            if named.tiers.iter().all(|(known, _)| *known != number) {
+                named.tiers.push((number, tier));
+            }
+        }
+    }
+    named
+}
+
+fn is_between_names(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, ',' | ';' | '(' | ')' | '/' | '"' | '\'' | '`')
+}
+
+/// The tools of which the text is the name, each once, and how.
+fn tiers(text: &str, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>]) -> Vec<(usize, Tier)> {
     let path = text.split_once('.');
     let whole = folded(text);
     let after = path.map(|(_, after)| folded(after)).unwrap_or_default();

@@ -66,7 +66,12 @@ impl Catalog {
         room.keep_for(&answer);
         if is_search {
             let limit = if query.limit.is_some() { limit } else { DEFAULT_RESULTS };
-            let Ranking { tools, found, missing } =
+            if let Some(server) = self.named_server(&text).filter(|server| *server.state() != ServerState::Ready) {
+                answer.unavailable.retain(|unavailable| unavailable.server == server.name());
+                answer.notes.push(format!("the tools of {} are not known", quoted(server.name())));
+                return answer;
+            }
+            let Ranking { tools, found, missing, fits_the_rest } =
                 rank(&text, self.vocabulary(), self.servers(), is_wanted, query.effect, limit);
             let detail = query.detail.unwrap_or(Detail::Brief);
             room.fill(&mut answer, &tools, found, detail, observed);
@@ -75,8 +80,9 @@ impl Catalog {
             if found == 0 {
                 answer.notes.push(self.nothing_found(&text, query));
             } else if !missing.is_empty() {
-                answer.notes.push(fits_in_part(&text, &missing));
+                answer.notes.push(fits_in_part(&text, &missing, fits_the_rest));
             }
+            answer.is_brief_on_unavailable = wanted.is_none() && !answer.results.is_empty();
             return answer;
         }
         let groups: Vec<(&ServerCatalog, Vec<&Tool>)> = (self.servers().iter())
@@ -93,6 +99,13 @@ impl Catalog {
         }
         answer.more = more(budget, query.limit, query, query.limit == Some(answer.results.len()));
         answer
+    }
+
+    /// The server of whose tools the text is a path.
+    fn named_server(&self, text: &str) -> Option<&Arc<ServerCatalog>> {
+        let (name, tool) = text.split_once('.')?;
+        let is_path = !tool.is_empty() && !text.contains(char::is_whitespace);
+        (self.server(name).or_else(|| self.namespace(name))).filter(|_| is_path)
     }
 
     fn no_such_server(&self, name: &str) -> String {
@@ -146,8 +159,8 @@ fn of_shared_state(answer: &Answer) -> Option<String> {
     ))
 }
 
-/// What is found has little to do with what was asked for.
-fn fits_in_part(text: &str, missing: &[String]) -> String {
+/// What is found has little to do with what was asked for, or with some of it.
+fn fits_in_part(text: &str, missing: &[String], fits_the_rest: bool) -> String {
     let is_missing = |word: &&str| split(word).iter().any(|word| missing.iter().any(|known| *known == stem(word)));
     let words: Vec<String> = text
         .split_whitespace()
@@ -155,7 +168,8 @@ fn fits_in_part(text: &str, missing: &[String]) -> String {
         .take(MISSING_SHOWN)
         .map(|word| quoted(&one_line(word, SHOWN_NAME_CHARS)))
         .collect();
-    format!("nothing fits well: no tool mentions {}; these match the rest", words.join(" or "))
+    let nothing = if fits_the_rest { "" } else { "nothing fits well: " };
+    format!("{nothing}no tool mentions {}; these match the rest", words.join(" or "))
 }
 
 fn has_effect(tool: &Tool, wanted: Option<Effect>) -> bool {

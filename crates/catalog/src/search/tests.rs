@@ -324,3 +324,45 @@ fn tools_of_a_server_that_keeps_state_say_so_and_how_to_call_them() {
         "{declaration}"
     );
 }
+
+#[test]
+fn several_names_in_one_question_are_found_and_nothing_else() {
+    let catalog = real();
+    let found = |text: &str| paths(&catalog.search(&Query { limit: Some(2), ..Query::new(text) }));
+    let both = ["memory.create_entities", "memory.create_relations"];
+    assert_eq!(found("create_entities create_relations"), both);
+    assert_eq!(found("memory.create_relations, memory.create_entities"), both);
+    // Beside other words, the tools that are named come first.
+    let mixed = paths(&catalog.search(&Query::new("put people into the graph with create_relations")));
+    assert_eq!(mixed.first().map(String::as_str), Some("memory.create_relations"));
+    assert!(mixed.len() > 1, "{mixed:?}");
+}
+
+#[test]
+fn a_server_that_is_unavailable_is_explained_where_it_matters() {
+    let mut servers =
+        catalog(&[("git", r#"[{"name": "git_log", "description": "Shows commits."}]"#)]).servers().to_vec();
+    let names = namespaces(&["sqlite"]).remove(0);
+    servers.push(Arc::new(ServerCatalog::unavailable(names, "it exited", "install it")));
+    let catalog = Catalog::new(servers);
+    let text = |query: &Query| catalog.search(query).to_text();
+    let brief = text(&Query::new("commits"));
+    assert!(brief.ends_with("Unavailable: sqlite (search with server for the reason).\n"), "{brief}");
+    let wanted = text(&Query { server: Some("sqlite".to_owned()), ..Query::new("query") });
+    assert!(wanted.ends_with("Unavailable: sqlite: it exited (install it)\n"), "{wanted}");
+    assert_eq!(
+        text(&Query::new("sqlite.read_query")),
+        "Note: the tools of \"sqlite\" are not known\nUnavailable: sqlite: it exited (install it)\n"
+    );
+    let nothing = text(&Query::new("zzzz"));
+    assert!(nothing.ends_with("Unavailable: sqlite: it exited (install it)\n"), "{nothing}");
+}
+
+#[test]
+fn a_word_that_no_tool_has_does_not_hide_that_the_rest_fits() {
+    let catalog = real();
+    let note = |text: &str| catalog.search(&Query::new(text)).notes.first().cloned().unwrap_or_default();
+    assert_eq!(note("list my slack channels").split(':').next(), Some("nothing fits well"));
+    let rest = note("git commit log uncommitted zzyzx qqfoo");
+    assert!(rest.starts_with("no tool mentions "), "{rest}");
+}
