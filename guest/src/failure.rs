@@ -9,7 +9,7 @@ use crate::{
     globals::{self, OwnProperty},
     source::{self, SyntaxFault},
     stack::{self, Frame},
-    values::inspect,
+    values::{inspect, plain},
     waits,
 };
 
@@ -17,6 +17,8 @@ use crate::{
 const MAX_MESSAGE: usize = 8 * 1024;
 /// What the engine says, as V8 does, of too many calls inside each other.
 const FULL_STACK: &str = "Maximum call stack size exceeded";
+/// Causes that are told of one error.
+const MAX_CAUSES: usize = 4;
 /// Functions that wait and are listed.
 const MAX_WAITING: usize = 10;
 
@@ -106,18 +108,58 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
     let operand = error.downcast_ref::<Error>().and_then(|error| error.operand_name(context));
     let frames = stack::frames(&globals::raw_stack(&error, context));
     let position = frames.first().map(|frame| frame.position);
-    let own_hint = globals::own_data_property(&error, js_string!("hint"), context).and_then(|hint| hint.as_string());
-    let hint = match own_hint {
-        Some(hint) => Some(bounded(&hint.to_std_string_lossy())),
+    let hint = match own_hint(&error, context) {
+        Some(hint) => Some(hint),
         None => globals::hint_for(&name, &message, operand.as_deref(), position, context),
     };
+    let (causes, hint_of_cause) = causes(&error, context);
     Failure {
         line: position.map(|position| position.line),
         column: position.map(|position| position.column),
         stack: stack::text(&frames),
-        hint,
-        ..plain(kind, &headline(&name, &message))
+        hint: hint.or(hint_of_cause),
+        ..plain(kind, &format!("{}{causes}", headline(&name, &message)))
     }
+}
+
+fn own_hint(error: &JsObject, context: &mut Context) -> Option<String> {
+    let hint = globals::own_data_property(error, js_string!("hint"), context)?.as_string()?;
+    Some(bounded(&hint.to_std_string_lossy()))
+}
+
+/// What an error says that it comes from, each with its line, and the hint of the first cause that has one.
+fn causes(error: &JsObject, context: &mut Context) -> (String, Option<String>) {
+    let mut text = String::new();
+    let mut found = None;
+    let mut error = error.clone();
+    for _ in 0..MAX_CAUSES {
+        // `Promise.any` fails of several.
+        let errors = globals::own_data_property(&error, js_string!("errors"), context);
+        let first = errors.and_then(|errors| plain::element(&errors.as_object()?, 0));
+        let (what, cause) = match (globals::own_data_property(&error, js_string!("cause"), context), first) {
+            (Some(cause), _) => ("caused by", cause),
+            (None, Some(first)) => ("the first", first),
+            (None, None) => break,
+        };
+        let Some(inner) = cause.as_object().filter(|object| object.is::<Error>()) else {
+            text.push_str(&format!("; {what}: {}", inspect::cell(&cause, false, context)));
+            break;
+        };
+        let (name, message) = name_and_message(&inner, context);
+        text.push_str(&format!("; {what}: {}", headline(&name, &message)));
+        let frames = stack::frames(&globals::raw_stack(&inner, context));
+        let position = frames.first().map(|frame| frame.position);
+        if let Some(position) = position {
+            text.push_str(&format!(" (line {})", position.line));
+        }
+        if found.is_none() {
+            let operand = inner.downcast_ref::<Error>().and_then(|inner| inner.operand_name(context));
+            found = own_hint(&inner, context)
+                .or_else(|| globals::hint_for(&name, &message, operand.as_deref(), position, context));
+        }
+        error = inner;
+    }
+    (text, found)
 }
 
 thread_local! {

@@ -233,7 +233,25 @@ async fn an_uncaught_tool_error_has_a_kind_of_its_own_and_the_place_of_the_call(
     let error = error_of(ErrorKind::Tool, "await Promise.all([box.echo({}), box.fail({})])").await;
     assert_eq!(error.message, "ToolError: it failed");
     let source = "try { await box.fail({}) } catch (e) { throw new Error('wrapped', { cause: e }) }";
-    assert_eq!(error_of(ErrorKind::Exception, source).await.message, "Error: wrapped");
+    let message = "Error: wrapped; caused by: ToolError: it failed (line 1)";
+    assert_eq!(error_of(ErrorKind::Exception, source).await.message, message);
+}
+
+#[tokio::test]
+async fn an_error_names_its_causes_with_their_lines_and_has_the_hint_of_the_first_that_has_one() {
+    let source =
+        "try {\n  null.a;\n} catch (e) {\n  throw new Error('outer', { cause: new Error('inner', { cause: e }) });\n}";
+    let error = error_of(ErrorKind::Exception, source).await;
+    let causes = "Error: outer; caused by: Error: inner (line 4); caused by: \
+                  TypeError: Cannot read properties of null (reading 'a') (line 2)";
+    assert_eq!(error.message, causes);
+    assert_eq!(error.line, Some(4), "{error:#?}");
+    let error = error_of(ErrorKind::Exception, "throw new Error('outer', { cause: { code: 5 } })").await;
+    assert_eq!(error.message, "Error: outer; caused by: { code: 5 }");
+    let source = "try { box.ecko() } catch (e) { throw new Error('outer', { cause: e }) }";
+    assert!(hint(&error_of(ErrorKind::Exception, source).await).contains("did you mean box.echo?"));
+    let round = "const e = new Error('a'); e.cause = e; throw e";
+    assert_eq!(error_of(ErrorKind::Exception, round).await.message.matches("caused by").count(), 4);
 }
 
 #[tokio::test]
@@ -262,7 +280,10 @@ async fn errors_of_the_script_s_own_making_are_named_as_it_names_them() {
         ("const e = new Error('x'); e.name = ''; throw e", "x"),
         ("throw new Error()", "Error"),
         ("throw Object.assign(new Error('x'), { message: 'y' })", "Error: y"),
-        ("throw new AggregateError([new Error('a'), new TypeError('b')], 'both')", "AggregateError: both"),
+        (
+            "throw new AggregateError([new Error('a'), new TypeError('b')], 'both')",
+            "AggregateError: both; the first: Error: a (line 1)",
+        ),
         ("throw new Error('line one\\nline two')", "Error: line one\nline two"),
     ] {
         assert_eq!(error_of(ErrorKind::Exception, source).await.message, message, "{source}");

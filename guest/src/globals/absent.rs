@@ -33,6 +33,11 @@ const ABSENT: &[(&[&str], &str)] = &[
         "there is no Blob in here: use text, or Uint8Array with TextEncoder and TextDecoder",
     ),
     (&["global", "self"], "globalThis is the global object in here"),
+    (
+        &["search_docs"],
+        "inside a script, tools.search(\"words\") finds tools, and tools.describe(\"server.tool\") shows one",
+    ),
+    (&["execute_code"], "this is inside of execute_code already: write the code here"),
     (&["window"], "there is no browser page in here: globalThis is the global object"),
     (
         &["document", "navigator", "location", "history", "DOMParser", "HTMLElement"],

@@ -19,7 +19,7 @@ const OF_PYTHON: [(&str, &str); 14] = [
 ];
 
 /// Methods that a value does not have in JavaScript, and what serves instead. `{}` is the value.
-const METHODS: [(&str, &str); 14] = [
+const METHODS: [(&str, &str); 31] = [
     ("strip", "this is JavaScript: write {}.trim()"),
     ("lstrip", "this is JavaScript: write {}.trimStart()"),
     ("rstrip", "this is JavaScript: write {}.trimEnd()"),
@@ -34,7 +34,33 @@ const METHODS: [(&str, &str); 14] = [
     ("keys", "of an object, Object.keys({}) gives the names"),
     ("values", "of an object, Object.values({}) gives the values"),
     ("entries", "of an object, Object.entries({}) gives the pairs"),
+    ("contains", "in JavaScript, of a text or an array: {}.includes(…)"),
+    ("has_key", "this is JavaScript: write 'key' in {}, or Object.hasOwn({}, 'key')"),
+    ("sum", "arrays have no sum: write {}.reduce((sum, x) => sum + x, 0)"),
+    ("max", "arrays have no max: write Math.max(...{})"),
+    ("min", "arrays have no min: write Math.min(...{})"),
+    ("first", "write {}[0]"),
+    ("last", "write {}.at(-1)"),
+    ("unique", "write [...new Set({})]"),
+    ("count", "write {}.filter((x) => …).length, or {}.split(part).length - 1 of a text"),
+    ("extend", "this is JavaScript: write {}.push(...others)"),
+    ("isdigit", "this is JavaScript: write /^\\d+$/.test({})"),
+    (
+        "format",
+        "this is JavaScript: write a template in back-ticks, `… ${value} …`; of a date, Intl.DateTimeFormat formats",
+    ),
+    (
+        "strftime",
+        "this is JavaScript: date.toISOString().slice(0, 10) is 2026-03-04; new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric' }).format(date) is March 4",
+    ),
+    ("strptime", "this is JavaScript: write new Date(text)"),
+    ("isoformat", "this is JavaScript: write date.toISOString()"),
+    ("length", "length is no method: write {}.length"),
+    ("size", "size is no method: write {}.length of an array or a text, {}.size of a Map or Set"),
 ];
+
+/// The longest expression that is repeated.
+const MAX_OBJECT: usize = 60;
 
 /// For those who expect the result as the protocol has it.
 pub(super) const OWN_VALUE: &str = "a call returns the tool's own value, without `content[0].text` around it: use the result as it is; \
@@ -49,7 +75,7 @@ const NO_THIS: &str = "`this` is undefined in a function that is called without 
                        `() => object.method()`";
 
 /// Methods that only arrays have.
-const OF_ARRAYS: [&str; 18] = [
+pub(super) const OF_ARRAYS: [&str; 18] = [
     "map",
     "filter",
     "forEach",
@@ -71,7 +97,7 @@ const OF_ARRAYS: [&str; 18] = [
 ];
 
 /// Methods that only strings have.
-const OF_STRINGS: [&str; 18] = [
+pub(super) const OF_STRINGS: [&str; 18] = [
     "split",
     "trim",
     "replace",
@@ -91,6 +117,11 @@ const OF_STRINGS: [&str; 18] = [
     "localeCompare",
     "search",
 ];
+
+/// Whether a method is one that is known from elsewhere, or of a response of HTTP.
+pub(super) fn is_of_elsewhere(method: &str) -> bool {
+    METHODS.iter().any(|(name, _)| *name == method)
+}
 
 /// What a name is in JavaScript that another language has.
 pub(super) fn of_name(name: &str) -> Option<&'static str> {
@@ -179,14 +210,16 @@ fn of_nothing(message: &str, operand: &str) -> Option<String> {
 }
 
 /// Whether an expression is nothing but names and indices.
-fn is_plain(expression: &str) -> bool {
+pub(super) fn is_plain(expression: &str) -> bool {
     expression.chars().all(|character| character.is_alphanumeric() || "_$.[]".contains(character))
 }
 
 fn of_method(callee: &str) -> Option<String> {
     let (object, method) = callee.rsplit_once('.')?;
     if let Some((_, advice)) = METHODS.iter().find(|(name, _)| *name == method) {
-        return Some(advice.replace("{}", object));
+        // What has no name, or a long one, is called `x`.
+        let shown = if object.contains("(intermediate value)") || object.len() > MAX_OBJECT { "x" } else { object };
+        return Some(advice.replace("{}", shown));
     }
     if OF_ARRAYS.contains(&method) {
         return Some(format!(

@@ -14,7 +14,7 @@ use boa_engine::{
 use super::{
     CallSite,
     namespace::{self, ToolRef},
-    own_data_property, put_hidden, tool_error,
+    own_data_property, put_hidden, results, tool_error,
     tool_error::{located, refused},
 };
 use crate::{
@@ -82,11 +82,13 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
 pub(crate) fn answer(call: Call, result: Result<String, CallError>, context: &mut Context) -> JsResult<()> {
     let Call { tool, site, settle, raw } = call;
     let settled = match result {
-        Ok(text) if raw => decoded(&tool, &text, context),
-        Ok(text) => match structured_content(&text) {
-            Some(structured) => decoded(&tool, structured, context),
-            None => decoded(&tool, &text, context).and_then(|result| value_of(&tool, site, result, context)),
-        },
+        Ok(text) => {
+            let value = value_in(&tool, raw, site, &text, context);
+            if value.is_ok() {
+                results::keep(tool, raw, text);
+            }
+            value
+        }
         Err(error) if error.refused => Err(refused(site, &error.message, error.hint.as_deref(), context)?),
         Err(error) => {
             let (message, hint) = (&error.message, error.hint.as_deref());
@@ -99,6 +101,21 @@ pub(crate) fn answer(call: Call, result: Result<String, CallError>, context: &mu
             let reason = error.into_opaque(context)?;
             settle.reject.call(&JsValue::undefined(), &[reason], context).map(|_| ())
         }
+    }
+}
+
+/// What a script gets of an answer.
+pub(super) fn value_in(
+    tool: &ToolRef,
+    raw: bool,
+    site: CallSite,
+    text: &str,
+    context: &mut Context,
+) -> JsResult<JsValue> {
+    match structured_content(text).filter(|_| !raw) {
+        Some(structured) => decoded(tool, structured, context),
+        None if raw => decoded(tool, text, context),
+        None => decoded(tool, text, context).and_then(|result| value_of(tool, site, result, context)),
     }
 }
 

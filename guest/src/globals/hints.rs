@@ -2,8 +2,11 @@
 
 use boa_engine::{Context, property::PropertyKey};
 
-use super::{absent, advice, call, namespace};
+use super::{absent, advice, call, namespace, shape};
 use crate::source::{self, Position};
+
+/// The object that finds and calls tools.
+const TOOLS: &str = "tools";
 
 /// What a script that succeeded may have got wrong: a promise of a tool that it took for the result.
 pub(crate) fn warning() -> Option<String> {
@@ -26,7 +29,13 @@ pub(crate) fn hint_for(
     }
     if name != "ReferenceError" {
         let cause = match name {
-            "TypeError" => source::hint_for_promise(position, &namespace::globals()),
+            "TypeError" => hidden(message, operand)
+                .or_else(|| of_tools(message, operand))
+                .or_else(|| source::hint_for_promise(position, &namespace::globals())),
+            "SyntaxError" if message.ends_with("[object Promise]") => {
+                let promise = source::hint_for_promise(position, &namespace::globals());
+                promise.or_else(|| source::hint_for_parsing(position, &namespace::globals()))
+            }
             "SyntaxError" => source::hint_for_parsing(position, &namespace::globals()),
             _ => None,
         };
@@ -34,7 +43,14 @@ pub(crate) fn hint_for(
             let reads_whole = name == "TypeError" && message.contains("undefined") && source::reads_whole_result();
             reads_whole.then(|| advice::OWN_VALUE.to_owned())
         };
-        return cause.or_else(reads_whole).or_else(|| advice::of_message(name, message, operand));
+        let mut of_shape = || (name == "TypeError").then(|| shape::hint(message, operand, position, context))?;
+        return cause
+            .or_else(reads_whole)
+            .or_else(&mut of_shape)
+            .or_else(|| advice::of_message(name, message, operand));
+    }
+    if let Some(name) = quoted(message, "Cannot access '").filter(|_| message.ends_with("before initialization")) {
+        return Some(before_declaration(name));
     }
     let name = message.strip_suffix(" is not defined")?;
     if let Some(advice) = advice::of_name(name) {
@@ -55,8 +71,61 @@ pub(crate) fn hint_for(
         Some(near) if is_assigned => Some(format!("declare it with `let {name} = …`; or did you mean {near}?")),
         None if is_assigned => Some(format!("a variable is declared before it is set: `let {name} = …`")),
         Some(near) => Some(format!("did you mean {near}?")),
-        None => Some(format!("the servers here are: {}", namespace::servers().join(", "))),
+        None => Some(format!(
+            "this script does not declare {name}, and nothing is kept from one run to the next: what an earlier run had, this one \
+             must get again; {}",
+            the_servers()
+        )),
     }
+}
+
+fn the_servers() -> String {
+    format!("the servers here are: {}", namespace::servers().join(", "))
+}
+
+fn quoted<'m>(message: &'m str, before: &str) -> Option<&'m str> {
+    message.strip_prefix(before)?.split_once('\'').map(|(name, _)| name)
+}
+
+/// A variable that is used before it is set: most often one that is named after the server that is called for its value.
+fn before_declaration(name: &str) -> String {
+    let line = source::declared_at(name).map_or_else(String::new, |line| format!(" in line {line}"));
+    if namespace::globals().contains(name) || name == TOOLS {
+        let what = if name == TOOLS { "the object that finds and calls tools" } else { "the server" };
+        return format!(
+            "the variable {name}{line} hides {what} of this name: give it another name, as in `const {name}Result = …`"
+        );
+    }
+    format!(
+        "{name} is declared{line}, and has no value before that line is done: use it after it, or give one of the two another name"
+    )
+}
+
+/// The name of what a script has in the place of a server.
+fn hidden(message: &str, operand: Option<&str>) -> Option<String> {
+    let expression = message.strip_suffix(" is not a function").or(operand)?;
+    let end = expression.find(|character: char| !character.is_alphanumeric() && !"_$".contains(character));
+    let root = expression.get(..end.unwrap_or(expression.len()))?;
+    let is_hidden = namespace::globals().contains(root) || root == TOOLS;
+    let line = source::declared_at(root).filter(|_| is_hidden)?;
+    let what = if root == TOOLS { "the object that finds and calls tools" } else { "the server" };
+    Some(format!("line {line} declares a {root} of its own, which hides {what} of this name: give it another name"))
+}
+
+/// What is read of `tools` that is not there.
+fn of_tools(message: &str, operand: Option<&str>) -> Option<String> {
+    let expression = message.strip_suffix(" is not a function").or(operand)?;
+    let member = expression.strip_prefix("tools.")?;
+    let member = member.split(['.', '[', '(']).next()?;
+    let globals = namespace::globals();
+    if let Some(server) = nearest(member, globals.iter().map(String::as_str)) {
+        return Some(format!("the servers are global objects: call {server}.tool(…), without `tools.` before it"));
+    }
+    Some(format!(
+        "tools has list, search, describe, call and raw; a tool is called by its server, as in server.{member}(…), or as \
+         tools.call(\"server.{member}\", {{ … }}); {}",
+        the_servers()
+    ))
 }
 
 fn globals(context: &mut Context) -> Vec<String> {

@@ -11,6 +11,8 @@ mod hints;
 mod intl;
 mod namespace;
 mod originals;
+mod results;
+mod shape;
 mod timers;
 mod tool_error;
 mod tools;

@@ -38,6 +38,13 @@ pub(crate) struct ToolRef {
     pub(super) name: String,
 }
 
+impl ToolRef {
+    /// Whether both are one tool, under whatever name.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.namespace == other.namespace && self.entry == other.entry
+    }
+}
+
 /// Never a property, whatever a server calls its tools: it would make the namespace a promise. `tools.call` reaches such a tool.
 const NEVER_BOUND: &str = "then";
 
@@ -143,6 +150,16 @@ pub(super) fn servers() -> Vec<String> {
 /// The names of all globals that hold a namespace.
 pub(super) fn globals() -> BTreeSet<String> {
     RUN.with_borrow(|run| run.servers.iter().flat_map(|server| server.globals.iter().cloned()).collect())
+}
+
+/// The name of the server that goes by a name: its own, or that of one of its globals.
+pub(super) fn server_of(name: &str) -> Option<String> {
+    RUN.with_borrow(|run| {
+        let exact = run.servers.iter().find(|server| server.name == name);
+        let found =
+            exact.or_else(|| run.servers.iter().find(|server| server.globals.iter().any(|other| other == name)));
+        found.map(|server| server.name.clone())
+    })
 }
 
 /// The tool of a path. A server also goes by the names of its globals.

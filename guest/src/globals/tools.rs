@@ -1,6 +1,6 @@
 //! `tools`: what there is to call, as data, and calls by path.
 
-use boa_engine::{Context, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string};
+use boa_engine::{Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string};
 
 use super::{call::call, namespace};
 use crate::{glass::belljar::sandbox::catalog, values::decode};
@@ -56,8 +56,33 @@ fn search(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
 
 fn describe(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let path = path("tools.describe", arguments)?;
-    let answer = catalog::describe(&question(&path)).map_err(refused)?;
+    let answer = match catalog::describe(&question(&path)) {
+        Ok(answer) => answer,
+        Err(message) => return Err(undescribed(&path.to_std_string_lossy(), message, context)),
+    };
     decode::decode(&answer, context).map(|decoded| decoded.value)
+}
+
+/// The error of a path that leads to no tool, with the nearest one.
+fn undescribed(path: &str, message: String, context: &mut Context) -> JsError {
+    let Some((server, tool)) = path.split_once('.') else {
+        let hint = match namespace::server_of(path) {
+            Some(server) => format!("{path} is a server: tools.list({server:?}) names its tools"),
+            None => format!("a path is \"server.tool\"; the servers here are: {}", namespace::servers().join(", ")),
+        };
+        return super::with_hint(&message, &hint, context);
+    };
+    let hint = match namespace::find(server, tool, context) {
+        Ok(_) => None,
+        Err(error) => error
+            .as_opaque()
+            .and_then(JsValue::as_object)
+            .and_then(|error| super::own_data_property(&error, js_string!("hint"), context)?.as_string()),
+    };
+    match hint {
+        Some(hint) => super::with_hint(&message, &hint.to_std_string_lossy(), context),
+        None => refused(message),
+    }
 }
 
 fn by_path(name: &str, raw: bool, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
@@ -81,6 +106,6 @@ fn question(text: &JsString) -> String {
     text.to_std_string_lossy().chars().take(MAX_QUESTION).collect()
 }
 
-fn refused(message: String) -> boa_engine::JsError {
+fn refused(message: String) -> JsError {
     JsNativeError::typ().with_message(message).into()
 }

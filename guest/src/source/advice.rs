@@ -10,6 +10,13 @@ pub(super) fn hint(source: &str, message: &str, position: Option<Position>) -> O
     if ["f\"", "f'"].iter().any(|mark| has_word(line, mark)) {
         return Some("JavaScript has no f-strings: write a template in back-ticks, `… ${value} …`".to_owned());
     }
+    if begins_with_hash(line, message, position) {
+        return Some("a comment begins with `//` in JavaScript".to_owned());
+    }
+    if message.contains("found `for`") && has_word(line, "for ") && line.contains(" in ") {
+        let advice = "this is Python's way to make a list; write list.filter((x) => …).map((x) => …)";
+        return Some(advice.to_owned());
+    }
     if trimmed.ends_with(':') && ["for", "if", "while", "else", "elif", "def", "try", "with", "class"].contains(&first)
     {
         let advice = "this is Python; in JavaScript: `for (const x of list) { … }`, `if (condition) { … }`, `function f(x) { … }`";
@@ -26,6 +33,14 @@ pub(super) fn hint(source: &str, message: &str, position: Option<Position>) -> O
         return Some(advice.to_owned());
     }
     None
+}
+
+/// Whether what is wrong at a place is a `#` before it that begins a comment.
+fn begins_with_hash(line: &str, message: &str, position: Option<Position>) -> bool {
+    let Some(column) = position.and_then(|position| usize::try_from(position.column).ok()) else { return false };
+    // `#name` is a private member, after which there can only be `in`.
+    message.starts_with("Expected `in` but found")
+        || (message.starts_with("Invalid Character") && line.chars().take(column).any(|character| character == '#'))
 }
 
 /// Whether a mark begins somewhere that is not inside of a word.

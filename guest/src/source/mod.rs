@@ -17,6 +17,7 @@ mod loops;
 mod merged;
 mod parsed;
 mod positions;
+mod provenance;
 mod reading;
 mod refuse;
 mod scopes;
@@ -38,7 +39,8 @@ use oxc::{
 
 pub(crate) use parsed::hint as hint_for_parsing;
 pub(crate) use positions::{Origin, Position, original};
-pub(crate) use reading::{declared_names, reads_whole_result, thrown_value};
+pub(crate) use provenance::{Provenance, Step, provenance};
+pub(crate) use reading::{declared_at, declared_names, reads_whole_result, thrown_value};
 pub(crate) use scopes::{is_assigned, out_of_scope};
 use shape::Shaped;
 pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};

@@ -23,6 +23,23 @@ pub(crate) fn declared_names() -> BTreeSet<String> {
     with_program(|_, program| Some(names(program))).unwrap_or_default()
 }
 
+/// The line of the first declaration of a name.
+pub(crate) fn declared_at(name: &str) -> Option<u32> {
+    struct First<'n>(&'n str, Option<Span>);
+    impl<'a> Visit<'a> for First<'_> {
+        fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
+            if identifier.name == self.0 {
+                self.1.get_or_insert(identifier.span);
+            }
+        }
+    }
+    with_program(|source, program| {
+        let mut first = First(name, None);
+        first.visit_program(program);
+        Some(Position::of_offset(source, first.1?.start as usize).line)
+    })
+}
+
 /// Whether the script reads a result as the protocol has it, of a call that gives the tool's own value.
 pub(crate) fn reads_whole_result() -> bool {
     with_source(|source| source.contains(".content[0].text") && !source.contains("tools.raw"))

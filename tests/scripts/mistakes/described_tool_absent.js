@@ -1,0 +1,1 @@
+return tools.describe('memory.read_grap').signature;

@@ -1,0 +1,2 @@
+const { items } = await memory.read_graph({});
+return items.map((item) => item.name);

@@ -1,0 +1,2 @@
+const graph = await memory.read_graph({});
+return graph.nodes.length;

@@ -1,0 +1,2 @@
+const limit = 10; #how many at most
+return limit;

@@ -1,0 +1,1 @@
+return await search_docs({ query: 'read a file' });

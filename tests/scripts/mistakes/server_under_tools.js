@@ -1,0 +1,1 @@
+return await tools.memory.read_graph({});

@@ -1,0 +1,2 @@
+const memory = await memory.read_graph({});
+return memory.entities.length;

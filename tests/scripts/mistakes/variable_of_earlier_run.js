@@ -1,0 +1,1 @@
+return savedEntities.map((entity) => entity.name);
