@@ -152,7 +152,14 @@ fn a_search_names_the_unavailable_servers_with_their_reasons_and_finds_the_tools
 
     let text = terminal.belljar(&["search", "gives its arguments back", "--config", &config]).stdout;
     assert!(text.contains("alive.echo"), "{text}");
+    let names: Vec<_> = dead().iter().map(|(name, ..)| *name).collect();
+    assert!(
+        text.contains(&format!("Unavailable: {} (search with server for the reason).", names.join(", "))),
+        "{text}"
+    );
     let (name, _, reason, hint) = dead().remove(0);
+    let asked = terminal.belljar(&["search", "gives its arguments back", "--server", name, "--config", &config]);
+    let text = asked.stdout;
     assert!(text.contains(&format!("Unavailable: {name}: {reason}")) && text.contains(hint), "{text}");
 }
 
