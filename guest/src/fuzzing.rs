@@ -73,7 +73,7 @@ pub fn script_source(data: &[u8]) {
     }
     for place in [None, source::original(2, 1), source::original(3, 5), source::original(lines, 9)] {
         let servers = source::declared_names();
-        let _ = (source::hint_for_parsing(place, &servers), source::hint_for_promise(place, &servers));
+        let _ = (source::hint_for_parsing(place, None, &servers), source::hint_for_promise(place, &servers));
     }
     source::thrown_value().into_iter().for_each(within);
 }
@@ -98,7 +98,7 @@ pub fn json_decode(data: &[u8]) {
         let again = serde_json::from_str::<Value>(&written).expect("what leaves the jar is JSON");
         let Err(fault) = &reference else {
             assert!(reference.as_ref().is_ok_and(|read| agrees(&again, read)), "{written}");
-            let written = encode::text(&parsed, encode::Replacer::None, String::new(), ours);
+            let written = encode::text(&parsed.value, encode::Replacer::None, String::new(), ours);
             let written = written.expect("it was parsed").expect("a value").to_std_string_escaped();
             let again = serde_json::from_str::<Value>(&written);
             assert!(again.is_ok(), "{written}");

@@ -103,6 +103,7 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     };
     // Also of a run that fails: what nobody looked at may be why.
     report_rejections(context);
+    globals::report_rounded();
     outcome
 }
 

@@ -135,3 +135,31 @@ pub(crate) async fn a_key_that_is_called_proto_is_a_key() {
         json!([["__proto__", "a"], "no", true])
     );
 }
+
+#[tokio::test]
+async fn what_json_parse_rounds_is_said_once_with_its_place_and_number() {
+    let text = r#"'{"rows":[{"id":9007199254740993},{"id":-9007199254740995,"safe":9007199254740992}]}'"#;
+    let outcome = run_on("1", &format!("const text = {text};\nJSON.parse(text);\nJSON.parse(text).rows[0].id")).await;
+    assert_eq!(outcome.result.as_ref().unwrap().as_str(), "9007199254740992");
+    assert_eq!(
+        warnings(&outcome),
+        [
+            "JSON.parse rounded 4 integers beyond 2^53, which a number cannot hold: first 9007199254740993 at $.rows[0].id (line 2); \
+          tools.parse(text) gives such integers as strings of their digits"
+        ]
+    );
+    let outcome = run_on("1", &format!("JSON.parse({text}).none.x")).await;
+    assert!(
+        outcome.result.is_err() && warnings(&outcome)[0].starts_with("JSON.parse rounded 2 integers"),
+        "{outcome:#?}"
+    );
+    // What keeps its digits is not worth a word, nor what the author sees to.
+    for source in [
+        "JSON.parse('[9007199254740991, 9007199254740992, 100000000000000000000, 1.5, 1e400, -0]')",
+        "JSON.parse('[9007199254740993]', (key, value, { source }) => (source ? BigInt(source) : value))[0] - 1n + ''",
+        "tools.parse('[9007199254740993]')",
+    ] {
+        let outcome = run_on("1", source).await;
+        assert!(outcome.is_ok() && warnings(&outcome).is_empty(), "{source}\n{outcome:#?}");
+    }
+}

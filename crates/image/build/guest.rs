@@ -29,7 +29,10 @@ pub(crate) fn component() -> PathBuf {
     for input in ["src", "patches", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
         println!("cargo::rerun-if-changed={}", guest.join(input).display());
     }
-    println!("cargo::rerun-if-changed={}", repository.join("wit").display());
+    // What it shares with the host.
+    for input in ["wit", "crates/notation"] {
+        println!("cargo::rerun-if-changed={}", repository.join(input).display());
+    }
 
     require_target(&guest);
     let profile = env::var(PROFILE_VARIABLE).unwrap_or_else(|_| "release".to_owned());

@@ -8,7 +8,7 @@ use boa_gc::{Finalize, Trace};
 
 use super::replace;
 use crate::{
-    globals::{enumerable_keys, is_array_or_revoked},
+    globals::{self, enumerable_keys, is_array_or_revoked},
     values::{
         decode::{self, Record},
         encode,
@@ -39,8 +39,16 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
 
 fn parse(_: &JsValue, arguments: &[JsValue], delete: &Delete, context: &mut Context) -> JsResult<JsValue> {
     let text = arguments.get_or_undefined(0).to_string(context)?;
-    let Some(reviver) = arguments.get_or_undefined(1).as_callable() else { return decode::parse(&text, context) };
-    let (value, record) = match decode::parse_with_record(&text, MAX_DEPTH_TO_REVIVE, context)? {
+    let Some(reviver) = arguments.get_or_undefined(1).as_callable() else {
+        let decoded = decode::parse(&text, context).inspect_err(|_| globals::not_json(&text))?;
+        if decoded.large.count > 0 {
+            globals::rounded(&decoded.large, context);
+        }
+        return Ok(decoded.value);
+    };
+    let parsed =
+        decode::parse_with_record(&text, MAX_DEPTH_TO_REVIVE, context).inspect_err(|_| globals::not_json(&text));
+    let (value, record) = match parsed? {
         Ok(parsed) => parsed,
         Err(depth) => return Err(too_deep(&format!("the JSON text nests {depth} levels deep"))),
     };

@@ -16,6 +16,7 @@ use super::{
     namespace::{self, ToolRef},
     own_data_property, put_hidden, results, tool_error,
     tool_error::{located, refused},
+    unread,
 };
 use crate::{
     glass::belljar::sandbox::{
@@ -255,7 +256,9 @@ fn value_of(tool: &ToolRef, site: CallSite, result: JsValue, context: &mut Conte
     {
         return Ok(value);
     }
-    Ok(JsString::from(text.as_str()).into())
+    let text = JsString::from(text.as_str());
+    unread::gave_text(tool, &text);
+    Ok(text.into())
 }
 
 /// The texts of all content blocks, a line each, if there are any and there is nothing but text.

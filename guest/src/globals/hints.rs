@@ -2,7 +2,7 @@
 
 use boa_engine::{Context, property::PropertyKey};
 
-use super::{absent, advice, call, namespace, shape};
+use super::{absent, advice, call, namespace, parse::Notation, shape, unread};
 use crate::source::{self, Position};
 
 /// The object that finds and calls tools.
@@ -34,18 +34,23 @@ pub(crate) fn hint_for(
                 .or_else(|| source::hint_for_promise(position, &namespace::globals())),
             "SyntaxError" if message.ends_with("[object Promise]") => {
                 let promise = source::hint_for_promise(position, &namespace::globals());
-                promise.or_else(|| source::hint_for_parsing(position, &namespace::globals()))
+                promise.or_else(|| source::hint_for_parsing(position, None, &namespace::globals()))
             }
-            "SyntaxError" => source::hint_for_parsing(position, &namespace::globals()),
+            "SyntaxError" => {
+                let notation = unread::notation_of_refused(message, context).map(Notation::name);
+                source::hint_for_parsing(position, notation, &namespace::globals())
+            }
             _ => None,
         };
         let reads_whole = || {
             let reads_whole = name == "TypeError" && message.contains("undefined") && source::reads_whole_result();
             reads_whole.then(|| advice::OWN_VALUE.to_owned())
         };
+        let of_text = unread::hint_for_text(message, &namespace::globals(), context);
         let mut of_shape = || (name == "TypeError").then(|| shape::hint(message, operand, position, context))?;
         return cause
             .or_else(reads_whole)
+            .or(of_text)
             .or_else(&mut of_shape)
             .or_else(|| advice::of_message(name, message, operand));
     }

@@ -11,11 +11,13 @@ mod hints;
 mod intl;
 mod namespace;
 mod originals;
+mod parse;
 mod results;
 mod shape;
 mod timers;
 mod tool_error;
 mod tools;
+mod unread;
 mod web;
 
 use boa_engine::{
@@ -37,6 +39,7 @@ pub(crate) use originals::{
 pub(crate) use timers::{drop_timers, elapsed, run_due_timer};
 pub(crate) use tool_error::is_tool_error;
 use tool_error::{CallSite, tool_error};
+pub(crate) use unread::{not_json, report_rounded, rounded};
 pub(crate) use web::{SearchParams, UrlObject, start_of_run};
 
 /// Makes the globals that every run has. Part of the snapshot.

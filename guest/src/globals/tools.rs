@@ -1,4 +1,4 @@
-//! `tools`: what there is to call, as data, and calls by path.
+//! `tools`: what there is to call, as data, calls by path, and what reads the texts that tools answer with.
 
 use boa_engine::{Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string};
 
@@ -12,10 +12,11 @@ const DEFAULT_RESULTS: u32 = 10;
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let tools = JsObject::with_object_proto(context.intrinsics());
-    let methods: [(&str, usize, super::Native); 5] = [
+    let methods: [(&str, usize, super::Native); 6] = [
         ("list", 1, list),
         ("search", 2, search),
         ("describe", 1, describe),
+        ("parse", 1, super::parse::parse),
         ("call", 2, |_, arguments, context| by_path("tools.call", false, arguments, context)),
         ("raw", 2, |_, arguments, context| by_path("tools.raw", true, arguments, context)),
     ];

@@ -37,7 +37,7 @@ use oxc::{
     transformer::{HelperLoaderMode, TransformOptions, Transformer},
 };
 
-pub(crate) use parsed::hint as hint_for_parsing;
+pub(crate) use parsed::{call_behind, hint as hint_for_parsing};
 pub(crate) use positions::{Origin, Position, original};
 pub(crate) use provenance::{Provenance, Step, provenance};
 pub(crate) use reading::{declared_at, declared_names, reads_whole_result, thrown_value};

@@ -13,9 +13,9 @@ use super::{
     reading::{quoted, with_program},
 };
 
-/// A hint for a SyntaxError at `position`, if that is a call of `JSON.parse`. `servers` are the names of the globals whose methods
-/// are tools.
-pub(crate) fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<String> {
+/// A hint for a SyntaxError at `position`, if that is a call of `JSON.parse`. `notation` is what the text is in place of JSON, where that is
+/// known; `servers` are the names of the globals whose methods are tools.
+pub(crate) fn hint(position: Option<Position>, notation: Option<&str>, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let offset = position?.offset(source)?;
         let mut parsing = Parsing { source, servers, offset, found: None };
@@ -27,15 +27,28 @@ pub(crate) fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Op
             call = results.found;
         }
         let shown = text.as_deref().filter(|text| !text.contains("await")).unwrap_or("result");
-        Some(match call {
-            Some(call) => format!(
+        Some(match (notation, call) {
+            (Some(notation), call) => {
+                let of = call.map(|call| format!("what {call}(…) returned")).unwrap_or_else(|| "the text".to_owned());
+                format!("{of} is {notation}, which JSON.parse does not read: use tools.parse({shown})")
+            }
+            (None, Some(call)) => format!(
                 "what {call}(…) returns is a value already and needs no parsing: use it as it is; where it is an object that holds a \
                  JSON text, parse that field, as in JSON.parse({shown}.content)"
             ),
-            None => {
+            (None, None) => {
                 "JSON.parse takes a JSON text, without comments and trailing commas; what is an object already needs no parsing".to_owned()
             }
         })
+    })
+}
+
+/// The call of a tool, as in `server.tool`, whose awaited result a name holds.
+pub(crate) fn call_behind(name: &str, servers: &BTreeSet<String>) -> Option<String> {
+    with_program(|source, program| {
+        let mut results = Results { source, servers, name: name.to_owned(), found: None };
+        results.visit_program(program);
+        results.found
     })
 }
 

@@ -24,13 +24,34 @@ pub(super) struct Fault {
     pub(super) at: usize,
 }
 
+/// What is wrong with a text, for people.
+pub(crate) struct Described {
+    /// In a few words.
+    pub(crate) what: String,
+    /// From 1.
+    pub(crate) line: usize,
+    /// From 1, in UTF-16 code units.
+    pub(crate) column: usize,
+}
+
 impl Fault {
     #[cold]
     pub(super) fn describe(&self, text: &[u8], encoding: Encoding) -> JsError {
+        let Described { what, line, column } = self.in_words(text, encoding);
+        let position = units(text.get(..self.at).unwrap_or(text), encoding);
+        let from = boundary(text, self.at.saturating_sub(SHOWN));
+        let to = boundary(text, (self.at + SHOWN).min(text.len()));
+        let shown = decoded(text.get(from..to).unwrap_or_default(), encoding).replace(char::is_control, " ");
+        let (left, right) = (if from > 0 { "…" } else { "" }, if to < text.len() { "…" } else { "" });
+        let message = format!("{what} at position {position} (line {line} column {column}): {left}{shown}{right}");
+        JsNativeError::syntax().with_message(message).into()
+    }
+
+    /// What is wrong, and where.
+    pub(super) fn in_words(&self, text: &[u8], encoding: Encoding) -> Described {
         let (before, after) = text.split_at(self.at.min(text.len()));
         let last_line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        let (position, column) = (units(before, encoding), 1 + units(last_line, encoding));
         let character = decoded(after.get(..4).unwrap_or(after), encoding).chars().next();
         let what = match (self.kind, character) {
             (FaultKind::End, _) | (_, None) => "Unexpected end of JSON input".to_owned(),
@@ -40,12 +61,7 @@ impl Fault {
             }
             (FaultKind::Escape, Some(_)) => "Bad escape in a string of JSON".to_owned(),
         };
-        let from = boundary(text, self.at.saturating_sub(SHOWN));
-        let to = boundary(text, (self.at + SHOWN).min(text.len()));
-        let shown = decoded(text.get(from..to).unwrap_or_default(), encoding).replace(char::is_control, " ");
-        let (left, right) = (if from > 0 { "…" } else { "" }, if to < text.len() { "…" } else { "" });
-        let message = format!("{what} at position {position} (line {line} column {column}): {left}{shown}{right}");
-        JsNativeError::syntax().with_message(message).into()
+        Described { what, line, column: 1 + units(last_line, encoding) }
     }
 }
 

@@ -13,6 +13,7 @@ use boa_engine::{
     Context, JsError, JsObject, JsString, JsValue, builtins::object::OrdinaryObject, object::builtins::JsArray,
     property::PropertyKey, string::JsStrVariant,
 };
+pub(crate) use fault::Described;
 use fault::{Fault, FaultKind};
 pub(crate) use member::members;
 use reader::{Encoding, Number, Reader};
@@ -22,6 +23,9 @@ use strings::Strings;
 /// Integers beyond this are not all doubles: 2^53 - 1.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
+/// Digits of a large integer that are kept to be shown.
+const MAX_DIGITS: usize = 40;
+
 /// What a text is made of.
 pub(crate) struct Decoded {
     pub(crate) value: JsValue,
@@ -29,12 +33,14 @@ pub(crate) struct Decoded {
     pub(crate) large: LargeIntegers,
 }
 
-/// Integers that became strings.
+/// Integers that became strings; of `JSON.parse`, those that were rounded.
 #[derive(Default)]
 pub(crate) struct LargeIntegers {
     pub(crate) count: usize,
     /// The place of the first, as in `$.items[3].id`.
     pub(crate) first: String,
+    /// The first as it stands in the text, as far as it is of any use.
+    pub(crate) digits: String,
 }
 
 /// The value of a JSON text from the host. An integer beyond 2^53 becomes a string of its digits: no digit is lost.
@@ -46,9 +52,17 @@ pub(crate) fn decode(text: &str, context: &mut Context) -> Result<Decoded, JsErr
     }
 }
 
-/// What `JSON.parse` gives.
-pub(crate) fn parse(text: &JsString, context: &mut Context) -> Result<JsValue, JsError> {
-    parse_deep(text, context).map(|(value, _)| value)
+/// The same for a text of the script's, or what is wrong with it.
+pub(crate) fn read(text: &JsString, context: &mut Context) -> Result<JsValue, Described> {
+    with_bytes(text, |bytes, encoding| {
+        let mut builder = Builder::new(Reader::new(bytes, encoding), true, context);
+        builder.text().map_err(|fault| fault.in_words(bytes, encoding))
+    })
+}
+
+/// What `JSON.parse` gives, and what it rounded.
+pub(crate) fn parse(text: &JsString, context: &mut Context) -> Result<Decoded, JsError> {
+    parse_deep(text, context).map(|(decoded, _)| decoded)
 }
 
 /// What `JSON.parse` gives, with what stands where in the text; or how deep the text nests, where that is deeper than `max_depth`.
@@ -57,7 +71,7 @@ pub(crate) fn parse_with_record(
     max_depth: usize,
     context: &mut Context,
 ) -> Result<Result<(JsValue, Record), usize>, JsError> {
-    let (value, depth) = parse_deep(text, context)?;
+    let (Decoded { value, .. }, depth) = parse_deep(text, context)?;
     if depth > max_depth {
         return Ok(Err(depth));
     }
@@ -68,11 +82,11 @@ pub(crate) fn parse_with_record(
     Ok(Ok((value, record)))
 }
 
-fn parse_deep(text: &JsString, context: &mut Context) -> Result<(JsValue, usize), JsError> {
+fn parse_deep(text: &JsString, context: &mut Context) -> Result<(Decoded, usize), JsError> {
     with_bytes(text, |bytes, encoding| {
         let mut builder = Builder::new(Reader::new(bytes, encoding), false, context);
         match builder.text() {
-            Ok(value) => Ok((value, builder.depth)),
+            Ok(value) => Ok((Decoded { value, large: builder.large }, builder.depth)),
             Err(fault) => Err(fault.describe(bytes, encoding)),
         }
     })
@@ -255,11 +269,14 @@ impl<'text, 'context> Builder<'text, 'context> {
             Number::Float(value) => value.into(),
             Number::Large(digits) => {
                 let value: f64 = digits.parse().unwrap_or(f64::NAN);
-                if self.keeps_digits && value.abs() > MAX_SAFE_INTEGER {
+                if value.abs() > MAX_SAFE_INTEGER && (self.keeps_digits || is_rounded(digits, value)) {
                     if self.large.count == 0 {
                         self.large.first = self.place();
+                        self.large.digits = digits.chars().take(MAX_DIGITS).collect();
                     }
                     self.large.count += 1;
+                }
+                if self.keeps_digits && value.abs() > MAX_SAFE_INTEGER {
                     JsString::from(digits).into()
                 } else {
                     value.into()
@@ -267,6 +284,12 @@ impl<'text, 'context> Builder<'text, 'context> {
             }
         })
     }
+}
+
+/// Whether an integer is written with other digits once it is a number.
+#[cold]
+fn is_rounded(digits: &str, value: f64) -> bool {
+    format!("{value}") != digits
 }
 
 impl Builder<'_, '_> {

@@ -13,7 +13,7 @@ use crate::{
     failure, globals,
 };
 
-pub(super) const BIG_INTEGER: &str = "is a BigInt, which JSON cannot hold: convert it with String(x) or Number(x)";
+pub(super) const BIG_INTEGER: &str = "is a BigInt, which JSON cannot hold: convert it with String(x)";
 const PROMISE: &str = "is a promise that was not awaited: use await, or await Promise.all([…])";
 
 /// What is written for an object in the place of its members.

@@ -1,0 +1,1 @@
+return tools.parse('Three files were changed. Two of them are new.');
