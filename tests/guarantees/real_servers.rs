@@ -302,8 +302,57 @@ fn a_table_is_made_filled_and_asked() {
     let script = "
         await sqlite.create_table({ query: 'CREATE TABLE engines (name TEXT, year INTEGER)' });
         await sqlite.write_query({ query: \"INSERT INTO engines VALUES ('difference', 1822), ('analytical', 1837)\" });
-        return String(JSON.stringify(await sqlite.read_query({ query: 'SELECT name FROM engines ORDER BY year DESC' })));";
-    let value = value(&terminal, servers, script);
-    let text = value.as_str().unwrap();
-    assert!(text.find("analytical") < text.find("difference") && text.contains("analytical"), "{text}");
+        const none = await sqlite.read_query({ query: 'SELECT * FROM engines WHERE year > 2000' });
+        const rows = await sqlite.read_query({ query: 'SELECT name, year, NULL AS built FROM engines ORDER BY year DESC' });
+        const raw = await tools.raw('sqlite.read_query', { query: \"SELECT 'it''s' AS name, 1 AS year, NULL AS built\" });
+        return { none, names: rows.map((row) => row.name), first: rows[0], raw };";
+    let first = value(&terminal, servers.clone(), script);
+    assert_eq!(first["none"], json!([]));
+    assert_eq!(first["names"], json!(["analytical", "difference"]));
+    assert_eq!(first["first"], json!({ "name": "analytical", "year": 1837, "built": null }));
+    assert_eq!(
+        first["raw"]["content"],
+        json!([{ "type": "text", "text": r#"[{"name":"it's","year":1,"built":null}]"# }])
+    );
+    assert_eq!(first["raw"]["_meta"]["belljar/notation"], "python");
+    // A query that fails is answered with words, and changes nothing for those after it. What was seen is declared.
+    let script = "
+        const failed = await sqlite.read_query({ query: 'SELECT * FROM missing' });
+        const rows = await sqlite.read_query({ query: 'SELECT name, year, NULL AS built FROM engines WHERE year < 1830' });
+        return { failed, rows, declaration: tools.describe('sqlite.read_query').declaration };";
+    let then = value(&terminal, servers, script);
+    assert!(then["failed"].as_str().unwrap().contains("no such table"), "{then:#}");
+    assert_eq!(then["rows"], json!([{ "name": "difference", "year": 1822, "built": null }]));
+    let declaration = then["declaration"].as_str().unwrap();
+    for says in [
+        "What comes varies: a text in some calls, an array in others.",
+        "Its text is in Python's notation, and comes parsed.",
+    ] {
+        assert!(declaration.contains(says), "{declaration}");
+    }
+    assert!(declaration.contains("built: null") && declaration.contains("year: number"), "{declaration}");
+}
+
+#[test]
+fn a_replay_sees_what_was_made_of_pythons_notation() {
+    let terminal = Terminal::new();
+    let file = terminal.folder.path().join("data.db");
+    let servers = json!({ "sqlite": python("mcp-server-sqlite", &["--db-path", file.to_str().unwrap()]) });
+    let config = terminal.file("mcp.json", json!({ "mcpServers": servers }).to_string());
+    let script = "(await sqlite.read_query({ query: \"SELECT 1 AS one, 'x' AS text\" }))[0].text";
+    let run = [
+        "run",
+        "--json",
+        "--no-daemon",
+        "--record",
+        "run.belljar",
+        "--config",
+        config.to_str().unwrap(),
+        "--code",
+        script,
+    ];
+    let run = terminal.belljar(&run).json();
+    assert_eq!(run["value"], "x", "{run:#}");
+    let replay = terminal.belljar(&["replay", "run.belljar", "--json"]).json();
+    assert_eq!((&replay["value"], &replay["usage"]["fuel"]), (&run["value"], &run["usage"]["fuel"]), "{replay:#}");
 }

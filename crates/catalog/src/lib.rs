@@ -50,7 +50,7 @@ pub use answer::{Answer, Found, Unavailable, estimate_tokens};
 pub use catalog::Catalog;
 pub use identifier::{GLOBALS, RESERVED_WORDS, SPECIAL_PROPERTIES, is_identifier};
 pub use names::{Names, namespaces};
-pub use observed::{Observed, Words};
+pub use observed::{Notation, Observed, Words};
 pub use query::{Detail, Query, UnknownDetail};
 pub use search::Observations;
 pub use server::{ListFault, ServerCatalog, ServerState};

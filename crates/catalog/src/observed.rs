@@ -26,6 +26,26 @@ pub struct Observed {
     /// The last of them that showed something new.
     changed: u64,
     shape: Seen,
+    /// Whether its data came as a text in Python's notation.
+    #[serde(default, skip_serializing_if = "is_false")]
+    python: bool,
+    /// Whether it has written data as text that is neither JSON nor in Python's notation.
+    #[serde(default, skip_serializing_if = "is_false")]
+    other: bool,
+}
+
+/// How a tool writes its data, where it does so as a text that is not JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notation {
+    /// As Python prints it.
+    Python,
+    /// In a way that belljar does not know.
+    Other,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Observed {
@@ -44,6 +64,20 @@ impl Observed {
             self.changed = self.calls;
         }
         is_new
+    }
+
+    /// Takes in how the tool has written its data, and says whether that is new.
+    pub fn note(&mut self, notation: Notation) -> bool {
+        let flag = match notation {
+            Notation::Python => &mut self.python,
+            Notation::Other => &mut self.other,
+        };
+        !std::mem::replace(flag, true)
+    }
+
+    /// Whether the tool has written data in a notation that is neither JSON nor Python's.
+    pub fn writes_other(&self) -> bool {
+        self.other
     }
 
     /// In how many calls it was seen.
@@ -73,7 +107,12 @@ impl Observed {
             }
             _ => String::new(),
         };
-        format!("Result type observed in {calls}{drift}; the server declares none.{varies}")
+        let notation = match (self.python, self.other) {
+            (true, false) => " Its text is in Python's notation, and comes parsed.",
+            (true, true) => " A text in Python's notation is not parsed, since not all are: use tools.parse(text).",
+            (false, _) => "",
+        };
+        format!("Result type observed in {calls}{drift}; the server declares none.{varies}{notation}")
     }
 }
 

@@ -96,10 +96,11 @@ impl Grant {
                 .await
                 .map_err(|fault| CallFault::new(format!("the call was not made: {fault}")).with_hint(fault.hint()))?;
             let answer = upstream.call_text(&path, arguments, limit, &caller).await;
+            let answer = match (observer, answer) {
+                (Some(observer), Ok(raw)) => Ok(observer.take(raw).await),
+                (_, answer) => answer,
+            };
             sent.ended(answer.as_ref().ok()).await;
-            if let (Some(observer), Ok(raw)) = (observer, &answer) {
-                observer.see_text(raw);
-            }
             answer.map_err(|fault| match fault.hint() {
                 Some(hint) => CallFault::new(fault.to_string()).with_hint(hint),
                 None => CallFault::new(fault.to_string()),

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use belljar_catalog::{Observed, Words};
+use belljar_catalog::{Notation, Observed, Words};
 use belljar_model::ToolPath;
 use cap_std::fs::{Dir, OpenOptions};
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,20 @@ enum ReadFault {
     OtherVersion(u32),
 }
 
+impl Known {
+    /// Keeps what is known of a tool now, and forgets what was seen least, if there is too much.
+    fn keep(&mut self, tool: &ToolPath, observed: Observed) {
+        self.shapes.insert(tool.clone(), Arc::new(observed));
+        self.unsaved.insert(tool.clone());
+        if self.shapes.len() > TOOLS {
+            let least = self.shapes.iter().filter(|(path, _)| *path != tool).min_by_key(|(_, shape)| shape.calls());
+            if let Some(least) = least.map(|(path, _)| path.clone()) {
+                self.shapes.remove(&least);
+            }
+        }
+    }
+}
+
 impl Observations {
     /// What is in the folder, and will be kept there.
     pub(crate) fn in_folder(folder: Dir) -> Self {
@@ -81,14 +95,20 @@ impl Observations {
         let mut observed = known.shapes.get(tool).map(|observed| (**observed).clone()).unwrap_or_default();
         let is_new = observed.record(result, words);
         known.is_new |= is_new;
-        known.shapes.insert(tool.clone(), Arc::new(observed));
-        known.unsaved.insert(tool.clone());
-        if known.shapes.len() > TOOLS {
-            let least = known.shapes.iter().filter(|(path, _)| *path != tool).min_by_key(|(_, shape)| shape.calls());
-            if let Some(least) = least.map(|(path, _)| path.clone()) {
-                known.shapes.remove(&least);
-            }
-        }
+        known.keep(tool, observed);
+    }
+
+    /// Whether a tool has written data in a notation that is neither JSON nor Python's: then no text of it is taken for either.
+    pub(crate) fn writes_other(&self, tool: &ToolPath) -> bool {
+        self.known().shapes.get(tool).is_some_and(|observed| observed.writes_other())
+    }
+
+    /// Takes in how a tool has written its data as text.
+    pub(crate) fn note(&self, tool: &ToolPath, notation: Notation) {
+        let mut known = self.known();
+        let mut observed = known.shapes.get(tool).map(|observed| (**observed).clone()).unwrap_or_default();
+        known.is_new |= observed.note(notation);
+        known.keep(tool, observed);
     }
 
     /// Writes what this process has seen. `only_news` leaves it for later where no type has changed. It blocks.
@@ -183,6 +203,20 @@ mod tests {
             use cap_std::fs::PermissionsExt as _;
             assert_eq!(open().metadata(FILE).expect("it is there").permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn how_a_tool_writes_its_data_is_kept_too() {
+        let (_folder, open) = folder();
+        let observations = Observations::in_folder(open());
+        for (tool, notation) in [("a.rows", Notation::Python), ("a.log", Notation::Other)] {
+            observations.note(&path(tool), notation);
+            observations.record(&path(tool), &Words::default(), &json!([1]));
+        }
+        observations.save(true);
+        let next = Observations::in_folder(open());
+        assert!(next.writes_other(&path("a.log")) && !next.writes_other(&path("a.rows")));
+        assert!(!next.writes_other(&path("a.unknown")));
     }
 
     #[test]

@@ -138,13 +138,14 @@ impl Toolbox {
             RunError::new(ErrorKind::Config, format!("the call was not made: {fault}")).with_hint(fault.hint())
         })?;
         let answer = self.upstream().call_text(path, arguments, limit, &Caller::default()).await;
+        let answer = match (observer, answer) {
+            (Some(observer), Ok(raw)) => Ok(observer.take(raw).await),
+            (_, answer) => answer,
+        };
         let has_failed = sent.ended(answer.as_ref().ok()).await;
         let error = has_failed.then(|| RunError::new(ErrorKind::Tool, "the call failed"));
         log.end(error.as_ref(), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
         let answer = answer.and_then(|text| text.to_value().map_err(|error| CallFault::Malformed(error.into())));
-        if let (Some(observer), Ok(raw)) = (observer, &answer) {
-            observer.see(raw);
-        }
         answer.map_err(|fault| failed(&fault))
     }
 

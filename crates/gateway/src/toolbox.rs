@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces};
+use belljar_catalog::{
+    Answer, Catalog, Names, Notation, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces,
+};
 use belljar_model::{Effect, EffectRules, JsonText, RunEvent, ServerSpec, Sharing, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
@@ -14,6 +16,7 @@ use futures::future::join_all;
 use serde_json::Value;
 use tokio::{
     sync::{Semaphore, broadcast},
+    task::spawn_blocking,
     time::timeout,
 };
 
@@ -23,11 +26,13 @@ use crate::{
     locks::ServerLock,
     observations::Observations,
     run_log::{CLOSING, RunLedger, Told},
-    tool_result::value,
+    tool_result::{Written, may_be_written_so, value, written},
 };
 
 /// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one has not.
 const OBSERVED_BYTES: usize = 256 * 1024;
+/// The longest result that is looked through on a thread of the runtime: it takes some hundred microseconds.
+const IN_PLACE_BYTES: usize = 64 * 1024;
 
 /// Every configured child: its names, its tools once they are known, and its connection.
 pub struct Toolbox {
@@ -325,19 +330,37 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// Records the shape of a `CallToolResult`, unless the tool failed.
-    pub(crate) fn see(&self, raw: &Value) {
-        if raw.get("isError") != Some(&Value::Bool(true)) {
-            self.observations.record(&self.path, &self.words, &value(raw));
-        }
-    }
-
-    /// The same for its text.
-    pub(crate) fn see_text(&self, raw: &JsonText) {
+    /// The result as it goes on to whoever called: a text in Python's notation becomes JSON, as long as all data that the tool has
+    /// written as text was so. Its shape is recorded, unless the tool failed.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves a look at a large result to its thread.
+    pub(crate) async fn take(self, raw: JsonText) -> JsonText {
+        let taken = if !may_be_written_so(&raw) || self.observations.writes_other(&self.path) {
+            None
+        } else if raw.as_str().len() <= IN_PLACE_BYTES {
+            Some(written(&raw))
+        } else {
+            let raw = raw.clone();
+            spawn_blocking(move || written(&raw)).await.ok()
+        };
+        let raw = match taken {
+            Some(Written::Python(result)) => {
+                self.observations.note(&self.path, Notation::Python);
+                result
+            }
+            Some(Written::Neither) => {
+                self.observations.note(&self.path, Notation::Other);
+                raw
+            }
+            Some(Written::Nothing) | None => raw,
+        };
         if raw.as_str().len() <= OBSERVED_BYTES
-            && let Ok(raw) = raw.to_value()
+            && let Ok(result) = raw.to_value()
+            && result.get("isError") != Some(&Value::Bool(true))
         {
-            self.see(&raw);
+            self.observations.record(&self.path, &self.words, &value(&result));
         }
+        raw
     }
 }

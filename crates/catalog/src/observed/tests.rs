@@ -119,3 +119,19 @@ fn what_a_file_gives_is_put_into_the_same_bounds() {
     assert!(!serde_json::to_string(&observed).expect("JSON").contains("ada"));
     assert_eq!(Observed::default().checked(), None);
 }
+
+#[test]
+fn a_declaration_says_that_a_result_is_parsed_from_pythons_notation() {
+    let catalog = catalog(&[("db", r#"[{"name": "rows"}]"#)]);
+    let tool = catalog.lookup("db.rows").expect("the tool");
+    let mut observed = Observed::default();
+    assert!(observed.note(Notation::Python) && !observed.note(Notation::Python));
+    observed.record(&json!([{"id": 1}]), &Words::default());
+    observed.record(&json!("no such table"), &Words::default());
+    let text = tool.declaration_with(Some(&observed));
+    assert!(text.contains("What comes varies: a text in some calls, an array in others. Its text is in Python's notation, and comes parsed."), "{text}");
+    assert!(observed.note(Notation::Other) && observed.writes_other());
+    assert!(
+        tool.declaration_with(Some(&observed)).contains("is not parsed, since not all are: use tools.parse(text).")
+    );
+}

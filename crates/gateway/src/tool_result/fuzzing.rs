@@ -4,12 +4,18 @@ use belljar_catalog::{Observed, Words};
 use belljar_model::{JsonBounds, JsonText};
 use serde_json::Value;
 
-use super::{text, value};
+use super::{Written, text, value, written};
 
 /// Any answer to `tools/call`: a value of it, whose shape can be kept.
 pub fn tool_result(data: &[u8]) {
     let Ok(answer) = std::str::from_utf8(data) else { return };
     let Ok(raw) = JsonText::parse(answer.to_owned(), &JsonBounds::with_bytes(64 * 1024)) else { return };
+    if let Written::Python(written) = written(&raw) {
+        // What was made of it is data for whoever called, and there is nothing to do a second time.
+        assert!(matches!(super::written(&written), Written::Nothing));
+        let made = written.to_value().map(|raw| value(&raw));
+        assert!(made.is_ok_and(|value| value.is_array() || value.is_object()));
+    }
     let Ok(raw) = raw.to_value() else { return };
     let value = value(&raw);
     match raw.get("structuredContent") {

@@ -4,6 +4,9 @@
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
 pub mod fuzzing;
 
+mod python;
+
+pub(crate) use python::{Written, may_be_written_so, written};
 use serde_json::Value;
 
 /// What a script would get of a `CallToolResult`.
