@@ -86,9 +86,10 @@ impl World {
         self.gateway.execute(source.to_owned(), &limits).await
     }
 
-    /// A text without the name of the folder of this very test.
+    /// A text without the name of the folder of this very test, and without that of the run, which is another one each time.
     fn anonymous(&self, text: &str) -> String {
         let folder = self.folder.path().canonicalize().unwrap();
+        let text = text.split_once("\n\nrun: r_").map_or(text, |(text, _)| text);
         text.replace(folder.to_str().unwrap(), "")
     }
 }
