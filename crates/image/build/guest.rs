@@ -39,7 +39,7 @@ pub(crate) fn component() -> PathBuf {
     let program = env::var_os("CARGO").expect("cargo sets CARGO");
     let mut fetch = clean(&program, &guest);
     fetch.args(["fetch", "--locked"]);
-    let patched = belljar_prepare::prepare(&repository, &crate::target_directory(), &mut fetch)
+    let patched = belljar_prepare::prepare(&repository, &mut fetch)
         .unwrap_or_else(|error| panic!("the guest's dependencies cannot be prepared: {error}"));
     let target_directory = crate::target_directory().join("guest");
     let mut cargo = clean(&program, &guest);

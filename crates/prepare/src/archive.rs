@@ -87,7 +87,8 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn cargo_home() -> Result<PathBuf, ArchiveError> {
+/// Where cargo keeps what it downloads.
+pub(crate) fn cargo_home() -> Result<PathBuf, ArchiveError> {
     let given = env::var_os("CARGO_HOME").map(PathBuf::from);
     given.or_else(|| Some(env::home_dir()?.join(".cargo"))).ok_or(ArchiveError::NoCargoHome)
 }

@@ -2,10 +2,14 @@
 //!
 //! The engine inside the guest is kept as a distribution keeps its packages: as its authors released it, with patches beside it,
 //! each for one slip (`guest/patches/CRATE/NN-what.patch`). This crate takes the `.crate` file that `guest/Cargo.lock` names, checks
-//! its SHA-256, unpacks it below the target folder and applies the patches in their order. A configuration file for cargo
+//! its SHA-256, unpacks it into `guest/.crates` and applies the patches in their order. A configuration file for cargo
 //! (`--config`) then puts the result in the place of the registry's crate; lock file and manifest stay as they are.
 //!
 //! It never guesses: a file with another digest and a patch that does not fit are errors.
+//!
+//! The component is the same wherever it is built: the digest of the engine says which one it is. So the configuration file takes
+//! the paths of this machine out of the texts of panics, and what was unpacked lies below the guest's workspace: cargo names a
+//! crate of another place by its whole path, and the compiler puts that name into every symbol.
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +31,8 @@ pub use patch::{PatchError, apply};
 /// be made with an engine that lacks the patches.
 pub const PATCHES_VARIABLE: &str = "BELLJAR_GUEST_PATCHES";
 
+/// Where the unpacked crates lie, in the guest's workspace.
+const STORE: &str = ".crates";
 /// Raised when this crate does something else with the same inputs.
 const FORMAT: &str = "1";
 /// In an unpacked crate: what it was made of.
@@ -70,17 +76,17 @@ pub enum PrepareError {
     },
 }
 
-/// Prepares what the guest of `repository` depends on, below `target/guest/crates`, and gives the path of the configuration file to
-/// hand to cargo. Where nothing has changed, nothing is written.
+/// Prepares what the guest of `repository` depends on, in `guest/.crates`, and gives the path of the configuration file to hand to
+/// cargo. Where nothing has changed, nothing is written.
 ///
 /// `fetch` is run where cargo has not downloaded the guest's dependencies yet.
 ///
 /// # Errors
 /// When an archive is not to be had or has another digest, or a patch does not fit.
-pub fn prepare(repository: &Path, target: &Path, fetch: &mut Command) -> Result<PathBuf, PrepareError> {
-    let store = target.join("guest").join("crates");
+pub fn prepare(repository: &Path, fetch: &mut Command) -> Result<PathBuf, PrepareError> {
+    let repository = fs::canonicalize(repository).map_err(at(repository))?;
+    let store = repository.join("guest").join(STORE);
     fs::create_dir_all(&store).map_err(at(&store))?;
-    let store = fs::canonicalize(&store).map_err(at(&store))?;
     // A build and a script may come here at once. The lock is given back with the file.
     let lock_path = store.join(".lock");
     let lock = fs::File::create(&lock_path).map_err(at(&lock_path))?;
@@ -107,10 +113,15 @@ pub fn prepare(repository: &Path, target: &Path, fetch: &mut Command) -> Result<
     let config = store.join("config.toml");
     // The folders have no quote in them that would end the text: TOML's literal strings take all else as it is.
     let paths: Vec<String> = folders.iter().map(|folder| format!("'{}'", folder.display())).collect();
+    // Of two that fit, the compiler takes the later one.
+    let names = [(repository, "/belljar"), (archive::cargo_home()?, "/cargo")];
+    let names = names.map(|(path, name)| format!("'--remap-path-prefix={}={name}'", path.display()));
     let text = format!(
-        "# Written by crates/prepare: the guest's dependencies with belljar's patches.\npaths = [{}]\n\n[env]\n\
+        "# Written by crates/prepare: the guest's dependencies with belljar's patches.\npaths = [{}]\n\n\
+         [target.wasm32-wasip2]\nrustflags = [{}]\n\n[env]\n\
          {PATCHES_VARIABLE} = {{ value = \"{}\", force = true }}\n",
         paths.join(", "),
+        names.join(", "),
         archive::digest(stamps.as_bytes()),
     );
     if !fs::read_to_string(&config).is_ok_and(|found| found == text) {
@@ -214,57 +225,60 @@ mod tests {
 
     #[test]
     fn all_patches_fit_the_locked_engine_and_a_second_time_nothing_is_written() {
-        let (repository, target) = (repository(), tempfile::tempdir().expect("a folder"));
-        let config = prepare(repository.path(), target.path(), &mut fetch()).expect("all patches fit");
+        let repository = repository();
+        let config = prepare(repository.path(), &mut fetch()).expect("all patches fit");
         let text = fs::read_to_string(&config).expect("a configuration");
         let engine = config.with_file_name("boa_engine-0.22.0");
         assert!(text.contains(&format!("'{}'", engine.display())), "{text}");
         assert!(engine.join("Cargo.toml").exists());
+        let place = fs::canonicalize(repository.path()).expect("a folder");
+        assert!(text.contains(&format!("'--remap-path-prefix={}=/belljar'", place.display())), "{text}");
+        assert!(engine.starts_with(place.join("guest")), "a crate outside of the workspace is named by its path");
 
         let times = || -> Vec<SystemTime> {
             let files = [engine.join("src/lib.rs"), engine.join(STAMP), config.clone()];
             files.iter().map(|file| fs::metadata(file).expect("a file").modified().expect("a time")).collect()
         };
         let before = times();
-        prepare(repository.path(), target.path(), &mut fetch()).expect("it is there");
+        prepare(repository.path(), &mut fetch()).expect("it is there");
         assert_eq!(times(), before);
     }
 
     #[test]
     fn a_patch_that_does_not_fit_is_refused_by_name_and_what_was_there_stays() {
-        let (repository, target) = (repository(), tempfile::tempdir().expect("a folder"));
-        let config = prepare(repository.path(), target.path(), &mut fetch()).expect("all patches fit");
+        let repository = repository();
+        let config = prepare(repository.path(), &mut fetch()).expect("all patches fit");
         let stamp = config.with_file_name("boa_engine-0.22.0").join(STAMP);
         let before = fs::read_to_string(&stamp).expect("a stamp");
 
         let patch = repository.path().join("guest/patches/boa_engine/99-of-another-release.patch");
         fs::write(&patch, "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1,1 +1,1 @@\n-what it never was\n+x\n")
             .expect("a patch");
-        let refused = prepare(repository.path(), target.path(), &mut fetch()).expect_err("it does not fit");
+        let refused = prepare(repository.path(), &mut fetch()).expect_err("it does not fit");
         let text = refused.to_string();
         assert!(text.contains("99-of-another-release.patch does not apply to boa_engine 0.22.0"), "{text}");
         assert_eq!(fs::read_to_string(&stamp).expect("a stamp"), before);
 
         fs::remove_file(patch).expect("a file");
-        prepare(repository.path(), target.path(), &mut fetch()).expect("all patches fit");
+        prepare(repository.path(), &mut fetch()).expect("all patches fit");
     }
 
     #[test]
     fn a_crate_with_another_digest_is_refused() {
-        let (repository, target) = (repository(), tempfile::tempdir().expect("a folder"));
+        let repository = repository();
         let lock = repository.path().join("guest/Cargo.lock");
         let text = fs::read_to_string(&lock).expect("a lock file");
         let engine = &locked(&text, "boa_engine")[0];
         fs::write(&lock, text.replace(&engine.checksum, &"0".repeat(64))).expect("a lock file");
-        let refused = prepare(repository.path(), target.path(), &mut fetch()).expect_err("the digest is another");
+        let refused = prepare(repository.path(), &mut fetch()).expect_err("the digest is another");
         assert!(matches!(refused, PrepareError::Archive(ArchiveError::Missing { .. })), "{refused}");
     }
 
     #[test]
     fn patches_for_what_is_not_locked_are_refused() {
-        let (repository, target) = (repository(), tempfile::tempdir().expect("a folder"));
+        let repository = repository();
         fs::create_dir(repository.path().join("guest/patches/boa_enigne")).expect("a folder");
-        let refused = prepare(repository.path(), target.path(), &mut fetch()).expect_err("there is no such crate");
+        let refused = prepare(repository.path(), &mut fetch()).expect_err("there is no such crate");
         assert!(matches!(refused, PrepareError::NotLocked { found: 0, .. }), "{refused}");
     }
 }

@@ -5,16 +5,15 @@
 
 use std::{
     env,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, ExitCode},
 };
 
 fn main() -> ExitCode {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository.join("target"), PathBuf::from);
     let mut fetch = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     fetch.args(["fetch", "--locked"]).current_dir(repository.join("guest"));
-    match belljar_prepare::prepare(&repository, &target, &mut fetch) {
+    match belljar_prepare::prepare(&repository, &mut fetch) {
         Ok(config) => {
             println!("{}", config.display());
             ExitCode::SUCCESS
