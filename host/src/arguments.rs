@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Lists the runs that the ledger has, and says what happened in one.
     Runs(RunsArguments),
+    /// Replays recordings and fixtures that lie in a folder, and says what differs.
+    Test(TestArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
@@ -195,9 +197,28 @@ pub(crate) struct ReplayArguments {
     /// Runs this script in the place of the recorded one. Calls are answered where their tool and arguments were recorded.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) source: Option<PathBuf>,
+    /// Writes a fixture of the run into this new file, for belljar test.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) fixture: Option<PathBuf>,
+    /// Makes the fixture one whose calls are answered by tool and arguments, in any order. With --source it is one in any case.
+    #[arg(long, requires = "fixture")]
+    pub(crate) loose: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     /// Prints the whole outcome as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = help::TEST)]
+pub(crate) struct TestArguments {
+    /// Recordings, fixtures, and folders that have some.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints what came of each test as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -512,6 +533,7 @@ impl Arguments {
             Command::Run(arguments) => arguments.json,
             Command::Replay(arguments) => arguments.json,
             Command::Runs(arguments) => arguments.wants_json(),
+            Command::Test(arguments) => arguments.json,
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,

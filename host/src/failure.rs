@@ -64,9 +64,14 @@ pub(crate) fn exit_code(error: &RunError) -> ExitCode {
 
 /// The same for a kind of error.
 pub(crate) fn exit_code_of(kind: ErrorKind) -> ExitCode {
-    ExitCode::from(match kind {
+    ExitCode::from(exit_number_of(kind))
+}
+
+/// The number of it, where several are compared.
+pub(crate) fn exit_number_of(kind: ErrorKind) -> u8 {
+    match kind {
         ErrorKind::Usage | ErrorKind::Config => 2,
         ErrorKind::Internal => 3,
         _ => 1,
-    })
+    }
 }

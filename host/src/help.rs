@@ -37,6 +37,7 @@ Examples:
   belljar run script.ts --record run.belljar
   belljar replay run.belljar
   belljar replay run.belljar --source changed.ts
+  belljar replay run.belljar --fixture tests/run.belljar.jsonl
 
 With --source, another script is run against the recorded answers, to correct it without touching the world. A call is answered \
 where its tool and its arguments are those of a recorded call; any other fails and says so. A call that changes nothing may be \
@@ -56,6 +57,21 @@ Examples:
   belljar runs show r_0123456789abc
 
 Exit code: 0 done; 1 there is no such run; 2 wrong usage; 3 the ledger cannot be read.";
+
+pub(crate) const TEST: &str = "\
+Each file is a recorded run, repeated without its servers: a recording (*.belljar), or a fixture (*.belljar.jsonl), which is the \
+same as a text that can be read in a diff. A folder is searched for both. Exact ones must be repeated call by call. The calls of \
+loose ones are answered by tool and arguments, and what the script ends in must be the same.
+
+Examples:
+  belljar run script.ts --record run.belljar
+  belljar replay run.belljar --fixture tests/run.belljar.jsonl
+  belljar replay run.belljar --source script.ts --fixture tests/script.belljar.jsonl
+  belljar test tests/
+
+The second fixture is loose and names script.ts: edit the script, and the test says whether it still ends in the same.
+
+Exit code: 0 all are equal; 1 something differs; 2 wrong usage, or a file that is neither; 3 belljar itself failed.";
 
 pub(crate) const SERVE: &str = "\
 An MCP client starts this command, and ends it by closing its stdin. Whatever the number of servers behind it, the client \

@@ -70,6 +70,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         match arguments.command {
             Command::Run(arguments) => commands::run::run(arguments).await,
             Command::Replay(arguments) => commands::replay::replay(arguments).await,
+            Command::Test(arguments) => commands::test::test(arguments).await,
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
             Command::Runs(arguments) => commands::runs::runs(arguments).await,
             Command::Search(arguments) => commands::search::search(arguments).await,

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Every file in examples/, each of which is used by a test, below or in the module of its subject.
-const USED: [&str; 9] = [
+const USED: [&str; 10] = [
     "belljar.toml",
     "claude-desktop.json",
     "daemon/client.mjs",
@@ -19,6 +19,7 @@ const USED: [&str; 9] = [
     "data/teams.json",
     "join-files.toml",
     "join-files.ts",
+    "tests/tour.belljar.jsonl",
     "tour.ts",
 ];
 
@@ -41,6 +42,12 @@ fn no_example_is_without_a_test() {
     let (root, mut files) = (repository().join("examples"), BTreeSet::new());
     collect(&root, &root, &mut files);
     assert_eq!(files, USED.map(str::to_owned).into(), "write a test for a new example, and name it in USED");
+}
+
+#[test]
+fn the_fixture_among_the_examples_passes() {
+    let test = Terminal::new().belljar(&["test", &example("tests"), "--json"]);
+    assert_eq!((test.code, &test.json()["passed"]), (0, &json!(1)), "{test:#?}");
 }
 
 #[test]

@@ -10,7 +10,10 @@ use std::{
 };
 
 use belljar_model::{ByteSize, Effect, ErrorKind, Limits, LimitsPatch, Outcome, Recorded};
-use belljar_recording::{Answer, Entry, Start, Writer};
+use belljar_recording::{
+    Answer, Cause, End, Entry, Property, Start, Writer,
+    fixture::{Fixture, Match},
+};
 use belljar_sandbox::{Program, Recording, ReplayError, ToolSet};
 use serde_json::{Value, json};
 
@@ -103,10 +106,21 @@ async fn runs_that_fail_are_repeated_with_their_errors() {
         ("const all = []; while (true) all.push(new Array(100000).fill(1))", ErrorKind::Memory),
         ("for (let i = 0; i < 2000; i++) await box.echo({ i })", ErrorKind::Calls),
         ("'two words '.repeat(1e5)", ErrorKind::Output),
+        ("for (let i = 0; i < 1100; i++) box.wait({ ms: 5000 })", ErrorKind::Calls),
+        ("setTimeout(() => {}, 1); for (;;) setTimeout(() => {}, 60000)", ErrorKind::Exception),
+        ("function f() { f() } f()", ErrorKind::Exception),
     ] {
         let run = is_repeated(source).await;
         assert_eq!(run.result.unwrap_err().kind, kind, "{source}");
     }
+
+    // Calls that find no room for their arguments, one of which is not caught.
+    let source = "await Promise.all([...Array(40).keys()].map(i => box.wait({ ms: i, text: 'x'.repeat(1e5) })))";
+    let limits = Limits { max_held: ByteSize::mib(1), ..Limits::default() };
+    let (run, recording) = recorded(source, &limits, support::tools()).await;
+    assert_eq!(run.result.as_ref().unwrap_err().limit.as_ref().map(|hit| hit.name), Some("max_held"), "{run:#?}");
+    let replay = replayed(&recording).await.unwrap_or_else(|error| panic!("{source}\n{error}"));
+    assert_same(&replay, &run, source);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -185,21 +199,37 @@ fn edited<'a>(
     for entry in recording.entries() {
         let Some(entry) = edit(entry) else { continue };
         match entry {
-            Entry::Clock { clock, milliseconds, count } => writer.clock_read(clock, milliseconds, count),
-            Entry::Directory { namespace, listing } => {
-                let listing = listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter());
-                writer.directory(namespace, listing);
-            }
-            Entry::Catalog { question, answer } => writer.catalog(question, answer),
-            Entry::Call { number, server, tool, arguments, fuel } => writer.call(number, server, tool, arguments, fuel),
-            Entry::Timer { number, milliseconds } => writer.timer(number, milliseconds),
-            Entry::Answer { number, answer, kept } => writer.answer(number, answer, kept),
-            Entry::Elapsed { number } => writer.elapsed(number),
-            Entry::Unanswered { number, kept } => writer.unanswered(number, kept),
             Entry::End(found) => end = Some(found),
+            entry => put(&mut writer, entry),
         }
     }
     Recording::read(writer.end(end.unwrap()).unwrap()).unwrap()
+}
+
+fn put(writer: &mut Writer, entry: Entry<'_>) {
+    match entry {
+        Entry::Clock { clock, milliseconds, count } => writer.clock_read(clock, milliseconds, count),
+        Entry::Directory { namespace, listing } => {
+            let listing = listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter());
+            writer.directory(namespace, listing);
+        }
+        Entry::Catalog { question, answer } => writer.catalog(question, answer),
+        Entry::Call { number, server, tool, arguments, fuel } => writer.call(number, server, tool, arguments, fuel),
+        Entry::Timer { number, milliseconds } => writer.timer(number, milliseconds),
+        Entry::Answer { number, answer, kept } => writer.answer(number, answer, kept),
+        Entry::Elapsed { number } => writer.elapsed(number),
+        Entry::Unanswered { number, kept } => writer.unanswered(number, kept),
+        Entry::End(_) => {}
+    }
+}
+
+/// The recording with more entries before its end.
+fn edited_with(recording: &Recording, more: &[Entry<'_>]) -> Recording {
+    let mut writer = Writer::new(recording.start(), ROOM);
+    for entry in recording.entries().chain(more.iter().cloned()) {
+        put(&mut writer, entry);
+    }
+    Recording::read(writer.end(recording.end().unwrap()).unwrap()).unwrap()
 }
 
 async fn divergence(recording: &Recording) -> String {
@@ -231,6 +261,23 @@ async fn what_differs_is_named_and_nothing_comes_of_it() {
         edited(&recording, |_| {}, |entry| (!matches!(entry, Entry::Answer { number: 1, .. })).then_some(entry));
     let text = divergence(&dropped).await;
     assert_eq!(text, "the recording hands over number 2, for which the replay does not wait");
+
+    // What is handed over beyond the end of the script would otherwise go unseen.
+    let timer = "setTimeout(() => {}, 60000); await box.echo({})";
+    let (_, with_timer) = recorded(timer, &Limits::default(), support::tools()).await;
+    let added = edited(
+        &with_timer,
+        |_| {},
+        |entry| match entry {
+            Entry::Unanswered { .. } => None,
+            other => Some(other),
+        },
+    );
+    let entries: Vec<Entry<'_>> = added.entries().collect();
+    assert!(entries.iter().any(|entry| matches!(entry, Entry::Timer { number: 0, .. })), "{entries:?}");
+    let late = edited_with(&added, &[Entry::Elapsed { number: 0 }]);
+    let text = divergence(&late).await;
+    assert_eq!(text, "the recording hands over number 0, and the replay ended before it");
 
     // Another source takes other fuel to be read. An engine that makes no promise about fuel comes to the calls.
     let with_source = |from: &str, to: &str| {
@@ -291,6 +338,40 @@ async fn a_recording_with_limits_above_what_is_allowed_here_is_refused() {
     let greedy = edited(&recording, |start| start.limits.memory = ByteSize::gib(3), Some);
     let refused = replayed(&greedy).await.unwrap_err().to_string();
     assert!(refused.contains("limit 'memory'") && refused.contains("raise limits.memory"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forged_recording_takes_no_more_fuel_source_calls_or_tools_than_a_run_may() {
+    // It says that its caller ended it, after more fuel than it had.
+    let (_, recording) = three_calls().await;
+    let small = |start: &mut Start| {
+        start.source = "while (true) {}".to_owned();
+        start.limits.fuel = 50_000_000;
+    };
+    let endless = edited(&recording, small, |entry| match entry {
+        Entry::End(end) => Some(Entry::End(End { cause: Cause::Cancelled, fuel: u64::MAX, ..end })),
+        _ => None,
+    });
+    let ceiling = Limits { fuel: 50_000_000, ..Limits::default() };
+    let refused = support::sandbox().replay(&endless, &ceiling).await.unwrap_err();
+    assert!(matches!(refused, ReplayError::Diverged(_)), "it ended by its fuel, and not by the clock: {refused}");
+
+    let long = edited(&recording, |start| start.source = format!("1 //{}", " ".repeat(2 << 20)), Some);
+    let calls = edited(&recording, |start| start.limits.max_calls = 2, Some);
+    let answer = edited(&recording, |start| start.limits.max_result = ByteSize::b(3), Some);
+    for (forged, why) in [(long, "bytes of source"), (calls, "3 calls"), (answer, "bytes in an answer")] {
+        let refused = replayed(&forged).await.unwrap_err().to_string();
+        assert!(refused.contains(why) && refused.contains("no run that it can be of"), "{refused}");
+        let refused = support::sandbox().rehearse("1", &forged, &Limits::default()).await.unwrap_err().to_string();
+        assert!(refused.contains(why), "{refused}");
+    }
+
+    let mut writer = Writer::new(recording.start(), ByteSize::mib(64));
+    let none = Property { name: "", server: "", tool: "", effect: Effect::Mutating };
+    writer.directory(0, Ok(vec![none; 100_001].into_iter()));
+    let tools = Recording::read(writer.end(recording.end().unwrap()).unwrap()).unwrap();
+    let refused = replayed(&tools).await.unwrap_err().to_string();
+    assert!(refused.contains("100001 tools"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -448,4 +529,128 @@ async fn time_is_simulated_in_a_rehearsal_and_the_same_each_time() {
     assert_eq!(first.result.as_ref().unwrap().as_str(), r#"[["soon","call","hour"],3600,true]"#);
     let second = rehearsed(source, &recording).await;
     assert_eq!(second.usage.fuel, first.usage.fuel);
+}
+
+#[test]
+fn what_belljar_added_to_the_logs_and_the_hint_is_in_the_replay_too() {
+    let terminal = support::Terminal::new();
+    for (at, (code, what)) in [
+        // A warning of an argument that the tool does not list; and a hint that has the tool's signature.
+        ("return (await demo.list_projects({ colour: 'red' })).projects.length", "colour"),
+        ("await demo.list_project({})", "It is "),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = format!("{at}.belljar");
+        let run = terminal.belljar(&["run", "--json", "--code", code, "--record", &file]);
+        assert!(run.stdout.contains(what), "{run:?}");
+        let replay = terminal.belljar(&["replay", &file, "--json"]);
+        for part in ["value", "logs", "calls", "error"] {
+            assert_eq!(replay.json()[part], run.json()[part], "{part}");
+        }
+    }
+}
+
+/// A fixture of a run in a folder of its own, and the command that made it.
+fn with_fixture(terminal: &support::Terminal, more: &[&str]) -> String {
+    std::fs::create_dir(terminal.folder.path().join("tests")).unwrap();
+    let fixture = "tests/projects.belljar.jsonl";
+    let made = terminal.belljar(&[&["replay", "run.belljar", "--fixture", fixture], more].concat());
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(made.stderr.contains("belljar test tests/projects.belljar.jsonl"), "{made:?}");
+    std::fs::read_to_string(terminal.folder.path().join(fixture)).unwrap()
+}
+
+const PROJECTS: &str = "
+    const { projects } = await demo.list_projects({});
+    console.log(`${projects.length} projects`);
+    return projects.map(project => project.name).sort();
+";
+
+#[test]
+fn a_fixture_is_tested_call_by_call_and_what_differs_is_named() {
+    let terminal = support::Terminal::new();
+    let run = terminal.belljar(&["run", "--code", PROJECTS, "--record", "run.belljar"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let text = with_fixture(&terminal, &[]);
+    assert!(text.contains("\n    \"    const { projects } = await demo.list_projects({});\",\n"), "{text}");
+    assert_eq!(Fixture::read(&text, ROOM).unwrap().matching, Match::Exact);
+    std::fs::copy(terminal.folder.path().join("run.belljar"), terminal.folder.path().join("tests/run.belljar"))
+        .unwrap();
+    let test = terminal.belljar(&["test", "tests", "--json"]);
+    assert_eq!((test.code, &test.json()["passed"], &test.json()["ok"]), (0, &json!(2), &json!(true)), "{test:?}");
+
+    // What the run must end in, a log, the script itself, an answer.
+    let fixture = terminal.folder.path().join("tests/projects.belljar.jsonl");
+    for (from, to, expected) in [
+        ("projects\"}]}", "PROJECTS\"}]}", "logs/0/text: expected"),
+        (".sort()", ".sort().length", "is not what was recorded"),
+        ("list_projects({})", "list_projects()", "fuel"),
+        ("list_projects({})", "list_issues({})", "list_issues"),
+    ] {
+        let other = text.replace(from, to);
+        assert_ne!(other, text, "{from}");
+        std::fs::write(&fixture, other).unwrap();
+        let test = terminal.belljar(&["test", "tests"]);
+        assert_eq!(test.code, 1, "{test:?}");
+        assert!(test.stdout.contains("differs  tests/projects.belljar.jsonl: "), "{test:?}");
+        assert!(test.stdout.contains("1 passed, 1 failed"), "{test:?}");
+        let _ = expected;
+    }
+
+    std::fs::write(&fixture, &text[..text.len() / 2]).unwrap();
+    let broken = terminal.belljar(&["test", "tests", "--json"]);
+    assert_eq!(broken.code, 2, "{broken:?}");
+    assert!(broken.json()["tests"][0]["error"].as_str().unwrap().contains("not a fixture"), "{broken:?}");
+    for nothing in ["missing", "."] {
+        let folder = terminal.folder.path().join("empty");
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = if nothing == "." { "empty" } else { nothing };
+        assert_eq!(terminal.belljar(&["test", path]).code, 2);
+    }
+}
+
+#[test]
+fn a_loose_fixture_tests_a_script_that_is_edited() {
+    let terminal = support::Terminal::new();
+    let script = terminal.folder.path().join("projects.ts");
+    std::fs::write(&script, PROJECTS).unwrap();
+    let run = terminal.belljar(&["run", "projects.ts", "--record", "run.belljar"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let text = with_fixture(&terminal, &["--source", "projects.ts"]);
+    assert!(text.contains(r#""match":"loose","script":"../projects.ts""#), "{text}");
+
+    // Written in another way, it ends in the same.
+    let other = PROJECTS.replace("projects.map(project => project.name)", "Array.from(projects, ({ name }) => name)");
+    std::fs::write(&script, other).unwrap();
+    let test = terminal.belljar(&["test", "tests"]);
+    assert_eq!((test.code, test.stdout.contains("1 passed")), (0, true), "{test:?}");
+
+    for (from, to, expected) in [
+        (".sort()", ".sort().slice(1)", "value/0: expected"),
+        ("list_projects({})", "list_issues({})", "calls/0/tool: expected \"list_projects\", found \"list_issues\""),
+        ("projects`", "of them`", "logs/0/text: expected"),
+    ] {
+        std::fs::write(&script, PROJECTS.replace(from, to)).unwrap();
+        let test = terminal.belljar(&["test", "tests"]);
+        assert_eq!(test.code, 1, "{test:?}");
+        assert!(test.stdout.contains(expected), "{expected}: {test:?}");
+    }
+}
+
+#[test]
+fn the_component_names_no_folder_of_the_machine_that_built_it() {
+    let image = belljar_image::Image::embedded();
+    let has = |text: &str| image.component().windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(has("/cargo/registry/"), "panics of crates say where they are");
+    let repository = support::repository().canonicalize().unwrap();
+    let home = std::env::home_dir().unwrap();
+    for folder in [repository, home.join(".cargo"), home.join(".rustup")] {
+        assert!(!has(folder.to_str().unwrap()), "the component has {}", folder.display());
+    }
+    // Nor of another, where the component was built elsewhere.
+    for folder in ["/home/", "/root/", "/Users/", "C:\\", "/.cargo/", "target/guest"] {
+        assert!(!has(folder), "the component has {folder}");
+    }
 }

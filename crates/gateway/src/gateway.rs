@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use belljar_engine::Engine;
-use belljar_model::{ByteSize, ErrorKind, Limits, LimitsPatch, Outcome, RunError};
+use belljar_model::{ByteSize, ErrorKind, Limits, LimitsPatch, Outcome, Recorded, RunError};
+use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
 
@@ -116,11 +117,22 @@ impl Gateway {
         self.toolbox.begin_mentioned(&source);
         let grant = Arc::new(Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone()));
         let ends = Ends(grant.locks());
-        let program = Program { max_recording: self.max_recording.max(log.max_recording()), ..Program::new(source) };
+        let max_recording = self.max_recording.max(log.max_recording());
+        let program = Program { max_recording, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
         let mut outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
         drop(ends);
         outcome.run = Some(log.run());
+        let mut remarks = Remarks { logs: grant.remarks().take().collect(), hint: None };
+        outcome.logs.extend(remarks.logs.iter().cloned());
+        media::take_out(&mut outcome, &limits);
+        if let Err(error) = &mut outcome.result {
+            let hint = error.hint.clone();
+            self.show_what_was_meant(error);
+            self.show_what_was_asked(error, asked);
+            remarks.hint = error.hint.clone().filter(|_| error.hint != hint);
+        }
+        outcome.recording = outcome.recording.map(|recorded| remarked(recorded, &remarks, max_recording));
         // The ledger's copy is made where the caller wants one too.
         let recording = match (self.max_recording, log.max_recording()) {
             (None, _) => outcome.recording.take(),
@@ -128,13 +140,7 @@ impl Gateway {
             (Some(_), None) => None,
         };
         log.end(outcome.result.as_ref().err(), &outcome.usage, recording).await;
-        outcome.logs.extend(grant.remarks().take());
-        media::take_out(&mut outcome, &limits);
         self.toolbox.keep_observations(true).await;
-        if let Err(error) = &mut outcome.result {
-            self.show_what_was_meant(error);
-            self.show_what_was_asked(error, asked);
-        }
         outcome
     }
 
@@ -159,6 +165,17 @@ impl Gateway {
         if let Some(signature) = meant.and_then(|meant| self.toolbox.signature_of_known(meant)) {
             hint.push_str(&format!(" It is {signature}"));
         }
+    }
+}
+
+/// The recording with what was added to the outcome behind it, so that a replay ends in the same.
+fn remarked(recorded: Recorded, remarks: &Remarks, max: Option<ByteSize>) -> Recorded {
+    match recorded {
+        Recorded::Whole(bytes) if !remarks.is_empty() => match remarks.behind(bytes, max.unwrap_or_default()) {
+            Ok(bytes) => Recorded::Whole(bytes),
+            Err(error) => Recorded::NotReplayable { reason: error.to_string() },
+        },
+        as_it_is => as_it_is,
     }
 }
 

@@ -7,9 +7,9 @@
 //!
 //! It never guesses: a file with another digest and a patch that does not fit are errors.
 //!
-//! The component is the same wherever it is built: the digest of the engine says which one it is. So the configuration file takes
-//! the paths of this machine out of the texts of panics, and what was unpacked lies below the guest's workspace: cargo names a
-//! crate of another place by its whole path, and the compiler puts that name into every symbol.
+//! The component should not depend on where it is built: its digest says which engine it is. So the configuration file takes the
+//! paths of this machine out of the texts of panics, and what was unpacked lies below the guest's workspace: cargo names a crate of
+//! another place by its whole path, and the compiler puts that name into every symbol.
 
 #![forbid(unsafe_code)]
 

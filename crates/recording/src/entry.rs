@@ -211,12 +211,21 @@ impl Digests {
     }
 }
 
-/// The SHA-256 of something as JSON. What has no JSON (no part of an outcome is like that) has the digest of nothing.
 fn of_json(part: &impl Serialize) -> [u8; 32] {
-    format::digest(&serde_json::to_vec(part).unwrap_or_default())
+    format::digest(json_of(part).as_bytes())
+}
+
+/// Something as JSON. What has none (no part of an outcome is like that) is the empty text.
+pub(crate) fn json_of(part: &impl Serialize) -> String {
+    serde_json::to_string(part).unwrap_or_default()
 }
 
 impl<'a> Listing<'a> {
+    /// How many properties there are.
+    pub fn count(self) -> u64 {
+        self.count
+    }
+
     /// The properties, in their order.
     pub fn properties(self) -> impl Iterator<Item = Property<'a>> {
         let mut input = Decoder::new(self.bytes);
@@ -388,14 +397,14 @@ impl<'a> End<'a> {
     }
 }
 
-fn text_or_null(out: &mut Encoder<Vec<u8>>, text: Option<&str>) -> Encoded {
+pub(crate) fn text_or_null(out: &mut Encoder<Vec<u8>>, text: Option<&str>) -> Encoded {
     match text {
         Some(text) => out.str(text)?.ok(),
         None => out.null()?.ok(),
     }
 }
 
-fn optional_text<'a>(input: &mut Decoder<'a>) -> Result<Option<&'a str>, decode::Error> {
+pub(crate) fn optional_text<'a>(input: &mut Decoder<'a>) -> Result<Option<&'a str>, decode::Error> {
     if input.datatype()? == Type::Null {
         input.null()?;
         return Ok(None);

@@ -24,6 +24,7 @@ pub(crate) mod kind {
     pub(crate) const ELAPSED: u8 = 7;
     pub(crate) const UNANSWERED: u8 = 8;
     pub(crate) const END: u8 = 9;
+    pub(crate) const REMARKS: u8 = 10;
 }
 
 pub(crate) fn digest(bytes: &[u8]) -> [u8; TRAILER] {

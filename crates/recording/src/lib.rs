@@ -15,10 +15,12 @@
 #![warn(missing_docs)]
 
 mod entry;
+pub mod fixture;
 mod format;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod reader;
+mod remarks;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -26,5 +28,6 @@ mod writer;
 
 pub use entry::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Property, Question};
 pub use reader::{Entries, ReadError, Recording};
+pub use remarks::{RemarkError, Remarks};
 pub use start::{EngineId, Server, Start};
 pub use writer::{Full, Writer};

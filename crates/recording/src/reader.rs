@@ -5,7 +5,7 @@ use std::sync::Arc;
 use minicbor::{Decoder, decode};
 
 use crate::{
-    End, Entry, Start,
+    End, Entry, Remarks, Start,
     entry::length,
     format::{HEADER, MAGIC, TRAILER, VERSION, digest, kind},
 };
@@ -19,6 +19,8 @@ pub struct Recording {
     start: Arc<Start>,
     /// Where the second entry begins.
     first: usize,
+    /// Where the last one ends, and the remarks begin if there are any.
+    last: usize,
 }
 
 /// Why bytes are not a recording.
@@ -78,13 +80,20 @@ impl Recording {
                 break;
             }
         }
+        let last = input.position();
+        if last != body.len() {
+            Remarks::decode(&mut input).map_err(|error| ReadError::Invalid {
+                at: input.position(),
+                reason: format!("something stands behind the end: {error}"),
+            })?;
+        }
         if input.position() != body.len() {
             return Err(ReadError::Invalid {
                 at: input.position(),
                 reason: "something stands behind the end".to_owned(),
             });
         }
-        Ok(Self { start: Arc::new(start), first, bytes })
+        Ok(Self { start: Arc::new(start), first, last, bytes })
     }
 
     /// How the run began.
@@ -107,15 +116,31 @@ impl Recording {
 
     /// The same, from a position on that [`Entries::position`] gave.
     pub fn entries_from(&self, position: usize) -> Entries<'_> {
-        let body = self.bytes.get(..self.bytes.len().saturating_sub(TRAILER)).unwrap_or_default();
+        let body = self.bytes.get(..self.last).unwrap_or_default();
         let mut input = Decoder::new(body);
         input.set_position(position.min(body.len()));
         Entries { input }
     }
 
+    /// What was added to the outcome when the run had ended.
+    pub fn remarks(&self) -> Option<Remarks> {
+        let body = self.bytes.get(..self.bytes.len().saturating_sub(TRAILER))?;
+        if self.last == body.len() {
+            return None;
+        }
+        let mut input = Decoder::new(body);
+        input.set_position(self.last);
+        Remarks::decode(&mut input).ok()
+    }
+
     /// The position of the first entry.
     pub fn first(&self) -> usize {
         self.first
+    }
+
+    /// All up to the end of the run.
+    pub(crate) fn without_remarks(&self) -> &[u8] {
+        self.bytes.get(..self.last).unwrap_or_default()
     }
 
     /// The bytes that were read.

@@ -1,6 +1,6 @@
 //! The first entry: what was run, by which engine, and within which limits.
 
-use std::time::Duration;
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 use belljar_model::{ByteSize, Limits};
 use minicbor::{Decoder, Encoder, decode};
@@ -132,6 +132,20 @@ fn limits(input: &mut Decoder<'_>) -> Result<Limits, decode::Error> {
         set(&mut limits, input.u64()?);
     }
     Ok(limits)
+}
+
+/// The limits by their names, in the order in which they are written.
+pub(crate) fn limits_by_name(limits: &Limits) -> impl Iterator<Item = (&'static str, u64)> {
+    LIMITS.into_iter().map(|(name, get, _)| (name, get(limits)))
+}
+
+/// The limits of these names, if there are all of them and no other.
+pub(crate) fn limits_of(values: &BTreeMap<Cow<'_, str>, u64>) -> Option<Limits> {
+    let mut limits = Limits::default();
+    for (name, _, set) in LIMITS {
+        set(&mut limits, *values.get(name)?);
+    }
+    (values.len() == LIMITS.len()).then_some(limits)
 }
 
 pub(crate) fn digest(input: &mut Decoder<'_>) -> Result<[u8; 32], decode::Error> {

@@ -2,8 +2,8 @@ use belljar_model::{ByteSize, Effect, Limits};
 use minicbor::Encoder;
 
 use crate::{
-    Answer, Cause, Clock, Digests, End, EngineId, Entry, Kept, Property, Question, ReadError, Recording, Server, Start,
-    Writer,
+    Answer, Cause, Clock, Digests, End, EngineId, Entry, Kept, Property, Question, ReadError, Recording, Remarks,
+    Server, Start, Writer,
     format::{self, HEADER, TRAILER, kind},
 };
 
@@ -27,7 +27,7 @@ const PROPERTY: Property<'_> = Property { name: "echo", server: "a-b", tool: "ec
 const KEPT: Kept<'_> = Kept { ok: false, ms: 1.5, error: Some("no") };
 
 /// One of each.
-fn bytes() -> Vec<u8> {
+pub(crate) fn bytes() -> Vec<u8> {
     let mut writer = Writer::new(&start(), ByteSize::mib(1));
     writer.clock(Clock::Wall, 5);
     writer.clock(Clock::Wall, 5);
@@ -158,6 +158,12 @@ fn lengths_and_kinds_that_a_forger_claims_are_refused_and_allocate_nothing() {
     behind.extend(digest);
     let refused = Recording::read(behind).expect_err("there is more").to_string();
     assert!(refused.contains("behind the end"), "{refused}");
+    // Remarks may stand there, once.
+    let remarks = Remarks { logs: Vec::new(), hint: Some("a hint".to_owned()) };
+    let remarked = remarks.behind(bytes(), ByteSize::mib(1)).expect("there is room");
+    assert_eq!(Recording::read(remarked.clone()).expect("a recording").remarks(), Some(remarks.clone()));
+    assert_eq!(remarks.behind(remarked.clone(), ByteSize::mib(1)).expect("there is room"), remarked);
+    assert!(remarks.behind(bytes(), ByteSize::b(bytes().len() as u64)).is_err(), "they count");
     let nothing = [&bytes()[..HEADER], &format::digest(&bytes()[..HEADER])].concat();
     assert!(matches!(Recording::read(nothing), Err(ReadError::Invalid { .. })));
 }

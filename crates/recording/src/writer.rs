@@ -158,9 +158,13 @@ impl Writer {
     }
 
     fn reading(&mut self, clock: Clock, Reading { milliseconds, count }: Reading) {
-        if count == 0 {
-            return;
+        if count > 0 {
+            self.clock_entry(clock, milliseconds, count);
         }
+    }
+
+    /// Writes a reading where it stands in another recording.
+    pub(crate) fn clock_entry(&mut self, clock: Clock, milliseconds: u64, count: u64) {
         let is_monotonic = clock == Clock::Monotonic;
         self.push(0, |out| out.array(4)?.u8(kind::CLOCK)?.bool(is_monotonic)?.u64(milliseconds)?.u64(count)?.ok());
     }

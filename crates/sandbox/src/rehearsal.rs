@@ -5,13 +5,14 @@
 //! recording always end in the same outcome.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
     time::Duration,
 };
 
 use belljar_model::{Effect, ToolPath};
 use belljar_recording::{Answer, Clock, Entry, Kept, Question, Recording};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::{
     CallFault, Directory,
@@ -59,6 +60,7 @@ enum Coming {
 
 impl Rehearsal {
     pub(crate) fn new(recording: Recording) -> Self {
+        let max_arguments = recording.start().limits.max_arguments.as_u64();
         let wall = Duration::from_millis(recording.start().begun_ms);
         let mut rehearsal = Self {
             calls: HashMap::new(),
@@ -76,7 +78,8 @@ impl Rehearsal {
             let position = entries.position();
             let Some(entry) = entries.next() else { break };
             match entry {
-                Entry::Call { number, server, tool, arguments, .. } => {
+                // What is larger was refused before it was read, and is refused again.
+                Entry::Call { number, server, tool, arguments, .. } if arguments.len() as u64 <= max_arguments => {
                     let call = Call::new(server, tool, arguments);
                     rehearsal.calls.entry(call).or_default().push_back(number);
                 }
@@ -185,23 +188,52 @@ impl Rehearsal {
 
 impl Call {
     fn new(server: &str, tool: &str, arguments: &str) -> Self {
-        let sorted = serde_json::from_str(arguments).map(sorted).map(|value: Value| value.to_string());
-        let arguments = sorted.unwrap_or_else(|_| arguments.to_owned());
+        let arguments = sorted(arguments).unwrap_or_else(|| arguments.to_owned());
         Self { server: server.to_owned(), tool: tool.to_owned(), arguments }
     }
 }
 
-/// The same JSON with the keys of each object in their order. It recurses as deep as serde_json reads, which is 128 levels.
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let members: BTreeMap<String, Value> =
-                members.into_iter().map(|(key, value)| (key, sorted(value))).collect();
-            Value::Object(members.into_iter().collect())
+/// The same JSON with the keys of each object in their order. Numbers stay the texts that they are: two long ones that a floating-point
+/// number cannot tell apart are two. What nests deeper than arguments do is not sorted.
+fn sorted(json: &str) -> Option<String> {
+    const MAX_DEPTH: usize = 32;
+
+    fn write(json: &str, depth: usize, out: &mut String) -> Option<()> {
+        match json.as_bytes().first()? {
+            b'{' | b'[' if depth == MAX_DEPTH => return None,
+            b'{' => {
+                let members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(json).ok()?;
+                out.push('{');
+                for (key, value) in members {
+                    out.push_str(&serde_json::to_string(&key).ok()?);
+                    out.push(':');
+                    write(value.get(), depth + 1, out)?;
+                    out.push(',');
+                }
+                out.push('}');
+            }
+            b'[' => {
+                let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+                out.push('[');
+                for element in elements {
+                    write(element.get(), depth + 1, out)?;
+                    out.push(',');
+                }
+                out.push(']');
+            }
+            b'"' => {
+                let text: String = serde_json::from_str(json).ok()?;
+                out.push_str(&serde_json::to_string(&text).ok()?);
+            }
+            _ => out.push_str(json),
         }
-        Value::Array(elements) => Value::Array(elements.into_iter().map(sorted).collect()),
-        other => other,
+        Some(())
     }
+
+    let json: &RawValue = serde_json::from_str(json).ok()?;
+    let mut out = String::new();
+    write(json.get(), 0, &mut out)?;
+    Some(out)
 }
 
 /// How long a recorded call took.
@@ -214,4 +246,21 @@ fn missing(number: u64, message: String) -> HandOver {
         .with_hint("a call is answered where its tool and its arguments are those of a recorded call");
     let kept = CallEnd { ok: false, ms: 0.0, error: Some(message) };
     HandOver::Answer { number, result: Err(fault), kept: Some(kept) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_the_same_whatever_the_order_of_their_keys_and_no_others_are() {
+        let one = sorted(r#"{"b":[1,{"d":"\u0041","c":null}],"a":12345678901234567890123}"#);
+        assert!(one.is_some());
+        assert_eq!(one, sorted(r#"{ "a": 12345678901234567890123, "b": [1, {"c": null, "d": "A"}] }"#));
+        // A floating-point number does not tell them apart.
+        assert_ne!(one, sorted(r#"{"b":[1,{"d":"A","c":null}],"a":12345678901234567890124}"#));
+        assert_ne!(sorted("[1,23]"), sorted("[12,3]"));
+        assert_eq!(sorted(&"[".repeat(100_000)), None);
+        assert_eq!(sorted(&format!("{}{}", "[".repeat(100), "]".repeat(100))), None, "it is compared as it is");
+    }
 }

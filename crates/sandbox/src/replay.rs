@@ -8,12 +8,14 @@ use std::fmt::{self, Write as _};
 use belljar_model::{
     CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitFault, LimitHit, Outcome, RunError, ToolPath,
 };
-use belljar_recording::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Question, Recording};
+use belljar_recording::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Question, Recording, Remarks};
 
 use crate::{CallFault, Directory, GrantedTool, failure, run::Ended, stand_in::StandIn};
 
 /// Characters of arguments that a message shows.
 const SHOWN: usize = 200;
+/// Tools that all the directories of a recording may have together. Each takes more memory here than in the recording.
+const MAX_PROPERTIES: u64 = 100_000;
 
 /// Why a replay has no outcome.
 #[derive(Debug, thiserror::Error)]
@@ -34,12 +36,27 @@ pub enum ReplayError {
 }
 
 /// The first difference between a replay and its recording.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Divergence(String);
+#[derive(Debug, Clone)]
+pub struct Divergence {
+    text: String,
+    outcome: Option<Box<Outcome>>,
+}
+
+impl Divergence {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), outcome: None }
+    }
+
+    /// How the replay ended, where it made the recorded calls and ended in something else. The recording has no more than the digests of
+    /// an outcome; whoever has the outcome itself can say more.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_deref()
+    }
+}
 
 impl fmt::Display for Divergence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.text)
     }
 }
 
@@ -239,7 +256,16 @@ impl Replay {
             Begun::Call { number, server, tool, arguments, .. } => described_call(number, server, tool, arguments),
             Begun::Timer { number, milliseconds } => format!("timer {number} of {milliseconds} ms"),
         };
-        Some(Divergence(format!("the recording has {text}, and the replay ended before it")))
+        Some(Divergence::new(format!("the recording has {text}, and the replay ended before it")))
+    }
+
+    /// What the script got and the recording has more of.
+    fn not_taken(&mut self) -> Option<Divergence> {
+        let number = next(&self.recording, &mut self.handed, |entry| match entry {
+            Entry::Answer { number, .. } | Entry::Elapsed { number } => Some(number),
+            _ => None,
+        })?;
+        Some(Divergence::new(format!("the recording hands over number {number}, and the replay ended before it")))
     }
 
     fn next_begun(&mut self) -> Option<Begun<'_>> {
@@ -262,13 +288,40 @@ impl Replay {
     }
 
     fn diverged(&mut self, text: String) -> Stop {
-        self.divergence.get_or_insert(Divergence(text));
+        self.divergence.get_or_insert(Divergence::new(text));
         Stop
     }
 }
 
+/// Whether a recording has no more than its own limits let a run take in, so that those of whoever replays it bound it too.
+pub(crate) fn within_its_limits(recording: &Recording) -> Result<(), ReplayError> {
+    let limits = &recording.start().limits;
+    let (mut calls, mut largest, mut properties) = (0_u64, 0, 0_u64);
+    for entry in recording.entries() {
+        match entry {
+            Entry::Call { .. } => calls += 1,
+            Entry::Answer { answer: Answer::Result(text), .. } => largest = text.len().max(largest),
+            Entry::Directory { listing: Ok(listing), .. } => properties = properties.saturating_add(listing.count()),
+            _ => {}
+        }
+    }
+    let bounds = [
+        (recording.start().source.len() as u64, limits.max_source.as_u64(), "bytes of source"),
+        (calls, limits.max_calls, "calls"),
+        (largest as u64, limits.max_result.as_u64(), "bytes in an answer"),
+        (properties, MAX_PROPERTIES, "tools in its directories"),
+    ];
+    match bounds.into_iter().find(|(found, max, _)| found > max) {
+        None => Ok(()),
+        Some((found, max, what)) => {
+            let text = format!("the recording has {found} {what}, and no run that it can be of has more than {max}");
+            Err(ReplayError::Diverged(Divergence::new(text)))
+        }
+    }
+}
+
 /// The outcome of a replay, if it is the one that was recorded.
-pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Outcome, ReplayError> {
+pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool, remarks: &Remarks) -> Result<Outcome, ReplayError> {
     let Ended { mut outcome, overdue, stand_in } = ended;
     let diverged = |divergence| Err(ReplayError::Diverged(divergence));
     let Some(StandIn::Replay(mut replay)) = stand_in else {
@@ -298,6 +351,9 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
         }
         Cause::Cancelled => outcome.result = Err(failure::cancelled()),
     }
+    if let Some(divergence) = replay.not_taken().filter(|_| is_exact) {
+        return diverged(divergence);
+    }
     let digests = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);
     let parts = [
         ("result", digests.result == end.digests.result),
@@ -306,12 +362,15 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
     ];
     if let Some((part, _)) = parts.into_iter().find(|(_, is_equal)| !is_equal) {
         let is_or_are = if part == "result" { "is" } else { "are" };
-        return diverged(Divergence::new(format!("the {part} of the run {is_or_are} not what was recorded")));
+        let divergence = Divergence::new(format!("the {part} of the run {is_or_are} not what was recorded"));
+        remarks.add_to(&mut outcome);
+        return diverged(Divergence { outcome: Some(Box::new(outcome)), ..divergence });
     }
     let fuel = outcome.usage.fuel.unwrap_or_default();
     if is_exact && fuel != end.fuel {
         return diverged(Divergence::new(format!("the recorded run used {} fuel, the replay {fuel}", end.fuel)));
     }
+    remarks.add_to(&mut outcome);
     Ok(outcome)
 }
 
@@ -320,12 +379,6 @@ fn time_limit(name: &str, max: u64, used: u64) -> Result<LimitHit, ReplayError> 
     let known = ["timeout", "compute", "wait"].into_iter().find(|known| *known == name);
     let unknown = || ReplayError::Diverged(Divergence::new("the recorded run was ended by an unknown limit"));
     Ok(LimitHit { name: known.ok_or_else(unknown)?, max, used, unit: "ms" })
-}
-
-impl Divergence {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
 }
 
 impl From<Stop> for wasmtime::Error {

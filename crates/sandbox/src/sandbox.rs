@@ -180,12 +180,13 @@ impl Sandbox {
     pub async fn replay(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
         let start = recording.start();
         let end = recording.end().ok_or_else(|| ReplayError::Diverged(Divergence::new("the recording has no end")))?;
-        // A run that was ended from outside comes to its end again by the fuel that it had used by then.
-        let fuel = if end.cause == Cause::Script { start.limits.fuel } else { end.fuel };
+        // A run that was ended from outside comes to its end again by the fuel that it had used by then. It cannot have used more than it had.
+        let fuel = if end.cause == Cause::Script { start.limits.fuel } else { end.fuel.min(start.limits.fuel) };
         let is_exact = start.engine == self.id;
-        let replay = StandIn::Replay(Replay::new(recording.clone(), is_exact));
+        let replay = || StandIn::Replay(Replay::new(recording.clone(), is_exact));
         let ended = self.stood_in(recording, &start.source, fuel, ceiling, replay).await?;
-        replay::compared(ended, &end, is_exact)
+        let remarks = recording.remarks().unwrap_or_default();
+        replay::compared(ended, &end, is_exact, &remarks)
     }
 
     /// Runs another script against the answers of a recorded run: a call is answered where its tool and its arguments are those of a
@@ -207,7 +208,7 @@ impl Sandbox {
             let hit = LimitHit { name: "max_source", max, used, unit: "bytes" };
             return Ok(Outcome::refused(failure::limit(hit)));
         }
-        let rehearsal = StandIn::Rehearsal(Box::new(Rehearsal::new(recording.clone())));
+        let rehearsal = || StandIn::Rehearsal(Box::new(Rehearsal::new(recording.clone())));
         let fuel = recording.start().limits.fuel;
         Ok(self.stood_in(recording, source, fuel, ceiling, rehearsal).await?.outcome)
     }
@@ -219,12 +220,13 @@ impl Sandbox {
         source: &str,
         fuel: u64,
         ceiling: &Limits,
-        stand_in: StandIn,
+        stand_in: impl FnOnce() -> StandIn,
     ) -> Result<Ended, ReplayError> {
         let start = recording.start();
         let recorded =
             LimitsPatch { timeout: None, compute: None, wait: None, call: None, ..LimitsPatch::from(&start.limits) };
         recorded.within(ceiling)?;
+        replay::within_its_limits(recording)?;
         let limits = Limits { fuel, ..start.limits.clone() };
         let _slot = self.admission.admit("replay", reserved(&limits, None)).await.map_err(ReplayError::Run)?;
         let _running = self.ticker.running();
@@ -240,7 +242,7 @@ impl Sandbox {
             limits: &limits,
             time: ceiling,
             tools: Arc::new(ToolSet::new()),
-            tape: Tape { recorder: Recorder::new(None), stand_in: Some(stand_in) },
+            tape: Tape { recorder: Recorder::new(None), stand_in: Some(stand_in()) },
         };
         Ok(run::run(&self.host(), run, std::future::pending()).await)
     }

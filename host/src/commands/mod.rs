@@ -18,3 +18,4 @@ pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod servers;
 mod source;
+pub(crate) mod test;

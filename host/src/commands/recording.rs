@@ -1,6 +1,6 @@
 //! The file of a recording.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use belljar_model::{ByteSize, Recorded};
 use cap_std::{
@@ -13,6 +13,8 @@ use crate::{failure::Failure, output};
 
 /// Bytes of a recording: three of the largest answers, or thousands of small ones.
 pub(super) const MAX_BYTES: ByteSize = ByteSize::mib(16);
+/// Bytes of a fixture, which has the same as a text.
+pub(super) const MAX_FIXTURE_BYTES: ByteSize = ByteSize::mib(64);
 
 /// A file that does not exist yet, into which a recording is to go. It is made before the run, so that a run is not made for nothing.
 pub(super) struct RecordingFile {
@@ -54,13 +56,45 @@ impl RecordingFile {
                 return Ok(());
             }
         };
+        self.write_bytes(bytes)?;
+        let size = ByteSize::b(bytes.len() as u64).display().iec();
+        output::note(format_args!("recorded, {size}: belljar replay {path}"));
+        Ok(())
+    }
+
+    /// Writes a fixture, and says so.
+    pub(super) fn write_fixture(&self, text: &str) -> Result<(), Failure> {
+        self.write_bytes(text.as_bytes())?;
+        output::note(format_args!("written: belljar test {}", self.path.display()));
+        Ok(())
+    }
+
+    /// The way from this file's folder to another file, as a fixture names its script: with slashes, and the same in every checkout.
+    pub(super) fn way_to(&self, other: &Path) -> Result<String, Failure> {
+        let unusable = |error: &dyn std::fmt::Display| {
+            Failure::usage(format!("{} cannot be named in the fixture: {error}", other.display()), "name a file")
+        };
+        let folder = match self.path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let from = folder.canonicalize().map_err(|error| unusable(&error))?;
+        let to = other.canonicalize().map_err(|error| unusable(&error))?;
+        let shared = from.components().zip(to.components()).take_while(|(from, to)| from == to).count();
+        let up = std::iter::repeat_n(Component::ParentDir, from.components().count().saturating_sub(shared));
+        let way = up.chain(to.components().skip(shared));
+        let names: Vec<_> = way
+            .map(|part| part.as_os_str().to_str())
+            .collect::<Option<_>>()
+            .ok_or_else(|| unusable(&"its path is not UTF-8"))?;
+        Ok(names.join("/"))
+    }
+
+    fn write_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         let written =
             belljar_files::open(&self.folder, &self.name, &mut options).and_then(|mut file| file.write_all(bytes));
-        written.map_err(|error| Failure::internal(format!("{path} could not be written: {error}")))?;
-        let size = ByteSize::b(bytes.len() as u64).display().iec();
-        output::note(format_args!("recorded, {size}: belljar replay {path}"));
-        Ok(())
+        written.map_err(|error| Failure::internal(format!("{} could not be written: {error}", self.path.display())))
     }
 }

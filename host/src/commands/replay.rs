@@ -3,10 +3,14 @@
 use std::process::ExitCode;
 
 use belljar_model::{ErrorKind, LimitsPatch, RunError};
+use belljar_recording::fixture::{Fixture, Match};
 use belljar_sandbox::{Recording, ReplayError};
 use serde_json::value::to_raw_value;
 
-use super::{recording::MAX_BYTES, source};
+use super::{
+    recording::{MAX_BYTES, RecordingFile},
+    source,
+};
 use crate::{
     arguments::ReplayArguments,
     failure::Failure,
@@ -22,18 +26,25 @@ pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failu
     let max_source = loaded.limits().max_source.as_u64();
     let script =
         arguments.source.as_deref().map(|path| source::read(Some(path), "a script", max_source)).transpose()?;
+    let file = arguments.fixture.as_deref().map(RecordingFile::new).transpose()?;
     let gateway = Setup::of(loaded).gateway(&LimitsPatch::default()).await?;
-    let outcome = match script {
-        Some(script) => gateway.rehearse(&script, &recording).await,
-        None => gateway.replay(&recording).await,
+    let (matching, outcome) = match &script {
+        Some(script) => (Match::Loose, gateway.rehearse(script, &recording).await),
+        None if arguments.loose => (Match::Loose, gateway.rehearse(&recording.start().source, &recording).await),
+        None => (Match::Exact, gateway.replay(&recording).await),
     };
     let outcome = outcome.map_err(failed)?;
+    if let Some(file) = file {
+        let fixture = Fixture::new(matching, recording, &outcome);
+        let script = arguments.source.as_deref().map(|script| file.way_to(script)).transpose()?;
+        file.write_fixture(&Fixture { script, ..fixture }.to_text())?;
+    }
     let outcome =
         to_raw_value(&outcome).map_err(|error| Failure::internal(format!("the outcome is not JSON: {error}")))?;
     super::run::show(&outcome, arguments.json)
 }
 
-fn failed(error: ReplayError) -> Failure {
+pub(super) fn failed(error: ReplayError) -> Failure {
     let message = error.to_string();
     match error {
         ReplayError::Run(error) => error.into(),

@@ -1,0 +1,102 @@
+//! What belljar itself added to an outcome when the script had ended: the script never saw it, and no replay can find it again.
+
+use belljar_model::{ByteSize, LogEntry, LogLevel, Outcome};
+use minicbor::{Decoder, Encoder, decode};
+
+use crate::{
+    Full, ReadError, Recording,
+    entry::{Encoded, known, length, optional_text, text_or_null},
+    format::{TRAILER, digest, kind},
+};
+
+/// Lines of the log that may be added.
+const MAX_LINES: u64 = 1000;
+
+const LEVELS: [LogLevel; 5] = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
+
+/// What was added to an outcome.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Behind the script's logs.
+    pub logs: Vec<LogEntry>,
+    /// In the place of the error's hint.
+    pub hint: Option<String>,
+}
+
+impl Remarks {
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.logs.is_empty() && self.hint.is_none()
+    }
+
+    /// Adds them to an outcome that does not have them.
+    pub fn add_to(&self, outcome: &mut Outcome) {
+        outcome.logs.extend(self.logs.iter().cloned());
+        if let (Err(error), Some(hint)) = (&mut outcome.result, &self.hint) {
+            error.hint = Some(hint.clone());
+        }
+    }
+
+    /// The recording with these remarks behind it.
+    ///
+    /// # Errors
+    /// [`RemarkError`], if it is none, or would have more than `max` bytes.
+    pub fn behind(&self, recording: Vec<u8>, max: ByteSize) -> Result<Vec<u8>, RemarkError> {
+        let recording = Recording::read(recording)?;
+        let mut out = Encoder::new(recording.without_remarks().to_vec());
+        if self.encode(&mut out).is_err() {
+            return Err(Full { max: max.as_u64() }.into());
+        }
+        let mut bytes = out.into_writer();
+        if (bytes.len() + TRAILER) as u64 > max.as_u64() {
+            return Err(Full { max: max.as_u64() }.into());
+        }
+        let trailer = digest(&bytes);
+        bytes.extend(trailer);
+        Ok(bytes)
+    }
+
+    fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
+        out.array(3)?.u8(kind::REMARKS)?.array(self.logs.len() as u64)?;
+        for LogEntry { level, text } in &self.logs {
+            out.array(2)?.str(level.as_str())?.str(text)?;
+        }
+        text_or_null(out, self.hint.as_deref())
+    }
+
+    pub(crate) fn decode(input: &mut Decoder<'_>) -> Result<Self, decode::Error> {
+        known(input, 3)?;
+        if input.u8()? != kind::REMARKS {
+            return Err(decode::Error::message("it is not a remark"));
+        }
+        let lines = length(input)?;
+        if lines > MAX_LINES {
+            return Err(decode::Error::message(format!("{lines} remarks, of at most {MAX_LINES}")));
+        }
+        let mut logs = Vec::new();
+        for _ in 0..lines {
+            known(input, 2)?;
+            let name = input.str()?;
+            let level = level_of(name).ok_or_else(|| decode::Error::message("a remark of an unknown level"))?;
+            logs.push(LogEntry { level, text: input.str()?.to_owned() });
+        }
+        Ok(Self { logs, hint: optional_text(input)?.map(str::to_owned) })
+    }
+}
+
+/// The level of this name.
+pub(crate) fn level_of(name: &str) -> Option<LogLevel> {
+    LEVELS.into_iter().find(|level| level.as_str() == name)
+}
+
+/// Why a recording has no remarks behind it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemarkError {
+    /// It is not a recording.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// It would be too large.
+    #[error(transparent)]
+    Full(#[from] Full),
+}
