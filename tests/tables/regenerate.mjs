@@ -21,6 +21,7 @@ const oracles = {
   "web.json": json,
   "intl.json": json,
   "dates.json": json,
+  "numbers.json": json,
 };
 async function json(source) {
   try {

@@ -91,7 +91,10 @@ function constructor(w, member, depth) {
     if (member.derived) {
       if (random.chance(20)) w.emit(`note("before super");`);
       if (random.chance(8)) w.emit("try { this.p; } catch (e) { note(e); }");
-      if (!random.chance(4)) w.emit(random.of(["super();", "super(3);", "super(...arguments);", "const made = super(); note(made === this);", "(() => super())();", "try { super(); } finally { note('super done'); }"]));
+      // V8 throws what a constructor without `super` has coming at its `return`, where a `catch` around it sees it, and not at its end, as the language wants (test262:
+      // derived-class-return-override-catch). So nothing stands in one that may return.
+      if (random.chance(4)) return w.emit("}");
+      w.emit(random.of(["super();", "super(3);", "super(...arguments);", "const made = super(); note(made === this);", "(() => super())();", "try { super(); } finally { note('super done'); }"]));
     }
     for (let n = random.integer(0, 2); n > 0; n--) statement(w, depth - 1);
     if (random.chance(50)) w.emit(`this.p = ${expression(w, 1)};`);

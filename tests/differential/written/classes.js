@@ -152,3 +152,11 @@ const d = new Door(); const out = [d.open().close().lock().state]; try { d.open(
 // a matrix
 class Matrix { constructor(rows) { this.rows = rows; } static identity(n) { return new this(Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => +(i === j)))); } times({ rows }) { return new Matrix(this.rows.map((r) => rows[0].map((_, j) => r.reduce((s, v, k) => s + v * rows[k][j], 0)))); } get transposed() { return new Matrix(this.rows[0].map((_, j) => this.rows.map((r) => r[j]))); } pow(n) { return n === 0 ? Matrix.identity(this.rows.length) : n % 2 ? this.times(this.pow(n - 1)) : this.times(this).pow(n / 2); } toString() { return this.rows.map((r) => r.join(" ")).join("; "); } }
 return [`${new Matrix([[1, 1], [1, 0]]).pow(30)}`, `${new Matrix([[1, 2, 3], [4, 5, 6]]).transposed}`];
+
+// a private name that is looked for inside expressions
+class Card { #n = 1; static check(x) { return [#n in x, #n in x === true, !(#n in x), #n in x instanceof Object, #n in x in { true: 1 }, (() => #n in x)(), `${#n in x}`]; } static *each(list) { for (const x of list) yield #n in x; } }
+return [Card.check(new Card()), Card.check({}), [...Card.each([new Card(), {}])]];
+
+// a constructor that returns without super and would catch what that throws
+const log = []; class Base {} class Derived extends Base { constructor() { try { return undefined; } catch (e) { log.push(e.name); } finally { log.push("finally"); } } }
+try { new Derived(); } catch (e) { log.push("outside", e.name); } return log;

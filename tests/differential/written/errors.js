@@ -317,3 +317,16 @@ return log;
 const timeout = (ms) => new Promise((_, no) => setTimeout(() => no(new Error(`no answer in ${ms} ms`)), ms)), work = (ms) => new Promise((ok) => setTimeout(ok, ms, `done in ${ms}`));
 const within = async (p, ms) => { try { return await Promise.race([p, timeout(ms)]); } catch (e) { return e.message; } };
 return [await within(work(1), 40), await within(work(60), 2)];
+
+! const o = { toString() { return `${o}`; } }; String(o)
+! const o = { valueOf() { return +o; } }; o * 2
+((n, o) => ((o.toString = () => (n++ < 3 ? o + "x" : "end")), String(o)))(0, {})
+((a) => ((a[1] = [a, 2]), [a.join(), String(a), +a, a.toLocaleString()]))([1])
+((a) => (a.push({ toString: () => "in " + a.join() }, a), a.join("-")))([1])
+! for (const x of [1]) { for (y of [x]); let y; }
+! (() => { for (y of [1]); let y; })()
+! (() => { for (y in { a: 1 }); let y; return () => y; })()
+! const o = {}; for await (const x of o);
+! Object.freeze([1, 2]).pop()
+! Object.freeze({}).__proto__ = {}
+! const a = {}, b = { __proto__: a }; a.__proto__ = b

@@ -9,7 +9,7 @@ use super::{Judged, all_here, difference, here, node_says, reduce::reduced};
 const PORTION: u32 = 500;
 /// What a program gives that the engine cannot read. Its author is told, so nothing differs in silence.
 const REFUSED: &str = "ends: SyntaxError";
-/// One of so many may be refused: the engine's parser takes `#name in object` at the beginning of an expression alone.
+/// One of so many may be refused.
 const REFUSED_OF: usize = 1_000;
 /// Programs that differ and are reduced: reducing one takes seconds.
 const REDUCED: usize = 2;

@@ -1,6 +1,6 @@
-//! Compared with the engine as it comes: single cases, what scripts can observe, and many random ones.
+//! Compared with Node: single cases and many random ones. What scripts can observe is compared with the engine as it comes.
 
-use crate::testing::{evaluate, ours, same_as_stock};
+use crate::testing::{evaluate, ours, same_as_node, same_as_stock};
 
 /// What a script gives, in a text that tells all of it.
 const SHOW: &str = "function show(value) { \
@@ -135,23 +135,26 @@ fn returning(call: &str) -> String {
 }
 
 #[test]
-fn every_pattern_with_every_flag_does_what_the_engines_does() {
+fn every_pattern_with_every_flag_does_what_nodes_does() {
     let mut random = Random(7);
     let mut scripts = vec![SHOW.to_owned()];
     for pattern in PATTERNS {
         for flags in FLAGS {
             for call in CALLS {
+                // V8 gives its group as "", not as undefined, after the first match with these flags.
+                let is_v8s_slip = pattern == "(z)?" && flags == "giu";
                 if random.below(16) == 0 {
-                    scripts.push(script(random.of(&TEXTS), pattern, flags, call));
+                    let script = script(random.of(&TEXTS), pattern, flags, call);
+                    scripts.extend((!is_v8s_slip).then_some(script));
                 }
             }
         }
     }
-    same_as_stock(&scripts);
+    same_as_node(&scripts);
 }
 
 #[test]
-fn random_patterns_do_what_the_engines_do() {
+fn random_patterns_do_what_nodes_do() {
     let pieces = [
         "a", "b", "[ab]", "(", ")", "|", "*", "+?", "?", "\\\\w", ".", "é", "😀", "(?:", "(?=", "\\\\1", "^", "$",
         "\\\\b", " ",
@@ -165,7 +168,7 @@ fn random_patterns_do_what_the_engines_do() {
         let text = format!("'{text}'{}", random.of(&["", "", ".repeat(9)"]));
         scripts.push(script(&text, &pattern, random.of(&FLAGS), random.of(&CALLS)));
     }
-    same_as_stock(&scripts);
+    same_as_node(&scripts);
 }
 
 /// A small generator of numbers: the same ones at each run.
@@ -242,6 +245,7 @@ fn what_a_script_observes_is_the_same() {
             }
             _ => format!("result = eval({})", serde_json::to_string(call).expect("a string")),
         };
+        // The language reads `flags` by now, where Node 20 still reads `global` and `unicode`.
         same_as_stock(&[format!("{SHOW}{watched} let result; {call}; show(result) + log")]);
     }
 }

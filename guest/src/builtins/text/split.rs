@@ -57,17 +57,20 @@ mod tests {
             }
         }
         same_as_node(&scripts);
-        same_as_stock(&[
+        same_as_node(&[
             "''.split.call(null, ',')",
             "'a-b'.split({ [Symbol.split]: (...a) => a.join() }, 3)",
             "'a-b'.split({ [Symbol.split]: 1 })",
             "'a[object Object]b'.split({ [Symbol.split]: null }).join()",
-            "Symbol.prototype[Symbol.split] = String.prototype[Symbol.split] = () => 'no'; 'a-b'.split('-').join()",
             "'x'.split(Symbol())",
             "const log = []; const o = (n, v) => ({ toString() { log.push(n); return v }, valueOf() { log.push(n); return v } }); \
              ''.split.call(o('this', 'a-b'), o('separator', '-'), o('limit', 1)).join() + log.join()",
             "'x'.repeat(300).split('y')[0].length",
             "('x'.repeat(300) + '\\n').repeat(3).split('\\n').map(l => l.length).join()",
+        ]);
+        // Node 20 asks primitive values for the method too.
+        same_as_stock(&[
+            "Symbol.prototype[Symbol.split] = String.prototype[Symbol.split] = () => 'no'; 'a-b'.split('-').join()",
         ]);
     }
 }
