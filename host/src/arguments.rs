@@ -1,6 +1,7 @@
 //! The command line, as clap reads it.
 
 use std::{
+    net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
     time::{Duration, SystemTime},
@@ -8,6 +9,7 @@ use std::{
 
 use belljar_catalog::Detail;
 use belljar_config::import::Client;
+use belljar_http::Scope;
 use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, RunId, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
@@ -33,7 +35,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Runs a script and prints its value.
     Run(RunArguments),
-    /// Serves MCP on stdin and stdout, with two tools: search_docs and execute_code.
+    /// Serves MCP on stdin and stdout or over HTTP, with two tools: search_docs and execute_code.
     #[command(after_help = help::SERVE)]
     Serve(ServeArguments),
     /// Repeats a recorded run without its servers, and says where it differs.
@@ -42,6 +44,9 @@ pub(crate) enum Command {
     Runs(RunsArguments),
     /// Replays recordings and fixtures that lie in a folder, and says what differs.
     Test(TestArguments),
+    /// The tokens of belljar serve --http.
+    #[command(after_help = help::TOKEN)]
+    Token(TokenArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
@@ -154,8 +159,62 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     /// Uses the daemon's servers, which it shares with commands and other clients.
-    #[arg(long)]
+    #[cfg_attr(unix, arg(long, conflicts_with_all = ["http", "socket"]))]
+    #[cfg_attr(not(unix), arg(long, conflicts_with = "http"))]
     pub(crate) daemon: bool,
+    /// Serves HTTP at this address, in place of stdin and stdout; 127.0.0.1:8765 if none is named.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8765")]
+    pub(crate) http: Option<SocketAddr>,
+    /// Serves HTTP at a Unix socket, for processes of this user, who need no token there.
+    #[cfg(unix)]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// With --http: a name that clients may have for this server, such as that of a proxy in front of it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// With --http: an origin whose pages may send requests, as https://app.example.
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) allow_origin: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct TokenArguments {
+    #[command(subcommand)]
+    pub(crate) command: TokenCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Makes a token and shows it, once.
+    Add {
+        /// Whose it is: the principal that its requests are of.
+        name: String,
+        /// What it is good for: search, run, run:read-only or admin; may be repeated [default: search and run].
+        #[arg(long, value_name = "SCOPE")]
+        scope: Vec<Scope>,
+    },
+    /// Shows the names and scopes of all tokens.
+    List {
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Gives a token a new secret and shows it, once. The old one is good no more.
+    Rotate {
+        /// Whose it is.
+        name: String,
+    },
+    /// Removes a token.
+    Remove {
+        /// Whose it is.
+        name: String,
+    },
+}
+
+impl TokenCommand {
+    fn is_json(&self) -> bool {
+        matches!(self, Self::List { json: true })
+    }
 }
 
 /// Whether a command may use the daemon.
@@ -534,6 +593,7 @@ impl Arguments {
             Command::Replay(arguments) => arguments.json,
             Command::Runs(arguments) => arguments.wants_json(),
             Command::Test(arguments) => arguments.json,
+            Command::Token(arguments) => arguments.command.is_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,

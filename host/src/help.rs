@@ -83,7 +83,26 @@ Example, as the entry of a client's mcpServers:
 With --daemon the servers are those of the daemon: warm, with what they know, and shared with commands and other clients. What \
 servers ask of a client (sampling, elicitation, roots) does not reach it then.
 
+With --http it serves streamable HTTP at /mcp, in the revisions with sessions and in that of 2026-07-28 without, and /healthz and /readyz for probes. \
+Each request needs a token of 'belljar token add', on the loopback too; other addresses are refused where there is no token. There is no TLS: \
+docs/DEPLOY.md has proxies for that. All clients share the servers behind it, with the state that those keep.
+  belljar serve --http
+  belljar serve --http 0.0.0.0:8765 --allow-host mcp.example.com
+  belljar serve --socket $XDG_RUNTIME_DIR/belljar-mcp.sock
+
 Exit code: 0 the client or a signal ended it; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const TOKEN: &str = "\
+A server that runs takes note of changes within two seconds. Only hashes are kept, in a file of belljar's state folder that is the user's alone.
+
+Scopes: search (search_docs), run (execute_code), run:read-only (execute_code with tools that the owner calls read-only), admin (everything).
+
+Examples:
+  belljar token add laptop
+  belljar token add ci --scope run:read-only
+  belljar token rotate laptop
+
+Exit code: 0 done; 2 wrong usage, or the file cannot be used; 3 belljar itself failed.";
 
 pub(crate) const SEARCH: &str = "\
 Examples:

@@ -20,6 +20,7 @@ mod select;
 mod serve;
 mod setup;
 mod signals;
+mod tokens;
 
 use std::process::ExitCode;
 
@@ -73,6 +74,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Test(arguments) => commands::test::test(arguments).await,
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
             Command::Runs(arguments) => commands::runs::runs(arguments).await,
+            Command::Token(arguments) => commands::token::token(&arguments),
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
             Command::Request(arguments) => Ok(commands::request::request(arguments).await),

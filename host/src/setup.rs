@@ -90,6 +90,14 @@ pub(crate) fn state_folder() -> Option<Dir> {
     folder(environment::state_folder())
 }
 
+/// The same for what cannot do without it.
+pub(crate) fn needed_state_folder() -> Result<Dir, Failure> {
+    let hint = "set XDG_STATE_HOME to a folder of your own";
+    let path = environment::state_folder().ok_or_else(|| Failure::usage("there is no home folder", hint))?;
+    belljar_files::own_folder(&path)
+        .map_err(|error| Failure::config(format!("the folder {} cannot be used: {error}", path.display()), hint))
+}
+
 /// The folder for the tokens of logins, which is the user's alone.
 pub(crate) fn credentials() -> Option<Dir> {
     folder(Some(environment::state_folder()?.join("logins")))

@@ -22,6 +22,7 @@ mod forms;
 mod fuel;
 mod generated;
 mod hostile;
+mod http;
 mod install;
 mod isolation;
 mod ledger;

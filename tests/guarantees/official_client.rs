@@ -13,8 +13,13 @@ use crate::{
 fn the_official_client_lists_searches_executes_and_cancels() {
     installed("@modelcontextprotocol/sdk/package.json");
     installed("ajv/package.json");
-    let client = repository().join("tests/servers/client.mjs");
-    let output = Command::new(node()).arg(client).arg(belljar()).output().unwrap();
+    let mut client = Command::new(node());
+    checked(client.arg(repository().join("tests/servers/client.mjs")).arg(belljar()));
+}
+
+/// Runs the client, and looks at what it found.
+pub(crate) fn checked(client: &mut Command) {
+    let output = client.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
 

@@ -1,6 +1,7 @@
-// Drives `belljar serve` with a client that belljar's authors did not write: the one of the official TypeScript SDK.
+// Drives `belljar serve`, on stdio or over HTTP, with a client that belljar's authors did not write: the one of the official TypeScript SDK.
 //
 //   node client.mjs PATH_TO_BELLJAR [argument of serve]…
+//   TOKEN=… node client.mjs http://127.0.0.1:PORT/mcp
 //
 // Prints one JSON object with what it found and exits 0; or says on stderr which check failed and exits 1.
 // It runs over the built-in demo: the environment that it hands on names no configuration.
@@ -11,6 +12,7 @@ import { join } from "node:path";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
@@ -27,15 +29,19 @@ if (!belljar) {
 }
 
 const home = mkdtempSync(join(tmpdir(), "belljar-client-"));
-const transport = new StdioClientTransport({
-  command: belljar,
-  args: ["serve", ...serveArguments],
-  // The transport adds PATH and the like from this process's environment, and nothing else: BELLJAR_CONFIG is not set.
-  env: { HOME: home, XDG_CONFIG_HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home },
-  stderr: "pipe",
-});
+const transport = belljar.startsWith("http")
+  ? new StreamableHTTPClientTransport(new URL(belljar), {
+      requestInit: { headers: { authorization: `Bearer ${process.env.TOKEN}` } },
+    })
+  : new StdioClientTransport({
+      command: belljar,
+      args: ["serve", ...serveArguments],
+      // The transport adds PATH and the like from this process's environment, and nothing else: BELLJAR_CONFIG is not set.
+      env: { HOME: home, XDG_CONFIG_HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home },
+      stderr: "pipe",
+    });
 let diagnostics = "";
-transport.stderr.on("data", (chunk) => {
+transport.stderr?.on("data", (chunk) => {
   diagnostics = (diagnostics + chunk).slice(-STDERR_CHARS);
 });
 const client = new Client({ name: "belljar-tests", version: "0.0.0" });
@@ -140,6 +146,16 @@ async function checks() {
      return false;`,
   );
   check(still.structuredContent.value === true, `a cancelled script goes on: ${shown(still.structuredContent)}`);
+
+  const told = [];
+  const long = await call("execute_code", { code: `${nap(5_500)} return "rested"` }, { onprogress: (progress) => told.push(progress) });
+  check(long.structuredContent.value === "rested", `a long script failed: ${shown(long.structuredContent)}`);
+  check(told.length === 1 && told[0].progress >= 5 && told[0].message, `the progress of a long script is another: ${shown(told)}`);
+
+  for (const list of ["listPrompts", "listResources", "listResourceTemplates"]) {
+    const answer = await client[list]().then(shown, (error) => error.code ?? error.message);
+    check(answer === -32601 || String(answer).includes("does not support"), `${list} is answered: ${answer}`);
+  }
 
   return { server: client.getServerVersion(), tools: names, searchText, ok, failure, refused, afterCancel };
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use belljar_engine::Engine;
-use belljar_model::{ByteSize, ErrorKind, Limits, LimitsPatch, Outcome, Recorded, RunError};
+use belljar_model::{ByteSize, Effect, ErrorKind, Limits, LimitsPatch, Outcome, Recorded, RunError};
 use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
@@ -19,12 +19,21 @@ pub struct Gateway {
     client: String,
     max_recording: Option<ByteSize>,
     origin: &'static str,
+    ceiling: Effect,
 }
 
 impl Gateway {
     /// A gateway whose runs have at most `limits`, over a sandbox of this process or an engine in one of its own.
     pub fn new(toolbox: Arc<Toolbox>, engine: impl Into<Engine>, limits: Limits) -> Self {
-        Self { toolbox, engine: engine.into(), limits, client: String::new(), max_recording: None, origin: "library" }
+        Self {
+            toolbox,
+            engine: engine.into(),
+            limits,
+            client: String::new(),
+            max_recording: None,
+            origin: "library",
+            ceiling: Effect::External,
+        }
     }
 
     /// The same gateway for a client of this name: where runs must queue, clients take turns.
@@ -37,6 +46,12 @@ impl Gateway {
     #[must_use]
     pub fn with_origin(&self, origin: &'static str) -> Self {
         Self { origin, ..self.clone() }
+    }
+
+    /// The same gateway, whose scripts call no tool that may do more than this. What a tool does is what its owner says, and not its server.
+    #[must_use]
+    pub fn with_ceiling(&self, ceiling: Effect) -> Self {
+        Self { ceiling, ..self.clone() }
     }
 
     /// The same gateway with other limits.
@@ -115,7 +130,9 @@ impl Gateway {
         };
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
-        let grant = Arc::new(Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone()));
+        let grant = Arc::new(
+            Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone()).with_ceiling(self.ceiling),
+        );
         let ends = Ends(grant.locks());
         let max_recording = self.max_recording.max(log.max_recording());
         let program = Program { max_recording, ..Program::new(source) };

@@ -32,13 +32,20 @@ pub(crate) struct Grant {
     remarks: Arc<Remarks>,
     locks: Arc<RunLocks>,
     log: Arc<RunLog>,
+    /// The most that a tool may do.
+    ceiling: Effect,
 }
 
 impl Grant {
     /// All tools, for a run of this source that may take so long in all.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller, log: Arc<RunLog>) -> Self {
         let locks = Arc::new(RunLocks::new(toolbox.clone(), source));
-        Self { toolbox, total, caller, remarks: Arc::default(), locks, log }
+        Self { toolbox, total, caller, remarks: Arc::default(), locks, log, ceiling: Effect::External }
+    }
+
+    /// The same, without the tools that may do more than this.
+    pub(crate) fn with_ceiling(self, ceiling: Effect) -> Self {
+        Self { ceiling, ..self }
     }
 
     /// The servers that the run has for itself.
@@ -62,7 +69,7 @@ impl Grant {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
-        let (log, effect) = (self.log.clone(), tool.effect);
+        let (log, effect, ceiling) = (self.log.clone(), tool.effect, self.ceiling);
         async move {
             let server = toolbox.position_of(path.server()).unwrap_or(usize::MAX);
             let waits = |server: &str| remarks.tell(format!("waited for {server}, which another run had for itself"));
@@ -81,6 +88,12 @@ impl Grant {
                 }
                 _ => {}
             }
+            let trusted = toolbox.trusted_effect_of(&path);
+            if trusted > ceiling {
+                let message = format!("{path} is {trusted}, and whoever runs this script may use what is {ceiling}");
+                let hint = "the owner of belljar says what a tool does, by 'effects' in its configuration";
+                return Err(CallFault::refused(message).with_hint(hint));
+            }
             let Checked { arguments, warning } = toolbox
                 .checked(&path, arguments)
                 .await
@@ -90,7 +103,7 @@ impl Grant {
             }
             let _permit = locks.enter(server, total, &waits).await.map_err(refused)?;
             let observer = toolbox.observer(&path, &arguments);
-            let effects = (effect, toolbox.trusted_effect_of(&path));
+            let effects = (effect, trusted);
             let sent = log
                 .sending(number, &path, effects, &arguments)
                 .await

@@ -19,6 +19,8 @@ mod origin;
 mod patience;
 mod server;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 pub use admission::{Admission, Principal};

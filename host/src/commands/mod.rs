@@ -19,3 +19,4 @@ pub(crate) mod serve;
 pub(crate) mod servers;
 mod source;
 pub(crate) mod test;
+pub(crate) mod token;

@@ -8,7 +8,7 @@ use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 use crate::{
     arguments::ServeArguments,
     failure::Failure,
-    serve::{Server, ThroughDaemon, Wire, Worker, instructions},
+    serve::{OverHttp, Server, ThroughDaemon, Wire, Worker, instructions},
     setup::{self, Setup},
     signals,
 };
@@ -16,6 +16,7 @@ use crate::{
 pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure> {
     let interrupted = signals::told_to_end();
     let loaded = setup::read(&arguments.config)?;
+    let over_http = OverHttp::listen(&arguments).await?;
     let instructions = instructions(&loaded.config.servers, &loaded.limits());
     let (worker, setup) = if arguments.daemon {
         (Worker::Daemon(ThroughDaemon { config: arguments.config }), None)
@@ -25,23 +26,30 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
         setup.toolbox.upstream().begin_warm();
         (Worker::Here(Box::new(gateway)), Some(setup))
     };
-    let served = async {
-        let (input, output) = stdio_pipes();
-        let service = Server::new(worker, instructions).serve(Wire::new(input, output)).await;
-        match service {
-            Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
-            // A client that goes away before it has said anything is no failure.
-            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(error) => Err(error.to_string()),
+    let server = Server::new(worker, instructions);
+    let ended = match over_http {
+        Some(over_http) => {
+            over_http.serve(server, interrupted).await;
+            Ok(())
         }
-    };
-    let ended = tokio::select! {
-        ended = served => ended,
-        () = interrupted => Ok(()),
+        None => tokio::select! {
+            ended = over_stdio(server) => ended,
+            () = interrupted => Ok(()),
+        },
     };
     if let Some(setup) = setup {
         setup.toolbox.shutdown().await;
     }
     ended.map_err(|error| Failure::internal(format!("the connection to the client failed: {error}")))?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn over_stdio(server: Server) -> Result<(), String> {
+    let (input, output) = stdio_pipes();
+    match server.serve(Wire::new(input, output)).await {
+        Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
+        // A client that goes away before it has said anything is no failure.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
 }

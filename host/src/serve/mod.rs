@@ -2,27 +2,31 @@
 //!
 //! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
 //! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask,
-//! `through_daemon` has the daemon do the work.
+//! `through_daemon` has the daemon do the work. `over_http` is another way to the same server, `progress` what a client hears of a long run.
 
 mod answer;
 mod client;
 pub(crate) mod definitions;
 mod instructions;
+mod over_http;
+mod progress;
 mod through_daemon;
 mod wire;
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 
 use belljar_catalog::{Detail, Query};
 use belljar_gateway::{Gateway, report};
-use belljar_model::{ErrorKind, LimitsPatch, Outcome, RunError, display};
+use belljar_http::{Admission, Scope};
+use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, display};
 use belljar_upstream::Caller;
 use futures::FutureExt as _;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, Implementation,
-        ListPromptsResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
+        ErrorCode, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -33,6 +37,7 @@ use client::{Client, Questions};
 use definitions::{EXECUTE, SEARCH};
 
 pub(crate) use instructions::instructions;
+pub(crate) use over_http::OverHttp;
 pub(crate) use through_daemon::ThroughDaemon;
 pub(crate) use wire::Wire;
 
@@ -109,20 +114,52 @@ impl ServerHandler for Server {
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there are no prompts", None))
     }
 
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there are no resources", None))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there are no resources", None))
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is nothing to complete", None))
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        if let Worker::Here(gateway) = &self.worker {
-            // No child is started before somebody needs it, so children hear of what this client can do.
+        if let Worker::Here(gateway) = &self.worker
+            && Admission::of(&context).is_none()
+        {
+            // There is one client. No child is started before somebody needs it, so children hear of what this client can do.
             gateway.toolbox().upstream().set_client_abilities(client::abilities(&context.peer));
         }
         let result = async {
             match request.name.as_ref() {
-                SEARCH => Ok(self.search(arguments, &context).await),
-                EXECUTE => Ok(self.execute(arguments, &context).await),
+                SEARCH => Ok(match not_allowed(&context, Scope::Search) {
+                    None => self.search(arguments, &context).await,
+                    Some(refusal) => refusal,
+                }),
+                EXECUTE => Ok(match not_allowed(&context, Scope::RunReadOnly) {
+                    None => progress::told_meanwhile(&context, self.execute(arguments, &context)).await,
+                    Some(refusal) => refusal,
+                }),
                 other => {
                     let message =
                         format!("there is no tool '{}': there are {SEARCH} and {EXECUTE}", display::line(other));
@@ -170,8 +207,15 @@ impl Server {
         let outcome = match serde_json::from_value::<ExecuteRequest>(arguments) {
             Ok(request) => match &self.worker {
                 Worker::Here(gateway) => {
-                    let caller = Caller::new(Some(Arc::new(Client::new(context.peer.clone(), &self.questions))));
-                    gateway.execute_for(caller, request.code, &request.limits, context.ct.cancelled()).await
+                    let (caller, gateway) = match Admission::of(context) {
+                        None => {
+                            let client = Client::new(context.peer.clone(), &self.questions);
+                            (Caller::new(Some(Arc::new(client))), Cow::Borrowed(&**gateway))
+                        }
+                        // Of many clients none is asked what servers want to know of one.
+                        Some(admission) => (Caller::default(), Cow::Owned(for_principal(gateway, admission))),
+                    };
+                    gateway.execute_for(caller, request.code, &request.limits, ended(context)).await
                 }
                 Worker::Daemon(daemon) => return daemon.execute(&request, context.ct.cancelled()).await,
             },
@@ -182,6 +226,38 @@ impl Server {
         };
         told(outcome)
     }
+}
+
+/// Ends when nobody waits for the answer any more, or nobody is to wait.
+async fn ended(context: &RequestContext<RoleServer>) {
+    match Admission::of(context) {
+        None => context.ct.cancelled().await,
+        Some(admission) => tokio::select! {
+            () = context.ct.cancelled() => {}
+            () = admission.called_off() => {}
+        },
+    }
+}
+
+/// The gateway as somebody has it who is one of many: with turns of their own in the queue, and what their token is good for.
+fn for_principal(gateway: &Gateway, admission: &Admission) -> Gateway {
+    let principal = admission.principal();
+    let gateway = gateway.for_client(principal.name());
+    if principal.may(Scope::Run) { gateway } else { gateway.with_ceiling(Effect::ReadOnly) }
+}
+
+/// What somebody is told whose token is not good for this. At stdin and stdout there is no token.
+fn not_allowed(context: &RequestContext<RoleServer>, scope: Scope) -> Option<CallToolResult> {
+    let principal = Admission::of(context)?.principal();
+    if principal.may(scope) {
+        return None;
+    }
+    let scopes: Vec<String> = principal.scopes().map(|scope| scope.to_string()).collect();
+    Some(refused(&format!(
+        "the token '{}' is not good for this: it has the scopes {}",
+        principal.name(),
+        scopes.join(", ")
+    )))
 }
 
 /// An outcome as a result.

@@ -4,7 +4,7 @@ mod support;
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_http::{Listener, Tokens};
+use crate::{Listener, Tokens};
 use support::{INITIALIZE, Served, Wire, call, header, in_session, modern, soon};
 
 const SHORT: Duration = Duration::from_millis(100);

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
-use belljar_http::{Admission, Limits, Listener, Options, Scope, Server, Tokens};
+use crate::{Admission, Limits, Listener, Options, Scope, Server, Tokens};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{

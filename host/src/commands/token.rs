@@ -1,0 +1,60 @@
+//! `belljar token`.
+
+use std::{
+    collections::BTreeSet,
+    process::ExitCode,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use belljar_http::{NewToken, Scope, Tokens};
+
+use crate::{
+    arguments::{TokenArguments, TokenCommand},
+    failure::Failure,
+    output, setup, tokens,
+};
+
+pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
+    let folder = setup::needed_state_folder()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    match &arguments.command {
+        TokenCommand::Add { name, scope } => {
+            let mut scopes: BTreeSet<Scope> = scope.iter().copied().collect();
+            if scopes.is_empty() {
+                scopes.extend([Scope::Search, Scope::Run]);
+            }
+            show(&tokens::change(&folder, |tokens| tokens.add(name, scopes, now))?);
+        }
+        TokenCommand::Rotate { name } => show(&tokens::change(&folder, |tokens| tokens.rotate(name, now))?),
+        TokenCommand::Remove { name } => {
+            tokens::change(&folder, |tokens| tokens.remove(name))?;
+            output::remark(format_args!("the token '{name}' is good no more"));
+        }
+        TokenCommand::List { json } => list(&tokens::read(&folder)?, *json),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The token alone on stdout, so that it can be piped to where it is needed.
+fn show(token: &NewToken) {
+    output::print(token.reveal());
+    output::note("this is shown once; a client sends it as 'Authorization: Bearer …'");
+}
+
+fn list(tokens: &Tokens, json: bool) {
+    if json {
+        let tokens: Vec<_> = tokens
+            .iter()
+            .map(|token| serde_json::json!({ "name": token.name, "scopes": token.scopes, "created": token.created }))
+            .collect();
+        output::print_json(&serde_json::json!({ "tokens": tokens }));
+        return;
+    }
+    if tokens.is_empty() {
+        output::print("there is no token; 'belljar token add NAME' makes one");
+    }
+    for token in tokens.iter() {
+        let scopes: Vec<String> = token.scopes.iter().map(Scope::to_string).collect();
+        output::print(format_args!("{}  {}", token.name, scopes.join(" ")));
+    }
+}

@@ -1,0 +1,138 @@
+//! The same server over HTTP: where it listens, and who may come.
+
+#[cfg(unix)]
+use std::{
+    io,
+    os::unix::fs::{FileTypeExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+use std::{net::SocketAddr, pin::Pin, sync::Arc};
+
+use belljar_http::{Listener, Options, Tokens};
+#[cfg(unix)]
+use tokio::net::{UnixListener, UnixStream};
+use tokio::{net::TcpListener, sync::watch};
+
+use super::Server;
+use crate::{arguments::ServeArguments, failure::Failure, output, setup, tokens};
+
+/// Listeners that are open, and what they serve by.
+pub(crate) struct OverHttp {
+    listeners: Vec<Listener>,
+    options: Options,
+    tokens: watch::Receiver<Arc<Tokens>>,
+    watching: Pin<Box<dyn Future<Output = ()> + Send>>,
+    #[cfg(unix)]
+    _socket: Option<Socket>,
+}
+
+impl OverHttp {
+    /// Listens where the arguments say; nowhere, if they speak of stdin and stdout.
+    pub(crate) async fn listen(arguments: &ServeArguments) -> Result<Option<Self>, Failure> {
+        #[cfg(unix)]
+        let socket = arguments.socket.as_deref();
+        #[cfg(not(unix))]
+        let socket: Option<&std::path::Path> = None;
+        if arguments.http.is_none() && socket.is_none() {
+            if !arguments.allow_host.is_empty() || !arguments.allow_origin.is_empty() {
+                return Err(Failure::usage("--allow-host and --allow-origin are for --http", "add --http"));
+            }
+            return Ok(None);
+        }
+        let (tokens, watching) = tokens::watch(setup::needed_state_folder()?)?;
+        let mut options = Options {
+            hosts: arguments.allow_host.clone(),
+            origins: arguments.allow_origin.clone(),
+            ..Options::default()
+        };
+        let mut listeners = Vec::new();
+        if let Some(asked) = arguments.http {
+            let has_tokens = !tokens.borrow().is_empty();
+            let (listener, address) = tcp(asked, has_tokens).await?;
+            options = options.at(address);
+            listeners.push(Listener::Tcp(listener));
+            output::remark(format_args!("serving MCP at http://{address}/mcp"));
+            if !has_tokens {
+                output::note("there is no token yet, so nobody can connect; 'belljar token add NAME' makes one");
+            }
+        } else {
+            // What speaks HTTP through a socket has some name for it.
+            options = options.at(SocketAddr::from(([127, 0, 0, 1], 80)));
+        }
+        #[cfg(unix)]
+        let _socket = match socket {
+            None => None,
+            Some(path) => {
+                let (listener, socket) = Socket::bind(path).await?;
+                listeners.push(Listener::Unix(listener));
+                output::remark(format_args!("serving MCP over HTTP at {}", path.display()));
+                Some(socket)
+            }
+        };
+        Ok(Some(Self {
+            listeners,
+            options,
+            tokens,
+            watching: Box::pin(watching),
+            #[cfg(unix)]
+            _socket,
+        }))
+    }
+
+    /// Serves until told to end, and until what is under way has ended, or its time is over.
+    pub(crate) async fn serve(self, server: Server, told_to_end: impl Future<Output = ()>) {
+        let serving = belljar_http::Server::new(server, self.options, self.tokens);
+        tokio::select! {
+            () = serving.serve(self.listeners, told_to_end) => {}
+            () = self.watching => {}
+        }
+    }
+}
+
+async fn tcp(asked: SocketAddr, has_tokens: bool) -> Result<(TcpListener, SocketAddr), Failure> {
+    if !asked.ip().is_loopback() && !has_tokens {
+        let message = format!("{asked} can be reached by others, and there is no token");
+        return Err(Failure::usage(message, "make one with 'belljar token add NAME', or listen on 127.0.0.1"));
+    }
+    let bound = async {
+        let listener = TcpListener::bind(asked).await?;
+        let address = listener.local_addr()?;
+        std::io::Result::Ok((listener, address))
+    };
+    bound.await.map_err(|error| {
+        Failure::usage(format!("{asked} cannot be listened at: {error}"), "name another with --http ADDRESS")
+    })
+}
+
+/// A socket's file, which is removed with it.
+#[cfg(unix)]
+struct Socket(PathBuf);
+
+#[cfg(unix)]
+impl Socket {
+    async fn bind(path: &Path) -> Result<(UnixListener, Self), Failure> {
+        let failed = |error: io::Error| {
+            Failure::usage(format!("{} cannot be listened at: {error}", path.display()), "name another with --socket")
+        };
+        // One that a killed server left answers nobody.
+        let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+        let refuses = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        if is_socket && UnixStream::connect(path).await.is_err_and(refuses) {
+            std::fs::remove_file(path).map_err(failed)?;
+        }
+        let listener = UnixListener::bind(path).map_err(failed)?;
+        let socket = Self(path.to_owned());
+        // Whoever connects is looked at, too: before this, and in a folder of others, nobody else gets in.
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        Ok((listener, socket))
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_file(&self.0) {
+            tracing::info!("the socket {} was not removed: {error}", self.0.display());
+        }
+    }
+}

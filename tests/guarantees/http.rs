@@ -1,0 +1,364 @@
+//! `belljar serve --http`: both revisions of the protocol at one endpoint, for whoever has a token.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    os::unix::{fs::PermissionsExt as _, net::UnixStream},
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    official_client,
+    real_servers::{installed, node},
+    support::{Terminal, repository},
+};
+
+/// A server of the built-in demo, and a token that is good for search and run.
+struct Served {
+    terminal: Terminal,
+    child: Child,
+    address: SocketAddr,
+    token: String,
+}
+
+impl Served {
+    fn new() -> Self {
+        Self::of(Terminal::new(), &[])
+    }
+
+    fn of(terminal: Terminal, more: &[&str]) -> Self {
+        let token = token(&terminal, &["add", "ann"]);
+        let (child, address) = started(&terminal, more);
+        Self { terminal, child, address, token }
+    }
+
+    /// Sends one message of the revision without sessions, and gives the connection on which its answer comes.
+    fn send(&self, token: &str, method: &str, name: &str, mut params: Value) -> TcpStream {
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+        params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "0" });
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let named = if name.is_empty() { String::new() } else { format!("Mcp-Name: {name}\r\n") };
+        self.post(token, &format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{named}"), &body)
+    }
+
+    fn post(&self, token: &str, headers: &str, body: &Value) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.write_all(request(token, headers, body).as_bytes()).unwrap();
+        stream
+    }
+
+    fn run(&self, token: &str, code: &str) -> TcpStream {
+        self.send(token, "tools/call", "execute_code", json!({ "name": "execute_code", "arguments": { "code": code } }))
+    }
+
+    /// What a script gives.
+    fn value(&self, code: &str) -> Value {
+        result(self.run(&self.token, code))["structuredContent"]["value"].take()
+    }
+
+    /// Waits until a script sees this.
+    fn until(&self, code: &str) {
+        while self.value(code) != json!(true) {}
+    }
+
+    fn tell_to_end(&self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // One that has ended already cannot be killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn token(terminal: &Terminal, arguments: &[&str]) -> String {
+    let answer = terminal.belljar(&[&["token"], arguments].concat());
+    assert_eq!(answer.code, 0, "{answer:?}");
+    answer.stdout.trim().to_owned()
+}
+
+fn started(terminal: &Terminal, more: &[&str]) -> (Child, SocketAddr) {
+    let mut child =
+        terminal.command(&[&["serve", "--http", "127.0.0.1:0"], more].concat()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let address = lines.find_map(|line| {
+        line.strip_prefix("serving MCP at http://")?.strip_suffix("/mcp").map(|address| address.parse().unwrap())
+    });
+    // Its pipe must not be closed, nor full.
+    std::thread::spawn(move || lines.for_each(drop));
+    (child, address.expect("it says where it serves"))
+}
+
+fn request(token: &str, headers: &str, body: &Value) -> String {
+    let body = body.to_string();
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// All that comes until the connection ends.
+fn rest(mut stream: impl std::io::Read) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// The messages of an answer.
+fn messages(answer: &str) -> Vec<Value> {
+    let data =
+        answer.lines().filter_map(|line| line.strip_prefix("data: ").or_else(|| line.starts_with('{').then_some(line)));
+    data.filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn result(stream: TcpStream) -> Value {
+    let answer = rest(stream);
+    let last = messages(&answer).pop().unwrap_or_else(|| panic!("{answer}"));
+    assert!(last.get("result").is_some(), "{answer}");
+    last["result"].clone()
+}
+
+fn status(stream: TcpStream) -> u16 {
+    let answer = rest(stream);
+    answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{answer}"))
+}
+
+fn initialize() -> Value {
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "0" },
+    });
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
+}
+
+#[test]
+fn the_official_client_finds_over_http_what_it_finds_on_stdio() {
+    installed("@modelcontextprotocol/sdk/package.json");
+    let served = Served::new();
+    let client = repository().join("tests/servers/client.mjs");
+    let url = format!("http://{}/mcp", served.address);
+    official_client::checked(Command::new(node()).arg(client).arg(url).env("TOKEN", &served.token));
+}
+
+#[test]
+fn a_client_without_sessions_lists_searches_and_runs() {
+    let served = Served::new();
+    let tools = result(served.send(&served.token, "tools/list", "", json!({})));
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 2);
+    let search = json!({ "name": "search_docs", "arguments": { "query": "issue" } });
+    let found = result(served.send(&served.token, "tools/call", "search_docs", search));
+    assert!(found["content"][0]["text"].as_str().unwrap().contains("demo.search_issues"));
+    assert_eq!(served.value("return (await demo.list_projects()).projects.length"), 3);
+}
+
+#[test]
+fn a_token_is_shown_once_kept_as_a_hash_and_good_until_it_is_rotated_or_removed() {
+    let served = Served::new();
+    let state = served.terminal.folder.path().join(".local/state/belljar");
+    let kept = state.join("http-tokens.json");
+    let text = std::fs::read_to_string(&kept).unwrap();
+    let secret = served.token.strip_prefix("belljar_").unwrap();
+    assert!(text.contains("ann") && !text.contains(secret), "{text}");
+    assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+    let listed = served.terminal.belljar(&["token", "list", "--json"]).stdout;
+    assert!(listed.contains("\"ann\"") && !listed.contains(secret) && !listed.contains("sha256"), "{listed}");
+    assert_eq!(served.terminal.belljar(&["token", "add", "ann"]).code, 2);
+
+    assert_eq!(status(served.run(&served.token, "1")), 200);
+    let rotated = token(&served.terminal, &["rotate", "ann"]);
+    while status(served.run(&rotated, "1")) != 200 {}
+    assert_ne!(status(served.run(&served.token, "1")), 200);
+    token(&served.terminal, &["remove", "ann"]);
+    while status(served.run(&rotated, "1")) == 200 {}
+}
+
+#[test]
+fn a_token_is_good_for_its_scopes_alone() {
+    let terminal = Terminal::new();
+    let config = terminal.file(
+        "belljar.toml",
+        "[servers.demo]\nbuiltin = \"demo\"\n[servers.demo.effects]\nlist_projects = \"mutating\"\n",
+    );
+    let [searcher, reader] = [["add", "s", "--scope", "search"], ["add", "r", "--scope", "run:read-only"]]
+        .map(|arguments| token(&terminal, &arguments));
+    let served = Served::of(terminal, &["--config", config.to_str().unwrap()]);
+    let refused = result(served.run(&searcher, "1"));
+    assert_eq!(refused["isError"], true);
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("scopes search"), "{refused}");
+    let value = |code: &str| result(served.run(&reader, code))["structuredContent"].clone();
+    assert_eq!(value("return (await demo.search_issues({ query: 'no' })).total >= 0")["value"], true);
+    // What the owner says of a tool decides, and not what its server says.
+    let listing = "return (await demo.list_projects()).projects.length";
+    for code in [listing, "return await demo.create_issue({ project: 'comet', title: 'no' })"] {
+        let refused = value(code);
+        assert!(refused["error"]["message"].as_str().unwrap().contains("may use what is read_only"), "{refused}");
+    }
+    assert_eq!(served.value(listing), 3);
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused_where_there_is_no_token() {
+    let terminal = Terminal::new();
+    let answer = terminal.belljar(&["serve", "--http", "0.0.0.0:0"]);
+    assert_eq!(answer.code, 2, "{answer:?}");
+    assert!(answer.stderr.contains("there is no token") && answer.stderr.contains("belljar token add"), "{answer:?}");
+}
+
+#[test]
+fn pages_guesses_and_strangers_get_nothing() {
+    let served = Served::new();
+    let foreign = |line: &str| {
+        let mut stream = TcpStream::connect(served.address).unwrap();
+        let body = initialize().to_string();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\n{line}\r\nAuthorization: Bearer {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+            served.token,
+            body.len()
+        )
+        .unwrap();
+        status(stream)
+    };
+    assert_eq!(foreign("Host: rebound.example"), 403);
+    assert_eq!(foreign("Host: localhost\r\nOrigin: http://rebound.example"), 403);
+    let guesses: Vec<u16> =
+        (0..12).map(|number| status(served.post(&format!("belljar_{number}"), "", &initialize()))).collect();
+    assert_eq!((guesses[0], guesses[11]), (401, 429), "{guesses:?}");
+    assert_eq!(served.value("1"), 1);
+}
+
+#[test]
+fn many_initializes_find_a_bound_and_a_session_belongs_to_its_principal() {
+    let served = Served::new();
+    let mut sessions = Vec::new();
+    loop {
+        let answer = rest(served.post(&served.token, "", &initialize()));
+        let Some((_, rest)) = answer.split_once("mcp-session-id: ") else {
+            assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("retry-after: "), "{answer}");
+            break;
+        };
+        sessions.push(rest.split("\r\n").next().unwrap().to_owned());
+    }
+    assert_eq!(sessions.len(), 256);
+    let bob = token(&served.terminal, &["add", "bob"]);
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let in_session = format!("Mcp-Session-Id: {}\r\nMCP-Protocol-Version: 2025-11-25\r\n", sessions[0]);
+    // The token is known when it is no longer refused as one.
+    let refused = loop {
+        match status(served.post(&bob, &in_session, &ping)) {
+            401 | 429 => {}
+            status => break status,
+        }
+    };
+    assert_eq!(refused, 404);
+    assert_eq!(status(served.post(&served.token, &in_session, &ping)), 200);
+}
+
+#[test]
+fn half_requests_hold_up_nobody() {
+    let served = Served::new();
+    let halves: Vec<TcpStream> = (0..100)
+        .map(|number| {
+            let mut stream = TcpStream::connect(served.address).unwrap();
+            let whole = request(&served.token, "", &initialize());
+            let end = if number % 2 == 0 { 60 } else { whole.len() - 10 };
+            stream.write_all(&whole.as_bytes()[..end]).unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(served.value("1"), 1);
+    // They end by themselves, with or without an answer.
+    for mut half in halves {
+        let mut answer = Vec::new();
+        let read = half.read_to_end(&mut answer);
+        assert!(read.is_err() || answer.is_empty() || answer.starts_with(b"HTTP/1.1 408"), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_run_whose_client_hangs_up_ends() {
+    let served = Served::new();
+    let endless = served.run(
+        &served.token,
+        "const { id } = await demo.create_issue({ project: 'comet', title: 'ticking' });
+         for (let n = 0; ; n++) {
+             await demo.update_issue({ id, body: 'tick ' + n });
+             await new Promise((done) => setTimeout(done, 10));
+         }",
+    );
+    served.until("return (await demo.search_issues({ query: 'ticking' })).total === 1");
+    drop(endless);
+    served.until(
+        "const { issues } = await demo.search_issues({ query: 'ticking' });
+         const body = async () => (await demo.get_issue({ id: issues[0].id })).body;
+         const before = await body();
+         await new Promise((done) => setTimeout(done, 200));
+         return before === await body()",
+    );
+}
+
+#[test]
+fn a_server_that_is_told_to_end_answers_what_it_has_begun() {
+    let mut served = Served::new();
+    let running = served.run(
+        &served.token,
+        "await demo.create_issue({ project: 'comet', title: 'begun' });
+         while ((await demo.search_issues({ query: 'goes on' })).total === 0) {
+             await new Promise((done) => setTimeout(done, 10));
+         }
+         await new Promise((done) => setTimeout(done, 500));
+         return 'answered'",
+    );
+    served.until("return (await demo.search_issues({ query: 'begun' })).total === 1");
+    served.value("await demo.create_issue({ project: 'comet', title: 'goes on' })");
+    served.tell_to_end();
+    assert_eq!(result(running)["structuredContent"]["value"], "answered");
+    assert!(served.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_server_that_was_killed_comes_back_for_the_same_tokens() {
+    let mut served = Served::new();
+    let answer = rest(served.post(&served.token, "", &initialize()));
+    let session = answer.split_once("mcp-session-id: ").unwrap().1.split("\r\n").next().unwrap().to_owned();
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+    (served.child, served.address) = started(&served.terminal, &[]);
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let in_session = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+    assert_eq!(status(served.post(&served.token, &in_session, &ping)), 404);
+    assert_eq!(served.value("1"), 1);
+}
+
+#[test]
+fn at_the_socket_the_owner_needs_no_token_also_where_a_killed_server_left_one() {
+    let terminal = Terminal::new();
+    let path = terminal.folder.path().join("socket");
+    for ends_well in [false, true] {
+        let mut child =
+            terminal.command(&["serve", "--socket", path.to_str().unwrap()]).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.starts_with("serving MCP over HTTP at")));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let mut stream = UnixStream::connect(&path).unwrap();
+        stream.write_all(request("none", "", &initialize()).as_bytes()).unwrap();
+        let answer = rest(stream);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        if ends_well {
+            assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+            assert!(child.wait().unwrap().success());
+        } else {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!(path.exists(), !ends_well);
+    }
+}
