@@ -342,3 +342,15 @@ pub(crate) async fn a_queued_run_gets_the_slot_that_is_freed() {
         futures::future::join_all(runs).await.into_iter().map(|run| run.result.unwrap().as_str().to_owned()).collect();
     assert_eq!(values, (1..=40).map(|i| i.to_string()).collect::<Vec<_>>());
 }
+
+#[tokio::test]
+async fn a_loop_that_outlives_the_timeout_after_calls_is_not_told_to_call_in_parallel() {
+    let limits = Limits { timeout: Duration::from_millis(500), ..Limits::default() };
+    let looping = "await box.echo({});\nawait box.echo({});\nwhile (true) {}";
+    let waiting = "await box.echo({});\nawait box.echo({});\nawait box.wait({ ms: 60000 })";
+    for (source, says) in [(looping, "is there a loop that never ends"), (waiting, "Promise.all")] {
+        let error = support::run_with(source, &limits, Arc::new(support::tools())).await.result.expect_err("it ends");
+        assert_eq!(error.kind, ErrorKind::Timeout, "{error:#?}");
+        assert!(error.hint.as_ref().is_some_and(|hint| hint.contains(says)), "{error:#?}");
+    }
+}

@@ -45,9 +45,10 @@ impl Doing {
     /// What the author of a run can do that took too long.
     fn faster(&self) -> &'static str {
         match (self.calls, self.awaited.is_empty()) {
-            (0, _) => "is there a loop that never ends, or a timer that is too long?",
-            (1, false) => "ask this tool for less at once",
-            (_, _) => "call tools in parallel with Promise.all, or ask for less",
+            // Whoever waits for no tool computes, or waits for a timer.
+            (_, true) => "is there a loop that never ends, or a timer that is too long?",
+            (0 | 1, false) => "ask this tool for less at once",
+            (_, false) => "call tools in parallel with Promise.all, or ask for less",
         }
     }
 }
