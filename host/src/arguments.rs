@@ -10,7 +10,7 @@ use std::{
 use belljar_catalog::Detail;
 use belljar_config::import::Client;
 use belljar_http::Scope;
-use belljar_model::{ByteSize, Effect, ErrorKind, LimitsPatch, Outcome, RunError, RunId, ToolPath};
+use belljar_model::{ByteSize, Effect, ErrorKind, LedgerLevel, LimitsPatch, Outcome, RunError, RunId, ToolPath};
 use clap::{Args, Parser, Subcommand};
 
 use crate::{commands::install::InstallClient, envelope, help, output};
@@ -105,6 +105,9 @@ pub(crate) struct RunArguments {
     /// Records what the script takes in to a file, for belljar replay. It holds arguments and answers.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// What the ledger keeps of this run, whatever it keeps of others: off, calls or recordings.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) ledger: Option<LedgerLevel>,
     /// Wall time, waits included [default: 120s].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
@@ -250,8 +253,8 @@ impl RunArguments {
 #[derive(Args)]
 #[command(after_help = help::REPLAY)]
 pub(crate) struct ReplayArguments {
-    /// The recording, as run --record writes it.
-    #[arg(value_name = "FILE")]
+    /// The recording, as run --record writes it, or a run of which the ledger has one.
+    #[arg(value_name = "FILE|RUN")]
     pub(crate) file: PathBuf,
     /// Runs this script in the place of the recorded one. Calls are answered where their tool and arguments were recorded.
     #[arg(long, value_name = "SCRIPT")]
@@ -311,6 +314,53 @@ pub(crate) struct RunsArguments {
 pub(crate) enum RunsCommand {
     /// Shows one run: its calls in order, how it ended, and what it used.
     Show(RunsShowArguments),
+    /// Says where two runs differ first: script, calls, arguments, answers, end, fuel.
+    Diff(RunsDiffArguments),
+    /// Writes the recording of a run, for belljar replay.
+    Export(RunsExportArguments),
+    /// Forgets runs: those named, those before a time, all, or those that [ledger] keep does not want.
+    Purge(RunsPurgeArguments),
+}
+
+#[derive(Args)]
+pub(crate) struct RunsDiffArguments {
+    /// The one run.
+    #[arg(value_name = "RUN")]
+    pub(crate) one: RunId,
+    /// The other.
+    #[arg(value_name = "RUN")]
+    pub(crate) other: RunId,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct RunsExportArguments {
+    /// The run.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: RunId,
+    /// A file that does not exist yet [default: stdout].
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct RunsPurgeArguments {
+    /// The runs.
+    #[arg(value_name = "RUN", conflicts_with_all = ["before", "all"])]
+    pub(crate) runs: Vec<RunId>,
+    /// Runs that began before then: a duration such as 7d, or a time such as 2026-11-22.
+    #[arg(long, value_name = "WHEN", value_parser = since, conflicts_with = "all")]
+    pub(crate) before: Option<SystemTime>,
+    /// All runs.
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
@@ -328,6 +378,9 @@ impl RunsArguments {
         match &self.command {
             None => self.json,
             Some(RunsCommand::Show(arguments)) => arguments.json,
+            Some(RunsCommand::Diff(arguments)) => arguments.json,
+            Some(RunsCommand::Export(_)) => false,
+            Some(RunsCommand::Purge(arguments)) => arguments.json,
         }
     }
 }

@@ -55,8 +55,11 @@ Examples:
   belljar runs --failed --since 2h
   belljar runs --tool stripe.refund
   belljar runs show r_0123456789abc
+  belljar runs diff r_0123456789abc r_cba9876543210
+  belljar run script.ts --ledger recordings, and then: belljar replay RUN, belljar runs export RUN -o run.belljar
+  belljar runs purge --before 7d
 
-Exit code: 0 done; 1 there is no such run; 2 wrong usage; 3 the ledger cannot be read.";
+Exit code: 0 done; 1 there is no such run, or two differ; 2 wrong usage; 3 the ledger cannot be read.";
 
 pub(crate) const TEST: &str = "\
 Each file is a recorded run, repeated without its servers: a recording (*.belljar), or a fixture (*.belljar.jsonl), which is the \

@@ -13,7 +13,7 @@ use belljar_engine::Engine;
 use belljar_engine::ProcessEngine;
 use belljar_gateway::{Gateway, RunLedger, Toolbox};
 use belljar_ledger::SqliteLedger;
-use belljar_model::{LedgerLevel, LedgerSettings, Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
+use belljar_model::{LedgerSettings, Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
 use belljar_upstream::{BuiltIns, Confiner, Options, Supervisor};
 #[cfg(unix)]
@@ -179,10 +179,7 @@ impl Setup {
             Some(folder) => toolbox.with_state_folder(folder),
             None => toolbox,
         };
-        let toolbox = match ledger(&loaded.config.ledger) {
-            Some(ledger) => toolbox.with_ledger(ledger),
-            None => toolbox,
-        };
+        let toolbox = toolbox.with_ledger(ledger(&loaded.config.ledger));
         Self { toolbox: Arc::new(toolbox), limits, runs }
     }
 
@@ -207,19 +204,21 @@ impl Setup {
     }
 }
 
-/// Where runs are kept, as the configuration says.
-fn ledger(settings: &LedgerSettings) -> Option<RunLedger> {
-    if settings.level == LedgerLevel::Off {
-        return None;
-    }
-    Some(RunLedger {
-        ledger: Arc::new(SqliteLedger::new(
-            environment::state_folder().as_deref(),
-            belljar_ledger::Options { fsync: settings.fsync, keep: settings.keep },
-        )),
+/// Where runs are kept, as the configuration says. No file is made before there is something to keep.
+fn ledger(settings: &LedgerSettings) -> RunLedger {
+    RunLedger {
+        ledger: Arc::new(ledger_of(settings)),
         required: settings.required,
-        max_recording: (settings.level == LedgerLevel::Recordings).then_some(settings.max_recording),
-    })
+        level: settings.level,
+        max_recording: settings.max_recording,
+        redact: settings.redact.as_slice().into(),
+    }
+}
+
+/// The ledger of this user.
+pub(crate) fn ledger_of(settings: &LedgerSettings) -> SqliteLedger {
+    let options = belljar_ledger::Options { fsync: settings.fsync, keep: settings.keep };
+    SqliteLedger::new(environment::state_folder().as_deref(), options)
 }
 
 /// What runs scripts: a sandbox of this process, or a confined process where the configuration asks for one.

@@ -152,3 +152,124 @@ fn scripts_run_with_a_warning_where_the_ledger_cannot_be_written_and_not_where_i
         assert!(refused.json()["error"]["message"].as_str().unwrap().contains("nothing was run"), "{refused:#?}");
     }
 }
+
+#[test]
+fn a_run_that_is_kept_whole_is_replayed_exported_compared_and_forgotten() {
+    let terminal = Terminal::new();
+    let script =
+        "const seen = [Date.now(), Math.random()]; seen.push((await demo.get_issue({ id: 40 })).title); return seen;";
+    let run = |script: &str| terminal.belljar(&["run", "--ledger", "recordings", "--json", "--code", script]).json();
+    let outcome = run(script);
+    let name = outcome["run"].as_str().unwrap();
+    let shown = shown(&terminal, &outcome["run"]);
+    assert_eq!((&shown["recording"], &shown["source"]), (&json!("replayable"), &json!(script)));
+    assert_eq!(shown["crossings"][0]["kind"], "arguments");
+    assert_eq!(shown["crossings"][0]["text"], r#"{"id":40}"#);
+
+    let replayed = terminal.belljar(&["replay", name, "--json"]);
+    assert_eq!((replayed.code, &replayed.json()["value"]), (0, &outcome["value"]), "{replayed:#?}");
+    let exported = terminal.belljar(&["runs", "export", name, "-o", "run.belljar"]);
+    assert_eq!(exported.code, 0, "{exported:#?}");
+    let replayed = terminal.belljar(&["replay", "run.belljar", "--json"]);
+    assert_eq!((replayed.code, &replayed.json()["value"]), (0, &outcome["value"]), "{replayed:#?}");
+
+    let (one, same) =
+        (run("(await demo.get_issue({ id: 40 })).title"), run("(await demo.get_issue({ id: 40 })).title"));
+    let other = run("(await demo.get_issue({ id: 41 })).title");
+    let diff = |one: &Value, other: &Value| {
+        let answer =
+            terminal.belljar(&["runs", "diff", one["run"].as_str().unwrap(), other["run"].as_str().unwrap(), "--json"]);
+        (answer.code, answer.json()["difference"]["what"].clone())
+    };
+    assert_eq!(diff(&one, &same), (0, Value::Null));
+    assert_eq!(diff(&one, &other), (1, json!("source")));
+
+    let plain = terminal.belljar(&["run", "--json", "--code", "1"]).json();
+    let none = terminal.belljar(&["replay", plain["run"].as_str().unwrap()]);
+    assert_eq!((none.code, none.stderr.contains("--ledger recordings")), (2, true), "{none:#?}");
+
+    let purged = |arguments: &[&str]| {
+        terminal.belljar(&[&["runs", "purge", "--json"], arguments].concat()).json()["purged"].clone()
+    };
+    assert_eq!(purged(&[]), 0);
+    assert_eq!(purged(&[name]), 1);
+    assert_eq!(purged(&["--before", "1h"]), 0);
+    assert_eq!(purged(&["--all"]), 4);
+    assert!(runs(&terminal, &[]).is_empty());
+    assert!(!holds(&bytes_below(&state(&terminal)), "Math.random"), "what was purged is still there");
+}
+
+#[test]
+fn a_redacted_recording_is_verifiable_and_not_replayable() {
+    let terminal = Terminal::new();
+    let servers = "[servers.demo]\nbuiltin = 'demo'\n";
+    let script = "(await demo.get_issue({ id: 40 })).title";
+    let run = |ledger: &str| {
+        terminal.file("belljar.toml", format!("[ledger]\nlevel = 'recordings'\n{ledger}{servers}"));
+        terminal.belljar(&["run", "--config", "belljar.toml", "--json", "--code", script]).json()
+    };
+    let rules = "redact = [{ tools = 'demo.get_*', pointers = ['/title', '/body'] }]\n";
+    let (one, same) = (run(rules), run(rules));
+    let title = one["value"].as_str().unwrap();
+    assert!(title.len() > 5, "{one:#}");
+    assert!(!holds(&bytes_below(&state(&terminal)), title), "'{title}' is on the disk");
+    let kept = shown(&terminal, &one["run"]);
+    assert_eq!(kept["recording"], "verifiable");
+    assert!(kept["crossings"][1]["text"].as_str().unwrap().contains("[redacted "), "{kept:#}");
+    let others = shown(&terminal, &same["run"]);
+    assert_eq!(kept["crossings"], others["crossings"], "the same value has the same digest");
+    let name = one["run"].as_str().unwrap();
+    for command in [&["replay", name][..], &["runs", "export", name, "-o", "file"]] {
+        let refused = terminal.belljar(command);
+        assert_eq!(refused.code, 2, "{refused:#?}");
+        assert!(refused.stderr.contains("verifiable, not replayable"), "{refused:#?}");
+    }
+    run("");
+    assert!(holds(&bytes_below(&state(&terminal)), title), "without the rule it is kept");
+}
+
+#[test]
+fn an_argument_that_the_owner_names_gets_a_key_made_of_run_and_call() {
+    let terminal = Terminal::new();
+    terminal.file("belljar.toml", "[servers.demo]\nbuiltin = 'demo'\nidempotency = { create_issue = 'body' }\n");
+    let script = "const keys = [];
+        for (const body of [undefined, 'of the script']) {
+            keys.push((await demo.get_issue({ id: (await demo.create_issue({ project: 'atlas', title: 't', body })).id })).body);
+        }
+        return keys;";
+    let keys = |outcome: &Value| -> Vec<String> {
+        assert_eq!(outcome["ok"], true, "{outcome:#}");
+        serde_json::from_value(outcome["value"].clone()).unwrap()
+    };
+    let run = || keys(&terminal.belljar(&["run", "--config", "belljar.toml", "--json", "--code", script]).json());
+    let (first, second) = (run(), run());
+    let all: std::collections::BTreeSet<&String> = first.iter().chain(&second).collect();
+    assert_eq!(all.len(), 4, "no two calls have the same key: {all:?}");
+    assert!(all.iter().all(|key| key.len() == 32 && key.bytes().all(|digit| digit.is_ascii_hexdigit())), "{all:?}");
+}
+
+#[test]
+fn a_run_in_the_daemon_is_kept_as_one_without_it() {
+    let terminal = Terminal::with_daemon();
+    terminal.file("belljar.toml", "[servers.demo]\nbuiltin = 'demo'\n");
+    let run = |more: &[&str]| {
+        let command = ["run", "--config", "belljar.toml", "--json", "--code", "(await demo.get_issue({ id: 40 })).id"];
+        let answer = terminal.belljar(&[&command, more].concat());
+        assert_eq!(answer.code, 0, "{answer:#?}");
+        answer.json()["run"].as_str().unwrap().to_owned()
+    };
+    let names = [run(&["--ledger", "recordings"]), run(&["--no-daemon", "--ledger", "recordings"])];
+    let stopped = terminal.belljar(&["daemon", "stop", "--config", "belljar.toml"]);
+    assert_eq!(stopped.code, 0, "{stopped:#?}");
+    let kept = names.each_ref().map(|name| shown(&terminal, &json!(name)));
+    for name in ["origin", "state", "fuel", "source_digest", "recording"] {
+        assert_eq!(kept[0][name], kept[1][name], "{name}");
+    }
+    assert_eq!(kept[0]["recording"], "replayable");
+    let of_calls = |run: &Value| {
+        run["calls"].as_array().unwrap().iter().map(|call| call["answer_digest"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of_calls(&kept[0]), of_calls(&kept[1]));
+    let diff = terminal.belljar(&["runs", "diff", &names[0], &names[1]]);
+    assert_eq!(diff.code, 0, "{diff:#?}");
+}

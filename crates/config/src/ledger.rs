@@ -1,6 +1,6 @@
 //! The `[ledger]` of belljar.toml.
 
-use belljar_model::{ByteSize, LedgerKeep, LedgerSettings};
+use belljar_model::{ByteSize, LedgerKeep, LedgerSettings, RedactRule};
 
 use crate::{
     Format,
@@ -9,9 +9,12 @@ use crate::{
 };
 
 /// The keys of the table.
-pub(crate) const KEYS: &[&str] = &["level", "required", "fsync", "max_recording", "keep"];
+pub(crate) const KEYS: &[&str] = &["level", "required", "fsync", "max_recording", "keep", "redact"];
 /// The keys of `keep`.
 pub(crate) const KEEP_KEYS: &[&str] = &["days", "bytes"];
+
+/// The keys of an entry of `redact`.
+pub(crate) const REDACT_KEYS: &[&str] = &["tools", "pointers"];
 
 /// Reads the settings.
 pub(crate) fn read(node: &Node) -> Result<LedgerSettings, Located> {
@@ -27,6 +30,7 @@ pub(crate) fn read(node: &Node) -> Result<LedgerSettings, Located> {
             "fsync" => settings.fsync = boolean("fsync", &entry.node)?,
             "max_recording" => settings.max_recording = size("max_recording", &entry.node)?,
             "keep" => settings.keep = keep(&entry.node)?,
+            "redact" => settings.redact = redact(&entry.node)?,
             _ => return Err(Fault::unknown_key("ledger", &entry.key, KEYS).at(entry.offset)),
         }
     }
@@ -49,6 +53,40 @@ fn keep(node: &Node) -> Result<LedgerKeep, Located> {
         }
     }
     Ok(keep)
+}
+
+fn redact(node: &Node) -> Result<Vec<RedactRule>, Located> {
+    let rule = |node: &Node| {
+        let (mut tools, mut pointers) = (None, None);
+        for entry in table("ledger.redact", node)? {
+            match entry.key.as_str() {
+                "tools" => tools = text(&entry.node).filter(|tools| !tools.is_empty()).map(str::to_owned),
+                "pointers" => pointers = Some(self::pointers(&entry.node)?),
+                _ => return Err(Fault::unknown_key("ledger.redact", &entry.key, REDACT_KEYS).at(entry.offset)),
+            }
+        }
+        match (tools, pointers) {
+            (Some(tools), Some(pointers)) => Ok(RedactRule { tools, pointers }),
+            _ => Err(expected("redact", "a list of { tools = \"server.*\", pointers = [\"/member\"] }", node)),
+        }
+    };
+    list("redact", "a list of { tools = \"server.*\", pointers = [\"/member\"] }", node)?.iter().map(rule).collect()
+}
+
+fn pointers(node: &Node) -> Result<Vec<String>, Located> {
+    const POINTERS: &str = "a list of JSON pointers such as \"/body\"";
+    let pointer = |node: &Node| match text(node) {
+        Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => Ok(pointer.to_owned()),
+        _ => Err(expected("redact.pointers", POINTERS, node)),
+    };
+    list("redact.pointers", POINTERS, node)?.iter().map(pointer).collect()
+}
+
+fn list<'n>(key: &str, expected_list: &'static str, node: &'n Node) -> Result<&'n [Node], Located> {
+    match &node.value {
+        Value::List(list) => Ok(list),
+        _ => Err(expected(key, expected_list, node)),
+    }
 }
 
 fn table<'n>(name: &str, node: &'n Node) -> Result<&'n [Entry], Located> {
@@ -93,7 +131,7 @@ fn expected(key: &str, expected: &'static str, node: &Node) -> Located {
 
 #[cfg(test)]
 mod tests {
-    use belljar_model::{ByteSize, LedgerKeep, LedgerLevel, LedgerSettings};
+    use belljar_model::{ByteSize, LedgerKeep, LedgerLevel, LedgerSettings, RedactRule};
 
     use crate::testing::toml;
 
@@ -103,13 +141,14 @@ mod tests {
         assert_eq!(ledger(""), LedgerSettings::default());
         assert_eq!(ledger("[ledger]"), LedgerSettings::default());
         let text = "[ledger]\nlevel = 'recordings'\nrequired = true\nfsync = true\nmax_recording = '1MiB'\n\
-                    keep = { days = 7, bytes = 1000 }\n";
+                    keep = { days = 7, bytes = 1000 }\nredact = [{ tools = 'mail.*', pointers = ['/body', ''] }]\n";
         let expected = LedgerSettings {
             level: LedgerLevel::Recordings,
             required: true,
             fsync: true,
             max_recording: ByteSize::mib(1),
             keep: LedgerKeep { days: 7, bytes: ByteSize(1000) },
+            redact: vec![RedactRule { tools: "mail.*".to_owned(), pointers: vec!["/body".to_owned(), String::new()] }],
         };
         assert_eq!(ledger(text), expected);
     }
@@ -124,6 +163,12 @@ mod tests {
             ("[ledger]\nmax_recording = 'lots'", "line 2, column 17: 'ledger.max_recording' must be a size"),
             ("[ledger]\nkeep = { days = 0 }", "'ledger.keep.days' must be a whole number above 0, not another number"),
             ("[ledger]\nkeep = { hours = 1 }", "unknown key 'hours' in ledger.keep"),
+            ("[ledger]\nredact = ['x']", "'ledger.redact' must be a table"),
+            ("[ledger]\nredact = [{ tools = 'x' }]", "'ledger.redact' must be a list of { tools"),
+            (
+                "[ledger]\nredact = [{ tools = 'x', pointers = ['a'] }]",
+                "'ledger.redact.pointers' must be a list of JSON pointers",
+            ),
             ("[ledger]\nkeep = 30", "line 2, column 8: 'ledger.keep' must be a table"),
         ] {
             let error = toml(text).expect_err(text);

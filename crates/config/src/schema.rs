@@ -57,6 +57,8 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/properties/limits/properties"), sorted(&belljar_model::LimitsPatch::NAMES));
     assert_eq!(properties("/properties/ledger/properties"), sorted(ledger::KEYS));
     assert_eq!(properties("/properties/ledger/properties/keep/properties"), sorted(ledger::KEEP_KEYS));
+    let redact = "/properties/ledger/properties/redact/items/properties";
+    assert_eq!(properties(redact), sorted(ledger::REDACT_KEYS));
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
     assert_eq!(properties("/definitions/server/properties/sandbox/properties"), sorted(sandbox::KEYS));
@@ -70,11 +72,11 @@ fn what_the_reader_accepts_the_schema_accepts() {
     let mut texts: Vec<String> = vec![
         String::new(),
         "[limits]\n[servers]\n".to_owned(),
-        "[ledger]\nlevel = 'off'\nrequired = true\nfsync = false\nmax_recording = '1MiB'\nkeep = { days = 1, bytes = 5 }\n".to_owned(),
+        "[ledger]\nlevel = 'off'\nrequired = true\nfsync = false\nmax_recording = '1MiB'\nkeep = { days = 1, bytes = 5 }\nredact = [{ tools = '*', pointers = ['/a'] }]\n".to_owned(),
         "[servers.\"a b/é\"]\ncommand = 'x'\nargs = ['-y', '']\nenv = { A = '' }\ncwd = 'c'\ntype = 'stdio'\nera = 'discover'\n".to_owned(),
         "[servers.r]\nurl = 'HTTPS://x:8/y'\nheaders = { A-b = 'c' }\noauth = { client_id = 'i', client_secret = 's', scopes = ['a:b'], port = 1, allow_private = true }\ntype = 'sse'\n".to_owned(),
         "[servers.r]\nurl = '${NONE:-http://x}'\n".to_owned(),
-        "[servers.d]\nbuiltin = 'demo'\neffects = { t = 'read_only' }\nidempotent = ['t']\ntrust_hints = false\nasks = ['sampling', 'elicitation', 'roots']\n".to_owned(),
+        "[servers.d]\nbuiltin = 'demo'\neffects = { t = 'read_only' }\nidempotent = ['t']\nidempotency = { t = 'key' }\ntrust_hints = false\nasks = ['sampling', 'elicitation', 'roots']\n".to_owned(),
         "[servers.d]\ndisabled = true\n".to_owned(),
         "[servers.d]\nbuiltin = 'x'\nexclusive = true\n".to_owned(),
         "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
@@ -108,6 +110,9 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "server = 5\n",
         "[ledger]\nlevel = 'all'\n",
         "[ledger]\nkeep = { days = 0 }\n",
+        "[ledger]\nredact = [{ tools = 'x' }]\n",
+        "[ledger]\nredact = [{ tools = 'x', pointers = ['a'] }]\n",
+        "[servers.s]\nbuiltin = 'x'\nidempotency = { t = 1 }\n",
         "[limits]\ntimeuot = '5s'\n",
         "[limits]\ntimeout = 'soon'\n",
         "[limits]\ntimeout = 30\n",

@@ -33,6 +33,7 @@ pub(crate) const KEYS: &[&str] = &[
     "start_timeout",
     "effects",
     "idempotent",
+    "idempotency",
     "trust_hints",
     "asks",
     "disabled",
@@ -164,7 +165,19 @@ impl<'r> Server<'r> {
             None => BTreeSet::new(),
         };
         let trust_hints = self.boolean("trust_hints")?.unwrap_or(is_ours);
-        Ok(EffectRules { declared: self.effects()?, idempotent, trust_hints })
+        let idempotency_keys = self.idempotency()?;
+        Ok(EffectRules { declared: self.effects()?, idempotent, idempotency_keys, trust_hints })
+    }
+
+    /// The arguments that get a key of belljar's.
+    fn idempotency(&self) -> Result<BTreeMap<String, String>, Located> {
+        let entries = self.table("idempotency", "a table of arguments", "an object of arguments")?;
+        let named = entries.iter().map(|entry| {
+            let key = format!("idempotency.{}", entry.key);
+            let argument = self.string(&entry.node, &key)?;
+            Ok((entry.key.clone(), self.not_empty(argument, &entry.node, &key)?))
+        });
+        named.collect()
     }
 
     fn effects(&self) -> Result<BTreeMap<String, Effect>, Located> {

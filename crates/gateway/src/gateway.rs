@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use belljar_engine::Engine;
-use belljar_model::{ByteSize, Effect, ErrorKind, Limits, LimitsPatch, Outcome, Recorded, RunError};
+use belljar_model::{ByteSize, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError};
 use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
@@ -20,6 +20,7 @@ pub struct Gateway {
     max_recording: Option<ByteSize>,
     origin: &'static str,
     ceiling: Effect,
+    level: Option<LedgerLevel>,
 }
 
 impl Gateway {
@@ -33,6 +34,7 @@ impl Gateway {
             max_recording: None,
             origin: "library",
             ceiling: Effect::External,
+            level: None,
         }
     }
 
@@ -52,6 +54,12 @@ impl Gateway {
     #[must_use]
     pub fn with_ceiling(&self, ceiling: Effect) -> Self {
         Self { ceiling, ..self.clone() }
+    }
+
+    /// The same gateway for runs of which so much is to be kept, whatever is kept of others. It is for the owner alone to say.
+    #[must_use]
+    pub fn with_ledger_level(&self, level: LedgerLevel) -> Self {
+        Self { level: Some(level), ..self.clone() }
     }
 
     /// The same gateway with other limits.
@@ -124,7 +132,7 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
-        let log = match RunLog::begin(self.toolbox.told(), self.origin, Some(&source)).await {
+        let log = match RunLog::begin(self.toolbox.told(), self.origin, Some(&source), self.level).await {
             Ok(log) => log,
             Err(error) => return Outcome::refused(error),
         };
@@ -156,7 +164,7 @@ impl Gateway {
             (Some(_), Some(_)) => outcome.recording.clone(),
             (Some(_), None) => None,
         };
-        log.end(outcome.result.as_ref().err(), &outcome.usage, recording).await;
+        log.end(&self.toolbox, outcome.result.as_ref().err(), &outcome.usage, recording).await;
         self.toolbox.keep_observations(true).await;
         outcome
     }

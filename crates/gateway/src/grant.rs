@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::{
     Toolbox,
     checked::Checked,
+    idempotency,
     locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
     remarks::Remarks,
     run_log::RunLog,
@@ -94,6 +95,10 @@ impl Grant {
                 let hint = "the owner of belljar says what a tool does, by 'effects' in its configuration";
                 return Err(CallFault::refused(message).with_hint(hint));
             }
+            let arguments = match toolbox.key_argument(&path) {
+                Some(member) => idempotency::with_key(arguments, member, &idempotency::key(log.run(), number)),
+                None => arguments,
+            };
             let Checked { arguments, warning } = toolbox
                 .checked(&path, arguments)
                 .await

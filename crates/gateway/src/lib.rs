@@ -11,9 +11,11 @@ mod arguments;
 mod checked;
 mod gateway;
 mod grant;
+mod idempotency;
 mod locks;
 mod media;
 mod observations;
+mod redacted;
 mod remarks;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]

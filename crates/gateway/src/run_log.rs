@@ -9,13 +9,16 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use belljar_ledger::{Call, CallEnd, CallState, Entry, Ledger, LedgerFault, RunEnd, RunStart};
+use belljar_ledger::{Call, CallEnd, CallState, Entry, KeptRecording, Ledger, LedgerFault, RunEnd, RunStart};
 use belljar_model::{
-    ByteSize, Effect, ErrorKind, JsonText, Recorded, RunError, RunEvent, RunId, RunStep, ToolPath, Usage,
+    ByteSize, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RedactRule, RunError, RunEvent, RunId, RunStep,
+    ToolPath, Usage,
 };
 use rand::{TryRngCore as _, rngs::OsRng};
 use serde::Deserialize;
-use tokio::sync::broadcast;
+use tokio::{sync::broadcast, task::spawn_blocking};
+
+use crate::{Toolbox, redacted};
 
 /// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes at a time.
 const WAITING_CALLS: usize = 256;
@@ -30,8 +33,12 @@ pub struct RunLedger {
     pub ledger: Arc<dyn Ledger>,
     /// Whether nothing runs, and nothing that may change something is called, where it cannot be kept.
     pub required: bool,
+    /// How much is kept of a run, unless its owner asks for something else.
+    pub level: LedgerLevel,
     /// How many bytes the recording of a run may have, where recordings are kept.
-    pub max_recording: Option<ByteSize>,
+    pub max_recording: ByteSize,
+    /// What is left out of recordings.
+    pub redact: Arc<[RedactRule]>,
 }
 
 /// Who is told of runs: the ledger, and whoever listens.
@@ -62,6 +69,8 @@ impl Told {
 /// One run, as it is told.
 pub(crate) struct RunLog {
     told: Arc<Told>,
+    /// Where it is kept, if it is, and how much.
+    kept: Option<(RunLedger, LedgerLevel)>,
     start: RunStart,
     clock: Instant,
     calls: Mutex<Calls>,
@@ -78,7 +87,7 @@ struct Calls {
 }
 
 impl RunLog {
-    /// Begins a run that `origin` asked for.
+    /// Begins a run that `origin` asked for. `level` is what its owner wants to be kept of it, if that is not what is kept of all.
     ///
     /// # Errors
     /// The ledger is required and cannot be written.
@@ -86,18 +95,21 @@ impl RunLog {
         told: &Arc<Told>,
         origin: &'static str,
         source: Option<&str>,
+        level: Option<LedgerLevel>,
     ) -> Result<Arc<Self>, RunError> {
         let bits = OsRng.try_next_u64().map_err(|error| {
             RunError::new(ErrorKind::Internal, format!("the system gave no random number to name the run by: {error}"))
         })?;
+        let kept = told.ledger.as_ref().map(|ledger| (ledger.clone(), level.unwrap_or(ledger.level)));
+        let kept = kept.filter(|(_, level)| *level != LedgerLevel::Off);
         let start = RunStart {
             run: RunId::from_bits(bits),
             at: SystemTime::now(),
             origin,
             source_bytes: source.map(|source| source.len() as u64),
-            source: source.and_then(|source| told.ledger.as_ref()?.ledger.digest(source.as_bytes())),
+            source: source.and_then(|source| kept.as_ref()?.0.ledger.digest(source.as_bytes())),
         };
-        if let Some(RunLedger { ledger, required, .. }) = &told.ledger {
+        if let Some((RunLedger { ledger, required, .. }, _)) = &kept {
             let entry = Entry::Begin(start.clone());
             // What is not required has said itself that it failed.
             let written = if *required { ledger.commit(entry).await } else { ledger.write(entry).await.or(Ok(())) };
@@ -105,14 +117,15 @@ impl RunLog {
                 RunError::new(ErrorKind::Config, format!("nothing was run: {fault}")).with_hint(fault.hint())
             })?;
         }
-        let log = Self { told: told.clone(), start, clock: Instant::now(), calls: Mutex::default() };
+        let log = Self { told: told.clone(), kept, start, clock: Instant::now(), calls: Mutex::default() };
         log.tell(RunStep::Begun { origin });
         Ok(Arc::new(log))
     }
 
     /// How many bytes its recording may have, where it is kept.
     pub(crate) fn max_recording(&self) -> Option<ByteSize> {
-        self.told.ledger.as_ref()?.max_recording
+        let (ledger, level) = self.kept.as_ref()?;
+        (*level == LedgerLevel::Recordings).then_some(ledger.max_recording)
     }
 
     /// The name of the run.
@@ -133,7 +146,7 @@ impl RunLog {
     ) -> Result<SentCall, LedgerFault> {
         self.tell(RunStep::CallBegun { call: number, tool: tool.clone(), effect });
         let has_intent = trusted != Effect::ReadOnly;
-        if let Some(RunLedger { ledger, required, .. }) = &self.told.ledger {
+        if let Some((RunLedger { ledger, required, .. }, _)) = &self.kept {
             let text = arguments.as_str().as_bytes();
             let call = Call {
                 number,
@@ -159,16 +172,35 @@ impl RunLog {
     }
 
     /// Writes the end of the run, with the calls that wait for it.
-    pub(crate) async fn end(&self, error: Option<&RunError>, usage: &Usage, recording: Option<Recorded>) {
+    pub(crate) async fn end(
+        &self,
+        toolbox: &Arc<Toolbox>,
+        error: Option<&RunError>,
+        usage: &Usage,
+        recorded: Option<Recorded>,
+    ) {
+        let recording = match recorded {
+            Some(recorded) => self.redacted(toolbox, recorded).await,
+            None => None,
+        };
         let Some(end) = self.over(error, usage, recording) else { return };
-        if let Some(RunLedger { ledger, .. }) = &self.told.ledger {
+        if let Some((RunLedger { ledger, .. }, _)) = &self.kept {
             // It has said itself that it failed; the run is over all the same.
             let _ = ledger.write(Entry::End(Box::new(end))).await;
         }
     }
 
+    /// The recording as it may be kept. It may be large, and is taken apart on a thread of its own.
+    async fn redacted(&self, toolbox: &Arc<Toolbox>, recorded: Recorded) -> Option<KeptRecording> {
+        let (RunLedger { ledger, max_recording, redact, .. }, _) = self.kept.clone()?;
+        let toolbox = toolbox.clone();
+        let kept = spawn_blocking(move || redacted::kept(recorded, &redact, &toolbox, ledger.as_ref(), max_recording));
+        let lost = |_| KeptRecording::NotReplayable { reason: "it could not be redacted".to_owned() };
+        Some(kept.await.unwrap_or_else(lost))
+    }
+
     /// The end of the run, once.
-    fn over(&self, error: Option<&RunError>, usage: &Usage, recording: Option<Recorded>) -> Option<RunEnd> {
+    fn over(&self, error: Option<&RunError>, usage: &Usage, recording: Option<KeptRecording>) -> Option<RunEnd> {
         let calls = {
             let mut calls = self.lock();
             if std::mem::replace(&mut calls.is_over, true) {
@@ -207,7 +239,7 @@ impl Drop for RunLog {
         // A run whose caller went away.
         let error = RunError::new(ErrorKind::Cancelled, "the caller went away");
         if let Some(end) = self.over(Some(&error), &Usage::default(), None)
-            && let Some(RunLedger { ledger, .. }) = &self.told.ledger
+            && let Some((RunLedger { ledger, .. }, _)) = &self.kept
             && !ledger.offer(Entry::End(Box::new(end)))
         {
             tracing::warn!(run = %self.run(), "the end of a cancelled run is not in the ledger, which has no room for it");
@@ -233,7 +265,7 @@ impl SentCall {
         let (log, number) = (&self.log, self.number);
         log.tell(RunStep::Answered { call: number, ok: state == CallState::Ok });
         let has_failed = state != CallState::Ok;
-        let Some(RunLedger { ledger, .. }) = &log.told.ledger else { return has_failed };
+        let Some((RunLedger { ledger, .. }, _)) = &log.kept else { return has_failed };
         let text = answer.map(|answer| answer.as_str().as_bytes());
         let end = CallEnd {
             state,

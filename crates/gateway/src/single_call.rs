@@ -131,7 +131,7 @@ impl Toolbox {
             }
         })?;
         let observer = self.observer(path, &arguments);
-        let log = RunLog::begin(self.told(), ORIGIN, None).await?;
+        let log = RunLog::begin(self.told(), ORIGIN, None, None).await?;
         told.run = Some(log.run());
         let effects = (found.effect, found.trusted.effect());
         let sent = log.sending(0, path, effects, &arguments).await.map_err(|fault| {
@@ -144,7 +144,7 @@ impl Toolbox {
         };
         let has_failed = sent.ended(answer.as_ref().ok()).await;
         let error = has_failed.then(|| RunError::new(ErrorKind::Tool, "the call failed"));
-        log.end(error.as_ref(), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
+        log.end(self, error.as_ref(), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
         let answer = answer.and_then(|text| text.to_value().map_err(|error| CallFault::Malformed(error.into())));
         answer.map_err(|fault| failed(&fault))
     }

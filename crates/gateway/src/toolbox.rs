@@ -266,6 +266,21 @@ impl Toolbox {
         server.last_known().map(|known| known.checks)
     }
 
+    /// The argument of a tool that is to get a key of belljar's, where the owner has named one.
+    pub(crate) fn key_argument(&self, path: &ToolPath) -> Option<&str> {
+        let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
+        server.effects.idempotency_keys.get(path.tool()).map(String::as_str)
+    }
+
+    /// The schemas of a tool that is known: of its arguments, and of its result where it declares one.
+    pub(crate) fn schemas_of(&self, path: &ToolPath) -> Option<(Value, Option<Value>)> {
+        let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
+        let known = server.last_known()?;
+        let definition = known.catalog.tool(path.tool())?.definition();
+        let output = definition.output_schema.clone().map(Value::Object);
+        Some((Value::Object(definition.input_schema.clone()), output))
+    }
+
     /// What a call of a tool may change, as decisions take it.
     pub(crate) fn trusted_effect_of(&self, path: &ToolPath) -> Effect {
         let known = || {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use belljar_model::{Effect, ErrorKind, Recorded, RunId, ToolPath, Usage};
+use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Usage};
 
 /// A keyed digest: it says whether two texts are the same, and nothing about them to whoever lacks the key.
 pub type Digest = [u8; 16];
@@ -123,17 +123,38 @@ pub struct RunEnd {
     /// Its calls that are not kept yet.
     pub calls: Vec<Call>,
     /// What it took in, where that is to be kept.
-    pub recording: Option<Recorded>,
+    pub recording: Option<KeptRecording>,
+}
+
+/// What is kept of what a run took in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeptRecording {
+    /// The recording, from which the run can be replayed.
+    Whole(Vec<u8>),
+    /// The recording without what is not to be kept. It can be read and compared, and not replayed.
+    Redacted(Vec<u8>),
+    /// There is none.
+    NotReplayable {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl KeptRecording {
+    /// Its bytes, where there are some.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Whole(bytes) | Self::Redacted(bytes) => Some(bytes),
+            Self::NotReplayable { .. } => None,
+        }
+    }
 }
 
 impl Entry {
     /// The bytes that it holds beyond a few hundred.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::End(end) => match &end.recording {
-                Some(Recorded::Whole(bytes)) => bytes.len(),
-                _ => 0,
-            },
+            Self::End(end) => end.recording.as_ref().and_then(KeptRecording::bytes).map_or(0, <[u8]>::len),
             _ => 0,
         }
     }

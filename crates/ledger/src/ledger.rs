@@ -1,12 +1,12 @@
 //! What a ledger is to those who write to it and ask it, wherever it keeps what it is given.
 
-use belljar_model::{Recorded, RunId};
+use belljar_model::RunId;
 use futures::future::BoxFuture;
 
 use crate::{
-    entry::{Digest, Entry},
+    entry::{Digest, Entry, KeptRecording},
     fault::LedgerFault,
-    query::{Filter, KeptRun, WholeRun},
+    query::{Filter, KeptRun, Purge, WholeRun},
 };
 
 /// A ledger of runs.
@@ -32,10 +32,10 @@ pub trait Ledger: Send + Sync + 'static {
     fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerFault>>;
 
     /// What a run took in, where that is kept.
-    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<Recorded>, LedgerFault>>;
+    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerFault>>;
 
-    /// Forgets what is too old or too much. A ledger does so by itself too, when it is written to.
-    fn tidy(&self) -> BoxFuture<'_, ()>;
+    /// Forgets runs, and says how many.
+    fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerFault>>;
 
     /// Keeps all that was handed over, and takes nothing any more.
     fn close(&self) -> BoxFuture<'_, ()>;

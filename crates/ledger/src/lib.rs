@@ -17,8 +17,8 @@ mod ledger;
 mod query;
 mod sqlite;
 
-pub use entry::{Call, CallEnd, CallState, Digest, Entry, RunEnd, RunStart};
+pub use entry::{Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunStart};
 pub use fault::LedgerFault;
 pub use ledger::Ledger;
-pub use query::{Filter, KeptCall, KeptRun, RunState, Since, WholeRun};
+pub use query::{Filter, KeptCall, KeptRun, Purge, RunState, Since, WholeRun};
 pub use sqlite::{Options, SqliteLedger};

@@ -22,6 +22,19 @@ pub struct Filter {
     pub limit: u32,
 }
 
+/// Which runs are to be forgotten.
+#[derive(Debug, Clone)]
+pub enum Purge {
+    /// Those that are too old or too much, as the ledger's options say.
+    Kept,
+    /// These.
+    Runs(Vec<RunId>),
+    /// Those that began before this time.
+    Before(SystemTime),
+    /// All.
+    All,
+}
+
 /// The time from which on runs are asked for.
 pub type Since = SystemTime;
 
@@ -84,6 +97,8 @@ pub struct KeptRun {
     pub computed: Option<Duration>,
     /// The largest size of its memory.
     pub peak_memory: Option<u64>,
+    /// What is there of its recording, where that is kept.
+    pub recording: Option<&'static str>,
     /// The length of its recording, where there is one.
     pub recording_bytes: Option<u64>,
 }
@@ -127,7 +142,7 @@ impl KeptCall {
 
 impl Serialize for KeptRun {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("KeptRun", 16)?;
+        let mut object = serializer.serialize_struct("KeptRun", 17)?;
         object.serialize_field("run", &self.run)?;
         object.serialize_field("at_ms", &milliseconds(self.at))?;
         object.serialize_field("origin", &self.origin)?;
@@ -143,6 +158,7 @@ impl Serialize for KeptRun {
         object.serialize_field("fuel", &self.fuel)?;
         object.serialize_field("guest_ms", &self.computed.map(|computed| computed.as_secs_f64() * 1e3))?;
         object.serialize_field("peak_memory_bytes", &self.peak_memory)?;
+        object.serialize_field("recording", &self.recording)?;
         object.serialize_field("recording_bytes", &self.recording_bytes)?;
         object.end()
     }

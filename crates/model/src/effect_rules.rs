@@ -14,6 +14,8 @@ pub struct EffectRules {
     pub declared: BTreeMap<String, Effect>,
     /// The tools, by exact name, whose calls have the same effect when made twice.
     pub idempotent: BTreeSet<String>,
+    /// Arguments, by the exact name of their tool, that are to get a key of belljar's: a server that sees one twice does its work once.
+    pub idempotency_keys: BTreeMap<String, String>,
     /// Whether the server's own annotations count for decisions too. Only servers inside belljar are trusted unasked.
     pub trust_hints: bool,
 }
@@ -88,7 +90,7 @@ mod tests {
         let rules = EffectRules {
             declared: BTreeMap::from([("look".to_owned(), Effect::ReadOnly), ("put".to_owned(), Effect::Mutating)]),
             idempotent: BTreeSet::from(["put".to_owned()]),
-            trust_hints: false,
+            ..EffectRules::default()
         };
         let trusted = |name: &str| {
             let trusted = rules.trusted(&tool(name));

@@ -67,6 +67,35 @@ pub struct LedgerSettings {
     pub max_recording: ByteSize,
     /// How long runs are kept.
     pub keep: LedgerKeep,
+    /// What is left out of recordings that the ledger keeps.
+    pub redact: Vec<RedactRule>,
+}
+
+/// Parts of arguments and answers that are not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RedactRule {
+    /// The tools, by their paths; a `*` stands for any characters.
+    pub tools: String,
+    /// The parts: JSON pointers, in which `*` stands for every member or element.
+    pub pointers: Vec<String>,
+}
+
+impl RedactRule {
+    /// Whether the rule is about this tool.
+    pub fn matches(&self, path: &str) -> bool {
+        let mut pieces = self.tools.split('*');
+        let first = pieces.next().unwrap_or_default();
+        let Some(mut rest) = path.strip_prefix(first) else { return false };
+        let mut pieces: Vec<&str> = pieces.collect();
+        let Some(last) = pieces.pop() else { return rest.is_empty() };
+        for piece in pieces {
+            match rest.split_once(piece) {
+                Some((_, after)) => rest = after,
+                None => return false,
+            }
+        }
+        rest.ends_with(last)
+    }
 }
 
 impl Default for LedgerSettings {
@@ -77,6 +106,7 @@ impl Default for LedgerSettings {
             fsync: false,
             max_recording: ByteSize::mib(16),
             keep: LedgerKeep::default(),
+            redact: Vec::new(),
         }
     }
 }
@@ -93,5 +123,34 @@ pub struct LedgerKeep {
 impl Default for LedgerKeep {
     fn default() -> Self {
         Self { days: 30, bytes: ByteSize::mib(256) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        let matches =
+            |tools: &str, path: &str| RedactRule { tools: tools.to_owned(), pointers: Vec::new() }.matches(path);
+        for (tools, path) in [
+            ("fs.read", "fs.read"),
+            ("*", "fs.read"),
+            ("fs.*", "fs.read"),
+            ("*.get_*", "gmail.get_mail"),
+            ("a*b*c", "abbc"),
+        ] {
+            assert!(matches(tools, path), "{tools} {path}");
+        }
+        for (tools, path) in [
+            ("fs.read", "fs.read_file"),
+            ("fs.*", "fss.read"),
+            ("*.get", "gmail.get_mail"),
+            ("a*b*bc", "abc"),
+            ("", "a"),
+        ] {
+            assert!(!matches(tools, path), "{tools} {path}");
+        }
     }
 }

@@ -37,7 +37,7 @@ pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
-pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, UnknownLevel};
+pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
 pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat};
 pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use media::{Media, may_hold_media, take_media, text_exceeds};

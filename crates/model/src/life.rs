@@ -241,7 +241,7 @@ mod tests {
         let trusted = |effect, is_idempotent: bool| {
             let declared = [("t".to_owned(), effect)].into();
             let idempotent = is_idempotent.then(|| "t".to_owned()).into_iter().collect();
-            EffectRules { declared, idempotent, trust_hints: false }.trusted(&tool)
+            EffectRules { declared, idempotent, ..EffectRules::default() }.trusted(&tool)
         };
         assert!(!Repeat::Never.allows(trusted(Effect::ReadOnly, true)));
         assert!(Repeat::ReadOnly.allows(trusted(Effect::ReadOnly, false)));

@@ -90,7 +90,8 @@ impl RecordingFile {
         Ok(names.join("/"))
     }
 
-    fn write_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+    /// Writes these bytes, for their owner alone.
+    pub(super) fn write_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         let written =

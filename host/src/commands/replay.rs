@@ -9,7 +9,7 @@ use serde_json::value::to_raw_value;
 
 use super::{
     recording::{MAX_BYTES, RecordingFile},
-    source,
+    runs, source,
 };
 use crate::{
     arguments::ReplayArguments,
@@ -19,8 +19,15 @@ use crate::{
 
 pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;
-    let bytes = source::read_bytes(&arguments.file, "a recording", MAX_BYTES.as_u64())?;
     let path = arguments.file.display();
+    let bytes = match runs::named(&arguments.file) {
+        Some(run) => runs::recording(run).await?,
+        None => source::read_bytes(
+            &arguments.file,
+            "a recording",
+            MAX_BYTES.max(loaded.config.ledger.max_recording).as_u64(),
+        )?,
+    };
     let recording = Recording::read(bytes)
         .map_err(|error| Failure::usage(format!("{path}: {error}"), "belljar run --record FILE writes recordings"))?;
     let max_source = loaded.limits().max_source.as_u64();

@@ -3,13 +3,10 @@
 use std::process::ExitCode;
 
 use belljar_daemon::Client;
-use belljar_model::{LimitsPatch, Recorded};
+use belljar_model::{ByteSize, LedgerLevel, LimitsPatch, Recorded};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{
-    recording::{MAX_BYTES, RecordingFile},
-    source,
-};
+use super::{recording::RecordingFile, source};
 use crate::{
     arguments::RunArguments,
     daemon::{self, Told},
@@ -30,8 +27,12 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     if script.trim().is_empty() {
         return Err(Failure::usage("the script is empty", "belljar run --help shows how to write one"));
     }
-    let wanted =
-        Wanted { recording: arguments.record.as_deref().map(RecordingFile::new).transpose()?, json: arguments.json };
+    let wanted = Wanted {
+        recording: arguments.record.as_deref().map(RecordingFile::new).transpose()?,
+        max_recording: loaded.config.ledger.max_recording,
+        level: arguments.ledger,
+        json: arguments.json,
+    };
     let told_to_end = signals::told_to_end();
     match daemon::reach(&loaded, arguments.daemon).await? {
         Some(client) => there(client, &script, &limits, &wanted, told_to_end).await,
@@ -42,6 +43,9 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
 /// What is to become of the outcome.
 struct Wanted {
     recording: Option<RecordingFile>,
+    max_recording: ByteSize,
+    /// How much the ledger is to keep, if that is not what it keeps of all runs.
+    level: Option<LedgerLevel>,
     json: bool,
 }
 
@@ -55,7 +59,10 @@ async fn there(
 ) -> Result<ExitCode, Failure> {
     let mut params = serde_json::json!({ "code": script, "limits": limits, "origin": "run" });
     if wanted.recording.is_some() {
-        params["max_recording"] = MAX_BYTES.as_u64().into();
+        params["max_recording"] = wanted.max_recording.as_u64().into();
+    }
+    if let Some(level) = wanted.level {
+        params["ledger"] = level.as_str().into();
     }
     let progress = render::progress::show_of_daemon(&client);
     let answer = client.request_until("execute", &params, told_to_end).await.map_err(daemon::failed);
@@ -75,7 +82,10 @@ async fn here(
 ) -> Result<ExitCode, Failure> {
     let mut gateway = setup.gateway(limits).await?.with_origin("run");
     if wanted.recording.is_some() {
-        gateway = gateway.with_recording(MAX_BYTES);
+        gateway = gateway.with_recording(wanted.max_recording);
+    }
+    if let Some(level) = wanted.level {
+        gateway = gateway.with_ledger_level(level);
     }
     let progress = render::progress::show(setup.toolbox.upstream());
     let mut outcome = gateway.execute_until(script, &LimitsPatch::default(), told_to_end).await;

@@ -1,28 +1,69 @@
 //! `belljar runs`.
 
-use std::process::ExitCode;
+use std::{
+    io::{IsTerminal as _, Write as _},
+    path::Path,
+    process::ExitCode,
+};
 
-use belljar_ledger::{Filter, KeptCall, KeptRun, Ledger as _, LedgerFault, Options, SqliteLedger};
-use belljar_model::{ErrorKind, LedgerKeep, RunError, RunId};
+use belljar_ledger::{
+    Filter, KeptCall, KeptRecording, KeptRun, Ledger as _, LedgerFault, Purge, SqliteLedger, WholeRun,
+};
+use belljar_model::{ErrorKind, LedgerSettings, RunError, RunId};
+use belljar_recording::{Answer, Entry, Recording};
 use serde::Serialize;
 
+use super::recording::RecordingFile;
 use crate::{
-    arguments::{RunsArguments, RunsCommand, RunsShowArguments},
-    environment,
+    arguments::{
+        RunsArguments, RunsCommand, RunsDiffArguments, RunsExportArguments, RunsPurgeArguments, RunsShowArguments,
+    },
     failure::Failure,
     output, render,
+    render::runs::{Crossing, Difference},
+    setup,
 };
 
 pub(crate) async fn runs(arguments: RunsArguments) -> Result<ExitCode, Failure> {
     match arguments.command {
         None => list(arguments).await,
         Some(RunsCommand::Show(arguments)) => show(&arguments).await,
+        Some(RunsCommand::Diff(arguments)) => diff(&arguments).await,
+        Some(RunsCommand::Export(arguments)) => export(&arguments).await,
+        Some(RunsCommand::Purge(arguments)) => purge(arguments).await,
     }
 }
 
 /// The ledger of this user, to be read.
-pub(super) fn ledger() -> SqliteLedger {
-    SqliteLedger::new(environment::state_folder().as_deref(), Options { fsync: false, keep: LedgerKeep::default() })
+fn ledger() -> SqliteLedger {
+    setup::ledger_of(&LedgerSettings::default())
+}
+
+/// The run that a word names which names no file.
+pub(super) fn named(word: &Path) -> Option<RunId> {
+    if word.exists() { None } else { word.to_str()?.parse().ok() }
+}
+
+/// The recording that the ledger has of a run.
+pub(super) async fn recording(run: RunId) -> Result<Vec<u8>, Failure> {
+    let ledger = ledger();
+    found(&ledger, run).await?;
+    let missing = |message: String, hint: &str| Failure::usage(message, hint);
+    match ledger.recording(run).await.map_err(unreadable)? {
+        Some(KeptRecording::Whole(bytes)) => Ok(bytes),
+        Some(KeptRecording::Redacted(_)) => Err(missing(
+            format!("the recording of {run} was redacted: it is verifiable, not replayable"),
+            "belljar runs show has what is left of it",
+        )),
+        Some(KeptRecording::NotReplayable { reason }) => Err(missing(
+            format!("{run} is not replayable: {reason}"),
+            "[ledger] max_recording says how much is kept of one run",
+        )),
+        None => Err(missing(
+            format!("the ledger has no recording of {run}"),
+            "belljar run --ledger recordings keeps one, and so does [ledger] level = \"recordings\"",
+        )),
+    }
 }
 
 async fn list(arguments: RunsArguments) -> Result<ExitCode, Failure> {
@@ -46,18 +87,122 @@ async fn show(arguments: &RunsShowArguments) -> Result<ExitCode, Failure> {
         #[serde(flatten)]
         run: &'r KeptRun,
         calls: &'r [KeptCall],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<&'r str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        crossings: Vec<Crossing<'r>>,
     }
-    let (run, calls) = found(&ledger(), arguments.run).await?;
+    let ledger = ledger();
+    let (run, calls) = found(&ledger, arguments.run).await?;
+    let kept = ledger.recording(arguments.run).await.map_err(unreadable)?;
+    let recording = read(arguments.run, kept.as_ref())?;
+    let source = recording.as_ref().map(|recording| recording.start().source.as_str());
+    let crossings: Vec<_> = recording.iter().flat_map(crossings).collect();
     if arguments.json {
-        output::print_json(&Shown { run: &run, calls: &calls });
+        output::print_json(&Shown { run: &run, calls: &calls, source, crossings });
     } else {
-        render::runs::show(&run, &calls);
+        render::runs::show(&run, &calls, source, &crossings);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The recording, where there is one that can be read.
+fn read(run: RunId, kept: Option<&KeptRecording>) -> Result<Option<Recording>, Failure> {
+    let recording = kept.and_then(KeptRecording::bytes).map(Recording::read).transpose();
+    recording.map_err(|error| Failure::internal(format!("the recording of {run} cannot be read: {error}")))
+}
+
+/// What crossed between script and tools, in its order.
+fn crossings(recording: &Recording) -> Vec<Crossing<'_>> {
+    let crossing = |entry| match entry {
+        Entry::Call { number, arguments, .. } => Some(Crossing::Arguments { number, text: arguments }),
+        Entry::Answer { number, answer: Answer::Result(text), .. } => Some(Crossing::Answer { number, text }),
+        Entry::Answer { number, answer: Answer::Fault { message, .. }, .. } => {
+            Some(Crossing::Fault { number, text: message })
+        }
+        _ => None,
+    };
+    recording.entries().filter_map(crossing).collect()
+}
+
+async fn diff(arguments: &RunsDiffArguments) -> Result<ExitCode, Failure> {
+    let ledger = ledger();
+    let (one, other) = (found(&ledger, arguments.one).await?, found(&ledger, arguments.other).await?);
+    let difference = first_difference(&one, &other);
+    if arguments.json {
+        output::print_json(&serde_json::json!({ "equal": difference.is_none(), "difference": difference }));
+    } else {
+        render::runs::difference((arguments.one, arguments.other), difference.as_ref());
+    }
+    Ok(if difference.is_none() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Where two runs differ first, in the order in which things happened.
+fn first_difference((one, calls): &WholeRun, (other, other_calls): &WholeRun) -> Option<Difference> {
+    let differ = |what: &'static str, call: Option<u64>, one: String, other: String| {
+        (one != other).then_some(Difference { what, call, one, other })
+    };
+    let shown = |value: &dyn std::fmt::Debug| format!("{value:?}");
+    if one.key != other.key {
+        let key = |run: &KeptRun| run.key.map(|key| format!("{key:08x}")).unwrap_or_default();
+        // Digests of two keys say nothing about each other.
+        return differ("key of the digests", None, key(one), key(other));
+    }
+    let digest = |digest: Option<&belljar_ledger::Digest>| {
+        digest.map(|digest| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()).unwrap_or_default()
+    };
+    let of_call = |(one, other): (&KeptCall, &KeptCall)| {
+        let number = Some(one.number);
+        differ("tool", number, one.tool.to_string(), other.tool.to_string())
+            .or_else(|| differ("number", number, one.number.to_string(), other.number.to_string()))
+            .or_else(|| differ("arguments", number, digest(one.arguments.as_ref()), digest(other.arguments.as_ref())))
+            .or_else(|| differ("answer", number, digest(one.answer.as_ref()), digest(other.answer.as_ref())))
+            .or_else(|| differ("state", number, one.state.as_str().to_owned(), other.state.as_str().to_owned()))
+    };
+    differ("source", None, digest(one.source.as_ref()), digest(other.source.as_ref()))
+        .or_else(|| calls.iter().zip(other_calls).find_map(of_call))
+        .or_else(|| differ("calls", None, calls.len().to_string(), other_calls.len().to_string()))
+        .or_else(|| differ("state", None, one.state.as_str().to_owned(), other.state.as_str().to_owned()))
+        .or_else(|| differ("error", None, shown(&one.error), shown(&other.error)))
+        .or_else(|| differ("fuel", None, shown(&one.fuel), shown(&other.fuel)))
+}
+
+async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
+    if let Some(path) = &arguments.output {
+        let file = RecordingFile::new(path)?;
+        file.write_bytes(&recording(arguments.run).await?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        return Err(Failure::usage("a recording is no text for a terminal", "name a file with -o"));
+    }
+    let bytes = recording(arguments.run).await?;
+    let written = stdout.write_all(&bytes).and_then(|()| stdout.flush());
+    written.map_err(|error| Failure::internal(format!("the recording could not be written: {error}")))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn purge(arguments: RunsPurgeArguments) -> Result<ExitCode, Failure> {
+    let ledger = setup::ledger_of(&setup::read(&arguments.config)?.config.ledger);
+    let what = match (arguments.all, arguments.before) {
+        (true, _) => Purge::All,
+        (false, Some(at)) => Purge::Before(at),
+        (false, None) if arguments.runs.is_empty() => Purge::Kept,
+        (false, None) => Purge::Runs(arguments.runs),
+    };
+    let purged = ledger.purge(what).await.map_err(unreadable)?;
+    ledger.close().await;
+    if arguments.json {
+        output::print_json(&serde_json::json!({ "purged": purged }));
+    } else {
+        output::print(format_args!("{purged} {} forgotten", if purged == 1 { "run is" } else { "runs are" }));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// A run that is to be there.
-pub(super) async fn found(ledger: &SqliteLedger, run: RunId) -> Result<(KeptRun, Vec<KeptCall>), Failure> {
+async fn found(ledger: &SqliteLedger, run: RunId) -> Result<WholeRun, Failure> {
     ledger.run(run).await.map_err(unreadable)?.ok_or_else(|| {
         RunError::new(ErrorKind::Exception, format!("the ledger has no run {run}"))
             .with_hint("`belljar runs` lists those that it has; [ledger] keep says how long")
@@ -65,6 +210,6 @@ pub(super) async fn found(ledger: &SqliteLedger, run: RunId) -> Result<(KeptRun,
     })
 }
 
-pub(super) fn unreadable(fault: LedgerFault) -> Failure {
+fn unreadable(fault: LedgerFault) -> Failure {
     RunError::new(ErrorKind::Internal, fault.to_string()).with_hint(fault.hint()).into()
 }

@@ -34,6 +34,8 @@ struct ExecuteParams {
     limits: LimitsPatch,
     /// How many bytes a recording of the run may have, if there is to be one.
     max_recording: Option<ByteSize>,
+    /// How much the ledger is to keep of the run, if that is not what it keeps of all.
+    ledger: Option<String>,
     /// Who asks, for the ledger.
     #[serde(default)]
     origin: Origin,
@@ -136,11 +138,15 @@ impl Service for GatewayService {
 }
 
 async fn execute(gateway: Gateway, limits: Limits, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ExecuteParams { code, limits: asked, max_recording, origin } = parsed(&params)?;
+    let ExecuteParams { code, limits: asked, max_recording, ledger, origin } = parsed(&params)?;
     // Whoever may connect is the owner, who may raise a limit as on the command line.
     let mut gateway = gateway.with_limits(asked.over(&limits)).with_origin(origin.as_str());
     if let Some(max) = max_recording {
         gateway = gateway.with_recording(max);
+    }
+    if let Some(level) = ledger {
+        let level = level.parse().map_err(|error| Fault::new(codes::INVALID_PARAMS, format!("{error}")))?;
+        gateway = gateway.with_ledger_level(level);
     }
     let mut outcome = gateway.execute_until(code, &LimitsPatch::default(), cancelled.cancelled()).await;
     let text = report(&outcome);

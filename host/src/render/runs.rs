@@ -3,9 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use belljar_ledger::{CallState, KeptCall, KeptRun, RunState};
-use belljar_model::ByteSize;
+use belljar_model::{ByteSize, RunId};
+use serde::Serialize;
 
-use crate::output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible_line};
+use crate::output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible, visible_line};
 
 const HEADINGS: [&str; 7] = ["RUN", "STATE", "BEGAN", "TOOK", "CALLS", "BY", "ERROR"];
 const STATE: usize = 1;
@@ -35,7 +36,39 @@ pub(crate) fn list(runs: &[KeptRun]) {
     }
 }
 
-pub(crate) fn show(run: &KeptRun, calls: &[KeptCall]) {
+/// What crossed between a script and a tool, as the recording of the run has it.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum Crossing<'r> {
+    Arguments { number: u64, text: &'r str },
+    Answer { number: u64, text: &'r str },
+    Fault { number: u64, text: &'r str },
+}
+
+/// Where two runs differ first.
+#[derive(Debug, Serialize)]
+pub(crate) struct Difference {
+    pub(crate) what: &'static str,
+    /// The number of the call in which it is, if it is in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<u64>,
+    pub(crate) one: String,
+    pub(crate) other: String,
+}
+
+pub(crate) fn difference((one, other): (RunId, RunId), difference: Option<&Difference>) {
+    let Some(found) = difference else {
+        output::print("the runs are equal: script, calls, arguments, answers, end and fuel");
+        return;
+    };
+    let call = found.call.map(|call| format!(" of call {call}")).unwrap_or_default();
+    output::print(format_args!("the runs differ first in the {}{call}:", found.what));
+    for (run, value) in [(one, &found.one), (other, &found.other)] {
+        output::print(format_args!("  {DIM}{run}{DIM:#}  {}", visible_line(value)));
+    }
+}
+
+pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], source: Option<&str>, crossings: &[Crossing<'_>]) {
     let style = style(run.state);
     output::print(format_args!("{STRONG}{}{STRONG:#}  {style}{}{style:#}", run.run, run.state.as_str()));
     let row = |name: &str, value: String| output::print(format_args!("  {DIM}{name:<9}{DIM:#} {value}"));
@@ -60,8 +93,14 @@ pub(crate) fn show(run: &KeptRun, calls: &[KeptCall]) {
     if let Some(bytes) = run.peak_memory {
         row("memory", size(bytes));
     }
-    if let Some(bytes) = run.recording_bytes {
-        row("recording", format!("{}: belljar replay {}", size(bytes), run.run));
+    match (run.recording, run.recording_bytes.map(size)) {
+        (Some("replayable"), Some(size)) => row("recording", format!("{size}: belljar replay {}", run.run)),
+        (Some("verifiable"), Some(size)) => row("recording", format!("{size}, redacted: verifiable, not replayable")),
+        (Some(_), _) => row("recording", "none: not replayable".to_owned()),
+        (None, _) => {}
+    }
+    if let Some(source) = source {
+        output::print(format_args!("{STRONG}source{STRONG:#}\n{DIM}  {DIM:#}{}", visible(source)));
     }
     let widest = calls.iter().map(|call| call.tool.to_string().chars().count()).max().unwrap_or(0);
     for call in calls {
@@ -84,7 +123,24 @@ pub(crate) fn show(run: &KeptRun, calls: &[KeptCall]) {
             call.answer_bytes.map(size).unwrap_or_default(),
         ));
     }
+    for crossing in crossings {
+        let (number, what, text) = match crossing {
+            Crossing::Arguments { number, text } => (number, "called with", text),
+            Crossing::Answer { number, text } => (number, "answered", text),
+            Crossing::Fault { number, text } => (number, "failed", text),
+        };
+        output::print(format_args!("{DIM}{number:>5} {what:<11}{DIM:#} {}", visible_line(&shortened(text))));
+    }
     may_have_happened(run);
+}
+
+/// As much of a text as tells what it is. The whole is in what `--json` prints.
+fn shortened(text: &str) -> String {
+    const CHARACTERS: usize = 300;
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}… ({})", text.get(..end).unwrap_or_default(), size(text.len() as u64)),
+        None => text.to_owned(),
+    }
 }
 
 fn cells(run: &KeptRun) -> [String; HEADINGS.len()] {

@@ -21,7 +21,7 @@ const APPLICATION: i64 = 0x626a_6c72;
 /// The version of what follows. A file of a later one is not touched.
 const VERSION: i64 = 1;
 
-/// Runs, their calls, and of some runs what they took in, or the reason why that is not there. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while it runs, 1 ok, 2 failed, 3
+/// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while it runs, 1 ok, 2 failed, 3
 /// interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no answer came; an effect is 0 read-only, 1 mutating, 2 external.
 const SCHEMA: &str = "
 CREATE TABLE tools(

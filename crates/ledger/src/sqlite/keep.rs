@@ -9,53 +9,94 @@ use belljar_model::LedgerKeep;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::live::{Living, Presence};
-use crate::query::milliseconds;
+use crate::query::{Purge, milliseconds};
 
 /// Runs that are forgotten at a time. The file is locked meanwhile, and other processes write too.
 const AT_ONCE: u32 = 1000;
 /// Of the bytes that it may have, how many hundredths the file has after some were too much: not each run is to forget another.
 const LEFT: u64 = 90;
 
-/// Forgets what is too old or too much, and says of runs whose process is gone that they were interrupted.
+/// Forgets what is too old or too much (how many runs that were), and says of runs whose process is gone that they were interrupted.
 pub(super) fn tidy(
     connection: &mut Connection,
     path: &Path,
     presence: &Presence,
     keep: &LedgerKeep,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<u64> {
     interrupted(connection, path, presence)?;
     let age = Duration::from_secs(u64::from(keep.days) * 24 * 3600);
     let oldest = SystemTime::now().checked_sub(age).map_or(0, milliseconds);
-    while forget(connection, oldest)? > 0 {}
+    let mut forgotten = forget_all(connection, oldest)?;
     if used(connection)? > keep.bytes.as_u64() {
         let enough = keep.bytes.as_u64() / 100 * LEFT;
-        while used(connection)? > enough && forget(connection, i64::MAX)? > 0 {}
+        while used(connection)? > enough {
+            match forget(connection, i64::MAX)? {
+                0 => break,
+                some => forgotten += some as u64,
+            }
+        }
     }
     // Pages that nothing is on go back to the system.
+    vacuum(connection)?;
+    Ok(forgotten)
+}
+
+fn vacuum(connection: &Connection) -> rusqlite::Result<()> {
     let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
     let mut freed = vacuum.query([])?;
     while freed.next()?.is_some() {}
     Ok(())
 }
 
-/// Forgets the oldest runs that began before a time, some at once. How many they were.
-pub(super) fn forget(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<usize> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut statement =
-        transaction.prepare_cached("SELECT id FROM runs WHERE started_ms < ?1 ORDER BY started_ms LIMIT ?2")?;
-    let runs = statement.query_map(params![before_ms, AT_ONCE], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
-    drop(statement);
-    for run in &runs {
-        for statement in [
-            "DELETE FROM calls WHERE run = ?1",
-            "DELETE FROM recordings WHERE run = ?1",
-            "DELETE FROM runs WHERE id = ?1",
-        ] {
-            transaction.prepare_cached(statement)?.execute(params![run])?;
+/// Forgets runs because somebody asks for it: what was there is overwritten in the file. How many they were.
+pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Result<u64> {
+    connection.pragma_update(None, "secure_delete", true)?;
+    let forgotten = match what {
+        Purge::Kept => 0,
+        Purge::Runs(runs) => {
+            let runs: Vec<i64> = runs.iter().map(|run| run.bits().cast_signed()).collect();
+            forget_these(connection, &runs)? as u64
+        }
+        Purge::Before(at) => forget_all(connection, milliseconds(*at))?,
+        Purge::All => forget_all(connection, i64::MAX)?,
+    };
+    vacuum(connection)?;
+    connection.pragma_update(None, "secure_delete", false)?;
+    // What was there is in the log beside the file until that is begun anew.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(forgotten)
+}
+
+fn forget_all(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<u64> {
+    let mut forgotten = 0;
+    loop {
+        match forget(connection, before_ms)? {
+            0 => return Ok(forgotten),
+            some => forgotten += some as u64,
         }
     }
+}
+
+/// Forgets the oldest runs that began before a time, some at once. How many they were.
+fn forget(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<usize> {
+    let mut statement =
+        connection.prepare_cached("SELECT id FROM runs WHERE started_ms < ?1 ORDER BY started_ms LIMIT ?2")?;
+    let runs = statement.query_map(params![before_ms, AT_ONCE], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    drop(statement);
+    forget_these(connection, &runs)
+}
+
+/// Forgets these runs, and says how many of them there were.
+fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<usize> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut forgotten = 0;
+    for run in runs {
+        transaction.prepare_cached("DELETE FROM calls WHERE run = ?1")?.execute(params![run])?;
+        transaction.prepare_cached("DELETE FROM recordings WHERE run = ?1")?.execute(params![run])?;
+        forgotten += transaction.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute(params![run])?;
+    }
     transaction.commit()?;
-    Ok(runs.len())
+    Ok(forgotten)
 }
 
 /// Bytes of the file that something is on.

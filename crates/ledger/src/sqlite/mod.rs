@@ -18,16 +18,16 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{LedgerKeep, Recorded, RunId};
+use belljar_model::{LedgerKeep, RunId};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::task::spawn_blocking;
 
 use crate::{
-    entry::{Digest, Entry},
+    entry::{Digest, Entry, KeptRecording},
     fault::LedgerFault,
     key::KeyPlace,
     ledger::Ledger,
-    query::{Filter, KeptRun, WholeRun},
+    query::{Filter, KeptRun, Purge, WholeRun},
 };
 use writer::Writer;
 
@@ -96,12 +96,12 @@ impl Ledger for SqliteLedger {
         async move { Ok(self.read(move |reader| reader.run(run)).await?.flatten()) }.boxed()
     }
 
-    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<Recorded>, LedgerFault>> {
+    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerFault>> {
         async move { Ok(self.read(move |reader| reader.recording(run)).await?.flatten()) }.boxed()
     }
 
-    fn tidy(&self) -> BoxFuture<'_, ()> {
-        self.writer.tidy().boxed()
+    fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerFault>> {
+        self.writer.purge(what).boxed()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -5,12 +5,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_model::{Effect, Recorded, RunId, ToolPath};
+use belljar_model::{Effect, RunId, ToolPath};
 use rusqlite::{Connection, Row, named_params, params, types::Type};
 
 use super::{PATIENCE, file, live::Living, write::number_of};
 use crate::{
-    entry::CallState,
+    entry::{CallState, KeptRecording},
     fault::LedgerFault,
     query::{Filter, KeptCall, KeptRun, RunState, milliseconds},
 };
@@ -22,7 +22,7 @@ const RUN: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, r.ke
     r.fuel, r.computed_us, r.peak_memory,
     (SELECT count(*) FROM calls c WHERE c.run = r.id),
     (SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state IN (0, 3) AND c.trusted > 0),
-    (SELECT length(data) FROM recordings WHERE run = r.id)
+    (SELECT length(data) FROM recordings WHERE run = r.id), (SELECT reason FROM recordings WHERE run = r.id)
     FROM runs r";
 
 /// A ledger that is read.
@@ -51,9 +51,15 @@ impl Reader {
                  AND (:effect IS NULL OR EXISTS (SELECT 1 FROM calls c WHERE c.run = r.id AND c.effect = :effect))
                  ORDER BY r.started_ms DESC, r.id"
             );
-            let mut statement = connection.prepare(&sql)?;
             let (server, tool) =
                 filter.tool.as_ref().map_or((None, None), |(server, tool)| (Some(server), tool.as_ref()));
+            // A tool that was never called is told without looking at each run.
+            let known = "SELECT count(*) FROM tools WHERE server = ?1 AND (?2 IS NULL OR tool = ?2)";
+            if server.is_some() && connection.query_row(known, params![server, tool], |row| row.get::<_, i64>(0))? == 0
+            {
+                return Ok(Vec::new());
+            }
+            let mut statement = connection.prepare(&sql)?;
             let mut rows = statement.query(named_params! {
                 ":since": filter.since.map_or(0, milliseconds),
                 ":failed": filter.failed,
@@ -96,14 +102,15 @@ impl Reader {
     }
 
     /// What a run took in.
-    pub(super) fn recording(&mut self, run: RunId) -> Result<Option<Recorded>, LedgerFault> {
+    pub(super) fn recording(&mut self, run: RunId) -> Result<Option<KeptRecording>, LedgerFault> {
         let read = || {
             let mut statement = self.connection.prepare("SELECT reason, data FROM recordings WHERE run = ?1")?;
             let mut rows = statement.query(params![run.bits().cast_signed()])?;
             let Some(row) = rows.next()? else { return Ok(None) };
-            match (row.get(0)?, row.get(1)?) {
-                (None, Some(bytes)) => Ok(Some(Recorded::Whole(bytes))),
-                (Some(reason), _) => Ok(Some(Recorded::NotReplayable { reason })),
+            match (row.get::<_, Option<String>>(0)?, row.get(1)?) {
+                (None, Some(bytes)) => Ok(Some(KeptRecording::Whole(bytes))),
+                (Some(_), Some(bytes)) => Ok(Some(KeptRecording::Redacted(bytes))),
+                (Some(reason), None) => Ok(Some(KeptRecording::NotReplayable { reason })),
                 (None, None) => Err(senseless(1, "a recording")),
             }
         };
@@ -135,6 +142,12 @@ fn kept_run(row: &Row<'_>, living: &mut Living) -> rusqlite::Result<KeptRun> {
         fuel: unsigned(row, 11)?,
         computed: unsigned(row, 12)?.map(Duration::from_micros),
         peak_memory: unsigned(row, 13)?,
+        recording: match (unsigned(row, 16)?, row.get::<_, Option<String>>(17)?) {
+            (None, None) => None,
+            (Some(_), None) => Some("replayable"),
+            (Some(_), Some(_)) => Some("verifiable"),
+            (None, Some(_)) => Some("not_replayable"),
+        },
         recording_bytes: unsigned(row, 16)?,
     })
 }

@@ -9,15 +9,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_model::{ByteSize, Effect, LedgerKeep, Recorded, RunId, ToolPath, Usage};
+use belljar_model::{ByteSize, Effect, LedgerKeep, RunId, ToolPath, Usage};
 use rusqlite::Connection;
 
 use super::{Options, SqliteLedger, file, writer};
 use crate::{
-    entry::{Call, CallEnd, CallState, Entry, RunEnd, RunStart},
+    entry::{Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunStart},
     fault::LedgerFault,
     ledger::Ledger as _,
-    query::{Filter, KeptCall, KeptRun, RunState},
+    query::{Filter, KeptCall, KeptRun, Purge, RunState},
 };
 
 fn ledger(folder: &Path) -> SqliteLedger {
@@ -79,7 +79,7 @@ async fn what_is_written_is_read_back_and_filtered() {
     let calls = vec![Call { effect: Effect::ReadOnly, end: Some(ok()), ..call(1, Effect::ReadOnly) }];
     ledger.write(end(start(1), calls)).await.expect("written");
     let failed = RunEnd { start: start(2), error: Some(belljar_model::ErrorKind::Exception), line: Some(3), ..empty() };
-    let recording = Some(Recorded::Whole(vec![5; 100_000]));
+    let recording = Some(KeptRecording::Whole(vec![5; 100_000]));
     ledger.write(Entry::End(Box::new(RunEnd { recording: recording.clone(), ..failed }))).await.expect("written");
 
     let (run, calls) = ledger.run(RunId::from_bits(1)).await.expect("a ledger").expect("a run");
@@ -354,7 +354,7 @@ async fn a_full_disk_is_named_and_what_was_kept_stays() {
     let ledger = ledger(folder.path());
     let mut kept = 0;
     let fault = loop {
-        let recording = Some(Recorded::Whole(vec![3; 10_000]));
+        let recording = Some(KeptRecording::Whole(vec![3; 10_000]));
         let large = Entry::End(Box::new(RunEnd { start: start(kept), recording, ..empty() }));
         match ledger.commit(large).await {
             Ok(()) => kept += 1,
@@ -377,7 +377,7 @@ async fn what_is_too_old_or_too_much_is_forgotten_the_oldest_first() {
     // The first write tidies up after itself.
     bounded.commit(end(recent, vec![call(1, Effect::External)])).await.expect("kept");
     bounded.commit(end(old, vec![call(1, Effect::External)])).await.expect("kept");
-    bounded.tidy().await;
+    bounded.purge(Purge::Kept).await.expect("tidied");
     let runs = bounded.runs(all()).await.expect("runs");
     assert_eq!(runs.iter().map(|run| run.run.bits()).collect::<Vec<_>>(), [2]);
     for bits in 10..3_000 {
@@ -387,7 +387,7 @@ async fn what_is_too_old_or_too_much_is_forgotten_the_oldest_first() {
             .await
             .expect("written");
     }
-    bounded.tidy().await;
+    bounded.purge(Purge::Kept).await.expect("tidied");
     let left = bounded.runs(all()).await.expect("runs");
     assert!(!left.is_empty() && left.len() < 2_990, "{}", left.len());
     assert_eq!(left[0].run.bits(), 2_999, "the latest stay");
@@ -400,4 +400,29 @@ async fn what_is_too_old_or_too_much_is_forgotten_the_oldest_first() {
         .query_row("SELECT count(*) FROM calls WHERE run NOT IN (SELECT id FROM runs)", [], |row| row.get(0))
         .expect("a count");
     assert_eq!(orphans, 0);
+}
+
+#[tokio::test]
+async fn what_is_purged_is_gone_from_the_files() {
+    const VALUE: &[u8] = b"a value that is to be forgotten";
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger = ledger(folder.path());
+    assert_eq!(ledger.purge(Purge::All).await.expect("nothing is no fault"), 0);
+    for bits in 0..5 {
+        let recording = Some(KeptRecording::Redacted(VALUE.repeat(1000)));
+        let run = RunEnd { start: start(bits), recording, ..empty() };
+        ledger.write(Entry::End(Box::new(run))).await.expect("written");
+    }
+    let kept = |name: &str| fs::read(folder.path().join(name)).unwrap_or_default();
+    let holds = || {
+        ["ledger.db", "ledger.db-wal"].map(kept).iter().any(|file| file.windows(VALUE.len()).any(|part| part == VALUE))
+    };
+    assert_eq!(ledger.runs(all()).await.expect("runs")[0].recording, Some("verifiable"));
+    assert!(holds());
+    assert_eq!(ledger.purge(Purge::Runs(vec![RunId::from_bits(3), RunId::from_bits(77)])).await.expect("purged"), 1);
+    assert_eq!(ledger.runs(all()).await.expect("runs").len(), 4);
+    assert_eq!(ledger.purge(Purge::Before(SystemTime::now() - Duration::from_secs(60))).await.expect("purged"), 0);
+    assert_eq!(ledger.purge(Purge::All).await.expect("purged"), 4);
+    assert!(ledger.runs(all()).await.expect("runs").is_empty());
+    assert!(!holds());
 }

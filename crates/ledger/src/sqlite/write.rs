@@ -2,11 +2,11 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use belljar_model::{Effect, ErrorKind, Recorded, RunId, ToolPath};
+use belljar_model::{Effect, ErrorKind, RunId, ToolPath};
 use rusqlite::{Transaction, params};
 
 use crate::{
-    entry::{Call, CallEnd, CallState, Entry, RunEnd, RunStart},
+    entry::{Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunStart},
     query::milliseconds,
 };
 
@@ -110,10 +110,11 @@ impl Author<'_> {
     }
 }
 
-fn recorded(to: &Transaction<'_>, run: RunId, recording: &Recorded) -> rusqlite::Result<()> {
+fn recorded(to: &Transaction<'_>, run: RunId, recording: &KeptRecording) -> rusqlite::Result<()> {
     let (reason, data) = match recording {
-        Recorded::Whole(bytes) => (None, Some(bytes)),
-        Recorded::NotReplayable { reason } => (Some(reason), None),
+        KeptRecording::Whole(bytes) => (None, Some(bytes)),
+        KeptRecording::Redacted(bytes) => (Some("redacted"), Some(bytes)),
+        KeptRecording::NotReplayable { reason } => (Some(reason.as_str()), None),
     };
     let mut statement =
         to.prepare_cached("INSERT OR REPLACE INTO recordings(run, reason, data) VALUES (?1, ?2, ?3)")?;

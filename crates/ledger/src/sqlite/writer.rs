@@ -26,6 +26,7 @@ use crate::{
     entry::Entry,
     fault::LedgerFault,
     key::{Key, KeyPlace},
+    query::Purge,
 };
 
 /// Entries that may wait. Each is some hundred bytes, or up to 256 calls of a run.
@@ -50,8 +51,8 @@ enum Message {
     Entry(Entry, Option<Receipt>, Option<OwnedSemaphorePermit>),
     /// All that came before is kept, or was said to be lost.
     Flush(oneshot::Sender<()>),
-    /// It is time to forget what is too old.
-    Tidy,
+    /// Runs are to be forgotten.
+    Purge(Purge, oneshot::Sender<Result<u64, LedgerFault>>),
     /// All that came before is kept, and this is the end.
     Close(oneshot::Sender<()>),
 }
@@ -112,9 +113,10 @@ impl Writer {
         }
     }
 
-    pub(super) async fn tidy(&self) {
-        // A ledger that is closed has nothing to tidy.
-        let _ = self.send(Message::Tidy).await;
+    pub(super) async fn purge(&self, what: Purge) -> Result<u64, LedgerFault> {
+        let (told, done) = oneshot::channel();
+        self.send(Message::Purge(what, told)).await?;
+        done.await.unwrap_or(Err(LedgerFault::Closed))
     }
 
     pub(super) async fn close(&self) {
@@ -167,7 +169,7 @@ impl Work {
         let (mut entries, mut receipts, mut told, mut rooms) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut goes_on = true;
         while goes_on && let Some(first) = messages.blocking_recv() {
-            let mut next = Some(first);
+            let (mut next, mut purge) = (Some(first), None);
             while let Some(message) = next {
                 match message {
                     Message::Entry(entry, receipt, room) => {
@@ -176,13 +178,14 @@ impl Work {
                         receipts.extend(receipt);
                     }
                     Message::Flush(done) => told.push(done),
-                    Message::Tidy => self.tidied = None,
+                    Message::Purge(what, done) => purge = Some((what, done)),
                     Message::Close(done) => {
                         told.push(done);
                         goes_on = false;
                     }
                 }
-                next = if goes_on && entries.len() < BATCH { messages.try_recv().ok() } else { None };
+                next =
+                    if goes_on && purge.is_none() && entries.len() < BATCH { messages.try_recv().ok() } else { None };
             }
             if !entries.is_empty() {
                 let waits = !receipts.is_empty();
@@ -196,6 +199,9 @@ impl Work {
                     // Whoever does not wait any more has gone.
                     let _ = receipt.send(kept.clone());
                 }
+            }
+            if let Some((what, done)) = purge {
+                let _ = done.send(self.purge(&what));
             }
             self.tidy();
             if !goes_on {
@@ -248,6 +254,22 @@ impl Work {
             }
         };
         Ok(self.open.insert(open))
+    }
+
+    fn purge(&mut self, what: &Purge) -> Result<u64, LedgerFault> {
+        let folder = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
+        if !folder.join(file::NAME).exists() {
+            return Ok(0);
+        }
+        let keep = self.options.keep;
+        let open = self.opened()?;
+        let path = open.path();
+        let purged = match what {
+            Purge::Kept => keep::tidy(&mut open.connection, &path, &open.presence, &keep),
+            _ => Ok(0),
+        };
+        let purged = purged.and_then(|old| Ok(old + keep::purge(&mut open.connection, what)?));
+        purged.map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
     }
 
     /// Forgets what is too old, and copies what is in the log beside the file into it, where there is much of it. Nobody waits for that but who

@@ -1,0 +1,163 @@
+//! What the ledger costs on this machine: `cargo run -p belljar-ledger --example figures [RUNS]`.
+//!
+//! Latency is what a run waits for: its start and its end are handed over, an intent is waited for. The file is then filled with RUNS runs
+//! (100,000) of five calls each, and asked as `belljar runs` and `belljar runs show` ask it.
+
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "it is a program that prints figures")]
+
+use std::{
+    fs,
+    time::{Duration, Instant, SystemTime},
+};
+
+use belljar_ledger::{Call, CallEnd, CallState, Entry, Filter, Ledger as _, Options, RunEnd, RunStart, SqliteLedger};
+use belljar_model::{Effect, LedgerKeep, RunId, ToolPath, Usage};
+
+const CALLS: u64 = 5;
+
+fn start(bits: u64) -> RunStart {
+    // Runs are named at random, and lie all over the file.
+    let run = RunId::from_bits(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    RunStart { run, at: SystemTime::now(), origin: "run", source_bytes: Some(300), source: Some([7; 16]) }
+}
+
+fn call(number: u64, trusted: Effect, ends: bool) -> Call {
+    let took = Duration::from_micros(1_500);
+    let end = CallEnd { state: CallState::Ok, took, answer_bytes: Some(2_000), answer: Some([2; 16]) };
+    Call {
+        number,
+        tool: ToolPath::new("server", format!("tool_{}", number % 7)),
+        effect: trusted,
+        trusted,
+        begun: Duration::from_micros(900 * number),
+        arguments_bytes: 80,
+        arguments: Some([1; 16]),
+        end: ends.then_some(end),
+    }
+}
+
+fn end(start: RunStart, calls: Vec<Call>) -> Entry {
+    let usage =
+        Usage { fuel: Some(1_234_567), guest_ms: Some(1.5), peak_memory_bytes: Some(5 << 20), ..Usage::default() };
+    let took = Duration::from_millis(9);
+    Entry::End(Box::new(RunEnd { start, took, error: None, line: None, usage, calls, recording: None }))
+}
+
+fn median(mut times: Vec<Duration>) -> (Duration, Duration) {
+    times.sort();
+    let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
+    (at(50), at(99))
+}
+
+async fn latency(
+    what: &str,
+    ledger: &SqliteLedger,
+    rounds: u64,
+    pause: Duration,
+    entries: impl Fn(u64) -> Vec<(Entry, bool)>,
+) {
+    let mut times = Vec::new();
+    for round in 0..rounds {
+        let entries = entries(round);
+        // As between two runs of a client: the thread has nothing to do when the next one comes.
+        tokio::time::sleep(pause).await;
+        let begun = Instant::now();
+        for (entry, waits) in entries {
+            let kept = if waits { ledger.commit(entry).await } else { ledger.write(entry).await };
+            kept.expect("kept");
+        }
+        times.push(begun.elapsed());
+    }
+    let (median, worst) = median(times);
+    println!("{what:<62} median {:>7.1} µs, 99 % {:>8.1} µs", median.as_secs_f64() * 1e6, worst.as_secs_f64() * 1e6);
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() {
+    let runs: u64 = std::env::args().nth(1).and_then(|runs| runs.parse().ok()).unwrap_or(100_000);
+    let folder = tempfile::tempdir().expect("a folder");
+    let keep = LedgerKeep { bytes: belljar_model::ByteSize::gib(4), ..LedgerKeep::default() };
+    let pause = Duration::from_millis(2);
+    for fsync in [false, true] {
+        let path = folder.path().join(if fsync { "fsync" } else { "plain" });
+        let ledger = SqliteLedger::new(Some(&path), Options { fsync, keep });
+        ledger.commit(Entry::Begin(start(u64::MAX))).await.expect("kept");
+        if !fsync {
+            let read_only = |round| {
+                let start = start(round);
+                let calls = (0..CALLS).map(|number| call(number, Effect::ReadOnly, true)).collect();
+                vec![(Entry::Begin(start.clone()), false), (end(start, calls), false)]
+            };
+            latency("a run with read-only calls, its start and end", &ledger, 2_000, pause, read_only).await;
+        }
+        let intent = |round| {
+            let run = start(round + 10_000).run;
+            vec![(Entry::Calls { run, calls: vec![call(0, Effect::External, false)] }, true)]
+        };
+        let what = format!("the intent of a call that may change something, fsync = {fsync}");
+        latency(&what, &ledger, 1_000, pause, intent).await;
+        ledger.close().await;
+    }
+
+    let path = folder.path().join("many");
+    let ledger = SqliteLedger::new(Some(&path), Options { fsync: false, keep });
+    let size = || {
+        let bytes = |name: &str| fs::metadata(path.join(name)).map_or(0, |file| file.len());
+        bytes("ledger.db")
+    };
+    let begun = Instant::now();
+    for bits in 0..runs {
+        ledger.write(end(start(bits), Vec::new())).await.expect("written");
+    }
+    ledger.close().await;
+    let of_runs = size();
+    println!(
+        "{runs} runs: {:.0} runs a second, {:.0} bytes a run",
+        runs as f64 / begun.elapsed().as_secs_f64(),
+        of_runs as f64 / runs as f64
+    );
+    let ledger = SqliteLedger::new(Some(&path), Options { fsync: false, keep });
+    for bits in 0..runs {
+        let calls = (0..CALLS).map(|number| call(number, Effect::ReadOnly, true)).collect();
+        ledger.write(Entry::Calls { run: start(bits).run, calls }).await.expect("written");
+    }
+    ledger.close().await;
+    println!("{} calls: {:.0} bytes a call", runs * CALLS, (size() - of_runs) as f64 / (runs * CALLS) as f64);
+
+    let list = Filter { limit: 20, ..Filter::default() };
+    let none = Filter { tool: Some(("server".to_owned(), Some("none".to_owned()))), ..list.clone() };
+    let common = Filter { tool: Some(("server".to_owned(), Some("tool_3".to_owned()))), ..list.clone() };
+    for (what, filter) in [
+        ("belljar runs", list),
+        ("belljar runs --tool, a common one", common),
+        ("belljar runs --tool, of which there are none", none),
+    ] {
+        let mut times = Vec::new();
+        for _ in 0..20 {
+            let begun = Instant::now();
+            let ledger = SqliteLedger::new(Some(&path), Options { fsync: false, keep });
+            ledger.runs(filter.clone()).await.expect("runs");
+            times.push(begun.elapsed());
+        }
+        let (median, worst) = median(times);
+        println!(
+            "{what:<62} median {:>7.1} ms, worst {:>8.1} ms",
+            median.as_secs_f64() * 1e3,
+            worst.as_secs_f64() * 1e3
+        );
+    }
+    let mut times = Vec::new();
+    for bits in 0..200 {
+        let begun = Instant::now();
+        let ledger = SqliteLedger::new(Some(&path), Options { fsync: false, keep });
+        ledger.run(start(bits * 311 % runs).run).await.expect("a ledger").expect("a run");
+        times.push(begun.elapsed());
+    }
+    let (median, worst) = median(times);
+    println!(
+        "{:<62} median {:>7.1} ms, 99 % {:>8.1} ms",
+        "one run by its name",
+        median.as_secs_f64() * 1e3,
+        worst.as_secs_f64() * 1e3
+    );
+}
