@@ -51,7 +51,7 @@ pub fn script_source(data: &[u8]) {
     let within = |position: Position| {
         assert!((1..=lines).contains(&position.line) && position.column >= 1, "{position:?} of {lines} lines");
     };
-    let translated = match source::translate(text) {
+    let translated = match source::translate(text, &|_| false) {
         Ok(translated) => translated,
         Err(fault) => {
             assert!(!fault.message.is_empty());
@@ -92,7 +92,7 @@ pub fn json_decode(data: &[u8]) {
             (_, _, Ok(_)) => panic!("serde_json takes it, and we do not"),
         };
         let written = match encode::output(&decoded.value, u32::MAX, ours) {
-            Ok(written) => written,
+            Ok((written, _)) => written,
             Err(_) => return,
         };
         let again = serde_json::from_str::<Value>(&written).expect("what leaves the jar is JSON");
@@ -146,7 +146,7 @@ pub fn json_encode(data: &[u8]) {
     with_contexts(|ours, stock| {
         assert_eq!(evaluate(&script, ours), evaluate(&script, stock), "{script}");
         let Ok(value) = ours.eval(Source::from_bytes(&format!("({value})"))) else { return };
-        if let Ok(written) = encode::output(&value, 100_000, ours) {
+        if let Ok((written, _)) = encode::output(&value, 100_000, ours) {
             assert!(serde_json::from_str::<Value>(&written).is_ok(), "{written}");
         }
         let _ = crate::values::inspect::format(&[value], ours);

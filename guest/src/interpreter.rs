@@ -70,7 +70,9 @@ pub(crate) fn limit(context: &mut Context) {
 
 /// Runs what every script runs, so that each run finds its pages and shapes made.
 fn warm(context: &mut Context) {
-    if let Ok(translated) = source::translate("const a = [1, 2].map((x: number) => x + 1); await null; ({ a })") {
+    if let Ok(translated) =
+        source::translate("const a = [1, 2].map((x: number) => x + 1); await null; ({ a })", &|_| false)
+    {
         let _ = parse(&translated.code, context).and_then(|script| {
             evaluate(&script, translated.guards, context)?;
             context.run_jobs()
@@ -91,7 +93,9 @@ pub(crate) fn run(program: Program) -> Result<String, Failure> {
 }
 
 fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
-    let translated = source::translate(&program.source).map_err(failure::of_syntax)?;
+    let is_server =
+        |name: &str| program.namespaces.iter().any(|server| server.globals.iter().any(|global| global == name));
+    let translated = source::translate(&program.source, &is_server).map_err(failure::of_syntax)?;
     translated.origin.keep();
     waits::begin();
     globals::bind(&program, context).map_err(|error| failing(error, context))?;
@@ -135,7 +139,10 @@ fn settle(
             };
             if let Some(settled) = &settled {
                 let had_timers = globals::drop_timers();
-                if let Ok(value) = settled {
+                if let Ok((value, lost)) = settled {
+                    if let Some(lost) = lost {
+                        console::write(console::Level::Warn, lost);
+                    }
                     say_what_was_not_awaited(value, had_timers, context);
                     if let Some(unused) = unused.as_ref().filter(|_| !has_value) {
                         say_what_was_not_called(unused);
@@ -158,7 +165,8 @@ fn settle(
             None => {}
         }
     }
-    settled.unwrap_or(Ok(String::new())).map_err(|failing| failing.describe(context))
+    let settled = settled.unwrap_or(Ok((String::new(), None))).map_err(|failing| failing.describe(context));
+    settled.map(|(value, _)| value)
 }
 
 fn failing(error: JsError, context: &mut Context) -> Failure {

@@ -445,13 +445,7 @@ async fn endless_recursion_after_an_await_is_no_deadlock() {
 #[tokio::test]
 async fn a_promise_that_is_used_as_a_value_is_recognised() {
     for (source, named) in [
-        (
-            "const r = box.echo({ a: 1 });\nreturn r.a.b",
-            "box.echo(…) returns a promise: put `await` before it (line 1)",
-        ),
-        ("const r = box.echo({ a: 1 });\nreturn r.map((x) => x)", "box.echo(…) returns a promise"),
         ("const { a } = box.echo({ a: 'x' });\nreturn a.trim()", "box.echo(…) returns a promise"),
-        ("return box.echo({ a: [1] }).a.length", "box.echo(…) returns a promise"),
         ("for (const x of box.echo({})) { x }", "box.echo(…) returns a promise: put `await` before it (line 1)"),
         (
             "const [first] = box.echo({});\nreturn first",
@@ -459,11 +453,6 @@ async fn a_promise_that_is_used_as_a_value_is_recognised() {
         ),
         ("return [...box.echo({})]", "box.echo(…) returns a promise"),
         ("let r;\nr = tools.call('box.echo', {});\nreturn r.a.b", "tools.call(…) returns a promise"),
-        (
-            "async function load() { return [1] }\nconst list = load();\nreturn list.filter(Boolean)",
-            "load(…) returns a promise",
-        ),
-        ("const load = async () => [1];\nreturn load().filter(Boolean)", "load(…) returns a promise"),
         (
             "const all = [1, 2].map((n) => box.echo({ n }));\nreturn all.map((r) => r.n.toFixed())",
             "`await Promise.all([1, 2].map(…))`",
@@ -481,6 +470,46 @@ async fn a_promise_that_is_used_as_a_value_is_recognised() {
     ] {
         let error = error_of(ErrorKind::Exception, source).await;
         assert!(!hint(&error).contains("returns a promise"), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_promise_on_which_a_script_certainly_decides_is_refused_before_the_run() {
+    for (source, advice) in [
+        ("const r = box.echo({ a: 1 });\nreturn r.a.b", "put `await` before box.echo(…) in line 1"),
+        ("const r = box.echo({ a: 1 });\nreturn r.map((x) => x)", "put `await` before box.echo(…) in line 1"),
+        ("return box.echo({ a: [1] }).a.length", "write (await box.echo(…)).a"),
+        ("return await box.echo({ a: [1] }).a.map((x) => x)", "write (await box.echo(…)).a"),
+        (
+            "async function load() { return [1] }\nconst list = load();\nreturn list.filter(Boolean)",
+            "put `await` before load(…) in line 2",
+        ),
+        ("const load = async () => [1];\nreturn load().filter(Boolean)", "write (await load(…)).filter"),
+        ("if (box.echo({ a: 1 }).a === 1) { return 1 }", "write (await box.echo(…)).a"),
+        ("while (box.echo({})) { break }", "write (await box.echo(…))"),
+        ("return box.echo({}) && 1", "write (await box.echo(…))"),
+        ("return [1].filter(async (x) => x > 1)", "[1].filter((x, i) => fits[i])"),
+        ("return [1].filter((a) => box.echo({ a }))", "[1].filter((x, i) => fits[i])"),
+        ("return [1].every(async (x) => x > 1)", "(await Promise.all([1].map(async (x) => …))).every(Boolean)"),
+    ] {
+        let outcome = run(source).await;
+        assert!(outcome.calls.is_empty(), "{source}\n{outcome:#?}");
+        let error = outcome.result.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Syntax, "{source}\n{error:#?}");
+        assert!(hint(&error).contains(advice), "{source}\n{error:#?}");
+    }
+    for source in [
+        "const p = box.echo({ a: 1 });\nreturn (await p).a",
+        "return await box.echo({ a: 1 }).then((r) => r.a)",
+        "let p = box.echo({ a: 1 });\np = await p;\nreturn p.a",
+        "const p = box.echo({ a: 1 });\nconst read = (p) => p.a;\nreturn read(await p)",
+        "const p = box.echo({ a: 1 });\np.a = 1;\nawait p;\nreturn p.a",
+        "const p = Object.assign(box.echo({ a: 1 }), { a: 1 });\nawait p;\nreturn p.a",
+        "class All { filter(f) { return 1 } }\nreturn new All().filter(async (x) => x)",
+        "{ const box = { echo: (x) => x };\nif (box.echo({ a: 1 }).a) return 1 }",
+        "const load = async () => 1;\nconst again = () => (cache ??= load());\nlet cache;\nif (again()) return 1",
+    ] {
+        assert_eq!(value(source).await, json!(1), "{source}");
     }
 }
 

@@ -304,7 +304,12 @@ fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsRe
             Some(got) => return Err(takes(got)),
             None => {
                 let max_arguments = namespace::max_arguments();
-                encode::arguments(only, &format!("the arguments of {server}.{name}"), max_arguments, context)?
+                let what = format!("the arguments of {server}.{name}");
+                let (text, lost) = encode::arguments(only, &what, max_arguments, context)?;
+                if let Some(lost) = lost {
+                    console::write(console::Level::Warn, &lost);
+                }
+                text
             }
         },
         several => return Err(takes(&format!("{} arguments", several.len()))),

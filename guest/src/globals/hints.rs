@@ -7,6 +7,8 @@ use crate::source::{self, Position};
 
 /// The object that finds and calls tools.
 const TOOLS: &str = "tools";
+/// What it has.
+const OF_TOOLS: [&str; 5] = ["list", "search", "describe", "call", "raw"];
 
 /// What a script that succeeded may have got wrong: a promise of a tool that it took for the result.
 pub(crate) fn warning() -> Option<String> {
@@ -77,8 +79,7 @@ pub(crate) fn hint_for(
         None if is_assigned => Some(format!("a variable is declared before it is set: `let {name} = …`")),
         Some(near) => Some(format!("did you mean {near}?")),
         None => Some(format!(
-            "this script does not declare {name}, and nothing is kept from one run to the next: what an earlier run had, this one \
-             must get again; {}",
+            "this script declares no {name}, and of an earlier run nothing is kept: get it again, or declare it; {}",
             the_servers()
         )),
     }
@@ -113,15 +114,19 @@ fn hidden(message: &str, operand: Option<&str>) -> Option<String> {
     let root = expression.get(..end.unwrap_or(expression.len()))?;
     let is_hidden = namespace::globals().contains(root) || root == TOOLS;
     let line = source::declared_at(root).filter(|_| is_hidden)?;
-    let what = if root == TOOLS { "the object that finds and calls tools" } else { "the server" };
-    Some(format!("line {line} declares a {root} of its own, which hides {what} of this name: give it another name"))
+    let what = what_is_hidden(root);
+    Some(format!("line {line} declares a variable {root}, which hides {what}: give it another name"))
+}
+
+fn what_is_hidden(name: &str) -> &'static str {
+    if name == TOOLS { "the object that finds and calls tools" } else { "the server of this name" }
 }
 
 /// What is read of `tools` that is not there.
 fn of_tools(message: &str, operand: Option<&str>) -> Option<String> {
     let expression = message.strip_suffix(" is not a function").or(operand)?;
     let member = expression.strip_prefix("tools.")?;
-    let member = member.split(['.', '[', '(']).next()?;
+    let member = member.split(['.', '[', '(']).next().filter(|member| !OF_TOOLS.contains(member))?;
     let globals = namespace::globals();
     if let Some(server) = nearest(member, globals.iter().map(String::as_str)) {
         return Some(format!("the servers are global objects: call {server}.tool(…), without `tools.` before it"));

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     source::{self, Position, Provenance, Step},
-    values::{inspect, plain},
+    values::{decode, inspect, plain},
 };
 
 /// Members of an object that are shown.
@@ -110,6 +110,8 @@ fn missing(expression: &str, provenance: &Provenance, need: Need<'_>, context: &
     };
     let member = |name: &str| format!("{whole}{}", if is_member { inspect::member(name) } else { name.to_owned() });
     let proposal = match (near, last) {
+        // It is there, and holds nothing.
+        _ if nothing == "null" => None,
         (Some(near), _) => Some(format!("did you mean {}?", member(&near))),
         (None, Step::Name(name)) if is_list(&holder) && is_member => of_elements(&whole, &holder, name),
         (None, Step::Name(_)) if !is_list(&holder) => {
@@ -141,6 +143,10 @@ fn walk(
     let Some((first, rest)) = steps.split_first() else {
         return is_wanted(&value, context).then_some(value);
     };
+    if matches!(first, Step::Parsed) {
+        let parsed = decode::parse(&value.as_string()?, context).ok()?;
+        return walk(parsed, rest, is_wanted, context);
+    }
     if !matches!(first, Step::Element) {
         return walk(step(&value, first)?, rest, is_wanted, context);
     }
@@ -159,6 +165,7 @@ fn step(value: &JsValue, step: &Step) -> Option<JsValue> {
         Step::Name(name) => plain::member(&object, &JsString::from(name.as_str()).into()),
         Step::Index(index) => plain::element(&object, u64::from(*index)),
         Step::Element => plain::element(&object, 0),
+        Step::Parsed => None,
     }
 }
 

@@ -66,6 +66,10 @@ fn describe(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
 
 /// The error of a path that leads to no tool, with the nearest one.
 fn undescribed(path: &str, message: String, context: &mut Context) -> JsError {
+    // The host names the nearest tool itself.
+    if message.contains("did you mean") {
+        return refused(message);
+    }
     let Some((server, tool)) = path.split_once('.') else {
         let hint = match namespace::server_of(path) {
             Some(server) => format!("{path} is a server: tools.list({server:?}) names its tools"),

@@ -324,7 +324,8 @@ mod tests {
     }
 
     fn translated(script: &str, context: &mut Context) -> String {
-        let translated = crate::source::translate(script).unwrap_or_else(|fault| panic!("{script}: {}", fault.message));
+        let translated =
+            crate::source::translate(script, &|_| false).unwrap_or_else(|fault| panic!("{script}: {}", fault.message));
         let function = context.eval(Source::from_bytes(&translated.code)).expect("the translation is a function");
         let function = function.as_callable().expect("the translation is a function");
         let guards = crate::globals::guards(translated.guards);
@@ -467,7 +468,8 @@ mod tests {
             ("for (x of list) f(x)", false),
             ("for (const x of list) f`x`", false),
         ] {
-            let translated = crate::source::translate(script).unwrap_or_else(|fault| panic!("{}", fault.message));
+            let translated =
+                crate::source::translate(script, &|_| false).unwrap_or_else(|fault| panic!("{}", fault.message));
             assert_eq!(translated.code.contains("__index__++"), counts, "{script}");
             assert!(translated.code.matches("f(").count() <= 2 * script.matches("f(").count(), "{script}");
         }

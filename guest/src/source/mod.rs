@@ -79,27 +79,27 @@ pub(crate) struct SyntaxFault {
     pub(crate) hint: Option<String>,
 }
 
-/// Translates `text`, or says where it is wrong.
-pub(crate) fn translate(text: &str) -> Result<Translated, SyntaxFault> {
+/// Translates `text`, or says where it is wrong. `is_server` knows the globals whose methods are tools.
+pub(crate) fn translate(text: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated, SyntaxFault> {
     // To the language, a carriage return ends a line too, with a line feed or alone. Everything here counts line feeds.
     let lines_end_alike = match memchr::memchr(b'\r', text.as_bytes()) {
         Some(_) => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
         None => Cow::Borrowed(text),
     };
     let source = fence::unfenced(&lines_end_alike);
-    let fault = match program(&source) {
+    let fault = match program(&source, is_server) {
         Err(fault) => fault,
         translated => return translated,
     };
     // Prose around the program? Then what is wrong before the fence is of no interest.
     let Some((block, fence)) = fence::block(&source) else { return Err(fault) };
-    program(&block).map_err(|inner| match fault.position {
+    program(&block, is_server).map_err(|inner| match fault.position {
         Some(position) if position.line > fence => fault,
         _ => inner,
     })
 }
 
-fn program(source: &str) -> Result<Translated, SyntaxFault> {
+fn program(source: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated, SyntaxFault> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).with_options(options()).parse();
     if let Some(error) = parsed.diagnostics.errors().next() {
@@ -120,6 +120,7 @@ fn program(source: &str) -> Result<Translated, SyntaxFault> {
     let entry = entry::of(&program, &scoping);
     refuse::changing_exports(source, &program, &scoping)?;
     merged::parts(source, &program, &scoping)?;
+    unawaited::refuse(source, &program, &scoping, is_server)?;
     let mut transform = TransformOptions::default();
     if memchr::memmem::find(source.as_bytes(), b"using").is_some() {
         // The engine reads `using`, and disposes of nothing.

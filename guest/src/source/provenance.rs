@@ -53,6 +53,8 @@ pub(crate) enum Step {
     Index(u32),
     /// Any element.
     Element,
+    /// What `JSON.parse` makes of it.
+    Parsed,
 }
 
 /// The origin of what `expression` is at `position`. `servers` are the names of the globals whose methods are tools.
@@ -135,6 +137,10 @@ impl Origins<'_> {
                 let (server, tool) = path.value.split_once('.')?;
                 return Some(found(server, tool, method == "raw"));
             }
+        }
+        if method == "parse" && matches!(member.object(), Expression::Identifier(object) if object.name == "JSON") {
+            let text = call.arguments.first().and_then(Argument::as_expression)?;
+            return stepped(self.of(text, at), Step::Parsed);
         }
         if OF_SAME_ELEMENTS.contains(&method) {
             return self.of(member.object(), at);

@@ -3,6 +3,7 @@
 //! Looked at only when a script has failed, or has called tools. A name that holds a promise, or what was read of one, is followed through the
 //! declarations of the source, in their order; where it is in doubt, nothing is said.
 
+mod certain;
 mod compared;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ use super::{
     reading::{quoted, with_program},
 };
 
+pub(super) use certain::refuse;
 pub(crate) use compared::warning;
 
 /// Methods of a promise, which are no mistake.

@@ -5,6 +5,7 @@
 //! name, its message and its own members; `undefined` as the whole value becomes `null`. A BigInt, a promise that was not
 //! awaited, a cycle, and nesting beyond what the host takes are errors that name the place.
 
+mod lost;
 mod members;
 mod shapes;
 mod sink;
@@ -23,23 +24,35 @@ const MAX_DEPTH: usize = 127;
 /// What `JSON.stringify` takes: deeper than any data, and no more than where looking for cycles would become slow.
 const MAX_DEPTH_OF_TEXT: usize = 5_000;
 
-/// The run's value as JSON, within `max_output` bytes.
-pub(crate) fn output(value: &JsValue, max_output: u32, context: &mut Context) -> Result<String, Failing> {
+/// The run's value as JSON, within `max_output` bytes, and what to say of what JSON did not take of it.
+pub(crate) fn output(
+    value: &JsValue,
+    max_output: u32,
+    context: &mut Context,
+) -> Result<(String, Option<String>), Failing> {
     let mut walk = Walk::new(Rules::crossing("the value"), max_output as usize, context);
     match walk.whole(value) {
         Ok(_) => {}
         Err(Stop::Thrown(error)) => return Err(Failing::of(error, context)),
         Err(Stop::Full) => return Err(Failing::Output { used: walk.sink.used(), max: max_output }),
     }
-    walk.sink.finish().map_err(|used| Failing::Output { used, max: max_output })
+    let lost = walk.lost.text("the value");
+    let text = walk.sink.finish().map_err(|used| Failing::Output { used, max: max_output })?;
+    Ok((text, lost))
 }
 
-/// The arguments of a call as JSON, within `max` bytes. `what` is what messages call them.
-pub(crate) fn arguments(value: &JsValue, what: &str, max: usize, context: &mut Context) -> Result<String, JsError> {
+/// The arguments of a call as JSON, within `max` bytes, and what to say of what JSON did not take of them. `what` is what messages
+/// call them.
+pub(crate) fn arguments(
+    value: &JsValue,
+    what: &str,
+    max: usize,
+    context: &mut Context,
+) -> Result<(String, Option<String>), JsError> {
     let mut walk = Walk::new(Rules::crossing(what), max, context);
     let used = match walk.whole(value) {
         Ok(_) => match walk.sink.finish() {
-            Ok(text) => return Ok(text),
+            Ok(text) => return Ok((text, walk.lost.without_left_out().text(what))),
             Err(used) => used,
         },
         Err(Stop::Thrown(error)) => return Err(error),

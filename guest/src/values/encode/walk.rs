@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
-use boa_engine::{Context, JsError, JsNativeError, JsObject, JsString, JsValue, JsVariant, js_string};
+use boa_engine::{
+    Context, JsError, JsNativeError, JsObject, JsString, JsValue, JsVariant, js_string, object::builtins::JsDate,
+};
 
 use super::{
     super::place::Place,
     MAX_DEPTH, MAX_DEPTH_OF_TEXT,
+    lost::{self, Loss, Losses},
     members::{Frame, Member},
     shapes::{self, Layout},
     sink::{Escapes, Full, Sink},
@@ -60,7 +63,7 @@ impl From<Full> for Stop {
 
 /// A value, when `toJSON` and the replacer have had their say.
 enum Resolved {
-    LeftOut,
+    LeftOut(JsValue),
     Value(JsValue),
     /// An object or array whose shape is known.
     Known(JsObject, Rc<Layout>),
@@ -68,6 +71,8 @@ enum Resolved {
 
 pub(super) struct Walk<'context> {
     pub(super) sink: Sink,
+    /// What was lost, where the value crosses.
+    pub(super) lost: Losses,
     rules: Rules,
     /// The arrays and objects around the one that is being written, the outermost first.
     open: Vec<Frame>,
@@ -79,17 +84,28 @@ pub(super) struct Walk<'context> {
 impl<'context> Walk<'context> {
     pub(super) fn new(rules: Rules, max: usize, context: &'context mut Context) -> Self {
         let escapes = if rules.crossing.is_some() { Escapes::None } else { Escapes::LoneSurrogates };
-        Self { sink: Sink::new(max, escapes), rules, open: Vec::new(), prototypes_are_plain: None, context }
+        Self {
+            sink: Sink::new(max, escapes),
+            lost: Losses::default(),
+            rules,
+            open: Vec::new(),
+            prototypes_are_plain: None,
+            context,
+        }
     }
 
     /// Writes a whole value, and says whether there was anything to write.
     pub(super) fn whole(&mut self, value: &JsValue) -> Result<bool, Stop> {
         let mut frame = match self.resolve(value.clone(), None)? {
-            Resolved::LeftOut if self.rules.crossing.is_some() => {
+            Resolved::LeftOut(value) if self.rules.crossing.is_some() => {
+                // Most scripts that have no value mean to have none.
+                if !value.is_undefined() {
+                    self.note(Loss::of_left_out(&value), &value, None);
+                }
                 self.sink.put("null")?;
                 None
             }
-            Resolved::LeftOut => return Ok(false),
+            Resolved::LeftOut(_) => return Ok(false),
             resolved => self.begin(resolved, None)?,
         };
         // The frame at work is not among those that are open.
@@ -116,9 +132,16 @@ impl<'context> Walk<'context> {
                 None => return self.close(frame).map(|()| None),
             };
             let resolved = match self.resolved(value, Some(frame))? {
-                // An element that cannot be written is `null`, so that the others keep their places.
-                Resolved::LeftOut if is_element => Resolved::Value(JsValue::null()),
-                Resolved::LeftOut => continue,
+                Resolved::LeftOut(value) => {
+                    if self.rules.crossing.is_some() {
+                        self.note(Loss::of_left_out(&value), &value, Some(frame));
+                    }
+                    if !is_element {
+                        continue;
+                    }
+                    // An element that cannot be written is `null`, so that the others keep their places.
+                    Resolved::Value(JsValue::null())
+                }
                 resolved => resolved,
             };
             self.head(frame, is_element)?;
@@ -196,7 +219,11 @@ impl<'context> Walk<'context> {
             self.prototypes_are_plain = None;
             let to_json = get_of(&value, js_string!("toJSON").into(), self.context)?;
             if let Some(to_json) = to_json.as_callable() {
-                value = to_json.call(&value, &[key_in(frame).into()], self.context)?;
+                let made = to_json.call(&value, &[key_in(frame).into()], self.context)?;
+                if made.is_null() && self.rules.crossing.is_some() && is_invalid_date(&value, self.context) {
+                    self.note(Loss::InvalidDate, &value, frame);
+                }
+                value = made;
             }
         }
         if let Replacer::Function(replacer) = &self.rules.replacer {
@@ -212,7 +239,19 @@ impl<'context> Walk<'context> {
             value = replacer.call(&holder.into(), &[key_in(frame).into(), value], self.context)?;
         }
         let is_left_out = value.is_undefined() || value.is_symbol() || value.is_callable();
-        Ok(if is_left_out { Resolved::LeftOut } else { Resolved::Value(value) })
+        Ok(if is_left_out { Resolved::LeftOut(value) } else { Resolved::Value(value) })
+    }
+
+    /// Notes what is lost of a value that stands in `frame`, or alone.
+    #[cold]
+    fn note(&mut self, loss: Loss, value: &JsValue, frame: Option<&Frame>) {
+        let mut place = Place::default();
+        for open in self.open.iter().chain(frame) {
+            open.step(&mut place);
+        }
+        let context = &mut *self.context;
+        let is_element = frame.is_some_and(Frame::is_array);
+        self.lost.note(loss, is_element, || format!("{} {}", place.text(), lost::named(loss, value, context)));
     }
 
     fn prototypes_are_plain(&mut self) -> bool {
@@ -222,14 +261,19 @@ impl<'context> Walk<'context> {
     /// Writes a value that has no members, or the beginning of one that has.
     fn begin(&mut self, resolved: Resolved, frame: Option<&Frame>) -> Result<Option<Frame>, Stop> {
         let value = match resolved {
-            Resolved::LeftOut => return Ok(None),
+            Resolved::LeftOut(_) => return Ok(None),
             Resolved::Known(object, layout) => return self.object(object, Some(layout), frame).map(Some),
             Resolved::Value(value) => value,
         };
         match value.variant() {
             JsVariant::Boolean(value) => self.sink.put(if value { "true" } else { "false" })?,
             JsVariant::Integer32(value) => self.sink.integer(value)?,
-            JsVariant::Float64(value) => self.sink.float(value)?,
+            JsVariant::Float64(number) => {
+                if !number.is_finite() && self.rules.crossing.is_some() {
+                    self.note(Loss::NotFinite, &value, frame);
+                }
+                self.sink.float(number)?;
+            }
             JsVariant::String(value) => self.sink.quote(&value)?,
             JsVariant::BigInt(_) => return Err(self.big_integer(frame)),
             JsVariant::Null | JsVariant::Undefined | JsVariant::Symbol(_) => self.sink.put("null")?,
@@ -284,6 +328,9 @@ impl<'context> Walk<'context> {
             _ => {
                 self.prototypes_are_plain = None;
                 let names = enumerable_keys(&object, self.context)?;
+                if names.is_empty() && self.rules.crossing.is_some() && lost::is_hollow(&object) {
+                    self.note(Loss::Hollow, &object.clone().into(), frame);
+                }
                 Ok(Frame::named(object, names.into()))
             }
         }
@@ -318,4 +365,11 @@ impl<'context> Walk<'context> {
 
 fn key_in(frame: Option<&Frame>) -> JsString {
     frame.map(Frame::key).unwrap_or_default()
+}
+
+/// Whether a value is a date that is none.
+fn is_invalid_date(value: &JsValue, context: &mut Context) -> bool {
+    let date = value.as_object().and_then(|object| JsDate::from_object(object).ok());
+    let time = date.and_then(|date| date.get_time(context).ok()?.as_number());
+    time.is_some_and(f64::is_nan)
 }

@@ -1,0 +1,1 @@
+return await memory.read_graph({}).entities.map((entity) => entity.name);
