@@ -145,7 +145,7 @@ fn walk(
     };
     if matches!(first, Step::Parsed) {
         let parsed = decode::parse(&value.as_string()?, context).ok()?;
-        return walk(parsed, rest, is_wanted, context);
+        return walk(parsed.value, rest, is_wanted, context);
     }
     if !matches!(first, Step::Element) {
         return walk(step(&value, first)?, rest, is_wanted, context);
