@@ -108,7 +108,7 @@ async fn runs_that_fail_are_repeated_with_their_errors() {
         ("'two words '.repeat(1e5)", ErrorKind::Output),
         ("for (let i = 0; i < 1100; i++) box.wait({ ms: 5000 })", ErrorKind::Calls),
         ("setTimeout(() => {}, 1); for (;;) setTimeout(() => {}, 60000)", ErrorKind::Exception),
-        ("function f() { f() } f()", ErrorKind::Exception),
+        ("function f() { f() } f()", ErrorKind::Stack),
     ] {
         let run = is_repeated(source).await;
         assert_eq!(run.result.unwrap_err().kind, kind, "{source}");
