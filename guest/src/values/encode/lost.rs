@@ -52,12 +52,15 @@ struct Lost {
 pub(super) struct Losses(Vec<Lost>);
 
 impl Losses {
-    /// Notes a loss. `place` and `what` are asked of the first of a kind alone.
-    pub(super) fn note(&mut self, loss: Loss, is_element: bool, first: impl FnOnce() -> String) {
-        match self.0.iter_mut().find(|lost| lost.loss == loss && lost.is_element == is_element) {
-            Some(lost) => lost.count += 1,
-            None => self.0.push(Lost { loss, is_element, first: first(), count: 1 }),
-        }
+    /// Counts a loss of a kind that there has been before. There may be billions: an array's holes.
+    pub(super) fn counts(&mut self, loss: Loss, is_element: bool) -> bool {
+        let known = self.0.iter_mut().find(|lost| lost.loss == loss && lost.is_element == is_element);
+        known.map(|lost| lost.count = lost.count.saturating_add(1)).is_some()
+    }
+
+    /// Notes the first loss of a kind: its place, and what stood there.
+    pub(super) fn begin(&mut self, loss: Loss, is_element: bool, first: String) {
+        self.0.push(Lost { loss, is_element, first, count: 1 });
     }
 
     /// Without what is left out: an argument that is undefined is one that is not given.

@@ -243,15 +243,17 @@ impl<'context> Walk<'context> {
     }
 
     /// Notes what is lost of a value that stands in `frame`, or alone.
-    #[cold]
     fn note(&mut self, loss: Loss, value: &JsValue, frame: Option<&Frame>) {
+        let is_element = frame.is_some_and(Frame::is_array);
+        if self.lost.counts(loss, is_element) {
+            return;
+        }
         let mut place = Place::default();
         for open in self.open.iter().chain(frame) {
             open.step(&mut place);
         }
-        let context = &mut *self.context;
-        let is_element = frame.is_some_and(Frame::is_array);
-        self.lost.note(loss, is_element, || format!("{} {}", place.text(), lost::named(loss, value, context)));
+        let first = format!("{} {}", place.text(), lost::named(loss, value, self.context));
+        self.lost.begin(loss, is_element, first);
     }
 
     fn prototypes_are_plain(&mut self) -> bool {
