@@ -155,7 +155,7 @@ async fn what_json_parse_rounds_is_said_once_with_its_place_and_number() {
     );
     // What keeps its digits is not worth a word, nor what the author sees to.
     for source in [
-        "JSON.parse('[9007199254740991, 9007199254740992, 100000000000000000000, 1.5, 1e400, -0]')",
+        "JSON.parse('[9007199254740991, 9007199254740992, 100000000000000000000, 1.5, 1e400, -0]').map(String)",
         "JSON.parse('[9007199254740993]', (key, value, { source }) => (source ? BigInt(source) : value))[0] - 1n + ''",
         "tools.parse('[9007199254740993]')",
     ] {

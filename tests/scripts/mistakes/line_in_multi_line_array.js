@@ -1,5 +1,4 @@
 const answers = await Promise.all([
-  memory.read_graph({}),
   fs.list_directory({ path: '.' }),
   memory.search_node({ query: 'x' }),
 ]);
