@@ -175,7 +175,7 @@ pub(crate) struct ServeArguments {
     /// With --http: a name that clients may have for this server, such as that of a proxy in front of it.
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
-    /// With --http: an origin whose pages may send requests, as https://app.example.
+    /// With --http: an origin whose pages may send requests, as `https://app.example`.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
 }
@@ -318,7 +318,7 @@ pub(crate) enum RunsCommand {
     Diff(RunsDiffArguments),
     /// Writes the recording of a run, for belljar replay.
     Export(RunsExportArguments),
-    /// Forgets runs: those named, those before a time, all, or those that [ledger] keep does not want.
+    /// Forgets runs: those named, those before a time, all, or those that the configured ledger does not keep.
     Purge(RunsPurgeArguments),
 }
 
