@@ -15,7 +15,8 @@ pub(crate) fn key(run: RunId, call: u64) -> String {
     digest.iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The arguments with a key in this member, whatever the script had put there. What is no object stays as it is, and is refused later.
+/// The arguments with a key in this member, whatever the script had put there. What is not an object
+/// stays as it is, and is refused later.
 pub(crate) fn with_key(arguments: JsonText, member: &str, key: &str) -> JsonText {
     let text = arguments.as_str();
     let Some(members) = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else { return arguments };

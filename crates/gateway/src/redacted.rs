@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn ledger() -> SqliteLedger {
-        // Without a folder there is no key, and what is taken out is told by nothing.
+        // Without a folder there is no key, so no digest stands in for what is taken out.
         SqliteLedger::new(None, Options { fsync: false, keep: LedgerKeep::default() })
     }
 

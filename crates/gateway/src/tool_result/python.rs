@@ -59,7 +59,7 @@ pub(crate) fn written(raw: &JsonText) -> Written {
         return Written::Nothing;
     }
     let Ok(json) = python_to_json(&text) else { return Written::Neither };
-    // A number in parentheses is no more than a number.
+    // Parentheses around one value do not make it a tuple.
     if !json.trim_start().starts_with(['[', '{']) {
         return Written::Nothing;
     }
