@@ -26,13 +26,10 @@ pub(crate) fn component() -> PathBuf {
         "the guest's sources are not beside this crate: build with --no-default-features and give an image by path, or set \
          {COMPONENT_VARIABLE} to a component"
     );
-    for input in ["src", "patches", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
+    for input in ["src", "notation", "patches", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
         println!("cargo::rerun-if-changed={}", guest.join(input).display());
     }
-    // What it shares with the host.
-    for input in ["wit", "crates/notation"] {
-        println!("cargo::rerun-if-changed={}", repository.join(input).display());
-    }
+    println!("cargo::rerun-if-changed={}", repository.join("wit").display());
 
     require_target(&guest);
     let profile = env::var(PROFILE_VARIABLE).unwrap_or_else(|_| "release".to_owned());

@@ -1,10 +1,10 @@
 //! What belljar is built from and tested with is what was reviewed: each fetched file goes by its digest.
 
-use std::path::Path;
+use std::{path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::support::{Terminal, repository};
+use crate::support::{Answer, Terminal, repository};
 
 #[test]
 pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
@@ -33,6 +33,38 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
             assert!(package.contains("==") && package.contains("--hash=sha256:"), "{lock}: {package}");
         }
     }
+}
+
+/// Cargo names a crate of another place by its whole path, and the compiler puts that name into every symbol. `scripts/same-guest`
+/// builds the component twice and compares, which takes minutes.
+#[test]
+fn no_crate_of_the_interpreter_is_named_by_where_it_was_built() {
+    let guest = repository().join("guest");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(&guest);
+    let workspace = Answer::of(cargo.output().unwrap()).json();
+    let members: Vec<&str> = workspace["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|package| {
+            let manifest = package["manifest_path"].as_str().unwrap();
+            assert!(Path::new(manifest).starts_with(&guest), "{manifest}");
+            package["name"].as_str().unwrap()
+        })
+        .collect();
+    let lock = read("guest/Cargo.lock");
+    let here = lock.split("[[package]]").skip(1).filter(|package| !package.contains("\nsource = "));
+    let mut count = 0;
+    for package in here {
+        let name = package.trim_start().strip_prefix("name = \"").and_then(|rest| rest.split('"').next()).unwrap();
+        assert!(
+            members.contains(&name),
+            "{name} lies outside of guest/: the component's digest would depend on the path"
+        );
+        count += 1;
+    }
+    assert!(count >= 3, "guest, notation and stock are there");
 }
 
 #[test]
