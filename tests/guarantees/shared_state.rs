@@ -1,10 +1,14 @@
 //! A server that keeps state between calls, such as a page: calls of different intentions do not mix unseen.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use belljar_gateway::Gateway;
 use belljar_model::{ErrorKind, LimitsPatch, LogLevel, Outcome, ServerSpec};
 use serde_json::{Value, json};
+use tokio::{runtime::Handle, sync::Notify};
 
 use crate::stub_server::{Stub, gateway_of, text};
 
@@ -160,4 +164,42 @@ async fn a_run_that_fails_is_cancelled_or_is_dropped_gives_back_what_it_had() {
     let outcome = run(&gateway, "await web.go({ url: 'z' }); return await web.read()").await;
     assert_eq!(value(&outcome), json!("z"));
     assert_eq!(outcome.logs, [], "nobody had it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_section_may_await_a_call_that_its_run_began_before_it_had_the_server() {
+    // The first call is under way until the gate opens.
+    let (begun, gate) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let calls = AtomicUsize::new(0);
+    let handle = Handle::current();
+    let slow = {
+        let (begun, gate) = (begun.clone(), gate.clone());
+        Stub::new(json!([{ "name": "read", "inputSchema": { "type": "object" } }]), move |_, _| {
+            if calls.fetch_add(1, Ordering::SeqCst) == 0 {
+                begun.notify_one();
+                tokio::task::block_in_place(|| handle.block_on(gate.notified()));
+            }
+            text("read")
+        })
+    };
+    let opener = Stub::new(json!([{ "name": "open", "inputSchema": { "type": "object" } }]), move |_, _| {
+        gate.notify_one();
+        text("open")
+    });
+    let gateway = gateway_of(&[("web", slow), ("gate", opener)], |spec| spec.life.stateful = spec.name == "web");
+    let first = tokio::spawn({
+        let gateway = gateway.clone();
+        async move { run(&gateway, "return await web.read()").await }
+    });
+    begun.notified().await;
+    // The section waits for that call to end, and the call of its own run waits behind the section.
+    let source = "
+        let inner;
+        const section = web.$exclusive(async () => await inner);
+        inner = web.read();
+        await gate.open();
+        return await section;";
+    let second = run(&gateway, source).await;
+    assert_eq!(value(&second), json!("read"), "{second:#?}");
+    assert_eq!(value(&first.await.unwrap()), json!("read"));
 }

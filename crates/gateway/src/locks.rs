@@ -7,13 +7,14 @@
 
 use std::{
     collections::BTreeMap,
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use belljar_model::{Sharing, ToolPath};
 use tokio::{
-    sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock},
+    sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock},
     time::timeout,
 };
 
@@ -59,6 +60,8 @@ pub(crate) struct RunLocks {
     held: Mutex<Held>,
     /// One part of a run waits for a server at a time.
     turn: tokio::sync::Mutex<()>,
+    /// Told when the run has got a server.
+    taken: Notify,
 }
 
 #[derive(Default)]
@@ -74,7 +77,7 @@ impl RunLocks {
     /// The locks of a run of this source. It has none yet.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str) -> Self {
         let mentioned = toolbox.mentioned(source).filter(|at| toolbox.sharing(*at) == Sharing::Exclusive).collect();
-        Self { toolbox, mentioned, held: Mutex::default(), turn: tokio::sync::Mutex::default() }
+        Self { toolbox, mentioned, held: Mutex::default(), turn: tokio::sync::Mutex::default(), taken: Notify::new() }
     }
 
     /// Waits until a tool of this server may be called. `waits` hears of it where that is not at once.
@@ -98,8 +101,14 @@ impl RunLocks {
                 }
                 self.may_wait(server)?;
                 waits(self.toolbox.name_of(server));
-                let permit = timeout(most, lock.read_owned()).await;
-                permit.map(|permit| Permit(Some(permit))).map_err(|_| self.busy(server, most))
+                // It may stand behind a section of its own run, which waits in front of it and then has the server for both.
+                let entered = async {
+                    tokio::select! {
+                        permit = lock.read_owned() => Permit(Some(permit)),
+                        () = self.had(server) => Permit(None),
+                    }
+                };
+                timeout(most, entered).await.map_err(|_| self.busy(server, most))
             }
         }
     }
@@ -139,6 +148,8 @@ impl RunLocks {
                 return Err(LockFault::Ended);
             }
             held.servers.insert(server, guard);
+            drop(held);
+            self.taken.notify_waiters();
         }
         Ok(())
     }
@@ -159,6 +170,19 @@ impl RunLocks {
 
     fn has(&self, server: usize) -> bool {
         self.lock().servers.contains_key(&server)
+    }
+
+    /// Waits until the run has a server.
+    async fn had(&self, server: usize) {
+        loop {
+            let mut taken = pin!(self.taken.notified());
+            // From here on nothing is missed.
+            taken.as_mut().enable();
+            if self.has(server) {
+                return;
+            }
+            taken.await;
+        }
     }
 
     /// Whether the run may wait for a server: it has none that comes later.
@@ -285,5 +309,28 @@ mod tests {
         other.release(2);
         assert!(one.enter(2, LONG, &nobody).await.is_ok());
         assert!(one.enter(3, LONG, &nobody).await.is_ok(), "a free server is everybody's");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_behind_a_section_of_its_own_run_enters_with_it() {
+        let toolbox = toolbox();
+        let (one, other) = (run(&toolbox, ""), run(&toolbox, ""));
+        let call = other.enter(2, LONG, &nobody).await.expect("free");
+        let section = tokio::spawn({
+            let one = one.clone();
+            async move { one.acquire(2, LONG, &nobody).await.is_ok() }
+        });
+        tokio::task::yield_now().await;
+        let behind = tokio::spawn({
+            let one = one.clone();
+            async move { one.enter(2, LONG, &nobody).await.is_ok() }
+        });
+        tokio::task::yield_now().await;
+        assert!(!section.is_finished() && !behind.is_finished());
+        drop(call);
+        assert!(section.await.expect("no panic"));
+        // The section goes on, and may wait for this very call.
+        assert!(behind.await.expect("no panic"));
+        assert!(matches!(other.enter(2, LONG, &nobody).await, Err(LockFault::Busy { .. })), "calls of others wait");
     }
 }
