@@ -17,6 +17,34 @@ pub(crate) const SCRIPT: &str = "
     return JSON.stringify(names).length + answers.reduce((sum, each) => sum + each.i, 0);
 ";
 
+/// Some computing, without tools.
+pub(crate) const WORDS: &str = "
+    const words = 'the quick brown fox jumps over the lazy dog'.split(' ');
+    const counts = new Map();
+    for (let i = 0; i < 2000; i++) counts.set(words[i % words.length] + (i % 7), i);
+    return [...counts].filter(([word]) => /o/.test(word)).sort(([a], [b]) => a < b ? -1 : 1).length;
+";
+
+/// Three calls that end in another order than they were begun in.
+pub(crate) const ORDER: &str = "
+    const order = [];
+    await Promise.all([60, 10, 35].map(ms => box.wait({ ms }).then(waited => order.push(waited))));
+    return order;
+";
+
+/// A dozen workers with two calls each, one of which fails between them.
+pub(crate) const WORKERS: &str = "
+    const got = [];
+    const workers = Array.from({ length: 12 }, async (_, i) => {
+        const answer = await box.answer({ i });
+        got.push(answer.name);
+        if (i === 7) throw new Error(got.length + ' came before');
+        await box.answer({ i: i + 20 });
+    });
+    const ended = await Promise.allSettled(workers);
+    return null[ended.length];
+";
+
 /// Answers after a delay of its own choice, which differs for each round; what it answers does not.
 pub(crate) fn tools(round: u64, delays: fn(u64, u64) -> Duration) -> ToolSet {
     ToolSet::new().with("box", "answer", Effect::ReadOnly, move |arguments| async move {
@@ -75,13 +103,7 @@ async fn answers_that_come_together_cost_what_answers_that_come_apart_do() {
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn a_script_without_tools_uses_the_same_fuel_on_every_run_and_under_load() {
-    let source = "
-        const words = 'the quick brown fox jumps over the lazy dog'.split(' ');
-        const counts = new Map();
-        for (let i = 0; i < 2000; i++) counts.set(words[i % words.length] + (i % 7), i);
-        return [...counts].filter(([word]) => /o/.test(word)).sort(([a], [b]) => a < b ? -1 : 1).length;
-    ";
-    let runs = (0..16).map(|_| tokio::spawn(support::run(source)));
+    let runs = (0..16).map(|_| tokio::spawn(support::run(WORDS)));
     let outcomes = futures::future::join_all(runs).await;
     let fuel: Vec<u64> = outcomes.into_iter().map(|outcome| outcome.unwrap().usage.fuel.unwrap()).collect();
     assert!(fuel.iter().all(|each| *each == fuel[0] && *each > 100_000), "{fuel:?}");
@@ -89,12 +111,7 @@ pub(crate) async fn a_script_without_tools_uses_the_same_fuel_on_every_run_and_u
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_are_recorded_in_the_order_in_which_the_script_got_their_answers() {
-    let source = "
-        const order = [];
-        await Promise.all([60, 10, 35].map(ms => box.wait({ ms }).then(waited => order.push(waited))));
-        return order;
-    ";
-    let outcome = support::run(source).await;
+    let outcome = support::run(ORDER).await;
     assert_eq!(outcome.result.unwrap().as_str(), "[10,35,60]");
     let waited: Vec<bool> = outcome.calls.windows(2).map(|pair| pair[0].ms <= pair[1].ms).collect();
     assert_eq!(waited, [true, true], "{:?}", outcome.calls);
@@ -204,20 +221,9 @@ fn every_process_uses_the_same_fuel_for_a_script() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_fails_in_the_midst_of_its_calls_uses_the_same_fuel_in_its_recorded_order() {
-    let source = "
-        const got = [];
-        const workers = Array.from({ length: 12 }, async (_, i) => {
-            const answer = await box.answer({ i });
-            got.push(answer.name);
-            if (i === 7) throw new Error(got.length + ' came before');
-            await box.answer({ i: i + 20 });
-        });
-        const ended = await Promise.allSettled(workers);
-        return null[ended.length];
-    ";
     let permuted = |round: u64, i: u64| Duration::from_millis((i * (2 * round + 1) + round * 7) % CALLS);
     let run = async |round: u64, order: Option<Vec<u64>>| {
-        let program = Program { order, ..Program::new(source).with_seed([7; 32]) };
+        let program = Program { order, ..Program::new(WORKERS).with_seed([7; 32]) };
         support::sandbox().run(program, &Limits::default(), Arc::new(tools(round, permuted))).await
     };
     let first = run(0, None).await;

@@ -2,6 +2,7 @@
 //! anything comes of it.
 
 use std::{
+    hash::{BuildHasher as _, RandomState},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -14,10 +15,10 @@ use belljar_recording::{
     Answer, Cause, End, Entry, Property, Start, Writer,
     fixture::{Fixture, Match},
 };
-use belljar_sandbox::{Program, Recording, ReplayError, ToolSet};
+use belljar_sandbox::{Image, Program, Recording, ReplayError, Sandbox, SandboxOptions, ToolSet};
 use serde_json::{Value, json};
 
-use crate::{determinism, support};
+use crate::{determinism, scripts::assert_repeated, support};
 
 const ROOM: ByteSize = ByteSize::mib(16);
 
@@ -69,6 +70,28 @@ async fn forty_parallel_calls_that_answer_when_they_please_are_repeated_exactly(
 async fn every_kind_of_script_is_repeated_exactly() {
     for (_, source) in determinism::KINDS {
         is_repeated(source).await;
+    }
+}
+
+/// As long as it pleases, up to 40 ms.
+fn at_random(_: u64, _: u64) -> Duration {
+    Duration::from_millis(RandomState::new().hash_one(0) % 40)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_program_of_the_determinism_tests_is_repeated_exactly_in_a_new_process() {
+    let terminal = support::Terminal::new();
+    let mut programs: Vec<(&str, ToolSet)> = Vec::new();
+    programs.extend(determinism::KINDS.map(|(_, source)| (source, support::tools())));
+    programs.extend([(determinism::WORDS, support::tools()), (determinism::ORDER, support::tools())]);
+    for source in [determinism::SCRIPT, determinism::SCRIPT, determinism::WORKERS, determinism::WORKERS] {
+        programs.push((source, determinism::tools(0, at_random)));
+    }
+    for (at, (source, tools)) in programs.into_iter().enumerate() {
+        let (run, recording) = recorded(source, &Limits::default(), tools).await;
+        let file = format!("{at}.belljar");
+        std::fs::write(terminal.folder.path().join(&file), recording.bytes()).unwrap();
+        assert_repeated(&terminal, &file, &run);
     }
 }
 
@@ -330,6 +353,55 @@ async fn a_recording_of_another_engine_is_compared_without_its_fuel() {
     );
     let replay = replayed(&other).await.unwrap();
     assert_eq!(replay.result.unwrap().as_str(), "11");
+}
+
+/// Two calls: the arguments of the second are one of the language's own numbers.
+const OF_PI: &str = "
+    const { n } = await box.answer({ n: 1 });
+    return (await box.answer({ n: n * Math.PI })).n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_with_one_changed_built_in_is_named_at_the_first_call_that_it_changes() {
+    let calls = Arc::new(AtomicU64::new(0));
+    let tools = || {
+        let counted = calls.clone();
+        ToolSet::new().with("box", "answer", Effect::Mutating, move |arguments| {
+            counted.fetch_add(1, Relaxed);
+            async move { Ok(json!({ "n": arguments.get("n") })) }
+        })
+    };
+    let (_, of_pi) = recorded(OF_PI, &Limits::default(), tools()).await;
+    let (same, without_pi) = recorded(&OF_PI.replace("Math.PI", "Math.E"), &Limits::default(), tools()).await;
+    assert_eq!(calls.swap(0, Relaxed), 4);
+
+    // The interpreter as it is shipped, in which Math.PI is 3.
+    let mut component = Image::embedded().component().to_vec();
+    let places = places(&component, &std::f64::consts::PI.to_le_bytes());
+    assert!(!places.is_empty());
+    for place in places {
+        component[place..place + 8].copy_from_slice(&3_f64.to_le_bytes());
+    }
+    let other = Image::from_component(component);
+    assert_ne!(other.digest(), Image::embedded().digest());
+    let options = SandboxOptions { max_live: 1, ..SandboxOptions::default() };
+    let other = Sandbox::new(&other, options).unwrap();
+
+    let Err(ReplayError::Diverged(divergence)) = other.replay(&of_pi, &Limits::default()).await else {
+        panic!("it is another engine")
+    };
+    assert_eq!(
+        divergence.to_string(),
+        r#"the recording has call 1, box.answer {"n":3.141592653589793}, the replay call 1, box.answer {"n":3}"#
+    );
+    // What means the same in both is repeated all the same.
+    let replay = other.replay(&without_pi, &Limits::default()).await.unwrap();
+    assert_eq!((replay.result, replay.calls), (same.result, same.calls));
+    assert_eq!(calls.load(Relaxed), 0, "a replay called a tool");
+}
+
+/// Where these bytes stand.
+fn places(bytes: &[u8], wanted: &[u8]) -> Vec<usize> {
+    (0..bytes.len()).filter(|at| bytes[*at..].starts_with(wanted)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -217,14 +217,15 @@ async fn every_script_of_the_corpus_is_repeated_exactly_in_a_new_process() {
     let world = World { gateway: world.gateway.with_recording(ByteSize::mib(16)), ..world };
     let terminal = Terminal::new();
     let mut runs = Vec::new();
-    for script in files(&corpus(), &LANGUAGES) {
+    let mistakes = files(&corpus().join("mistakes"), &LANGUAGES);
+    for (at, script) in files(&corpus(), &LANGUAGES).into_iter().chain(mistakes).enumerate() {
         let mut outcome = world.run(&fs::read_to_string(&script).unwrap()).await;
         let Some(Recorded::Whole(bytes)) = outcome.recording.take() else { panic!("{}: {outcome:#?}", name(&script)) };
-        let file = format!("{}.belljar", name(&script));
+        let file = format!("{at}-{}.belljar", name(&script));
         fs::write(terminal.folder.path().join(&file), bytes).unwrap();
         runs.push((file, outcome));
     }
-    assert!(runs.len() >= SCRIPTS, "there are only {} scripts", runs.len());
+    assert!(runs.len() >= SCRIPTS + MISTAKES, "there are only {} scripts", runs.len());
     // A process takes its time to start, and most machines have several processors.
     let share = runs.len().div_ceil(std::thread::available_parallelism().map_or(1, usize::from));
     std::thread::scope(|scope| {
@@ -235,8 +236,8 @@ async fn every_script_of_the_corpus_is_repeated_exactly_in_a_new_process() {
     });
 }
 
-/// Asserts that the replay of a file gives the run in all that does not measure the host.
-fn assert_repeated(terminal: &Terminal, file: &str, run: &Outcome) {
+/// Asserts that the replay of a file, in a process of its own, gives the run in all that does not measure the host.
+pub(crate) fn assert_repeated(terminal: &Terminal, file: &str, run: &Outcome) {
     let answer = terminal.belljar(&["replay", file, "--json"]);
     let (mut replay, mut run) = (answer.json(), serde_json::to_value(run).unwrap());
     for part in ["ok", "value", "error", "calls"] {
