@@ -131,6 +131,21 @@ fn status(stream: TcpStream) -> u16 {
     answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{answer}"))
 }
 
+#[test]
+fn a_run_is_kept_under_the_name_of_its_token_and_what_its_client_calls_itself() {
+    let served = Served::new();
+    assert_eq!(served.value("1 + 1"), json!(2));
+    let runs = served.terminal.belljar(&["runs", "--json"]).json();
+    let run = &runs["runs"][0];
+    assert_eq!(
+        (&run["origin"], &run["principal"], &run["client"]),
+        (&json!("serve"), &json!("ann"), &json!("test 0")),
+        "{run:#}"
+    );
+    let table = served.terminal.belljar(&["runs"]).stdout;
+    assert!(table.contains("serve for ann (test 0)"), "{table}");
+}
+
 fn initialize() -> Value {
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "0" },

@@ -3,7 +3,9 @@
 
 use std::{
     fs,
+    io::{BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
+    process::Stdio,
     thread,
     time::{Duration, Instant},
 };
@@ -18,7 +20,7 @@ use crate::{
 
 const SECRET: &str = "a title that nobody else may read";
 
-fn state(terminal: &Terminal) -> PathBuf {
+pub(crate) fn state(terminal: &Terminal) -> PathBuf {
     terminal.folder.path().join(".local/state/belljar")
 }
 
@@ -246,6 +248,53 @@ fn an_argument_that_the_owner_names_gets_a_key_made_of_run_and_call() {
     let all: std::collections::BTreeSet<&String> = first.iter().chain(&second).collect();
     assert_eq!(all.len(), 4, "no two calls have the same key: {all:?}");
     assert!(all.iter().all(|key| key.len() == 32 && key.bytes().all(|digit| digit.is_ascii_hexdigit())), "{all:?}");
+}
+
+/// What a client of `serve` gets that calls itself this.
+fn run_by_client(terminal: &Terminal, serve: &[&str], client: &Value, code: &str) -> Value {
+    let mut server = terminal.command(serve).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+    let call = json!({ "name": "execute_code", "arguments": { "code": code } });
+    let mut stdin = server.stdin.take().unwrap();
+    for message in [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
+    ] {
+        writeln!(stdin, "{message}").unwrap();
+    }
+    let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut messages = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let answer = messages.find(|message| message["id"] == 2).expect("an answer");
+    drop(stdin);
+    server.wait().unwrap();
+    answer["result"]["structuredContent"].clone()
+}
+
+#[test]
+fn whoever_asks_for_a_run_is_in_the_ledger_and_cannot_draw_on_the_terminal() {
+    let terminal = Terminal::with_daemon();
+    terminal.file("belljar.toml", "[servers.demo]\nbuiltin = 'demo'\n");
+    let client = json!({ "name": "code\u{1b}[31mpad", "version": "2.1" });
+    let long = json!({ "name": "n".repeat(100_000), "version": "" });
+    let here = ["serve", "--config", "belljar.toml"];
+    let there = ["serve", "--daemon", "--config", "belljar.toml"];
+    let names = [(&here[..], &client), (&there, &client), (&here, &long)].map(|(serve, client)| {
+        let outcome = run_by_client(&terminal, serve, client, "1");
+        assert_eq!(outcome["value"], 1, "{outcome:#}");
+        outcome["run"].clone()
+    });
+    let plain = terminal.belljar(&["run", "--config", "belljar.toml", "--json", "--code", "1"]).json()["run"].clone();
+    assert_eq!(terminal.belljar(&["daemon", "stop", "--config", "belljar.toml"]).code, 0);
+    for name in &names[..2] {
+        let run = shown(&terminal, name);
+        assert_eq!((&run["origin"], &run["client"]), (&json!("serve"), &json!("code\u{1b}[31mpad 2.1")), "{run:#}");
+        let told = terminal.belljar(&["runs", "show", name.as_str().unwrap()]).stdout;
+        assert!(told.contains("pad 2.1)") && !told.contains('\u{1b}'), "{told}");
+    }
+    assert_eq!(shown(&terminal, &names[2])["client"].as_str().unwrap().len(), 120);
+    let owners = shown(&terminal, &plain);
+    assert_eq!((&owners["client"], &owners["principal"]), (&Value::Null, &Value::Null), "{owners:#}");
 }
 
 #[test]

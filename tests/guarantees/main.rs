@@ -26,6 +26,7 @@ mod http;
 mod install;
 mod isolation;
 mod ledger;
+mod ledger_faults;
 mod limits;
 mod media;
 mod namespaces;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use belljar_engine::Engine;
+use belljar_ledger::Asker;
 use belljar_model::{ByteSize, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError};
 use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError};
@@ -19,6 +20,7 @@ pub struct Gateway {
     client: String,
     max_recording: Option<ByteSize>,
     origin: &'static str,
+    asker: Asker,
     ceiling: Effect,
     level: Option<LedgerLevel>,
 }
@@ -33,6 +35,7 @@ impl Gateway {
             client: String::new(),
             max_recording: None,
             origin: "library",
+            asker: Asker::default(),
             ceiling: Effect::External,
             level: None,
         }
@@ -48,6 +51,12 @@ impl Gateway {
     #[must_use]
     pub fn with_origin(&self, origin: &'static str) -> Self {
         Self { origin, ..self.clone() }
+    }
+
+    /// The same gateway for runs that somebody asks for: the ledger says so of them.
+    #[must_use]
+    pub fn with_asker(&self, asker: Asker) -> Self {
+        Self { asker, ..self.clone() }
     }
 
     /// The same gateway, whose scripts call no tool that may do more than this. What a tool does is what its owner says, and not its server.
@@ -132,7 +141,7 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
-        let log = match RunLog::begin(self.toolbox.told(), self.origin, Some(&source), self.level).await {
+        let log = match RunLog::begin(self.toolbox.told(), self.origin, &self.asker, Some(&source), self.level).await {
             Ok(log) => log,
             Err(error) => return Outcome::refused(error),
         };

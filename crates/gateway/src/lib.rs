@@ -27,6 +27,7 @@ mod tool_result;
 mod toolbox;
 
 pub use arguments::check_arguments;
+pub use belljar_ledger::Asker;
 pub use gateway::Gateway;
 pub use report::report;
 pub use run_log::RunLedger;

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use belljar_ledger::{Call, CallEnd, CallState, Entry, KeptRecording, Ledger, LedgerFault, RunEnd, RunStart};
+use belljar_ledger::{Asker, Call, CallEnd, CallState, Entry, KeptRecording, Ledger, LedgerFault, RunEnd, RunStart};
 use belljar_model::{
     ByteSize, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RedactRule, RunError, RunEvent, RunId, RunStep,
     ToolPath, Usage,
@@ -87,13 +87,14 @@ struct Calls {
 }
 
 impl RunLog {
-    /// Begins a run that `origin` asked for. `level` is what its owner wants to be kept of it, if that is not what is kept of all.
+    /// Begins a run that `asker` asked for by way of `origin`. `level` is what its owner wants to be kept of it, if that is not what is kept of all.
     ///
     /// # Errors
     /// The ledger is required and cannot be written.
     pub(crate) async fn begin(
         told: &Arc<Told>,
         origin: &'static str,
+        asker: &Asker,
         source: Option<&str>,
         level: Option<LedgerLevel>,
     ) -> Result<Arc<Self>, RunError> {
@@ -106,6 +107,7 @@ impl RunLog {
             run: RunId::from_bits(bits),
             at: SystemTime::now(),
             origin,
+            asker: asker.clone(),
             source_bytes: source.map(|source| source.len() as u64),
             source: source.and_then(|source| kept.as_ref()?.0.ledger.digest(source.as_bytes())),
         };
@@ -159,7 +161,7 @@ impl RunLog {
                 end: None,
             };
             if has_intent {
-                let kept = ledger.commit(Entry::Calls { run: self.run(), calls: vec![call] }).await;
+                let kept = ledger.commit(Entry::Calls { start: self.start.clone(), calls: vec![call] }).await;
                 if *required {
                     kept?;
                 }
@@ -285,7 +287,7 @@ impl SentCall {
             (calls.ended.len() >= WAITING_CALLS).then(|| std::mem::take(&mut calls.ended))
         };
         if let Some(calls) = full {
-            let _ = ledger.write(Entry::Calls { run: log.run(), calls }).await;
+            let _ = ledger.write(Entry::Calls { start: log.start.clone(), calls }).await;
         }
         has_failed
     }

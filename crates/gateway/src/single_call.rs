@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use belljar_ledger::Asker;
 use belljar_model::{Effect, ErrorKind, JsonText, RunError, RunId, ToolPath, TrustedEffect, Usage};
 use belljar_upstream::{CallFault, Caller};
 use serde::Serialize;
@@ -131,7 +132,7 @@ impl Toolbox {
             }
         })?;
         let observer = self.observer(path, &arguments);
-        let log = RunLog::begin(self.told(), ORIGIN, None, None).await?;
+        let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None).await?;
         told.run = Some(log.run());
         let effects = (found.effect, found.trusted.effect());
         let sent = log.sending(0, path, effects, &arguments).await.map_err(|fault| {

@@ -10,15 +10,34 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use belljar_ledger::{Call, CallEnd, CallState, Entry, Filter, Ledger as _, Options, RunEnd, RunStart, SqliteLedger};
-use belljar_model::{Effect, LedgerKeep, RunId, ToolPath, Usage};
+use belljar_ledger::{
+    Asker, Call, CallEnd, CallState, Entry, Filter, Ledger as _, Options, RunEnd, RunStart, SqliteLedger,
+};
+use belljar_model::{Effect, ErrorKind, LedgerKeep, RunId, ToolPath, Usage};
 
 const CALLS: u64 = 5;
 
 fn start(bits: u64) -> RunStart {
     // Runs are named at random, and lie all over the file.
     let run = RunId::from_bits(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    RunStart { run, at: SystemTime::now(), origin: "run", source_bytes: Some(300), source: Some([7; 16]) }
+    RunStart {
+        run,
+        at: SystemTime::now(),
+        origin: "run",
+        asker: Asker::default(),
+        source_bytes: Some(300),
+        source: Some([7; 16]),
+    }
+}
+
+/// When the runs began that fill the file: one a second, until now.
+fn long_ago(bits: u64) -> RunStart {
+    let start = start(bits);
+    RunStart { at: SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + bits), ..start }
+}
+
+fn common_tool(list: &Filter) -> Filter {
+    Filter { tool: Some(("server".to_owned(), Some("tool_3".to_owned()))), ..list.clone() }
 }
 
 fn call(number: u64, trusted: Effect, ends: bool) -> Call {
@@ -76,7 +95,7 @@ async fn latency(
 async fn main() {
     let runs: u64 = std::env::args().nth(1).and_then(|runs| runs.parse().ok()).unwrap_or(100_000);
     let folder = tempfile::tempdir().expect("a folder");
-    let keep = LedgerKeep { bytes: belljar_model::ByteSize::gib(4), ..LedgerKeep::default() };
+    let keep = LedgerKeep { bytes: belljar_model::ByteSize::gib(4), days: 36_500 };
     let pause = Duration::from_millis(2);
     for fsync in [false, true] {
         let path = folder.path().join(if fsync { "fsync" } else { "plain" });
@@ -91,8 +110,8 @@ async fn main() {
             latency("a run with read-only calls, its start and end", &ledger, 2_000, pause, read_only).await;
         }
         let intent = |round| {
-            let run = start(round + 10_000).run;
-            vec![(Entry::Calls { run, calls: vec![call(0, Effect::External, false)] }, true)]
+            let start = start(round + 10_000);
+            vec![(Entry::Calls { start, calls: vec![call(0, Effect::External, false)] }, true)]
         };
         let what = format!("the intent of a call that may change something, fsync = {fsync}");
         latency(&what, &ledger, 1_000, pause, intent).await;
@@ -107,7 +126,7 @@ async fn main() {
     };
     let begun = Instant::now();
     for bits in 0..runs {
-        ledger.write(end(start(bits), Vec::new())).await.expect("written");
+        ledger.write(end(long_ago(bits), Vec::new())).await.expect("written");
     }
     ledger.close().await;
     let of_runs = size();
@@ -119,18 +138,38 @@ async fn main() {
     let ledger = SqliteLedger::new(Some(&path), Options { fsync: false, keep });
     for bits in 0..runs {
         let calls = (0..CALLS).map(|number| call(number, Effect::ReadOnly, true)).collect();
-        ledger.write(Entry::Calls { run: start(bits).run, calls }).await.expect("written");
+        ledger.write(Entry::Calls { start: long_ago(bits), calls }).await.expect("written");
     }
     ledger.close().await;
     println!("{} calls: {:.0} bytes a call", runs * CALLS, (size() - of_runs) as f64 / (runs * CALLS) as f64);
 
+    // A tool that one of a thousand runs called, long ago, and failures that are as rare.
+    let ledger = SqliteLedger::new(Some(&path), Options { fsync: false, keep });
+    for bits in (0..runs / 10).step_by(100) {
+        let start = long_ago(bits);
+        let tool = ToolPath::new("rare_server", "rare_tool");
+        let calls = vec![Call { tool, number: CALLS, ..call(0, Effect::External, true) }];
+        let Entry::End(rare) = end(start, calls) else { continue };
+        ledger.write(Entry::End(Box::new(RunEnd { error: Some(ErrorKind::Tool), ..*rare }))).await.expect("written");
+    }
+    ledger.close().await;
+
     let list = Filter { limit: 20, ..Filter::default() };
+    let of_server = Filter { tool: Some(("server".to_owned(), None)), ..list.clone() };
+    let rare = Filter { tool: Some(("rare_server".to_owned(), Some("rare_tool".to_owned()))), ..list.clone() };
+    let failed = Filter { failed: true, ..list.clone() };
+    let effect = Filter { effect: Some(Effect::External), ..list.clone() };
+    let both = Filter { failed: true, ..common_tool(&list) };
     let none = Filter { tool: Some(("server".to_owned(), Some("none".to_owned()))), ..list.clone() };
-    let common = Filter { tool: Some(("server".to_owned(), Some("tool_3".to_owned()))), ..list.clone() };
     for (what, filter) in [
-        ("belljar runs", list),
-        ("belljar runs --tool, a common one", common),
+        ("belljar runs", list.clone()),
+        ("belljar runs --tool, a common one", common_tool(&list)),
+        ("belljar runs --tool, a server with seven tools", of_server),
+        ("belljar runs --tool, a rare one of long ago", rare),
         ("belljar runs --tool, of which there are none", none),
+        ("belljar runs --failed, which few are", failed),
+        ("belljar runs --effect, which few have", effect),
+        ("belljar runs --tool --failed, common and rare", both),
     ] {
         let mut times = Vec::new();
         for _ in 0..20 {

@@ -1,6 +1,9 @@
 //! What is written to a ledger.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Usage};
 
@@ -14,8 +17,8 @@ pub enum Entry {
     Begin(RunStart),
     /// Calls of a run. One that is [`CallState::Sent`] is an intent: it may be sent from the moment that this is kept.
     Calls {
-        /// The run.
-        run: RunId,
+        /// The run, as it began: its calls are to be found even where its start was not kept.
+        start: RunStart,
         /// The calls.
         calls: Vec<Call>,
     },
@@ -39,12 +42,45 @@ pub struct RunStart {
     pub run: RunId,
     /// When it was asked for.
     pub at: SystemTime,
-    /// Who asked: a command, or what belljar serves.
+    /// Which way it was asked for: a command, or what belljar serves.
     pub origin: &'static str,
+    /// Who asked.
+    pub asker: Asker,
     /// The length of the source, where there is one.
     pub source_bytes: Option<u64>,
     /// The digest of the source.
     pub source: Option<Digest>,
+}
+
+/// Who asked for a run, as far as that is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asker {
+    principal: Option<Arc<str>>,
+    client: Option<Arc<str>>,
+}
+
+impl Asker {
+    /// Characters of a name. A client calls itself what it likes, and each of its runs has that name.
+    const MAX_NAME: usize = 120;
+
+    /// The principal that the transport vouches for, such as the name of a token, and what the client calls itself, which nobody vouches for.
+    pub fn new(principal: Option<&str>, client: Option<&str>) -> Self {
+        let bounded = |name: &str| {
+            let end = name.char_indices().nth(Self::MAX_NAME).map_or(name.len(), |(end, _)| end);
+            name.get(..end).filter(|name| !name.trim().is_empty()).map(Arc::from)
+        };
+        Self { principal: principal.and_then(bounded), client: client.and_then(bounded) }
+    }
+
+    /// Whom the transport vouches for; nothing where only the owner can ask.
+    pub fn principal(&self) -> Option<&str> {
+        self.principal.as_deref()
+    }
+
+    /// What the client calls itself.
+    pub fn client(&self) -> Option<&str> {
+        self.client.as_deref()
+    }
 }
 
 /// A call.

@@ -17,7 +17,7 @@ mod ledger;
 mod query;
 mod sqlite;
 
-pub use entry::{Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunStart};
+pub use entry::{Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunStart};
 pub use fault::LedgerFault;
 pub use ledger::Ledger;
 pub use query::{Filter, KeptCall, KeptRun, Purge, RunState, Since, WholeRun};

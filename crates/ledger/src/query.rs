@@ -71,8 +71,12 @@ pub struct KeptRun {
     pub run: RunId,
     /// When it began.
     pub at: SystemTime,
-    /// Who asked for it.
+    /// Which way it was asked for.
     pub origin: String,
+    /// Who asked, where others than the owner can: the name of a token.
+    pub principal: Option<String>,
+    /// What the client called itself.
+    pub client: Option<String>,
     /// How it stands.
     pub state: RunState,
     /// How long it took, where it has ended.
@@ -142,10 +146,12 @@ impl KeptCall {
 
 impl Serialize for KeptRun {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("KeptRun", 17)?;
+        let mut object = serializer.serialize_struct("KeptRun", 19)?;
         object.serialize_field("run", &self.run)?;
         object.serialize_field("at_ms", &milliseconds(self.at))?;
         object.serialize_field("origin", &self.origin)?;
+        object.serialize_field("principal", &self.principal)?;
+        object.serialize_field("client", &self.client)?;
         object.serialize_field("state", &self.state)?;
         object.serialize_field("ms", &self.took.map(|took| took.as_secs_f64() * 1e3))?;
         object.serialize_field("error", &self.error)?;

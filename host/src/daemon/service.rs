@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use belljar_catalog::{Detail, Query};
 use belljar_daemon::{Answer, Fault, Service, codes};
-use belljar_gateway::{Gateway, report};
+use belljar_gateway::{Asker, Gateway, report};
 use belljar_model::{ByteSize, Effect, Limits, LimitsPatch, Media, Recorded, ToolPath};
 use futures::{FutureExt as _, future::BoxFuture, future::join_all};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -36,9 +36,10 @@ struct ExecuteParams {
     max_recording: Option<ByteSize>,
     /// How much the ledger is to keep of the run, if that is not what it keeps of all.
     ledger: Option<String>,
-    /// Who asks, for the ledger.
+    /// Who asks, for the ledger: by which way, and what the client calls itself for whom that is done.
     #[serde(default)]
     origin: Origin,
+    client: Option<String>,
 }
 
 /// Who asks for a run.
@@ -138,9 +139,10 @@ impl Service for GatewayService {
 }
 
 async fn execute(gateway: Gateway, limits: Limits, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ExecuteParams { code, limits: asked, max_recording, ledger, origin } = parsed(&params)?;
+    let ExecuteParams { code, limits: asked, max_recording, ledger, origin, client } = parsed(&params)?;
     // Whoever may connect is the owner, who may raise a limit as on the command line.
-    let mut gateway = gateway.with_limits(asked.over(&limits)).with_origin(origin.as_str());
+    let asker = Asker::new(None, client.as_deref());
+    let mut gateway = gateway.with_limits(asked.over(&limits)).with_origin(origin.as_str()).with_asker(asker);
     if let Some(max) = max_recording {
         gateway = gateway.with_recording(max);
     }

@@ -73,7 +73,7 @@ pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], source: Option<&str>, cros
     output::print(format_args!("{STRONG}{}{STRONG:#}  {style}{}{style:#}", run.run, run.state.as_str()));
     let row = |name: &str, value: String| output::print(format_args!("  {DIM}{name:<9}{DIM:#} {value}"));
     row("began", format!("{} ({})", humantime::format_rfc3339_millis(run.at), ago(run.at)));
-    row("by", visible_line(&run.origin).into_owned());
+    row("by", by(run));
     if let Some(took) = run.took {
         row("took", milliseconds(took));
     }
@@ -151,9 +151,16 @@ fn cells(run: &KeptRun) -> [String; HEADINGS.len()] {
         ago(run.at),
         run.took.map(milliseconds).unwrap_or_else(|| "-".to_owned()),
         run.calls.to_string(),
-        visible_line(&run.origin).into_owned(),
+        by(run),
         error.unwrap_or_default(),
     ]
+}
+
+/// Which way a run was asked for, for whom, and what the client calls itself.
+fn by(run: &KeptRun) -> String {
+    let principal = run.principal.as_deref().map(|name| format!(" for {}", visible_line(name)));
+    let client = run.client.as_deref().map(|name| format!(" ({})", visible_line(name)));
+    format!("{}{}{}", visible_line(&run.origin), principal.unwrap_or_default(), client.unwrap_or_default())
 }
 
 /// Says of an interrupted run what nobody knows.

@@ -12,9 +12,9 @@ use rmcp::{
     ErrorData, RoleServer,
     model::{
         ClientResult, CreateMessageRequestParams, CreateMessageResult, ElicitRequest, ElicitRequestParams,
-        ElicitResult, ErrorCode, ListRootsResult, ServerRequest,
+        ElicitResult, ErrorCode, Implementation, ListRootsResult, ServerRequest,
     },
-    service::{Peer, ServiceError},
+    service::{Peer, RequestContext, ServiceError},
 };
 use tokio::sync::Semaphore;
 
@@ -58,6 +58,13 @@ impl Client {
         }
         .boxed()
     }
+}
+
+/// What the client calls itself, and its version: with this request, or when it was greeted.
+pub(super) fn name(context: &RequestContext<RoleServer>) -> Option<String> {
+    let of_all = || context.peer.peer_info().map(|info| info.client_info.clone());
+    let Implementation { name, version, .. } = context.meta.client_info().or_else(of_all)?;
+    Some(if version.is_empty() { name } else { format!("{name} {version}") })
 }
 
 /// What the client said that it can do.

@@ -13,10 +13,10 @@ mod progress;
 mod through_daemon;
 mod wire;
 
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use belljar_catalog::{Detail, Query};
-use belljar_gateway::{Gateway, report};
+use belljar_gateway::{Asker, Gateway, report};
 use belljar_http::{Admission, Scope};
 use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, display};
 use belljar_upstream::Caller;
@@ -207,17 +207,25 @@ impl Server {
         let outcome = match serde_json::from_value::<ExecuteRequest>(arguments) {
             Ok(request) => match &self.worker {
                 Worker::Here(gateway) => {
+                    let name = client::name(context);
+                    let asker = |principal| Asker::new(principal, name.as_deref());
                     let (caller, gateway) = match Admission::of(context) {
                         None => {
                             let client = Client::new(context.peer.clone(), &self.questions);
-                            (Caller::new(Some(Arc::new(client))), Cow::Borrowed(&**gateway))
+                            (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker(None)))
                         }
                         // Of many clients none is asked what servers want to know of one.
-                        Some(admission) => (Caller::default(), Cow::Owned(for_principal(gateway, admission))),
+                        Some(admission) => {
+                            let asker = asker(Some(admission.principal().name()));
+                            (Caller::default(), for_principal(gateway, admission).with_asker(asker))
+                        }
                     };
                     gateway.execute_for(caller, request.code, &request.limits, ended(context)).await
                 }
-                Worker::Daemon(daemon) => return daemon.execute(&request, context.ct.cancelled()).await,
+                Worker::Daemon(daemon) => {
+                    let client = client::name(context);
+                    return daemon.execute(&request, client.as_deref(), context.ct.cancelled()).await;
+                }
             },
             Err(error) => Outcome::refused(
                 RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: {error}"))

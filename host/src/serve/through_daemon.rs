@@ -33,6 +33,7 @@ impl ThroughDaemon {
     pub(super) async fn execute(
         &self,
         request: &ExecuteRequest,
+        client: Option<&str>,
         cancelled: impl Future<Output = ()>,
     ) -> CallToolResult {
         let asked = async {
@@ -42,7 +43,7 @@ impl ThroughDaemon {
                 let hint = "ask for less, or let the owner of belljar raise the limit in its configuration";
                 return Err(Failure::usage(fault.to_string(), hint));
             }
-            let params = json!({ "code": request.code, "limits": request.limits, "origin": "serve" });
+            let params = json!({ "code": request.code, "limits": request.limits, "origin": "serve", "client": client });
             self.ask(&loaded, "execute", &params, cancelled).await
         };
         answered(asked.await)

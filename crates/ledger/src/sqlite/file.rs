@@ -9,7 +9,7 @@ use std::{
 use cap_std::fs::OpenOptions;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
-use super::PATIENCE;
+use super::{PATIENCE, points};
 use crate::fault::LedgerFault;
 
 /// Its name in the state folder.
@@ -19,10 +19,11 @@ pub(super) const NAME: &str = "ledger.db";
 const APPLICATION: i64 = 0x626a_6c72;
 
 /// The version of what follows. A file of a later one is not touched.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while it runs, 1 ok, 2 failed, 3
-/// interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no answer came; an effect is 0 read-only, 1 mutating, 2 external.
+/// interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no answer came; an effect is 0 read-only, 1 mutating, 2 external, and `effects` of a run has a bit for each
+/// effect that a tool of its calls says that it has. `called` is there to be asked which runs called a tool, the latest first.
 const SCHEMA: &str = "
 CREATE TABLE tools(
     id INTEGER PRIMARY KEY,
@@ -44,10 +45,19 @@ CREATE TABLE runs(
     line INTEGER,
     fuel INTEGER,
     computed_us INTEGER,
-    peak_memory INTEGER
+    peak_memory INTEGER,
+    principal TEXT,
+    client TEXT,
+    effects INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX runs_by_start ON runs(started_ms);
+CREATE INDEX runs_by_start ON runs(started_ms, state, effects);
 CREATE INDEX runs_open ON runs(process) WHERE state = 0;
+CREATE TABLE called(
+    tool INTEGER NOT NULL,
+    started_ms INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    PRIMARY KEY (tool, started_ms, run)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE calls(
     run INTEGER NOT NULL,
     number INTEGER NOT NULL,
@@ -70,6 +80,35 @@ CREATE TABLE recordings(
 ) STRICT;
 ";
 
+/// From version 1 to 2: who asked, and which runs have which tools and effects.
+const FROM_1_TO_2: &str = "
+ALTER TABLE runs ADD COLUMN principal TEXT;
+ALTER TABLE runs ADD COLUMN client TEXT;
+ALTER TABLE runs ADD COLUMN effects INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE called(
+    tool INTEGER NOT NULL,
+    started_ms INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    PRIMARY KEY (tool, started_ms, run)
+) STRICT, WITHOUT ROWID;
+INSERT INTO called SELECT DISTINCT c.tool, r.started_ms, r.id FROM calls c JOIN runs r ON r.id = c.run;
+UPDATE runs SET effects = (SELECT coalesce(max(effect = 0) + 2 * max(effect = 1) + 4 * max(effect = 2), 0)
+    FROM calls WHERE run = runs.id);
+DROP INDEX runs_by_start;
+CREATE INDEX runs_by_start ON runs(started_ms, state, effects);
+";
+
+/// What a file is.
+#[derive(PartialEq, Eq)]
+enum Made {
+    /// There is nothing in it.
+    NotYet,
+    /// A ledger of an earlier version.
+    Earlier,
+    /// A ledger.
+    Yes,
+}
+
 /// Opens the ledger of a folder for writing, and makes it if there is none.
 pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
     let path = folder.join(NAME);
@@ -82,15 +121,27 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
     configure(&connection).map_err(failed)?;
-    if !is_made(&connection, &path)? {
+    points::pass();
+    let found = made(&connection, &path)?;
+    if found == Made::NotYet {
         // What a new file is has to be said before there is anything in it.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
+        points::pass();
         write_ahead(&connection).map_err(failed)?;
+        points::pass();
+    }
+    if found != Made::Yes {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        if !is_made(&transaction, &path)? {
-            make(&transaction).map_err(failed)?;
+        // Another process may have been faster.
+        match made(&transaction, &path)? {
+            Made::NotYet => make(&transaction, SCHEMA),
+            Made::Earlier => make(&transaction, FROM_1_TO_2),
+            Made::Yes => Ok(()),
         }
+        .map_err(failed)?;
+        points::pass();
         transaction.commit().map_err(failed)?;
+        points::pass();
     }
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
@@ -111,8 +162,14 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerFaul
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     configure(&connection).map_err(failed)?;
+    match made(&connection, path)? {
+        Made::NotYet => return Ok(None),
+        Made::Yes => {}
+        // It is brought up to date by whoever opens it for writing.
+        Made::Earlier => drop(open(path.parent().unwrap_or(Path::new("")))?),
+    }
     connection.pragma_update(None, "query_only", true).map_err(failed)?;
-    Ok(is_made(&connection, path)?.then_some(connection))
+    Ok(Some(connection))
 }
 
 /// What a file can have in it does not decide what is done here.
@@ -129,23 +186,24 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Whether the file is a ledger of a version that is known; not yet where it is empty.
-fn is_made(connection: &Connection, path: &Path) -> Result<bool, LedgerFault> {
+fn made(connection: &Connection, path: &Path) -> Result<Made, LedgerFault> {
     let number = |name: &str| {
         let number = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         number.map_err(|error| LedgerFault::of(&error, path, PATIENCE))
     };
     match (number("application_id")?, number("user_version")?) {
-        (APPLICATION, VERSION) => Ok(true),
+        (APPLICATION, VERSION) => Ok(Made::Yes),
+        (APPLICATION, 1) => Ok(Made::Earlier),
         (APPLICATION, found) if found > VERSION => {
             Err(LedgerFault::Newer { path: path.to_owned(), found, known: VERSION })
         }
-        (0, 0) if number("schema_version")? == 0 => Ok(false),
+        (0, 0) if number("schema_version")? == 0 => Ok(Made::NotYet),
         _ => Err(LedgerFault::Foreign { path: path.to_owned() }),
     }
 }
 
-fn make(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    transaction.execute_batch(SCHEMA)?;
+fn make(transaction: &Transaction<'_>, changes: &str) -> rusqlite::Result<()> {
+    transaction.execute_batch(changes)?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)
 }
@@ -172,6 +230,19 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
 /// Sees that the file does not lie where a lock is a matter of luck.
 #[cfg(target_os = "linux")]
 fn on_this_machine(folder: &Path, path: &Path) -> Result<(), LedgerFault> {
+    // What cannot be told is tried.
+    let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the magic numbers have 32 bits")]
+    let magic = found.f_type as u32;
+    match network(magic) {
+        Some(kind) => Err(LedgerFault::Network { path: path.to_owned(), kind }),
+        None => Ok(()),
+    }
+}
+
+/// The name of a network file system.
+#[cfg(target_os = "linux")]
+fn network(magic: u32) -> Option<&'static str> {
     // From linux/magic.h.
     const NETWORK: [(u32, &str); 6] = [
         (0x6969, "NFS"),
@@ -181,17 +252,26 @@ fn on_this_machine(folder: &Path, path: &Path) -> Result<(), LedgerFault> {
         (0x5346_414f, "AFS"),
         (0x00c3_6400, "Ceph"),
     ];
-    // What cannot be told is tried.
-    let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the magic numbers have 32 bits")]
-    let magic = found.f_type as u32;
-    match NETWORK.iter().find(|(known, _)| *known == magic) {
-        Some((_, kind)) => Err(LedgerFault::Network { path: path.to_owned(), kind }),
-        None => Ok(()),
-    }
+    NETWORK.iter().find_map(|(known, kind)| (*known == magic).then_some(*kind))
 }
 
 #[cfg(not(target_os = "linux"))]
 fn on_this_machine(_: &Path, _: &Path) -> Result<(), LedgerFault> {
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_file_system_is_known_and_a_disk_is_not_taken_for_one() {
+        assert_eq!(network(0x6969), Some("NFS"));
+        // ext4, btrfs, tmpfs, overlayfs.
+        for local in [0xef53, 0x9123_683e, 0x0102_1994, 0x794c_7630] {
+            assert_eq!(network(local), None, "{local:x}");
+        }
+        let here = tempfile::tempdir().expect("a folder");
+        on_this_machine(here.path(), &here.path().join(NAME)).expect("this machine's own");
+    }
 }

@@ -91,6 +91,9 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut forgotten = 0;
     for run in runs {
+        let called = "DELETE FROM called WHERE run = ?1 AND started_ms = (SELECT started_ms FROM runs WHERE id = ?1)
+             AND tool IN (SELECT tool FROM calls WHERE run = ?1)";
+        transaction.prepare_cached(called)?.execute(params![run])?;
         transaction.prepare_cached("DELETE FROM calls WHERE run = ?1")?.execute(params![run])?;
         transaction.prepare_cached("DELETE FROM recordings WHERE run = ?1")?.execute(params![run])?;
         forgotten += transaction.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute(params![run])?;

@@ -1,11 +1,12 @@
 //! The ledger as a file of SQLite's, in WAL mode: one process writes at a time, and all can read.
 //!
 //! `file.rs` opens it and says what it may be, `writer.rs` is the one thread of a process that writes, `keep.rs` forgets, `write.rs` and `read.rs` have the
-//! statements, and `live.rs` tells the runs of a process that lives from those of one that is gone.
+//! statements, and `live.rs` tells the runs of a process that lives from those of one that is gone. `points.rs` is for tests.
 
 mod file;
 mod keep;
 mod live;
+mod points;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -94,6 +95,10 @@ impl Ledger for SqliteLedger {
 
     fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerFault>> {
         async move { Ok(self.read(move |reader| reader.run(run)).await?.flatten()) }.boxed()
+    }
+
+    fn between(&self, first: RunId, last: RunId) -> BoxFuture<'_, Result<Vec<RunId>, LedgerFault>> {
+        async move { Ok(self.read(move |reader| reader.between(first, last)).await?.unwrap_or_default()) }.boxed()
     }
 
     fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerFault>> {

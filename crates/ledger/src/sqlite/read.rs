@@ -1,6 +1,8 @@
 //! What is read. A file is data: a row that makes no sense is an error, and nothing else.
 
 use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -8,7 +10,11 @@ use std::{
 use belljar_model::{Effect, RunId, ToolPath};
 use rusqlite::{Connection, Row, named_params, params, types::Type};
 
-use super::{PATIENCE, file, live::Living, write::number_of};
+use super::{
+    PATIENCE, file,
+    live::Living,
+    write::{flag_of, number_of},
+};
 use crate::{
     entry::{CallState, KeptRecording},
     fault::LedgerFault,
@@ -18,12 +24,12 @@ use crate::{
 /// Calls that are read of one run: more than any limit lets it have by default, a hundred times.
 const MAX_CALLS: usize = 100_000;
 
-const RUN: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, r.key, r.source_bytes, r.source, r.took_us, r.error, r.line,
+const COLUMNS: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, r.key, r.source_bytes, r.source, r.took_us, r.error, r.line,
     r.fuel, r.computed_us, r.peak_memory,
     (SELECT count(*) FROM calls c WHERE c.run = r.id),
     (SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state IN (0, 3) AND c.trusted > 0),
-    (SELECT length(data) FROM recordings WHERE run = r.id), (SELECT reason FROM recordings WHERE run = r.id)
-    FROM runs r";
+    (SELECT length(data) FROM recordings WHERE run = r.id), (SELECT reason FROM recordings WHERE run = r.id),
+    r.principal, r.client";
 
 /// A ledger that is read.
 pub(super) struct Reader {
@@ -43,42 +49,33 @@ impl Reader {
     pub(super) fn runs(&mut self, filter: &Filter) -> Result<Vec<KeptRun>, LedgerFault> {
         let Self { connection, path, living } = self;
         let mut read = || {
-            let sql = format!(
-                "{RUN} WHERE r.started_ms >= :since
-                 AND (:failed = 0 OR r.state <> 1)
-                 AND (:server IS NULL OR EXISTS (SELECT 1 FROM calls c JOIN tools t ON t.id = c.tool
-                      WHERE c.run = r.id AND t.server = :server AND (:tool IS NULL OR t.tool = :tool)))
-                 AND (:effect IS NULL OR EXISTS (SELECT 1 FROM calls c WHERE c.run = r.id AND c.effect = :effect))
-                 ORDER BY r.started_ms DESC, r.id"
-            );
-            let (server, tool) =
-                filter.tool.as_ref().map_or((None, None), |(server, tool)| (Some(server), tool.as_ref()));
-            // A tool that was never called is told without looking at each run.
-            let known = "SELECT count(*) FROM tools WHERE server = ?1 AND (?2 IS NULL OR tool = ?2)";
-            if server.is_some() && connection.query_row(known, params![server, tool], |row| row.get::<_, i64>(0))? == 0
-            {
-                return Ok(Vec::new());
+            // What is read in several steps is of one moment.
+            let moment = connection.transaction()?;
+            let Some((server, tool)) = &filter.tool else { return runs_of(&moment, filter, None, living) };
+            let mut statement =
+                moment.prepare("SELECT id FROM tools WHERE server = ?1 AND (?2 IS NULL OR tool = ?2)")?;
+            let tools = statement.query_map(params![server, tool], |row| row.get(0))?;
+            // The latest of all are among the latest of each.
+            let mut runs = BTreeMap::new();
+            for tool in tools.collect::<Result<Vec<i64>, _>>()? {
+                let found = runs_of(&moment, filter, Some(tool), living)?;
+                runs.extend(found.into_iter().map(|run| ((Reverse(run.at), Reverse(run.run)), run)));
             }
-            let mut statement = connection.prepare(&sql)?;
-            let mut rows = statement.query(named_params! {
-                ":since": filter.since.map_or(0, milliseconds),
-                ":failed": filter.failed,
-                ":server": server,
-                ":tool": tool,
-                ":effect": filter.effect.map(number_of),
-            })?;
-            let mut runs = Vec::new();
-            while runs.len() < usize::try_from(filter.limit).unwrap_or(usize::MAX)
-                && let Some(row) = rows.next()?
-            {
-                let run = kept_run(row, living)?;
-                if !(filter.failed && run.state == RunState::Running) {
-                    runs.push(run);
-                }
-            }
-            Ok(runs)
+            Ok(runs.into_values().take(usize::try_from(filter.limit).unwrap_or(usize::MAX)).collect())
         };
         read().map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+    }
+
+    /// The runs whose names are from the one to the other, and no more than two of them.
+    pub(super) fn between(&mut self, first: RunId, last: RunId) -> Result<Vec<RunId>, LedgerFault> {
+        let read = || {
+            let sql = "SELECT id FROM runs WHERE id BETWEEN ?1 AND ?2 LIMIT 2";
+            let mut statement = self.connection.prepare(sql)?;
+            let bounds = params![first.bits().cast_signed(), last.bits().cast_signed()];
+            let found = statement.query_map(bounds, |row| row.get::<_, i64>(0))?;
+            found.map(|run| run.map(|run| RunId::from_bits(run.cast_unsigned()))).collect::<Result<Vec<_>, _>>()
+        };
+        read().map_err(|error| LedgerFault::of(&error, &self.path, PATIENCE))
     }
 
     /// One run and its calls.
@@ -86,7 +83,7 @@ impl Reader {
         let Self { connection, path, living } = self;
         let run = run.bits().cast_signed();
         let mut read = || {
-            let mut statement = connection.prepare(&format!("{RUN} WHERE r.id = ?1"))?;
+            let mut statement = connection.prepare(&format!("{COLUMNS} FROM runs r WHERE r.id = ?1"))?;
             let mut rows = statement.query(params![run])?;
             let Some(row) = rows.next()? else { return Ok(None) };
             let kept = kept_run(row, living)?;
@@ -118,6 +115,45 @@ impl Reader {
     }
 }
 
+/// The runs that a filter asks for, of one tool where there is one. Its conditions on runs can be told from the index by time alone.
+fn runs_of(
+    connection: &Connection,
+    filter: &Filter,
+    tool: Option<i64>,
+    living: &mut Living,
+) -> rusqlite::Result<Vec<KeptRun>> {
+    let fits = "(:failed = 0 OR r.state <> 1) AND (:effects = 0 OR r.effects & :effects <> 0)";
+    let (from, began, named) = match tool {
+        Some(_) => ("called x CROSS JOIN runs r ON r.id = x.run", "x.started_ms", "x.tool = :tool"),
+        None => ("runs r", "r.started_ms", ":tool IS NULL"),
+    };
+    // Of the many runs of a tool only those are looked at that fit.
+    let among = match (tool, filter.failed || filter.effect.is_some()) {
+        (Some(_), true) => format!("AND x.run IN (SELECT r.id FROM runs r WHERE r.started_ms >= :since AND {fits})"),
+        _ => String::new(),
+    };
+    let sql = format!(
+        "{COLUMNS} FROM {from} WHERE {named} AND {began} >= :since {among} AND {fits} ORDER BY {began} DESC, r.id DESC"
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query(named_params! {
+        ":tool": tool,
+        ":since": filter.since.map_or(0, milliseconds),
+        ":failed": filter.failed,
+        ":effects": filter.effect.map_or(0, flag_of),
+    })?;
+    let mut runs = Vec::new();
+    while runs.len() < usize::try_from(filter.limit).unwrap_or(usize::MAX)
+        && let Some(row) = rows.next()?
+    {
+        let run = kept_run(row, living)?;
+        if !(filter.failed && run.state == RunState::Running) {
+            runs.push(run);
+        }
+    }
+    Ok(runs)
+}
+
 fn kept_run(row: &Row<'_>, living: &mut Living) -> rusqlite::Result<KeptRun> {
     let state = match row.get::<_, i64>(3)? {
         0 if living.has(row.get(2)?) => RunState::Running,
@@ -130,6 +166,8 @@ fn kept_run(row: &Row<'_>, living: &mut Living) -> rusqlite::Result<KeptRun> {
         run: RunId::from_bits(row.get::<_, i64>(0)?.cast_unsigned()),
         at: SystemTime::UNIX_EPOCH + Duration::from_millis(unsigned(row, 1)?.unwrap_or_default()),
         origin: row.get(4)?,
+        principal: row.get(18)?,
+        client: row.get(19)?,
         state,
         took: unsigned(row, 8)?.map(Duration::from_micros),
         error: row.get(9)?,

@@ -3,8 +3,10 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    io::{BufRead as _, BufReader, Read as _},
     path::Path,
     process::{Command, Stdio},
+    sync::OnceLock,
     thread,
     time::{Duration, SystemTime},
 };
@@ -12,9 +14,9 @@ use std::{
 use belljar_model::{ByteSize, Effect, LedgerKeep, RunId, ToolPath, Usage};
 use rusqlite::Connection;
 
-use super::{Options, SqliteLedger, file, writer};
+use super::{Options, SqliteLedger, file, points, writer};
 use crate::{
-    entry::{Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunStart},
+    entry::{Asker, Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunStart},
     fault::LedgerFault,
     ledger::Ledger as _,
     query::{Filter, KeptCall, KeptRun, Purge, RunState},
@@ -25,8 +27,10 @@ fn ledger(folder: &Path) -> SqliteLedger {
 }
 
 fn start(bits: u64) -> RunStart {
-    let (run, at) = (RunId::from_bits(bits), SystemTime::now());
-    RunStart { run, at, origin: "test", source_bytes: Some(3), source: Some([7; 16]) }
+    static BEGAN: OnceLock<SystemTime> = OnceLock::new();
+    let (run, at) = (RunId::from_bits(bits), *BEGAN.get_or_init(SystemTime::now));
+    let asker = Asker::new(Some("laptop"), Some("client 1.0"));
+    RunStart { run, at, origin: "test", asker, source_bytes: Some(3), source: Some([7; 16]) }
 }
 
 fn call(number: u64, trusted: Effect) -> Call {
@@ -67,12 +71,10 @@ async fn what_is_written_is_read_back_and_filtered() {
     assert!(!folder.path().join(file::NAME).exists(), "reading makes no file");
 
     ledger.write(Entry::Begin(start(1))).await.expect("written");
-    ledger
-        .commit(Entry::Calls { run: RunId::from_bits(1), calls: vec![call(4, Effect::External)] })
-        .await
-        .expect("kept");
+    ledger.commit(Entry::Calls { start: start(1), calls: vec![call(4, Effect::External)] }).await.expect("kept");
     let (run, calls) = ledger.run(RunId::from_bits(1)).await.expect("a ledger").expect("a run");
     assert_eq!((run.state, run.calls, run.unanswered), (RunState::Running, 1, 1));
+    assert_eq!((run.principal.as_deref(), run.client.as_deref()), (Some("laptop"), Some("client 1.0")));
     assert!(calls[0].may_have_happened());
 
     ledger.write(Entry::Answered { run: RunId::from_bits(1), number: 4, end: ok() }).await.expect("written");
@@ -102,11 +104,19 @@ async fn what_is_written_is_read_back_and_filtered() {
     assert_eq!(names(all()).await, BTreeSet::from([1, 2]));
     assert_eq!(names(Filter { failed: true, ..all() }).await, BTreeSet::from([2]));
     assert_eq!(names(Filter { effect: Some(Effect::ReadOnly), ..all() }).await, BTreeSet::from([1]));
+    assert_eq!(names(Filter { effect: Some(Effect::Mutating), ..all() }).await, BTreeSet::from([1]));
     assert_eq!(names(Filter { effect: Some(Effect::External), ..all() }).await, BTreeSet::new());
     let tool = |tool: Option<&str>| Some(("fs".to_owned(), tool.map(str::to_owned)));
     assert_eq!(names(Filter { tool: tool(None), ..all() }).await, BTreeSet::from([1]));
     assert_eq!(names(Filter { tool: tool(Some("tool1")), ..all() }).await, BTreeSet::from([1]));
     assert_eq!(names(Filter { tool: tool(Some("tool2")), ..all() }).await, BTreeSet::new());
+    assert_eq!(names(Filter { tool: tool(None), failed: true, ..all() }).await, BTreeSet::new());
+    assert_eq!(names(Filter { tool: tool(None), effect: Some(Effect::ReadOnly), ..all() }).await, BTreeSet::from([1]));
+    assert_eq!(names(Filter { tool: tool(None), limit: 0, ..all() }).await, BTreeSet::new());
+    let between = async |first, last| {
+        ledger.between(RunId::from_bits(first), RunId::from_bits(last)).await.expect("a ledger").len()
+    };
+    assert_eq!((between(2, 9).await, between(0, 9).await, between(3, u64::MAX >> 1).await), (1, 2, 0));
     let later = SystemTime::now() + Duration::from_secs(5);
     assert_eq!(names(Filter { since: Some(later), ..all() }).await, BTreeSet::new());
     assert_eq!(names(Filter { limit: 1, ..all() }).await.len(), 1);
@@ -133,18 +143,19 @@ fn empty() -> RunEnd {
 async fn child() {
     let Some(folder) = std::env::var_os("LEDGER_CHILD") else { return };
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    if let Some(point) = number("LEDGER_ABORT") {
-        writer::abort_at(point);
+    if let Some(point) = number("LEDGER_STOP") {
+        points::stop_at(point);
     }
     let ledger = ledger(Path::new(&folder));
     let first = number("LEDGER_FIRST").unwrap_or(0);
     for bits in first..first + number("LEDGER_RUNS").unwrap_or(u64::MAX / 2) {
         let run = RunId::from_bits(bits);
+        let start_of_all = start(bits);
         ledger.commit(Entry::Begin(start(bits))).await.expect("kept");
         println!("\nkept {bits}");
         for number in 0..3 {
             let calls = vec![call(number, Effect::External)];
-            ledger.commit(Entry::Calls { run, calls }).await.expect("kept");
+            ledger.commit(Entry::Calls { start: start_of_all.clone(), calls }).await.expect("kept");
             println!("\nkept {bits} {number}");
             ledger.write(Entry::Answered { run, number, end: ok() }).await.expect("written");
         }
@@ -191,15 +202,31 @@ async fn nothing_is_forgotten(folder: &Path, told: &BTreeMap<u64, BTreeSet<u64>>
     }
 }
 
+/// Lets a child go until it has stopped at its point, and kills it there. What it said, and whether it came to its end before that.
+fn killed_where_it_stops(mut child: std::process::Child) -> (Vec<u8>, bool) {
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut said = Vec::new();
+    let stops = |said: &[u8]| said.strip_suffix(b"\n").is_some_and(|line| line.ends_with(points::STOPPED.as_bytes()));
+    while output.read_until(b'\n', &mut said).expect("a pipe") > 0 {
+        if stops(&said) {
+            child.kill().expect("killed");
+            break;
+        }
+    }
+    output.read_to_end(&mut said).expect("a pipe");
+    (said, child.wait().expect("it ends").success())
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_that_ends_between_any_two_steps_of_a_write_forgets_nothing() {
+async fn a_process_that_is_killed_between_any_two_steps_of_a_write_forgets_nothing() {
     let (mut points, mut interrupted) = (0, 0);
     loop {
         let folder = tempfile::tempdir().expect("a folder");
-        let output = spawn(folder.path(), &[("LEDGER_ABORT", points), ("LEDGER_RUNS", 2)]).wait_with_output();
-        let output = output.expect("it ends");
-        let told = told(&output.stdout);
+        let child = spawn(folder.path(), &[("LEDGER_STOP", points), ("LEDGER_RUNS", 6)]);
+        let (said, came_to_its_end) = killed_where_it_stops(child);
+        let told = told(&said);
         nothing_is_forgotten(folder.path(), &told).await;
+        is_sound(folder.path());
         let runs = ledger(folder.path()).runs(all()).await.expect("the file opens");
         interrupted += runs.iter().filter(|run| run.state == RunState::Interrupted).count();
         // Whoever comes next writes on, and says for good what became of the others.
@@ -208,13 +235,79 @@ async fn a_process_that_ends_between_any_two_steps_of_a_write_forgets_nothing() 
         let open = next.runs(all()).await.expect("runs").into_iter().filter(|run| run.state == RunState::Running);
         assert_eq!(open.map(|run| run.run.bits()).collect::<Vec<_>>(), [99]);
         next.close().await;
-        if output.status.success() {
-            assert_eq!(told.len(), 2);
+        if came_to_its_end {
+            assert_eq!(told.len(), 6);
             break;
         }
         points += 1;
     }
-    assert!(points > 20 && interrupted > 10, "{points} points, {interrupted} interrupted runs");
+    assert!(points > 60 && interrupted > 30, "{points} points, {interrupted} interrupted runs");
+}
+
+/// SQLite finds nothing wrong with the file, and each call is of a run and found by its tool.
+fn is_sound(folder: &Path) {
+    let path = folder.join(file::NAME);
+    if !path.exists() {
+        return;
+    }
+    let connection = Connection::open(path).expect("opened");
+    let is_made: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a version");
+    if is_made == 0 {
+        return;
+    }
+    let ok: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("a check");
+    assert_eq!(ok, "ok");
+    let lost = "SELECT (SELECT count(*) FROM calls WHERE run NOT IN (SELECT id FROM runs))
+        + (SELECT count(*) FROM calls c JOIN runs r ON r.id = c.run
+            WHERE NOT EXISTS (SELECT 1 FROM called x WHERE (x.tool, x.started_ms, x.run) = (c.tool, r.started_ms, r.id)))
+        + (SELECT count(*) FROM called x WHERE NOT EXISTS (SELECT 1 FROM calls c WHERE c.run = x.run AND c.tool = x.tool))";
+    let lost: i64 = connection.query_row(lost, [], |row| row.get(0)).expect("a count");
+    assert_eq!(lost, 0);
+}
+
+#[tokio::test]
+async fn a_call_is_found_with_its_run_though_the_start_of_that_was_not_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let intent = Entry::Calls { start: start(5), calls: vec![call(0, Effect::External)] };
+    ledger(folder.path()).commit(intent).await.expect("kept");
+    let runs = ledger(folder.path()).runs(all()).await.expect("runs");
+    assert_eq!(runs.iter().map(|run| (run.run.bits(), run.unanswered)).collect::<Vec<_>>(), [(5, 1)]);
+    is_sound(folder.path());
+}
+
+#[tokio::test]
+async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = ledger(folder.path());
+    for bits in 0..40 {
+        let calls = (0..bits % 4).map(|number| call(number, Effect::ReadOnly)).collect();
+        made.write(end(start(bits), calls)).await.expect("written");
+    }
+    made.close().await;
+    let tool2 = Filter { tool: Some(("fs".to_owned(), Some("tool2".to_owned()))), ..all() };
+    let mutating = Filter { effect: Some(Effect::Mutating), ..all() };
+    let before = [tool2.clone(), mutating.clone()];
+    let names = async |filter: Filter| {
+        let runs = ledger(folder.path()).runs(filter).await.expect("runs");
+        runs.iter().map(|run| run.run.bits()).collect::<Vec<_>>()
+    };
+    let expected = [names(before[0].clone()).await, names(before[1].clone()).await];
+    assert_eq!(expected.each_ref().map(Vec::len), [10, 30]);
+    // As version 1 was.
+    let connection = Connection::open(folder.path().join(file::NAME)).expect("opened");
+    let back = "DROP TABLE called; DROP INDEX runs_by_start; ALTER TABLE runs DROP COLUMN principal;
+        ALTER TABLE runs DROP COLUMN client; ALTER TABLE runs DROP COLUMN effects;
+        CREATE INDEX runs_by_start ON runs(started_ms); PRAGMA user_version = 1;";
+    connection.execute_batch(back).expect("changed");
+    drop(connection);
+    // Whoever reads it first brings it up to date too.
+    assert_eq!([names(tool2).await, names(mutating).await], expected);
+    is_sound(folder.path());
+    let next = ledger(folder.path());
+    next.commit(end(start(99), vec![call(2, Effect::External)])).await.expect("kept");
+    assert_eq!(next.runs(all()).await.expect("runs").len(), 41);
+    next.close().await;
+    is_sound(folder.path());
 }
 
 #[cfg(unix)]
@@ -283,9 +376,9 @@ async fn a_file_that_is_no_ledger_of_ours_is_refused_and_left_as_it_is() {
     fs::remove_file(&path).expect("removed");
     ledger(folder.path()).commit(Entry::Begin(start(1))).await.expect("kept");
     let newer = Connection::open(&path).expect("opened");
-    newer.execute_batch("PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)").expect("changed");
+    newer.execute_batch("PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)").expect("changed");
     drop(newer);
-    unchanged("has version 2; this belljar knows versions up to 1").await;
+    unchanged("has version 3; this belljar knows versions up to 2").await;
 }
 
 #[tokio::test]
@@ -340,9 +433,10 @@ async fn a_lock_that_is_not_given_back_is_waited_for_in_bounds_and_once() {
     assert_eq!(ledger.runs(all()).await.expect("others read meanwhile").len(), 1);
     other.execute_batch("COMMIT").expect("unlocked");
     // For a moment it is not tried again.
-    while ledger.commit(Entry::Begin(start(2))).await.is_err() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let fault = ledger.commit(Entry::Begin(start(2))).await.expect_err("it was locked just now");
+    assert!(matches!(fault, LedgerFault::Busy { .. }), "{fault}");
+    tokio::time::sleep(writer::REST).await;
+    ledger.commit(Entry::Begin(start(2))).await.expect("it is tried again");
     assert_eq!(ledger.runs(all()).await.expect("runs").len(), 2);
 }
 
@@ -350,7 +444,7 @@ async fn a_lock_that_is_not_given_back_is_waited_for_in_bounds_and_once() {
 async fn a_full_disk_is_named_and_what_was_kept_stays() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().canonicalize().expect("there").join(file::NAME);
-    writer::bound_pages(&path);
+    points::bound_pages(&path);
     let ledger = ledger(folder.path());
     let mut kept = 0;
     let fault = loop {
@@ -396,10 +490,8 @@ async fn what_is_too_old_or_too_much_is_forgotten_the_oldest_first() {
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").expect("copied");
     let bytes = fs::metadata(folder.path().join(file::NAME)).expect("there").len();
     assert!(bytes <= 400 * 1024, "{bytes} bytes");
-    let orphans: i64 = connection
-        .query_row("SELECT count(*) FROM calls WHERE run NOT IN (SELECT id FROM runs)", [], |row| row.get(0))
-        .expect("a count");
-    assert_eq!(orphans, 0);
+    drop(connection);
+    is_sound(folder.path());
 }
 
 #[tokio::test]

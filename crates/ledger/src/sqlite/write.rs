@@ -24,7 +24,11 @@ impl Author<'_> {
     pub(super) fn write(&mut self, to: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<()> {
         match entry {
             Entry::Begin(start) => self.begin(to, start),
-            Entry::Calls { run, calls } => self.calls(to, *run, calls),
+            Entry::Calls { start, calls } => {
+                // There may have been no room for the start.
+                self.begin(to, start)?;
+                self.calls(to, start, calls)
+            }
             Entry::Answered { run, number, end } => answered(to, *run, *number, end),
             Entry::End(end) => self.end(to, end),
         }
@@ -32,20 +36,33 @@ impl Author<'_> {
 
     fn begin(&self, to: &Transaction<'_>, start: &RunStart) -> rusqlite::Result<()> {
         let mut statement = to.prepare_cached(
-            "INSERT INTO runs(id, started_ms, process, state, origin, key, source_bytes, source)
-             VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+            "INSERT INTO runs(id, started_ms, process, state, origin, principal, client, key, source_bytes, source)
+             VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
         )?;
-        let RunStart { run, at, origin, source_bytes, source } = start;
-        let source_bytes = source_bytes.map(u64::cast_signed);
-        let run = run.bits().cast_signed();
+        let RunStart { run, at, origin, asker, source_bytes, source } = start;
         statement
-            .execute(params![run, milliseconds(*at), self.process, origin, self.key, source_bytes, source])
+            .execute(params![
+                run.bits().cast_signed(),
+                milliseconds(*at),
+                self.process,
+                origin,
+                asker.principal(),
+                asker.client(),
+                self.key,
+                source_bytes.map(u64::cast_signed),
+                source,
+            ])
             .map(|_| ())
     }
 
-    fn calls(&mut self, to: &Transaction<'_>, run: RunId, calls: &[Call]) -> rusqlite::Result<()> {
+    fn calls(&mut self, to: &Transaction<'_>, start: &RunStart, calls: &[Call]) -> rusqlite::Result<()> {
+        let run = start.run.bits().cast_signed();
+        let mut effects = 0;
         for call in calls {
             let tool = self.tool(to, &call.tool)?;
+            effects |= flag_of(call.effect);
+            to.prepare_cached("INSERT INTO called(tool, started_ms, run) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+                .execute(params![tool, milliseconds(start.at), run])?;
             let mut statement = to.prepare_cached(
                 "INSERT OR REPLACE INTO calls(run, number, tool, effect, trusted, state, begun_us, took_us,
                      arguments_bytes, arguments, answer_bytes, answer)
@@ -53,7 +70,7 @@ impl Author<'_> {
             )?;
             let end = call.end.as_ref();
             statement.execute(params![
-                run.bits().cast_signed(),
+                run,
                 call.number.cast_signed(),
                 tool,
                 number_of(call.effect),
@@ -67,13 +84,15 @@ impl Author<'_> {
                 end.and_then(|end| end.answer),
             ])?;
         }
-        Ok(())
+        to.prepare_cached("UPDATE runs SET effects = effects | ?2 WHERE id = ?1 AND effects & ?2 <> ?2")?
+            .execute(params![run, effects])
+            .map(|_| ())
     }
 
     fn end(&mut self, to: &Transaction<'_>, end: &RunEnd) -> rusqlite::Result<()> {
         // It is kept even where its start found no room.
         self.begin(to, &end.start)?;
-        self.calls(to, end.start.run, &end.calls)?;
+        self.calls(to, &end.start, &end.calls)?;
         if let Some(recording) = &end.recording {
             recorded(to, end.start.run, recording)?;
         }
@@ -139,6 +158,11 @@ pub(super) fn number_of(effect: Effect) -> i64 {
         Effect::Mutating => 1,
         Effect::External => 2,
     }
+}
+
+/// The flag that stands for an effect among those of a run.
+pub(super) fn flag_of(effect: Effect) -> i64 {
+    1 << number_of(effect)
 }
 
 /// The number that stands for the state of a call.

@@ -21,7 +21,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Options, PATIENCE, file, keep, live::Presence, write::Author};
+use super::{Options, PATIENCE, file, keep, live::Presence, points, write::Author};
 use crate::{
     entry::Entry,
     fault::LedgerFault,
@@ -37,9 +37,9 @@ const PAGE: u32 = 4096;
 /// Entries of one transaction.
 const BATCH: usize = 256;
 /// Pages of the log beside the file that are copied into it when the thread has time: 4 MiB.
-const LOG_PAGES: i32 = 1024;
+const LOG_PAGES: i32 = if cfg!(test) { 16 } else { 1024 };
 /// How long a fault is told to everybody before the ledger is tried again: a lock that is held would keep each call for [`PATIENCE`].
-const REST: Duration = Duration::from_secs(1);
+pub(super) const REST: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(1) };
 /// How often old runs are forgotten.
 const TIDYING: Duration = Duration::from_secs(3600);
 /// How often what goes wrong is said.
@@ -288,7 +288,9 @@ impl Work {
             }
         }
         if open.log_pages.load(Relaxed) > LOG_PAGES {
+            points::pass();
             let copied = open.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            points::pass();
             if let Err(error) = copied {
                 tracing::debug!("the ledger's log was not copied into its file: {error}");
             }
@@ -312,66 +314,16 @@ impl Open {
             self.connection.pragma_update(None, "synchronous", if syncs { "FULL" } else { "NORMAL" })?;
             self.syncs = syncs;
         }
-        #[cfg(test)]
-        testing::bound(&self.connection)?;
-        fault_point();
+        points::bound(&self.connection)?;
+        points::pass();
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut author = Author { process: self.presence.token(), key: self.key.id(), tools: &mut self.tools };
         for entry in entries {
             author.write(&transaction, entry)?;
-            fault_point();
+            points::pass();
         }
         transaction.commit()?;
-        fault_point();
-        Ok(())
-    }
-}
-
-/// A place at which a test ends the process.
-fn fault_point() {
-    #[cfg(test)]
-    testing::pass();
-}
-
-#[cfg(test)]
-pub(super) use testing::{abort_at, bound_pages};
-
-/// What tests do to a writer, from within.
-#[cfg(test)]
-mod testing {
-    use std::{
-        path::{Path, PathBuf},
-        sync::{
-            Mutex,
-            atomic::{AtomicU64, Ordering::SeqCst},
-        },
-    };
-
-    static POINTS: AtomicU64 = AtomicU64::new(0);
-    static ABORT: AtomicU64 = AtomicU64::new(u64::MAX);
-    static FULL: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-    /// Ends the process at this fault point, counted from 0.
-    pub(in super::super) fn abort_at(point: u64) {
-        ABORT.store(point, SeqCst);
-    }
-
-    pub(super) fn pass() {
-        if POINTS.fetch_add(1, SeqCst) == ABORT.load(SeqCst) {
-            std::process::abort();
-        }
-    }
-
-    /// Lets this file grow to sixty pages and no further.
-    pub(in super::super) fn bound_pages(path: &Path) {
-        *FULL.lock().expect("no panic") = Some(path.to_owned());
-    }
-
-    pub(super) fn bound(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
-        let path = connection.path().map(PathBuf::from);
-        if path.is_some() && *FULL.lock().expect("no panic") == path {
-            connection.query_row("PRAGMA max_page_count = 60", [], |_| Ok(()))?;
-        }
+        points::pass();
         Ok(())
     }
 }
