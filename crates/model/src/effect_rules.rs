@@ -37,9 +37,12 @@ impl EffectRules {
             if self.trust_hints { Effect::from_annotations(&tool.annotations) } else { Effect::External }
         };
         let hinted_idempotent = self.trust_hints && tool.annotations.idempotent == Some(true);
+        let effect = self.declared.get(&tool.name).copied().unwrap_or_else(hinted);
+        let hinted_harmless = self.trust_hints && tool.annotations.destructive == Some(false);
         TrustedEffect {
-            effect: self.declared.get(&tool.name).copied().unwrap_or_else(hinted),
+            effect,
             is_idempotent: hinted_idempotent || self.idempotent.contains(&tool.name),
+            is_destructive: effect != Effect::ReadOnly && !hinted_harmless,
         }
     }
 }
@@ -49,6 +52,7 @@ impl EffectRules {
 pub struct TrustedEffect {
     effect: Effect,
     is_idempotent: bool,
+    is_destructive: bool,
 }
 
 impl TrustedEffect {
@@ -60,6 +64,11 @@ impl TrustedEffect {
     /// Whether a call has the same effect when made twice, beyond what follows from [`TrustedEffect::effect`].
     pub fn is_idempotent(self) -> bool {
         self.is_idempotent
+    }
+
+    /// Whether a call may destroy something: it may change something, and nobody who is trusted says that it only adds.
+    pub fn is_destructive(self) -> bool {
+        self.is_destructive
     }
 }
 
@@ -83,6 +92,17 @@ mod tests {
 
         let trusted = EffectRules::trusting().trusted(&tool("drop_table"));
         assert_eq!((trusted.effect(), trusted.is_idempotent()), (Effect::ReadOnly, true));
+    }
+
+    #[test]
+    fn only_a_trusted_hint_says_that_nothing_is_destroyed() {
+        let adds = json!({"name": "add", "annotations": {"destructiveHint": false}});
+        let adds = ToolDefinition::from_json(adds).expect("a tool");
+        assert!(EffectRules::default().trusted(&adds).is_destructive());
+        assert!(!EffectRules::trusting().trusted(&adds).is_destructive());
+        // What only reads destroys nothing, whatever else is hinted.
+        assert!(EffectRules::default().trusted(&tool("look")).is_destructive());
+        assert!(!EffectRules::trusting().trusted(&tool("look")).is_destructive());
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod run_id;
 mod runs;
 mod server;
 mod tool;
+mod verdict;
 
 pub use bytesize::ByteSize;
 pub use duration::{DurationFault, MAX_DURATION, parse_duration};
@@ -52,3 +53,4 @@ pub use server::{
     Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, Sharing, StdioCommand, Transport,
 };
 pub use tool::{Annotations, DefinitionFault, ToolDefinition};
+pub use verdict::{UnknownVerdict, Verdict};

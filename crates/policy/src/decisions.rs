@@ -1,0 +1,165 @@
+//! What rules decide, said by example.
+
+use std::{path::PathBuf, sync::Arc};
+
+use belljar_model::{EffectRules, ToolDefinition, ToolPath, Verdict};
+use serde_json::{Value, json};
+
+use crate::{Call, Caller, Places, Policy, absolute_folder};
+
+/// A path is under a folder where it begins with its name; `..` leaves everything open.
+struct ByName;
+
+impl Places for ByName {
+    fn is_under(&self, _: &str, path: &str, folders: &[PathBuf]) -> Option<bool> {
+        (!path.contains("..")).then(|| folders.iter().any(|folder| PathBuf::from(path).starts_with(folder)))
+    }
+}
+
+fn policy(text: &str) -> Arc<Policy> {
+    Arc::new(Policy::parse(text, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}")))
+}
+
+fn decided(text: &str, tool: &str, arguments: Value) -> String {
+    let tool: ToolPath = tool.parse().expect("a path");
+    let definition = ToolDefinition::from_json(json!({"name": tool.tool()})).expect("a tool");
+    let trusted = EffectRules::default().trusted(&definition);
+    let Value::Object(arguments) = arguments else { panic!("an object") };
+    let call = Call { caller: Caller::default(), arguments: &arguments, places: &ByName };
+    let decision = policy(text).for_tool(&tool, trusted).decide(&call);
+    format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"))
+}
+
+#[test]
+fn the_example_in_the_documentation_holds_its_tests() {
+    let example: String = include_str!("lib.rs")
+        .lines()
+        .skip_while(|line| *line != "//! ```toml")
+        .skip(1)
+        .take_while(|line| *line != "//! ```")
+        .flat_map(|line| [line.trim_start_matches("//!"), "\n"])
+        .collect();
+    let policy = policy(&example);
+    assert_eq!((policy.rules(), policy.tests().len()), (3, 1));
+    for row in policy.tests() {
+        assert_eq!(row.run(&policy, None, &ByName), None);
+    }
+}
+
+#[test]
+fn a_deny_binds_and_else_the_first_match_decides() {
+    let text = "default = 'ask'\n\
+        [[rule]]\nid = 'small'\ntools = 's.pay'\nargs.amount = { max = 100 }\nthen = 'allow'\n\
+        [[rule]]\nid = 'other'\ntools = 's.pay'\nthen = 'ask'\n\
+        [[rule]]\nid = 'usd'\ntools = 's.pay'\nargs.currency = { not_in = ['usd'] }\nthen = 'deny'\n";
+    for (arguments, expected) in [
+        (json!({"amount": 99, "currency": "usd"}), "allow by small"),
+        (json!({"amount": 101, "currency": "usd"}), "ask by other"),
+        (json!({"amount": 99, "currency": "eur"}), "deny by usd"),
+        // What is missing or of another type is unknown.
+        (json!({"amount": 99}), "deny by usd"),
+        (json!({"amount": "99", "currency": "usd"}), "ask by other"),
+        (json!({"amount": [99], "currency": "usd"}), "ask by other"),
+        (json!({"amount": null, "currency": "usd"}), "ask by other"),
+        (json!({"amount": 99, "currency": null}), "deny by usd"),
+        (json!({"currency": "usd"}), "ask by other"),
+    ] {
+        assert_eq!(decided(text, "s.pay", arguments.clone()), expected, "{arguments}");
+    }
+    assert_eq!(decided(text, "s.look", json!({})), "ask by default");
+}
+
+#[test]
+fn what_cannot_be_said_of_elements_denies() {
+    let text = "default = 'allow'\n[[rule]]\nid = 'out'\nthen = 'deny'\n\
+        args.'files[].path' = { not_under = '/out' }\n";
+    for (arguments, expected) in [
+        (json!({"files": [{"path": "/out/a"}, {"path": "/out/b"}]}), "allow by default"),
+        (json!({"files": [{"path": "/out/a"}, {"path": "/etc"}]}), "deny by out"),
+        (json!({"files": [{"path": "/out/a"}, {"path": "/out/../etc"}]}), "deny by out"),
+        (json!({"files": [{"path": "/out/a"}, {}]}), "deny by out"),
+        (json!({"files": [{"path": "/out/a"}, "/out/a"]}), "deny by out"),
+        (json!({"files": []}), "deny by out"),
+        (json!({"files": {"path": "/out/a"}}), "deny by out"),
+        (json!({}), "deny by out"),
+    ] {
+        assert_eq!(decided(text, "s.write", arguments.clone()), expected, "{arguments}");
+    }
+}
+
+#[test]
+fn patterns_are_held_against_the_whole_text() {
+    let text = |pattern: &str| {
+        format!("default = 'deny'\n[[rule]]\nid = 'm'\nthen = 'allow'\nargs.x = {{ matches = '{pattern}' }}\n")
+    };
+    for (pattern, value, expected) in [
+        ("a|b", "a", "allow by m"),
+        ("a|b", "ab", "deny by default"),
+        ("a|b", "xb", "deny by default"),
+        ("^a$", "a\n", "deny by default"),
+        ("(?m)^a$", "a\nb", "deny by default"),
+        ("(?i)straße", "STRASSE", "deny by default"),
+        ("(?i)abc", "aBc", "allow by m"),
+        (".*", "a\nb", "deny by default"),
+    ] {
+        assert_eq!(decided(&text(pattern), "s.t", json!({"x": value})), expected, "{pattern} {value:?}");
+    }
+}
+
+#[test]
+fn null_is_there_and_absent_is_not() {
+    let text = "default = 'deny'\n[[rule]]\nid = 'm'\nthen = 'allow'\nargs.x = { absent = true }\n";
+    assert_eq!(decided(text, "s.t", json!({})), "allow by m");
+    assert_eq!(decided(text, "s.t", json!({"x": null})), "deny by default");
+    let text = "default = 'allow'\n[[rule]]\nid = 'm'\nthen = 'deny'\nargs.'o.x' = { present = true }\n";
+    assert_eq!(decided(text, "s.t", json!({})), "allow by default");
+    assert_eq!(decided(text, "s.t", json!({"o": {"x": null}})), "deny by m");
+    assert_eq!(decided(text, "s.t", json!({"o": "no object"})), "deny by m");
+}
+
+#[test]
+fn what_is_denied_whatever_its_arguments_is_known_beforehand() {
+    let whatever = |text: &str, tool: &str, caller: Caller<'_>| {
+        let tool: ToolPath = tool.parse().expect("a path");
+        let definition = ToolDefinition::from_json(json!({"name": tool.tool()})).expect("a tool");
+        let tool = policy(text).for_tool(&tool, EffectRules::default().trusted(&definition));
+        tool.decide_whatever(&caller).map(|decision| decision.verdict)
+    };
+    let nobody = Caller::default();
+    let deny = "default = 'allow'\n[[rule]]\nid = 'd'\nthen = 'deny'\ntools = 's.*'\n";
+    assert_eq!(whatever(deny, "s.t", nobody), Some(Verdict::Deny));
+    assert_eq!(whatever(deny, "z.t", nobody), Some(Verdict::Allow));
+    let some = "default = 'allow'\n[[rule]]\nid = 'd'\nthen = 'deny'\nargs.x = { max = 1 }\n";
+    assert_eq!(whatever(some, "s.t", nobody), None);
+    let none_but = "default = 'deny'\n[[rule]]\nid = 'd'\nthen = 'allow'\ntools = 's.t'\nargs.x = { max = 1 }\n";
+    assert_eq!(whatever(none_but, "s.t", nobody), None);
+    assert_eq!(whatever(none_but, "s.u", nobody), Some(Verdict::Deny));
+    let denied_twice = "default = 'deny'\n[[rule]]\nid = 'd'\nthen = 'deny'\nargs.x = { max = 1 }\n";
+    assert_eq!(whatever(denied_twice, "s.t", nobody), Some(Verdict::Deny));
+    let for_ada = "default = 'allow'\n[[rule]]\nid = 'd'\nthen = 'deny'\nprincipal = 'ada'\n";
+    let caller = |principal| Caller { principal, profile: None };
+    assert_eq!(whatever(for_ada, "s.t", caller(Some("ada"))), Some(Verdict::Deny));
+    assert_eq!(whatever(for_ada, "s.t", caller(Some("bob"))), Some(Verdict::Allow));
+    assert_eq!(whatever(for_ada, "s.t", caller(None)), Some(Verdict::Deny));
+}
+
+#[test]
+fn an_explanation_names_each_rule_and_what_it_saw() {
+    let text = "default = 'ask'\n[[rule]]\nid = 'small'\ntools = 's.pay'\nargs.amount = { max = 100 }\nthen = 'allow'\n\
+        [[rule]]\nid = 'usd'\ntools = 's.pay'\nargs.currency = { not_in = ['usd'] }\nthen = 'deny'\nwhy = 'dollars only'\n";
+    let definition = ToolDefinition::from_json(json!({"name": "pay"})).expect("a tool");
+    let tool = policy(text).for_tool(&ToolPath::new("s", "pay"), EffectRules::default().trusted(&definition));
+    let explained = |arguments: Value| {
+        let call = Call { caller: Caller::default(), arguments: arguments.as_object().expect("it"), places: &() };
+        tool.explain(&call).to_string()
+    };
+    assert_eq!(
+        explained(json!({"amount": 200, "currency": "usd"})),
+        "deny 'usd' (line 7): does not match\n  not met: currency not_in [\"usd\"], seen \"usd\"\n\
+         allow 'small' (line 2): does not match\n  not met: amount max 100, seen 200\nask by default"
+    );
+    assert_eq!(
+        explained(json!({"amount": 1})),
+        "deny 'usd' (line 7): matches\n  unknown: currency not_in [\"usd\"], seen nothing\ndeny by 'usd': dollars only"
+    );
+}

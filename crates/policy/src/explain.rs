@@ -1,0 +1,149 @@
+//! Why a call is decided as it is: each rule that was looked at, and what each of its conditions found.
+
+use std::{fmt, sync::Arc};
+
+use belljar_model::{Verdict, display};
+use serde_json::Value;
+
+use crate::{
+    Call, Decision, ToolPolicy,
+    argument::Found,
+    condition::{Condition, Context, Truth},
+    fault::Position,
+};
+
+/// The characters of a value that are shown.
+const VALUE_CHARACTERS: usize = 80;
+
+/// A decision with everything that led to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// The decision.
+    pub decision: Decision,
+    /// The rules that concern the tool, in the order in which they are looked at: those that deny, and then the others.
+    pub steps: Vec<Step>,
+    /// What counts where no rule decides.
+    pub default: Verdict,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Its name.
+    pub rule: Arc<str>,
+    /// Its place in the file.
+    pub position: Position,
+    /// What it says of the calls that it matches.
+    pub verdict: Verdict,
+    /// Whether it matches this one.
+    pub is_match: bool,
+    /// What its conditions found: `(what was looked at, what was found)`.
+    pub findings: Vec<Finding>,
+}
+
+/// One condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The condition.
+    pub condition: String,
+    /// The value that was seen, shortened.
+    pub seen: String,
+    /// Whether it is met; `None` where that is unknown.
+    pub is_met: Option<bool>,
+}
+
+impl ToolPolicy {
+    /// What becomes of a call, and what each rule says of it until one decides.
+    pub fn explain(&self, call: &Call<'_>) -> Explanation {
+        let context = Context { server: self.server(), places: call.places };
+        let mut steps = Vec::new();
+        let mut decided = None;
+        for compiled in &self.rules {
+            let rule = &self.policy().rules[compiled.rule];
+            let mut findings = Vec::new();
+            let caller = rule.concerns_caller(&call.caller);
+            let mut truth = caller;
+            let of_caller = [
+                ("principal", &rule.principals, call.caller.principal),
+                ("profile", &rule.profiles, call.caller.profile),
+            ];
+            for (name, globs, seen) in of_caller {
+                let Some(globs) = globs else { continue };
+                let wanted: Vec<String> = globs.iter().map(crate::glob::Glob::text).collect();
+                let is_met = seen.map(|seen| globs.iter().any(|glob| glob.matches(seen)));
+                findings.push(Finding {
+                    condition: format!("{name} in [{}]", wanted.join(", ")),
+                    seen: seen.map_or_else(|| "none".to_owned(), |seen| display::line(seen).into_owned()),
+                    is_met: is_met.or((name == "profile").then_some(false)),
+                });
+            }
+            for condition in &rule.conditions {
+                let met = condition.judge(call.arguments, rule.quantifier(), context);
+                truth = truth.and(met);
+                findings.push(finding(condition, call, met));
+            }
+            let is_match = rule.takes(truth);
+            let position = self.policy().position(rule.offset);
+            steps.push(Step { rule: rule.id.clone(), position, verdict: rule.verdict, is_match, findings });
+            if is_match {
+                decided = Some(compiled);
+                break;
+            }
+        }
+        Explanation { decision: self.decision(decided), steps, default: self.default() }
+    }
+}
+
+fn finding(condition: &Condition, call: &Call<'_>, met: Truth) -> Finding {
+    let operators: Vec<String> = condition.operators.iter().map(ToString::to_string).collect();
+    let seen = if condition.path.has_each() {
+        "the elements".to_owned()
+    } else {
+        match condition.path.find(call.arguments) {
+            Found::Value(value) => shown(value),
+            Found::Missing => "nothing".to_owned(),
+            Found::Unknown => "something without members".to_owned(),
+        }
+    };
+    let is_met = match met {
+        Truth::True => Some(true),
+        Truth::False => Some(false),
+        Truth::Unknown => None,
+    };
+    let condition = format!("{} {}", display::line(condition.path.text()), display::line(&operators.join(" and ")));
+    Finding { condition, seen, is_met }
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    let mut short: String = text.chars().take(VALUE_CHARACTERS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    display::line(&short).into_owned()
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.steps {
+            let outcome = if step.is_match { "matches" } else { "does not match" };
+            writeln!(formatter, "{} '{}' (line {}): {outcome}", step.verdict, step.rule, step.position.line)?;
+            for finding in &step.findings {
+                let met = match finding.is_met {
+                    Some(true) => "met",
+                    Some(false) => "not met",
+                    None => "unknown",
+                };
+                writeln!(formatter, "  {met}: {}, seen {}", finding.condition, finding.seen)?;
+            }
+        }
+        match &self.decision.rule {
+            Some(rule) => write!(formatter, "{} by '{rule}'", self.decision.verdict)?,
+            None => write!(formatter, "{} by default", self.decision.verdict)?,
+        }
+        match &self.decision.why {
+            Some(why) => write!(formatter, ": {}", display::line(why)),
+            None => Ok(()),
+        }
+    }
+}

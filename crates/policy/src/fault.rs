@@ -1,0 +1,156 @@
+//! Why rules were not accepted, where, and what to do about it.
+
+use std::{fmt, fmt::Write as _};
+
+use belljar_model::display::line;
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub column: u32,
+}
+
+impl Position {
+    /// The position of the byte at `offset`, or of the end of `text` if there is no such byte.
+    pub(crate) fn of(text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let (lines, last) = match before.rsplit_once('\n') {
+            Some((earlier, last)) => (earlier.matches('\n').count() + 1, last),
+            None => (0, before),
+        };
+        let from_one = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1);
+        Self { line: from_one(lines), column: from_one(last.chars().count()) }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// One thing that is wrong with the rules.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{position}: {fault}")]
+pub struct Problem {
+    /// Where.
+    pub position: Position,
+    /// What.
+    pub fault: Fault,
+}
+
+/// All that is wrong with the rules, in the order of the file. Never empty.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}", all(problems))]
+pub struct Problems {
+    /// Each of them.
+    pub problems: Vec<Problem>,
+}
+
+fn all(problems: &[Problem]) -> String {
+    let mut text = String::new();
+    for (at, problem) in problems.iter().enumerate() {
+        let _ = write!(text, "{}{problem}", if at == 0 { "" } else { "\n" });
+    }
+    text
+}
+
+/// What is wrong at a place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what each field is")]
+pub enum Fault {
+    /// The text is not TOML.
+    #[error("not valid TOML: {message}")]
+    Syntax { message: String },
+    /// The text nests too deep.
+    #[error("nested deeper than {limit} levels: rules need six")]
+    TooDeep { limit: usize },
+    /// A key that means nothing.
+    #[error("unknown key '{key}'{}: {}", within(place), suggestion(*nearest, known))]
+    UnknownKey { place: String, key: String, nearest: Option<&'static str>, known: &'static [&'static str] },
+    /// A key that is needed.
+    #[error("{place} has no '{key}': {help}")]
+    MissingKey { place: String, key: &'static str, help: &'static str },
+    /// A value of another kind.
+    #[error("'{field}' must be {expected}, not {found}")]
+    Expected { field: String, expected: &'static str, found: String },
+    /// Two rules of one name.
+    #[error("there are two rules with the id '{id}': rename one")]
+    DuplicateId { id: String },
+    /// A pattern for names that cannot be one.
+    #[error("'{pattern}' is not a pattern for {what}: {problem}")]
+    Pattern { pattern: String, what: &'static str, problem: &'static str },
+    /// `destructive` in a rule that allows.
+    #[error("'destructive' cannot stand in a rule that allows: a server's word must not open anything")]
+    AllowsDestructive,
+    /// The name of an argument that cannot be one.
+    #[error("'{path}' does not name an argument: {problem}")]
+    ArgumentPath { path: String, problem: &'static str },
+    /// A table where a condition was expected.
+    #[error("unknown condition '{key}' on '{argument}': {help}")]
+    UnknownCondition { argument: String, key: String, help: String },
+    /// Conditions of which one excludes or repeats the other.
+    #[error("the conditions on '{argument}' make no sense together: {problem}")]
+    Contradiction { argument: String, problem: String },
+    /// A regular expression that cannot be used.
+    #[error("'{field}' is not a regular expression that can be used: {problem}")]
+    Regex { field: String, problem: String },
+    /// A folder that cannot be used.
+    #[error("'{folder}' cannot be used as a folder: {problem}")]
+    Folder { folder: String, problem: String },
+    /// A rule that never decides anything.
+    #[error("rule '{rule}' can never decide anything: rule '{by}' in line {line} decides all that it matches")]
+    Shadowed { rule: String, by: String, line: u32 },
+    /// More than there may be.
+    #[error("{used} {what}; the limit is {limit}")]
+    TooMany { what: &'static str, limit: usize, used: usize },
+}
+
+impl Fault {
+    pub(crate) fn at(self, offset: usize) -> Located {
+        Located { offset, fault: self }
+    }
+
+    pub(crate) fn unknown_key(place: &str, key: &str, known: &'static [&'static str]) -> Self {
+        let nearest = belljar_model::nearest(key, known.iter().copied())
+            .and_then(|nearest| known.iter().copied().find(|known| *known == nearest));
+        Self::UnknownKey { place: place.to_owned(), key: shown(key), nearest, known }
+    }
+}
+
+/// A fault at a byte of the file.
+#[derive(Debug)]
+pub(crate) struct Located {
+    pub(crate) offset: usize,
+    pub(crate) fault: Fault,
+}
+
+impl Located {
+    pub(crate) fn into_problem(self, text: &str) -> Problem {
+        Problem { position: Position::of(text, self.offset), fault: self.fault }
+    }
+}
+
+/// A name of the file, as a message shows it: on one line and short.
+pub(crate) fn shown(name: &str) -> String {
+    let mut short: String = name.chars().take(80).collect();
+    if short.len() < name.len() {
+        short.push('…');
+    }
+    line(&short).into_owned()
+}
+
+fn within(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" in {place}") }
+}
+
+fn suggestion(nearest: Option<&str>, known: &[&str]) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean '{nearest}'?"),
+        None => format!("the keys are {}", known.join(", ")),
+    }
+}

@@ -1,0 +1,63 @@
+//! The owner's rules for calls: which tools, with which arguments, for whom.
+//!
+//! Three ideas. **A deny binds wherever it stands; among allow and ask the first match in the order of the file decides; else the default
+//! of the effect.** Conditions are true, false or unknown; **unknown matches rules that deny or ask, and never one that allows**. And a rule
+//! that can do nothing is an error when the file is read.
+//!
+//! ```toml
+//! default = { read_only = "allow", mutating = "ask", external = "ask" }
+//!
+//! [[rule]]
+//! id = "prod"
+//! tools = ["prod-*.*"]
+//! destructive = true
+//! then = "deny"
+//! why = "nothing is destroyed in production"
+//!
+//! [[rule]]
+//! id = "write-below-out"
+//! tools = ["fs.write_file"]
+//! args.path = { not_under = ["/work/out"] }
+//! then = "deny"
+//!
+//! [[rule]]
+//! id = "small-refunds"
+//! tools = ["stripe.refund"]
+//! args.amount = { max = 100 }
+//! args.currency = { in = ["usd", "eur"] }
+//! then = "allow"
+//!
+//! [[test]]
+//! call = "stripe.refund"
+//! args = { amount = 99.5, currency = "usd" }
+//! expect = "allow by small-refunds"
+//! ```
+//!
+//! This crate does no I/O: what a path means is asked of [`Places`], which the host gives. docs/POLICY.md has every key.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod argument;
+mod condition;
+#[cfg(test)]
+mod decisions;
+mod explain;
+mod fault;
+mod glob;
+mod number;
+mod policy;
+#[cfg(test)]
+mod properties;
+mod read;
+mod rule;
+mod shadow;
+mod test_row;
+mod tool_policy;
+mod tree;
+
+pub use explain::{Explanation, Finding, Step};
+pub use fault::{Fault, Position, Problem, Problems};
+pub use policy::{Call, Caller, Decision, Places, Policy, absolute_folder};
+pub use test_row::{DecidedBy, Expectation, TestRow};
+pub use tool_policy::ToolPolicy;

@@ -1,0 +1,180 @@
+//! From the text to the rules: everything that is wrong is found at once, each with its place.
+//!
+//! `rules` reads `[[rule]]`, `conditions` what stands below `args`, and `tests` reads `[[test]]`.
+
+mod conditions;
+mod rules;
+mod tests;
+
+use std::path::PathBuf;
+
+use belljar_model::{Effect, Verdict};
+
+use crate::{
+    Policy,
+    fault::{Fault, Located, Problems},
+    shadow,
+    tree::{self, Entry, Node, Value},
+};
+
+const KEYS: &[&str] = &["default", "rule", "test"];
+const DEFAULT_KEYS: &[&str] = &["read_only", "mutating", "external"];
+
+/// The most rules, and the most tests. A thousand of them are decided in microseconds; more have been generated, and not been read.
+const MAX_RULES: usize = 4096;
+/// The most entries of one list.
+const MAX_ENTRIES: usize = 1024;
+
+/// What reading needs and finds.
+struct Reader<'r> {
+    folder: &'r dyn Fn(&str) -> Result<PathBuf, String>,
+    faults: Vec<Located>,
+    text: &'r str,
+}
+
+/// Reads the rules.
+pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>) -> Result<Policy, Problems> {
+    let entries = tree::parse(text).map_err(|located| Problems { problems: vec![located.into_problem(text)] })?;
+    let mut reader = Reader { folder, faults: Vec::new(), text };
+    let (mut defaults, mut rules, mut tests) = (None, Vec::new(), Vec::new());
+    for entry in &entries {
+        match entry.key.as_str() {
+            "default" => defaults = Some(reader.defaults(&entry.node)),
+            "rule" => rules = reader.rules(&entry.node),
+            "test" => tests = reader.tests(&entry.node),
+            _ => reader.unknown_key("", entry, KEYS),
+        }
+    }
+    if defaults.is_none() {
+        let help = "say what becomes of a call that no rule decides, for example default = \"allow\", or \
+                    default = { read_only = \"allow\", mutating = \"ask\", external = \"ask\" }";
+        reader.fault(0, Fault::MissingKey { place: "the file".to_owned(), key: "default", help });
+    }
+    if reader.faults.is_empty() {
+        reader.faults = shadow::find(&rules, text);
+    }
+    if reader.faults.is_empty() {
+        for test in &tests {
+            reader.check_test(test, &rules);
+        }
+    }
+    let mut faults = reader.faults;
+    if !faults.is_empty() {
+        faults.sort_by_key(|located| located.offset);
+        return Err(Problems { problems: faults.into_iter().map(|located| located.into_problem(text)).collect() });
+    }
+    let tests = tests.into_iter().map(|(_, row)| row).collect();
+    Ok(Policy { defaults: defaults.unwrap_or([Verdict::Deny; 3]), rules, tests, text: text.to_owned() })
+}
+
+impl Reader<'_> {
+    fn fault(&mut self, offset: usize, fault: Fault) {
+        self.faults.push(fault.at(offset));
+    }
+
+    fn unknown_key(&mut self, place: &str, entry: &Entry, known: &'static [&'static str]) {
+        self.fault(entry.offset, Fault::unknown_key(place, &entry.key, known));
+    }
+
+    fn expected(&mut self, field: &str, expected: &'static str, node: &Node) {
+        let found = match &node.value {
+            Value::Text(_) if expected.starts_with("one of") => "another string".to_owned(),
+            Value::Integer(_) | Value::Float(_) if expected.contains("number") => "another number".to_owned(),
+            _ => node.kind().to_owned(),
+        };
+        self.fault(node.offset, Fault::Expected { field: field.to_owned(), expected, found });
+    }
+
+    /// The verdicts where no rule decides, in the order of `Effect::ALL`.
+    fn defaults(&mut self, node: &Node) -> [Verdict; 3] {
+        const EXPECTED: &str = "one of allow, ask, deny, or a table with read_only, mutating and external";
+        match &node.value {
+            Value::Text(text) => match text.parse() {
+                Ok(verdict) => [verdict; 3],
+                Err(_) => {
+                    self.expected("default", EXPECTED, node);
+                    [Verdict::Deny; 3]
+                }
+            },
+            Value::Table(entries) => {
+                let mut defaults = [None; 3];
+                for entry in entries {
+                    match entry.key.parse::<Effect>() {
+                        Ok(effect) => {
+                            let field = format!("default.{effect}");
+                            defaults[effect as usize] = Some(self.verdict(&field, &entry.node));
+                        }
+                        Err(_) => self.unknown_key("default", entry, DEFAULT_KEYS),
+                    }
+                }
+                for (key, verdict) in DEFAULT_KEYS.iter().zip(defaults) {
+                    if verdict.is_none() {
+                        let help = "say what becomes of such calls: \"allow\", \"ask\" or \"deny\"";
+                        self.fault(node.offset, Fault::MissingKey { place: "'default'".to_owned(), key, help });
+                    }
+                }
+                defaults.map(|verdict| verdict.unwrap_or(Verdict::Deny))
+            }
+            _ => {
+                self.expected("default", EXPECTED, node);
+                [Verdict::Deny; 3]
+            }
+        }
+    }
+
+    fn verdict(&mut self, field: &str, node: &Node) -> Verdict {
+        match node.text().and_then(|text| text.parse().ok()) {
+            Some(verdict) => verdict,
+            None => {
+                self.expected(field, "one of allow, ask, deny", node);
+                Verdict::Deny
+            }
+        }
+    }
+
+    /// The tables of `[[what]]`.
+    fn tables<'n>(&mut self, what: &'static str, node: &'n Node) -> Vec<(usize, &'n [Entry])> {
+        let Value::List(list) = &node.value else {
+            let expected = if what == "rule" { "written as [[rule]]" } else { "written as [[test]]" };
+            self.expected(what, expected, node);
+            return Vec::new();
+        };
+        if list.len() > MAX_RULES {
+            let what = if what == "rule" { "rules" } else { "tests" };
+            self.fault(node.offset, Fault::TooMany { what, limit: MAX_RULES, used: list.len() });
+            return Vec::new();
+        }
+        let mut tables = Vec::with_capacity(list.len());
+        for node in list {
+            match &node.value {
+                Value::Table(entries) => tables.push((node.offset, entries.as_slice())),
+                _ => self.expected(what, "a table", node),
+            }
+        }
+        tables
+    }
+
+    /// One text, or a list of at least one.
+    fn texts<'n>(&mut self, field: &str, node: &'n Node) -> Vec<(usize, &'n str)> {
+        const EXPECTED: &str = "a string or an array of strings, with at least one";
+        let list = match &node.value {
+            Value::List(list) if !list.is_empty() => list.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        if list.len() > MAX_ENTRIES {
+            self.fault(node.offset, Fault::TooMany { what: "entries", limit: MAX_ENTRIES, used: list.len() });
+            return Vec::new();
+        }
+        let mut texts = Vec::with_capacity(list.len());
+        for node in list {
+            match node.text() {
+                Some(text) => texts.push((node.offset, text)),
+                None => self.expected(field, EXPECTED, node),
+            }
+        }
+        texts
+    }
+}
+
+#[cfg(test)]
+mod refusals;

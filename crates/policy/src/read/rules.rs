@@ -1,0 +1,149 @@
+//! `[[rule]]`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use belljar_model::{Effect, Verdict};
+
+use super::Reader;
+use crate::{
+    fault::{Fault, shown},
+    glob::{Glob, ToolGlob},
+    rule::Rule,
+    tree::{Entry, Node, Value},
+};
+
+const KEYS: &[&str] = &["id", "tools", "effect", "destructive", "principal", "profile", "args", "then", "why"];
+
+/// The most characters of an id: it stands in errors and in records of calls.
+const ID_CHARACTERS: usize = 64;
+/// The most characters of a reason, which a model reads with each denial.
+const WHY_CHARACTERS: usize = 400;
+
+impl Reader<'_> {
+    pub(super) fn rules(&mut self, node: &Node) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        let mut ids = BTreeMap::new();
+        for (offset, entries) in self.tables("rule", node) {
+            let Some(rule) = self.rule(offset, entries) else { continue };
+            if ids.insert(rule.id.clone(), ()).is_some() {
+                self.fault(rule.offset, Fault::DuplicateId { id: rule.id.to_string() });
+            }
+            rules.push(rule);
+        }
+        rules
+    }
+
+    fn rule(&mut self, offset: usize, entries: &[Entry]) -> Option<Rule> {
+        let mut rule = Rule {
+            id: Arc::default(),
+            why: None,
+            verdict: Verdict::Deny,
+            offset,
+            tools: None,
+            effects: [true; 3],
+            destructive: false,
+            principals: None,
+            profiles: None,
+            conditions: Vec::new(),
+        };
+        let id = entries.iter().find(|entry| entry.key == "id").and_then(|entry| entry.node.text());
+        let place = id.map_or_else(|| "a rule".to_owned(), |id| format!("rule '{}'", shown(id)));
+        let (mut has_id, mut then, mut destructive) = (false, None, None);
+        for entry in entries {
+            let node = &entry.node;
+            match entry.key.as_str() {
+                "id" => {
+                    has_id = true;
+                    rule.id = self.id(node).into();
+                }
+                "tools" => {
+                    let texts = self.texts("tools", node);
+                    let mut tools = Vec::with_capacity(texts.len());
+                    for (offset, text) in texts {
+                        match ToolGlob::parse(text, offset) {
+                            Ok(glob) => tools.push(glob),
+                            Err(fault) => self.fault(offset, fault),
+                        }
+                    }
+                    rule.tools = Some(tools);
+                }
+                "effect" => {
+                    rule.effects = [false; 3];
+                    for (offset, text) in self.texts("effect", node) {
+                        match text.parse::<Effect>() {
+                            Ok(effect) => rule.effects[effect as usize] = true,
+                            Err(_) => self.fault(
+                                offset,
+                                Fault::Expected {
+                                    field: "effect".to_owned(),
+                                    expected: "one of read_only, mutating, external, or some of them",
+                                    found: "another string".to_owned(),
+                                },
+                            ),
+                        }
+                    }
+                }
+                "destructive" => match node.value {
+                    Value::Boolean(true) => {
+                        rule.destructive = true;
+                        destructive = Some(entry.offset);
+                    }
+                    _ => self.expected("destructive", "true, or left out", node),
+                },
+                "principal" => rule.principals = Some(self.globs("principal", "principals", node)),
+                "profile" => rule.profiles = Some(self.globs("profile", "profiles", node)),
+                "args" => rule.conditions = self.conditions(node),
+                "then" => then = Some(self.verdict("then", node)),
+                "why" => match node.text() {
+                    Some(text) if !text.trim().is_empty() && text.chars().count() <= WHY_CHARACTERS => {
+                        rule.why = Some(text.trim().into());
+                    }
+                    _ => self.expected("why", "a sentence of at most 400 characters", node),
+                },
+                _ => self.unknown_key(&place, entry, KEYS),
+            }
+        }
+        if !has_id {
+            let help = "give it a name: errors, records and tests say it";
+            self.fault(offset, Fault::MissingKey { place: place.clone(), key: "id", help });
+        }
+        match then {
+            Some(verdict) => rule.verdict = verdict,
+            None => {
+                let help = "say what it decides: then = \"allow\", \"ask\" or \"deny\"";
+                self.fault(offset, Fault::MissingKey { place, key: "then", help });
+            }
+        }
+        if let (Verdict::Allow, Some(offset)) = (rule.verdict, destructive) {
+            self.fault(offset, Fault::AllowsDestructive);
+        }
+        has_id.then_some(rule)
+    }
+
+    fn id(&mut self, node: &Node) -> String {
+        let is_id = |text: &&str| {
+            (1..=ID_CHARACTERS).contains(&text.len())
+                && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'))
+                && *text != "default"
+        };
+        match node.text().filter(is_id) {
+            Some(id) => id.to_owned(),
+            None => {
+                let expected = "a name of at most 64 letters, digits, '-', '_' and '.', and not 'default'";
+                self.expected("id", expected, node);
+                node.text().map(shown).unwrap_or_default()
+            }
+        }
+    }
+
+    fn globs(&mut self, field: &str, what: &'static str, node: &Node) -> Vec<Glob> {
+        let mut globs = Vec::new();
+        for (offset, text) in self.texts(field, node) {
+            match Glob::parse(text, what) {
+                Ok(glob) => globs.push(glob),
+                Err(fault) => self.fault(offset, fault),
+            }
+        }
+        globs
+    }
+}

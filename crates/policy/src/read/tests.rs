@@ -1,0 +1,109 @@
+//! `[[test]]`.
+
+use belljar_model::{ToolPath, Verdict};
+use serde_json::{Map, Number as JsonNumber, Value as Json};
+
+use super::Reader;
+use crate::{
+    DecidedBy, Expectation, TestRow,
+    fault::{Fault, Position, shown},
+    rule::Rule,
+    tree::{Entry, Node, Value},
+};
+
+const KEYS: &[&str] = &["call", "args", "effect", "principal", "profile", "expect"];
+
+impl Reader<'_> {
+    /// The tests, each with the place of its expectation.
+    pub(super) fn tests(&mut self, node: &Node) -> Vec<(usize, TestRow)> {
+        let tables = self.tables("test", node);
+        tables.into_iter().filter_map(|(offset, entries)| self.test(offset, entries)).collect()
+    }
+
+    fn test(&mut self, offset: usize, entries: &[Entry]) -> Option<(usize, TestRow)> {
+        let before = self.faults.len();
+        let (mut call, mut arguments, mut effect, mut expect) = (None, Map::new(), None, None);
+        let (mut principal, mut profile) = (None, None);
+        for entry in entries {
+            let node = &entry.node;
+            match entry.key.as_str() {
+                "call" => match node.text().and_then(|text| text.parse::<ToolPath>().ok()) {
+                    Some(path) => call = Some(path),
+                    None => self.expected("call", "SERVER.TOOL, by its exact name", node),
+                },
+                "args" => match json(node) {
+                    Some(Json::Object(members)) => arguments = members,
+                    _ => self.expected("args", "a table of strings, numbers, booleans, arrays and tables", node),
+                },
+                "effect" => match node.text().and_then(|text| text.parse().ok()) {
+                    Some(given) => effect = Some(given),
+                    None => self.expected("effect", "one of read_only, mutating, external", node),
+                },
+                "principal" => principal = self.name("principal", node),
+                "profile" => profile = self.name("profile", node),
+                "expect" => match node.text().and_then(expectation) {
+                    Some(expectation) => expect = Some((node.offset, expectation)),
+                    None => self.expected("expect", "one of allow, ask, deny, alone or with 'by RULE'", node),
+                },
+                _ => self.unknown_key("a test", entry, KEYS),
+            }
+        }
+        let mut missing = |key, help| self.fault(offset, Fault::MissingKey { place: "a test".to_owned(), key, help });
+        if call.is_none() && entries.iter().all(|entry| entry.key != "call") {
+            missing("call", "name the tool, for example call = \"fs.read_file\"");
+        }
+        if expect.is_none() && entries.iter().all(|entry| entry.key != "expect") {
+            missing("expect", "say what must become of the call, for example expect = \"deny by prod\"");
+        }
+        let (call, (place, expect)) = (call?, expect?);
+        let position = Position::of(self.text, offset);
+        (self.faults.len() == before)
+            .then_some((place, TestRow { position, call, arguments, effect, principal, profile, expect }))
+    }
+
+    fn name(&mut self, field: &str, node: &Node) -> Option<String> {
+        let name = node.text().filter(|text| !text.is_empty()).map(str::to_owned);
+        if name.is_none() {
+            self.expected(field, "a name", node);
+        }
+        name
+    }
+
+    /// A test that expects a rule which is not there, or which decides otherwise, can never hold.
+    pub(super) fn check_test(&mut self, (offset, test): &(usize, TestRow), rules: &[Rule]) {
+        let Some(DecidedBy::Rule(wanted)) = &test.expect.by else { return };
+        let expected = match rules.iter().find(|rule| *rule.id == **wanted) {
+            None => "decided by a rule that there is",
+            Some(rule) if rule.verdict != test.expect.verdict => "what its rule decides",
+            Some(_) => return,
+        };
+        let found = format!("'{}'", shown(&test.expect.to_string()));
+        self.fault(*offset, Fault::Expected { field: "expect".to_owned(), expected, found });
+    }
+}
+
+fn expectation(text: &str) -> Option<Expectation> {
+    let mut words = text.split_whitespace();
+    let verdict: Verdict = words.next()?.parse().ok()?;
+    let by = match (words.next(), words.next(), words.next()) {
+        (None, _, _) => None,
+        (Some("by"), Some("default"), None) => Some(DecidedBy::Default),
+        (Some("by"), Some(rule), None) => Some(DecidedBy::Rule(rule.to_owned())),
+        _ => return None,
+    };
+    Some(Expectation { verdict, by })
+}
+
+fn json(node: &Node) -> Option<Json> {
+    Some(match &node.value {
+        Value::Boolean(boolean) => Json::Bool(*boolean),
+        Value::Integer(whole) => Json::Number((*whole).into()),
+        Value::Float(float) => Json::Number(JsonNumber::from_f64(*float)?),
+        Value::Text(text) => Json::String(text.clone()),
+        Value::List(list) => Json::Array(list.iter().map(json).collect::<Option<_>>()?),
+        Value::Table(entries) => Json::Object(
+            entries.iter().map(|entry| Some((entry.key.clone(), json(&entry.node)?))).collect::<Option<_>>()?,
+        ),
+        Value::HugeNumber | Value::Date => return None,
+    })
+}

@@ -1,0 +1,92 @@
+//! One rule, as it was read.
+
+use std::sync::Arc;
+
+use belljar_model::{ToolPath, TrustedEffect, Verdict};
+
+use crate::{
+    Caller,
+    condition::{Condition, Quantifier, Truth},
+    glob::{Glob, ToolGlob},
+};
+
+/// What a rule says, and of which calls.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) id: Arc<str>,
+    pub(crate) why: Option<Arc<str>>,
+    pub(crate) verdict: Verdict,
+    pub(crate) offset: usize,
+    /// None: every tool.
+    pub(crate) tools: Option<Vec<ToolGlob>>,
+    /// In the order of `Effect::ALL`.
+    pub(crate) effects: [bool; 3],
+    pub(crate) destructive: bool,
+    pub(crate) principals: Option<Vec<Glob>>,
+    pub(crate) profiles: Option<Vec<Glob>>,
+    /// Those that ask the file system last.
+    pub(crate) conditions: Vec<Condition>,
+}
+
+impl Rule {
+    /// Whether calls of this tool can be meant at all.
+    pub(crate) fn concerns(&self, tool: &ToolPath, trusted: TrustedEffect) -> bool {
+        let is_named = |globs: &Vec<ToolGlob>| {
+            globs.iter().any(|glob| glob.server.matches(tool.server()) && glob.tool.matches(tool.tool()))
+        };
+        self.tools.as_ref().is_none_or(is_named)
+            && self.effects[trusted.effect() as usize]
+            && (!self.destructive || trusted.is_destructive())
+    }
+
+    /// Whether this caller is meant.
+    pub(crate) fn concerns_caller(&self, caller: &Caller<'_>) -> Truth {
+        let principal = match (&self.principals, caller.principal) {
+            (None, _) => Truth::True,
+            (Some(_), None) => Truth::Unknown,
+            (Some(globs), Some(name)) => globs.iter().any(|glob| glob.matches(name)).into(),
+        };
+        let profile = match (&self.profiles, caller.profile) {
+            (None, _) => Truth::True,
+            // The owner gives profiles: who has none has none.
+            (Some(_), None) => Truth::False,
+            (Some(globs), Some(name)) => globs.iter().any(|glob| glob.matches(name)).into(),
+        };
+        principal.and(profile)
+    }
+
+    /// Whether a condition of this truth counts as met.
+    pub(crate) fn takes(&self, truth: Truth) -> bool {
+        match self.verdict {
+            Verdict::Allow => truth == Truth::True,
+            Verdict::Ask | Verdict::Deny => truth != Truth::False,
+        }
+    }
+
+    pub(crate) fn quantifier(&self) -> Quantifier {
+        match self.verdict {
+            Verdict::Allow => Quantifier::All,
+            Verdict::Ask | Verdict::Deny => Quantifier::Any,
+        }
+    }
+
+    /// Whether it certainly decides every call that `other` matches. It may say no where the answer is yes.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let tools = match (&self.tools, &other.tools) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(ours), Some(theirs)) => theirs.iter().all(|their| ours.iter().any(|our| our.covers(their))),
+        };
+        let named = |ours: &Option<Vec<Glob>>, theirs: &Option<Vec<Glob>>| match (ours, theirs) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(ours), Some(theirs)) => theirs.iter().all(|their| ours.iter().any(|our| our.covers(their))),
+        };
+        self.conditions.is_empty()
+            && tools
+            && self.effects.iter().zip(other.effects).all(|(ours, theirs)| *ours || !theirs)
+            && (!self.destructive || other.destructive)
+            && named(&self.principals, &other.principals)
+            && named(&self.profiles, &other.profiles)
+    }
+}

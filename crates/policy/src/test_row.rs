@@ -1,0 +1,84 @@
+//! The tests that stand in the file: a call, and what must become of it.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use belljar_model::{Effect, EffectRules, ToolDefinition, ToolPath, TrustedEffect, Verdict};
+use serde_json::{Map, Value, json};
+
+use crate::{Call, Caller, Places, Policy, fault::Position};
+
+/// One `[[test]]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestRow {
+    /// Where it stands.
+    pub position: Position,
+    /// The tool that is called.
+    pub call: ToolPath,
+    /// With these arguments.
+    pub arguments: Map<String, Value>,
+    /// What the tool is taken for, whatever is known of it.
+    pub effect: Option<Effect>,
+    /// Who calls.
+    pub principal: Option<String>,
+    /// Through what.
+    pub profile: Option<String>,
+    /// What must become of it.
+    pub expect: Expectation,
+}
+
+/// What must become of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expectation {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What must have decided, where the row says it.
+    pub by: Option<DecidedBy>,
+}
+
+/// What decides a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DecidedBy {
+    /// The rule of this id.
+    Rule(String),
+    /// The default of the effect.
+    Default,
+}
+
+impl TestRow {
+    /// What is wrong, if the row does not hold. `known` is what the tool is trusted to do, where that is known; else it is external.
+    pub fn run(&self, policy: &Arc<Policy>, known: Option<TrustedEffect>, places: &dyn Places) -> Option<String> {
+        let assumed = || {
+            let declared = self.effect.map(|effect| (self.call.tool().to_owned(), effect));
+            let rules = EffectRules { declared: BTreeMap::from_iter(declared), ..EffectRules::default() };
+            ToolDefinition::from_json(json!({ "name": self.call.tool() })).map(|tool| rules.trusted(&tool))
+        };
+        let trusted = match known.filter(|_| self.effect.is_none()) {
+            Some(known) => known,
+            None => match assumed() {
+                Ok(trusted) => trusted,
+                Err(fault) => return Some(fault.to_string()),
+            },
+        };
+        let caller = Caller { principal: self.principal.as_deref(), profile: self.profile.as_deref() };
+        let call = Call { caller, arguments: &self.arguments, places };
+        let tool = policy.for_tool(&self.call, trusted);
+        let decision = tool.decide(&call);
+        let is_by = match (&self.expect.by, &decision.rule) {
+            (None, _) | (Some(DecidedBy::Default), None) => true,
+            (Some(DecidedBy::Rule(wanted)), Some(rule)) => **rule == **wanted,
+            _ => false,
+        };
+        let holds = decision.verdict == self.expect.verdict && is_by;
+        (!holds).then(|| format!("expected {}, but:\n{}", self.expect, tool.explain(&call)))
+    }
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.by {
+            None => write!(formatter, "{}", self.verdict),
+            Some(DecidedBy::Default) => write!(formatter, "{} by default", self.verdict),
+            Some(DecidedBy::Rule(rule)) => write!(formatter, "{} by '{rule}'", self.verdict),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The rules that concern one tool, in the form in which they are decided: each argument is looked up once, rules that deny come first,
+//! and what asks the file system comes last within a rule.
+
+use std::sync::Arc;
+
+use belljar_model::{ToolPath, TrustedEffect, Verdict};
+
+use crate::{
+    Call, Caller, Decision, Policy,
+    argument::{ArgumentPath, Found},
+    condition::{Context, Operator, Truth},
+    rule::Rule,
+};
+
+/// The rules that concern one tool.
+#[derive(Debug)]
+pub struct ToolPolicy {
+    policy: Arc<Policy>,
+    server: String,
+    default: Verdict,
+    /// The arguments that conditions look at.
+    paths: Vec<ArgumentPath>,
+    /// Those that deny first, and else in the order of the file.
+    pub(crate) rules: Vec<Compiled>,
+    checks: Vec<Check>,
+    asks_places: bool,
+}
+
+/// One rule: which one, and its checks.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) rule: usize,
+    verdict: Verdict,
+    names_callers: bool,
+    checks: std::ops::Range<usize>,
+}
+
+/// One thing to look at.
+#[derive(Debug)]
+enum Check {
+    /// An operator on an argument that was looked up.
+    Found { path: usize, operator: Operator },
+    /// A condition on elements of lists, by its place in its rule.
+    Each { condition: usize },
+}
+
+impl ToolPolicy {
+    pub(crate) fn new(policy: Arc<Policy>, tool: &ToolPath, trusted: TrustedEffect) -> Self {
+        let default = policy.defaults[trusted.effect() as usize];
+        let server = tool.server().to_owned();
+        let (mut paths, mut rules, mut checks) = (Vec::<ArgumentPath>::new(), Vec::new(), Vec::new());
+        let concerned = policy.rules.iter().enumerate().filter(|(_, rule)| rule.concerns(tool, trusted));
+        let (denying, others): (Vec<_>, Vec<_>) = concerned.partition(|(_, rule)| rule.verdict == Verdict::Deny);
+        for (at, rule) in denying.into_iter().chain(others) {
+            let from = checks.len();
+            for (condition, conditions) in rule.conditions.iter().enumerate() {
+                if conditions.path.has_each() {
+                    checks.push(Check::Each { condition });
+                    continue;
+                }
+                let path = paths.iter().position(|path| *path == conditions.path).unwrap_or_else(|| {
+                    paths.push(conditions.path.clone());
+                    paths.len() - 1
+                });
+                let operators = conditions.operators.iter().cloned();
+                checks.extend(operators.map(|operator| Check::Found { path, operator }));
+            }
+            // The sort is stable: what costs nothing stays in order.
+            checks[from..].sort_by_key(|check| match check {
+                Check::Found { operator, .. } => operator.asks_places(),
+                Check::Each { condition } => rule.conditions[*condition].asks_places(),
+            });
+            let names_callers = rule.principals.is_some() || rule.profiles.is_some();
+            rules.push(Compiled { rule: at, verdict: rule.verdict, names_callers, checks: from..checks.len() });
+        }
+        let asks_places = rules.iter().any(|compiled| {
+            policy.rules[compiled.rule].conditions.iter().any(crate::condition::Condition::asks_places)
+        });
+        Self { policy, server, default, paths, rules, checks, asks_places }
+    }
+
+    /// What becomes of a call.
+    pub fn decide(&self, call: &Call<'_>) -> Decision {
+        let found: Vec<Found<'_>> = self.paths.iter().map(|path| path.find(call.arguments)).collect();
+        let decides = |compiled: &&Compiled| {
+            let rule = &self.policy.rules[compiled.rule];
+            rule.takes(self.truth(compiled, rule, &found, call))
+        };
+        self.decision(self.rules.iter().find(decides))
+    }
+
+    /// What becomes of every call of this caller, whatever its arguments, where that is certain.
+    pub fn decide_whatever(&self, caller: &Caller<'_>) -> Option<Decision> {
+        let (mut is_certain, mut may_be_milder) = (true, false);
+        for compiled in &self.rules {
+            let rule = &self.policy.rules[compiled.rule];
+            if !rule.takes(rule.concerns_caller(caller)) {
+                continue;
+            }
+            match (compiled.verdict, compiled.checks.is_empty()) {
+                (Verdict::Deny, true) => return Some(self.decision(Some(compiled))),
+                // Those that deny came before.
+                (_, true) => return is_certain.then(|| self.decision(Some(compiled))),
+                (verdict, false) => {
+                    is_certain = false;
+                    may_be_milder |= verdict != Verdict::Deny;
+                }
+            }
+        }
+        // Rules that only deny make nothing milder than a default that denies.
+        let is_denied = !may_be_milder && self.default == Verdict::Deny;
+        (is_certain || is_denied).then(|| self.decision(None))
+    }
+
+    /// Whether a decision may ask the file system, which takes its time.
+    pub fn asks_places(&self) -> bool {
+        self.asks_places
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
+    pub(crate) fn default(&self) -> Verdict {
+        self.default
+    }
+
+    pub(crate) fn decision(&self, decided_by: Option<&Compiled>) -> Decision {
+        match decided_by.map(|compiled| &self.policy.rules[compiled.rule]) {
+            Some(rule) => Decision { verdict: rule.verdict, rule: Some(rule.id.clone()), why: rule.why.clone() },
+            None => Decision { verdict: self.default, rule: None, why: None },
+        }
+    }
+
+    fn truth(&self, compiled: &Compiled, rule: &Rule, found: &[Found<'_>], call: &Call<'_>) -> Truth {
+        let context = Context { server: &self.server, places: call.places };
+        let mut truth = if compiled.names_callers { rule.concerns_caller(&call.caller) } else { Truth::True };
+        for check in &self.checks[compiled.checks.clone()] {
+            if truth == Truth::False || !rule.takes(truth) {
+                break;
+            }
+            truth = truth.and(match check {
+                Check::Found { path, operator } => operator.judge(found[*path], context),
+                Check::Each { condition } => {
+                    rule.conditions[*condition].judge(call.arguments, rule.quantifier(), context)
+                }
+            });
+        }
+        truth
+    }
+}
