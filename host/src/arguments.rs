@@ -10,7 +10,9 @@ use std::{
 use belljar_catalog::Detail;
 use belljar_config::import::Client;
 use belljar_http::Scope;
-use belljar_model::{ByteSize, Effect, ErrorKind, LedgerLevel, LimitsPatch, Outcome, RunError, RunId, ToolPath};
+use belljar_model::{
+    ByteSize, Effect, ErrorKind, LedgerLevel, LimitsPatch, Outcome, RunError, RunId, RunIdStart, ToolPath,
+};
 use clap::{Args, Parser, Subcommand};
 
 use crate::{commands::install::InstallClient, envelope, help, output};
@@ -326,10 +328,10 @@ pub(crate) enum RunsCommand {
 pub(crate) struct RunsDiffArguments {
     /// The one run.
     #[arg(value_name = "RUN")]
-    pub(crate) one: RunId,
+    pub(crate) one: RunIdStart,
     /// The other.
     #[arg(value_name = "RUN")]
-    pub(crate) other: RunId,
+    pub(crate) other: RunIdStart,
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -339,10 +341,18 @@ pub(crate) struct RunsDiffArguments {
 pub(crate) struct RunsExportArguments {
     /// The run.
     #[arg(value_name = "RUN")]
-    pub(crate) run: RunId,
+    pub(crate) run: RunIdStart,
     /// A file that does not exist yet [default: stdout].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Writes a fixture, for belljar test: the same as a text that can be read in a diff.
+    #[arg(long)]
+    pub(crate) fixture: bool,
+    /// Makes the fixture one whose calls are answered by tool and arguments, in any order.
+    #[arg(long, requires = "fixture")]
+    pub(crate) loose: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
 }
 
 #[derive(Args)]
@@ -365,9 +375,9 @@ pub(crate) struct RunsPurgeArguments {
 
 #[derive(Args)]
 pub(crate) struct RunsShowArguments {
-    /// The run, as in r_0123456789abc.
+    /// The run, as in r_0123456789abc, or a beginning of its name.
     #[arg(value_name = "RUN")]
-    pub(crate) run: RunId,
+    pub(crate) run: RunIdStart,
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -57,7 +57,10 @@ Examples:
   belljar runs show r_0123456789abc
   belljar runs diff r_0123456789abc r_cba9876543210
   belljar run script.ts --ledger recordings, and then: belljar replay RUN, belljar runs export RUN -o run.belljar
+  belljar runs export r_0123 --fixture -o tests/refund.belljar.jsonl, and then: belljar test tests/
   belljar runs purge --before 7d
+
+Of the name of a run its beginning is enough, but for purge.
 
 Exit code: 0 done; 1 there is no such run, or two differ; 2 wrong usage; 3 the ledger cannot be read.";
 

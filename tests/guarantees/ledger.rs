@@ -31,19 +31,19 @@ fn runs(terminal: &Terminal, arguments: &[&str]) -> Vec<Value> {
     answer.json()["runs"].as_array().unwrap().clone()
 }
 
-fn shown(terminal: &Terminal, run: &Value) -> Value {
+pub(crate) fn shown(terminal: &Terminal, run: &Value) -> Value {
     let answer = terminal.belljar(&["runs", "show", run.as_str().unwrap(), "--json"]);
     assert_eq!(answer.code, 0, "{answer:#?}");
     answer.json()
 }
 
 /// All bytes below a folder.
-fn bytes_below(folder: &Path) -> Vec<u8> {
+pub(crate) fn bytes_below(folder: &Path) -> Vec<u8> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { bytes_below(&path) } else { fs::read(&path).unwrap() }).collect()
 }
 
-fn holds(bytes: &[u8], text: &str) -> bool {
+pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
@@ -84,6 +84,18 @@ fn a_run_is_listed_with_its_calls_and_no_value_of_it_is_on_the_disk() {
 
     let table = terminal.belljar(&["runs"]).stdout;
     assert!(table.contains("RUN") && table.contains(names[0].as_str().unwrap()), "{table}");
+    // A beginning of a name is enough, where it is that of one run.
+    let (whole, start) = (names[0].as_str().unwrap(), &names[0].as_str().unwrap()[..8]);
+    let by_start = terminal.belljar(&["runs", "show", start, "--json"]);
+    assert_eq!((by_start.code, &by_start.json()["run"]), (0, names[0]), "{by_start:#?}");
+    let none = terminal.belljar(&[
+        "runs",
+        "show",
+        &format!("{}{}", start, if whole[8..].starts_with('0') { '1' } else { '0' }),
+    ]);
+    assert_eq!((none.code, none.stderr.contains("has no run")), (1, true), "{none:#?}");
+    let wrong = terminal.belljar(&["runs", "show", "nothing"]);
+    assert_eq!((wrong.code, wrong.stderr.contains("r_ and 13 digits")), (2, true), "{wrong:#?}");
     let unknown = terminal.belljar(&["runs", "show", "r_0000000000000"]);
     assert_eq!((unknown.code, unknown.stderr.contains("has no run")), (1, true), "{unknown:#?}");
 
@@ -103,6 +115,25 @@ fn a_ledger_that_is_off_leaves_nothing() {
     assert!(outcome["run"].as_str().unwrap().starts_with("r_"), "{outcome:#}");
     assert!(!state(&terminal).join("ledger.db").exists());
     assert!(runs(&terminal, &[]).is_empty());
+    let listed = terminal.belljar(&["runs"]);
+    assert_eq!((listed.code, listed.stderr.as_str()), (0, "the ledger has no runs\n"), "{listed:#?}");
+    let shown = terminal.belljar(&["runs", "show", outcome["run"].as_str().unwrap()]);
+    assert_eq!((shown.code, shown.stderr.contains("has no run")), (1, true), "{shown:#?}");
+    assert_eq!(terminal.belljar(&["runs", "purge", "--all", "--json"]).json()["purged"], 0);
+    assert!(!state(&terminal).join("ledger.db").exists());
+}
+
+#[test]
+fn a_beginning_of_more_than_one_name_is_refused() {
+    let terminal = Terminal::new();
+    // Of seventeen names two begin with the same of sixteen digits.
+    for _ in 0..17 {
+        assert_eq!(terminal.belljar(&["run", "--code", "1"]).code, 0);
+    }
+    let answers = (0..16).map(|digit| terminal.belljar(&["runs", "show", &format!("r_{digit:x}")]));
+    let refused: Vec<_> = answers.filter(|answer| answer.code == 2).collect();
+    assert!(!refused.is_empty());
+    assert!(refused.iter().all(|answer| answer.stderr.contains("more than one run's name")), "{refused:#?}");
 }
 
 #[test]
@@ -175,6 +206,24 @@ fn a_run_that_is_kept_whole_is_replayed_exported_compared_and_forgotten() {
     let replayed = terminal.belljar(&["replay", "run.belljar", "--json"]);
     assert_eq!((replayed.code, &replayed.json()["value"]), (0, &outcome["value"]), "{replayed:#?}");
 
+    // As a fixture, on stdout or in a file, exact or loose.
+    let text = terminal.belljar(&["runs", "export", name, "--fixture"]);
+    assert_eq!(
+        (text.code, text.stdout.starts_with(r#"{"fixture":{"version":1,"match":"exact"}}"#)),
+        (0, true),
+        "{text:#?}"
+    );
+    let tests = [("exact.belljar.jsonl", &[][..]), ("loose.belljar.jsonl", &["--loose"])];
+    for (file, more) in tests {
+        let made = terminal.belljar(&[&["runs", "export", name, "--fixture", "-o", file], more].concat());
+        assert_eq!((made.code, made.stderr.contains("belljar test")), (0, true), "{made:#?}");
+    }
+    assert_eq!(fs::read_to_string(terminal.folder.path().join(tests[0].0)).unwrap(), text.stdout);
+    let tested = terminal.belljar(&["test", tests[0].0, tests[1].0]);
+    assert_eq!((tested.code, tested.stdout.contains("2 passed, 0 failed")), (0, true), "{tested:#?}");
+    let again = terminal.belljar(&["runs", "export", name, "-o", "run.belljar"]);
+    assert_eq!((again.code, again.stderr.contains("is there")), (2, true), "{again:#?}");
+
     let (one, same) =
         (run("(await demo.get_issue({ id: 40 })).title"), run("(await demo.get_issue({ id: 40 })).title"));
     let other = run("(await demo.get_issue({ id: 41 })).title");
@@ -199,35 +248,6 @@ fn a_run_that_is_kept_whole_is_replayed_exported_compared_and_forgotten() {
     assert_eq!(purged(&["--all"]), 4);
     assert!(runs(&terminal, &[]).is_empty());
     assert!(!holds(&bytes_below(&state(&terminal)), "Math.random"), "what was purged is still there");
-}
-
-#[test]
-fn a_redacted_recording_is_verifiable_and_not_replayable() {
-    let terminal = Terminal::new();
-    let servers = "[servers.demo]\nbuiltin = 'demo'\n";
-    let script = "(await demo.get_issue({ id: 40 })).title";
-    let run = |ledger: &str| {
-        terminal.file("belljar.toml", format!("[ledger]\nlevel = 'recordings'\n{ledger}{servers}"));
-        terminal.belljar(&["run", "--config", "belljar.toml", "--json", "--code", script]).json()
-    };
-    let rules = "redact = [{ tools = 'demo.get_*', pointers = ['/title', '/body'] }]\n";
-    let (one, same) = (run(rules), run(rules));
-    let title = one["value"].as_str().unwrap();
-    assert!(title.len() > 5, "{one:#}");
-    assert!(!holds(&bytes_below(&state(&terminal)), title), "'{title}' is on the disk");
-    let kept = shown(&terminal, &one["run"]);
-    assert_eq!(kept["recording"], "verifiable");
-    assert!(kept["crossings"][1]["text"].as_str().unwrap().contains("[redacted "), "{kept:#}");
-    let others = shown(&terminal, &same["run"]);
-    assert_eq!(kept["crossings"], others["crossings"], "the same value has the same digest");
-    let name = one["run"].as_str().unwrap();
-    for command in [&["replay", name][..], &["runs", "export", name, "-o", "file"]] {
-        let refused = terminal.belljar(command);
-        assert_eq!(refused.code, 2, "{refused:#?}");
-        assert!(refused.stderr.contains("verifiable, not replayable"), "{refused:#?}");
-    }
-    run("");
-    assert!(holds(&bytes_below(&state(&terminal)), title), "without the rule it is kept");
 }
 
 #[test]

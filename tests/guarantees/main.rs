@@ -34,6 +34,7 @@ mod numbers;
 mod observed_results;
 mod official_client;
 mod real_servers;
+mod redaction;
 mod replay;
 mod request;
 mod scripts;

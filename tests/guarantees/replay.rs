@@ -651,7 +651,7 @@ fn a_fixture_is_tested_call_by_call_and_what_differs_is_named() {
     let fixture = terminal.folder.path().join("tests/projects.belljar.jsonl");
     for (from, to, expected) in [
         ("projects\"}]}", "PROJECTS\"}]}", "logs/0/text: expected"),
-        (".sort()", ".sort().length", "is not what was recorded"),
+        (".sort()", ".sort().length", "fuel was used before it in the recording"),
         ("list_projects({})", "list_projects()", "fuel"),
         ("list_projects({})", "list_issues({})", "list_issues"),
     ] {
@@ -662,13 +662,21 @@ fn a_fixture_is_tested_call_by_call_and_what_differs_is_named() {
         assert_eq!(test.code, 1, "{test:?}");
         assert!(test.stdout.contains("differs  tests/projects.belljar.jsonl: "), "{test:?}");
         assert!(test.stdout.contains("1 passed, 1 failed"), "{test:?}");
-        let _ = expected;
+        assert_eq!(test.stderr, "", "what differs is said once");
+        assert!(test.stdout.contains(expected), "{expected}: {test:?}");
     }
 
     std::fs::write(&fixture, &text[..text.len() / 2]).unwrap();
     let broken = terminal.belljar(&["test", "tests", "--json"]);
     assert_eq!(broken.code, 2, "{broken:?}");
     assert!(broken.json()["tests"][0]["error"].as_str().unwrap().contains("not a fixture"), "{broken:?}");
+    // belljar itself fails where there is no room for its engine.
+    std::fs::write(&fixture, &text).unwrap();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -v 4000000 && exec \"$0\" test tests"]).arg(support::belljar());
+    let failed = shell.current_dir(&terminal.folder).env("XDG_CONFIG_HOME", terminal.folder.path()).output().unwrap();
+    let failed = support::Answer::of(failed);
+    assert_eq!((failed.code, failed.stderr.contains("engine cannot be set up")), (3, true), "{failed:?}");
     for nothing in ["missing", "."] {
         let folder = terminal.folder.path().join("empty");
         std::fs::create_dir_all(&folder).unwrap();
@@ -702,6 +710,23 @@ fn a_loose_fixture_tests_a_script_that_is_edited() {
         let test = terminal.belljar(&["test", "tests"]);
         assert_eq!(test.code, 1, "{test:?}");
         assert!(test.stdout.contains(expected), "{expected}: {test:?}");
+    }
+}
+
+#[test]
+fn a_fixture_shows_no_file_that_is_not_a_script_by_its_name() {
+    let terminal = support::Terminal::new();
+    terminal.file("projects.ts", PROJECTS);
+    assert_eq!(terminal.belljar(&["run", "projects.ts", "--record", "run.belljar"]).code, 0);
+    let text = with_fixture(&terminal, &["--source", "projects.ts"]);
+    terminal.file("id_secret", "a secret that is no script");
+    std::os::unix::fs::symlink("id_secret", terminal.folder.path().join("link.ts")).unwrap();
+    let secret = terminal.folder.path().join("id_secret");
+    for named in ["../id_secret", "../link.ts", secret.to_str().unwrap(), "-", "..", "../none.ts"] {
+        terminal.file("tests/projects.belljar.jsonl", text.replace("../projects.ts", named));
+        let test = terminal.belljar(&["test", "tests"]);
+        assert_eq!((test.code, test.stdout.contains("broken")), (2, true), "{named}: {test:?}");
+        assert!(!test.stdout.contains("a secret") && !test.stderr.contains("a secret"), "{named}: {test:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use belljar_ledger::{KeptRecording, Ledger};
 use belljar_model::{ByteSize, Recorded, RedactRule, ToolPath};
-use belljar_recording::{Answer, Entry, Kept, Recording, Writer};
+use belljar_recording::{Answer, Digests, End, Entry, Kept, Recording, Writer};
 use serde_json::Value;
 
 use crate::Toolbox;
@@ -59,35 +59,98 @@ fn places(rules: &[RedactRule], toolbox: &Toolbox, path: &ToolPath) -> Places {
 }
 
 /// The places that a schema calls `writeOnly`, or a password.
-fn secret_places(schema: &Value) -> BTreeSet<String> {
+fn secret_places(root: &Value) -> BTreeSet<String> {
+    if !names_a_secret(root) {
+        return BTreeSet::new();
+    }
     let mut found = BTreeSet::new();
-    let mut open = vec![(String::new(), schema, 0)];
+    let mut open = vec![Place { pointer: String::new(), schema: root, depth: 0, through: Vec::new() }];
     let mut seen = 0;
-    while let Some((pointer, schema, depth)) = open.pop() {
+    while let Some(place) = open.pop() {
         seen += 1;
-        if seen > MAX_PLACES || depth > MAX_DEPTH {
+        if seen > MAX_PLACES || place.depth > MAX_DEPTH {
             // What is too large to be understood is taken out as a whole.
             return BTreeSet::from([String::new()]);
         }
-        let is_secret = schema.get("writeOnly") == Some(&Value::Bool(true))
-            || schema.get("format").and_then(Value::as_str) == Some("password");
-        if is_secret {
-            found.insert(pointer);
+        let schema = place.schema;
+        if is_secret(schema) || schema.get("$dynamicRef").is_some() {
+            found.insert(place.pointer);
             continue;
         }
-        if let Some(members) = schema.get("properties").and_then(Value::as_object) {
-            let inside = |(name, schema): (&String, _)| (format!("{pointer}/{}", escaped(name)), schema, depth + 1);
-            open.extend(members.iter().map(inside));
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+            match target.filter(|_| !place.through.contains(&reference)) {
+                Some(target) => {
+                    let mut inside = place.within("", target);
+                    inside.through.push(reference);
+                    open.push(inside);
+                }
+                // It holds itself, as deep as it pleases, or lies elsewhere.
+                None => {
+                    found.insert(place.pointer);
+                    continue;
+                }
+            }
         }
-        for of_all in ["items", "additionalProperties"] {
-            open.extend(schema.get(of_all).map(|schema| (format!("{pointer}/*"), schema, depth + 1)));
+        let named = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        open.extend(named.map(|(name, schema)| place.within(&format!("/{}", escaped(name)), schema)));
+        let in_turn = schema.get("prefixItems").and_then(Value::as_array).into_iter().flatten().enumerate();
+        open.extend(in_turn.map(|(at, schema)| place.within(&format!("/{at}"), schema)));
+        for of_all in OF_ALL {
+            open.extend(schema.get(of_all).map(|schema| place.within("/*", schema)));
         }
+        let listed = schema.get("items").and_then(Value::as_array).into_iter().flatten();
+        let matched = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+        open.extend(listed.chain(matched.map(|(_, schema)| schema)).map(|schema| place.within("/*", schema)));
         for options in ["anyOf", "oneOf", "allOf"] {
             let options = schema.get(options).and_then(Value::as_array).into_iter().flatten();
-            open.extend(options.map(|schema| (pointer.clone(), schema, depth + 1)));
+            open.extend(options.map(|schema| place.within("", schema)));
         }
+        let of_some = schema.get("dependentSchemas").and_then(Value::as_object).into_iter().flatten();
+        let of_some =
+            of_some.map(|(_, schema)| schema).chain(["if", "then", "else"].iter().filter_map(|name| schema.get(name)));
+        open.extend(of_some.map(|schema| place.within("", schema)));
     }
     found
+}
+
+/// Keywords whose schema is that of each member or element.
+const OF_ALL: [&str; 6] =
+    ["items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "contains"];
+
+/// A part of a schema, and what of a value it is about.
+struct Place<'s> {
+    pointer: String,
+    schema: &'s Value,
+    depth: usize,
+    /// The references by which it was reached.
+    through: Vec<&'s str>,
+}
+
+impl<'s> Place<'s> {
+    fn within(&self, pointer: &str, schema: &'s Value) -> Self {
+        let pointer = format!("{}{pointer}", self.pointer);
+        Self { pointer, schema, depth: self.depth + 1, through: self.through.clone() }
+    }
+}
+
+fn is_secret(schema: &Value) -> bool {
+    schema.get("writeOnly") == Some(&Value::Bool(true))
+        || schema.get("format").and_then(Value::as_str) == Some("password")
+}
+
+/// Whether anything in a schema is called a secret. Most have none, and are not looked at any further.
+fn names_a_secret(schema: &Value) -> bool {
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            _ if is_secret(value) => return true,
+            Value::Object(members) => open.extend(members.values()),
+            Value::Array(elements) => open.extend(elements),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The recording without these places; nothing where none of them is in it.
@@ -105,7 +168,7 @@ fn without(
     let mut end = None;
     for entry in recording.entries() {
         match entry {
-            Entry::Clock { clock, milliseconds, count } => writer.clock_read(clock, milliseconds, count),
+            Entry::Clock { clock, milliseconds, count } => writer.clock_entry(clock, milliseconds, count),
             Entry::Directory { namespace, listing } => {
                 let listing = listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter());
                 writer.directory(namespace, listing);
@@ -148,12 +211,31 @@ fn without(
         return Ok(None);
     }
     let end = end.ok_or("it has no end")?;
-    writer.end(end).map(Some).map_err(|full| full.to_string())
+    // Whoever knew a digest that nobody keyed could try what the script may have returned.
+    let Digests { result, logs, calls } = end.digests;
+    let [result, logs, calls] = [result, logs, calls].map(|digest| keyed(&digest, ledger));
+    let bytes = writer.end(End { digests: Digests { result, logs, calls }, ..end }).map_err(|full| full.to_string())?;
+    match recording.remarks() {
+        // They name tools and arguments, and no value of them.
+        Some(remarks) => remarks.behind(bytes, max).map(Some).map_err(|error| error.to_string()),
+        None => Ok(Some(bytes)),
+    }
+}
+
+/// A keyed digest in the place of a digest: equal where that was equal. Zeros, where there is no key.
+fn keyed(digest: &[u8; 32], ledger: &dyn Ledger) -> [u8; 32] {
+    let mut keyed = [0; 32];
+    let found = ledger.digest(digest).unwrap_or_default();
+    keyed.iter_mut().zip(found).for_each(|(to, from)| *to = from);
+    keyed
 }
 
 fn without_error(kept: Kept<'_>, hides: bool) -> Kept<'_> {
     Kept { error: kept.error.map(|error| if hides { REDACTED } else { error }), ..kept }
 }
+
+/// Members of a result that are taken apart, or say nothing of its value.
+const KNOWN_MEMBERS: [&str; 3] = ["content", "isError", "structuredContent"];
 
 /// A `CallToolResult` without these places of its value: of what is structured, and of texts that are JSON. A text that is not is taken out
 /// as a whole, since nobody knows what it repeats.
@@ -162,6 +244,11 @@ fn in_result(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Opti
         return None;
     }
     let Ok(mut result) = serde_json::from_str::<Value>(text) else { return Some(format!("\"{REDACTED}\"")) };
+    if let Some(members) = result.as_object_mut() {
+        // What else a server adds may repeat anything.
+        let others = members.iter_mut().filter(|(name, _)| !KNOWN_MEMBERS.contains(&name.as_str()));
+        others.for_each(|(_, value)| *value = Value::String(digest(value, ledger)));
+    }
     if let Some(structured) = result.get_mut("structuredContent") {
         take_out(structured, places, ledger);
     }
@@ -235,7 +322,8 @@ fn escaped(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use belljar_ledger::{Options, SqliteLedger};
-    use belljar_model::LedgerKeep;
+    use belljar_model::{LedgerKeep, Limits};
+    use belljar_recording::{Cause, Clock, EngineId, Remarks, Start};
     use serde_json::json;
 
     use super::*;
@@ -261,6 +349,29 @@ mod tests {
             "additionalProperties": { "format": "password" }
         });
         assert_eq!(secret_places(&schema), places(&["/*", "/either/pin", "/keys/*/value", "/pass~1word"]));
+        let nested = json!({
+            "$defs": {
+                "Secret": { "type": "string", "writeOnly": true },
+                "Pair": { "prefixItems": [{ "type": "string" }, { "$ref": "#/$defs/Secret" }] },
+                "Tree": { "properties": { "leaf": { "$ref": "#/$defs/Secret" }, "below": { "$ref": "#/$defs/Tree" } } }
+            },
+            "properties": {
+                "key": { "$ref": "#/$defs/Secret" },
+                "pairs": { "type": "array", "items": { "$ref": "#/$defs/Pair" } },
+                "tree": { "$ref": "#/$defs/Tree" },
+                "elsewhere": { "$ref": "https://example.com/schema.json" },
+                "plain": { "type": "string" }
+            },
+            "patternProperties": { "^x-": { "format": "password" } },
+            "if": { "properties": { "kind": {} } },
+            "then": { "properties": { "token": { "format": "password" } } }
+        });
+        assert_eq!(
+            secret_places(&nested),
+            places(&["/*", "/elsewhere", "/key", "/pairs/*/1", "/token", "/tree/below", "/tree/leaf"])
+        );
+        let tree = json!({ "$defs": { "T": { "items": { "$ref": "#/$defs/T" } } }, "$ref": "#/$defs/T" });
+        assert_eq!(secret_places(&tree), places(&[]), "it holds itself, and no secret");
         let deep = (0..100).fold(json!({ "writeOnly": true }), |inside, _| json!({ "items": inside }));
         assert_eq!(secret_places(&deep), places(&[""]));
     }
@@ -283,9 +394,50 @@ mod tests {
     }
 
     #[test]
+    fn a_redacted_recording_keeps_the_remarks_and_no_digest_that_could_be_tried_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = SqliteLedger::new(Some(folder.path()), Options { fsync: false, keep: LedgerKeep::default() });
+        let start = Start {
+            engine: EngineId { component: [1; 32], wasmtime: "1".to_owned() },
+            source: "1".to_owned(),
+            begun_ms: 5,
+            seed: [2; 32],
+            limits: Limits::default(),
+            servers: Vec::new(),
+        };
+        let max = ByteSize::mib(1);
+        let recorded = |arguments: &str| {
+            let mut writer = Writer::new(&start, max);
+            writer.clock_entry(Clock::Wall, 5, 1);
+            writer.call(0, "fs", "read", arguments, 7);
+            writer.clock_entry(Clock::Wall, 5, 2);
+            let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
+            let bytes = writer.end(End { cause: Cause::Script, fuel: 9, digests }).expect("there is room");
+            let remarks = Remarks { logs: Vec::new(), hint: Some("a hint".to_owned()) };
+            remarks.behind(bytes, max).expect("there is room")
+        };
+        let of_call = |_: &ToolPath| Places { arguments: places(&["/pin"]), ..Places::default() };
+        let redacted = |arguments: &str| without(&recorded(arguments), max, &ledger, &of_call).expect("it can be");
+        assert_eq!(redacted(r#"{"path":"a"}"#), None);
+        let redacted = redacted(r#"{"pin":1234}"#).expect("it is changed");
+        let read = Recording::read(redacted).expect("a recording");
+        assert_eq!(read.remarks().and_then(|remarks| remarks.hint).as_deref(), Some("a hint"));
+        let end = read.end().expect("an end");
+        assert_eq!((end.cause, end.fuel), (Cause::Script, 9));
+        assert!(end.digests.result != [3; 32] && end.digests.result != end.digests.logs);
+        let entries = read.entries().map(|entry| match entry {
+            Entry::Clock { count, .. } => format!("clock {count}"),
+            Entry::Call { arguments, .. } => arguments.get(..17).unwrap_or_default().to_owned(),
+            other => format!("{other:?}").chars().take(3).collect(),
+        });
+        assert_eq!(entries.collect::<Vec<_>>(), ["clock 1", r#"{"pin":"[redacted"#, "clock 2", "End"]);
+    }
+
+    #[test]
     fn a_result_repeats_nothing_that_was_taken_out() {
         let result = json!({
             "structuredContent": { "body": "secret", "id": 1 },
+            "_meta": { "server/echo": "secret" },
             "content": [
                 { "type": "text", "text": "{\"body\":\"secret\",\"id\":1}" },
                 { "type": "text", "text": "the body is secret" },

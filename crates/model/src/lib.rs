@@ -47,7 +47,7 @@ pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Recorded, Usage};
 pub use path::{PathFault, ToolPath};
 pub use redact::{MASK, Redactor};
 pub use run_event::{RunEvent, RunStep};
-pub use run_id::{RunId, RunIdFault};
+pub use run_id::{RunId, RunIdFault, RunIdStart};
 pub use runs::RunsPatch;
 pub use server::{
     Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, Sharing, StdioCommand, Transport,

@@ -62,6 +62,42 @@ impl FromStr for RunId {
     }
 }
 
+/// The beginning of the name of a run, or all of it, as a person types it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunIdStart {
+    digits: usize,
+    first: RunId,
+    last: RunId,
+}
+
+impl RunIdStart {
+    /// The run, where the name is whole.
+    pub fn whole(&self) -> Option<RunId> {
+        (self.digits == LENGTH).then_some(self.first)
+    }
+
+    /// The first and the last of the names that begin so.
+    pub fn bounds(&self) -> (RunId, RunId) {
+        (self.first, self.last)
+    }
+}
+
+impl FromStr for RunIdStart {
+    type Err = RunIdFault;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.strip_prefix("r_").filter(|digits| (1..=LENGTH).contains(&digits.len())).ok_or(RunIdFault)?;
+        let whole = |fill: &str| format!("r_{digits}{}", fill.repeat(LENGTH - digits.len())).parse();
+        Ok(Self { digits: digits.len(), first: whole("0")?, last: whole("z")? })
+    }
+}
+
+impl fmt::Display for RunIdStart {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:.*}", self.digits + 2, self.first.to_string())
+    }
+}
+
 impl Serialize for RunId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -78,6 +114,24 @@ impl<'de> Deserialize<'de> for RunId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_beginning_of_a_name_stands_for_all_that_begin_so() {
+        let whole = RunId::from_bits(0xdead_beef_0123_4567);
+        let name = whole.to_string();
+        for length in 3..=name.len() {
+            let start: RunIdStart = name[..length].parse().expect("a beginning");
+            let (first, last) = start.bounds();
+            assert!(first <= whole && whole <= last, "{start}");
+            // As the numbers of a database, which have a sign, they are in order too.
+            assert!(first.bits().cast_signed() <= last.bits().cast_signed(), "{start}");
+            assert_eq!(start.to_string(), name[..length]);
+            assert_eq!(start.whole(), (length == name.len()).then_some(whole));
+        }
+        for text in ["", "r_", "r", "dead", "r_g", "r_u", "r_0\0", "r_\u{e9}", "r_00000000000000"] {
+            assert_eq!(text.parse::<RunIdStart>(), Err(RunIdFault), "{text}");
+        }
+    }
 
     #[test]
     fn a_name_is_read_back_and_nothing_else_is_one() {

@@ -1,7 +1,12 @@
 //! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
 
+use std::sync::OnceLock;
+
+use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, RunError};
+
 use crate::{
-    Entry, ReadError, Recording,
+    Cause, Digests, End, EngineId, Entry, ReadError, Recording, Start, Writer,
+    fixture::{Fixture, Match},
     format::{HEADER, MAGIC, TRAILER, VERSION, digest},
 };
 
@@ -36,6 +41,57 @@ pub fn recording(data: &[u8]) {
     }
 }
 
+/// What lies in somebody's repository as a fixture: a text as it is, and as what a run took in between a head and an end that fit.
+pub fn fixtures(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    fixture(text);
+    let (head, end) = frame();
+    fixture(&format!("{head}{text}\n{end}"));
+}
+
+/// What is read is within its bounds, and the same when it is written and read again.
+fn fixture(text: &str) {
+    const MAX: ByteSize = ByteSize::kib(64);
+    let Ok(read) = Fixture::read(text, MAX) else { return };
+    assert!(read.recording.bytes().len() as u64 <= MAX.as_u64());
+    let written = read.to_text();
+    // Space and names are all that is added.
+    assert!(written.len() < 64 * 1024 + 100 * text.len(), "{} bytes of {}", written.len(), text.len());
+    let again = Fixture::read(&written, MAX).expect("what was written is a fixture");
+    assert_eq!(again.recording.bytes(), read.recording.bytes());
+    assert_eq!((again.matching, &again.script, &again.expected), (read.matching, &read.script, &read.expected));
+    assert_eq!(again.to_text(), written);
+    // Whatever it expects, it can be held against what a run ended in.
+    let outcome = Outcome::refused(RunError::new(ErrorKind::Internal, "another end"));
+    if let Some(difference) = read.difference(&outcome) {
+        assert!(difference.to_string().len() < 10_000 + text.len(), "{difference}");
+    }
+}
+
+/// All of a fixture that stands before what the run took in, and its end with what follows.
+fn frame() -> &'static (String, String) {
+    static FRAME: OnceLock<(String, String)> = OnceLock::new();
+    FRAME.get_or_init(|| {
+        let start = Start {
+            engine: EngineId { component: [1; 32], wasmtime: "1".to_owned() },
+            source: "1".to_owned(),
+            begun_ms: 0,
+            seed: [2; 32],
+            limits: Limits::default(),
+            servers: Vec::new(),
+        };
+        let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
+        let end = End { cause: Cause::Script, fuel: 1, digests };
+        let bytes = Writer::new(&start, ByteSize::kib(64)).end(end).expect("there is room");
+        let recording = Recording::read(bytes).expect("it was written here");
+        let outcome = Outcome::refused(RunError::new(ErrorKind::Internal, "its end"));
+        let text = Fixture::new(Match::Loose, recording, &outcome).to_text();
+        let (head, end) = text.split_once("\"end\"").expect("it has an end");
+        let head = head.trim_end().strip_suffix('{').expect("an object begins there");
+        (head.to_owned(), format!("{{\"end\"{end}"))
+    })
+}
+
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
@@ -47,5 +103,10 @@ mod tests {
     #[test]
     fn what_was_fuzzed_of_recordings_holds_still() {
         replay::replay("recording", recording);
+    }
+
+    #[test]
+    fn what_was_fuzzed_of_fixtures_holds_still() {
+        replay::replay("fixtures", fixtures);
     }
 }

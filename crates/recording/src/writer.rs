@@ -164,7 +164,7 @@ impl Writer {
     }
 
     /// Writes a reading where it stands in another recording.
-    pub(crate) fn clock_entry(&mut self, clock: Clock, milliseconds: u64, count: u64) {
+    pub fn clock_entry(&mut self, clock: Clock, milliseconds: u64, count: u64) {
         let is_monotonic = clock == Clock::Monotonic;
         self.push(0, |out| out.array(4)?.u8(kind::CLOCK)?.bool(is_monotonic)?.u64(milliseconds)?.u64(count)?.ok());
     }

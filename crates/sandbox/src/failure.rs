@@ -190,7 +190,13 @@ pub(crate) fn trapped(
         Some(Trap::MemoryOutOfBounds) => stack_overflow(),
         _ => {
             let said = stderr_text(store.data());
-            tracing::error!(error = format!("{error:#}"), stderr = said, "the interpreter failed");
+            let error = format!("{error:#}");
+            if store.data().stand_in.is_some() {
+                // A replay that differs from its recording ends like this, and says itself where.
+                tracing::debug!(error, stderr = said, "the replay was stopped, or the interpreter failed");
+            } else {
+                tracing::error!(error, stderr = said, "the interpreter failed");
+            }
             // The line before the message names a place in belljar's own build, which is nobody's business.
             let is_message = |line: &&str| !line.trim().is_empty() && !line.contains("panicked at");
             let said = said.lines().find(is_message).map(|line| format!(": {line}")).unwrap_or_default();

@@ -42,6 +42,11 @@ impl RecordingFile {
         Ok(Self { path: path.to_owned(), name: name.into(), folder })
     }
 
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Writes the recording, for its owner alone, and says so.
     pub(super) fn write(&self, recorded: Option<&Recorded>) -> Result<(), Failure> {
         let path = self.path.display();

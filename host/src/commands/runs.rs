@@ -9,8 +9,11 @@ use std::{
 use belljar_ledger::{
     Filter, KeptCall, KeptRecording, KeptRun, Ledger as _, LedgerFault, Purge, SqliteLedger, WholeRun,
 };
-use belljar_model::{ErrorKind, LedgerSettings, RunError, RunId};
-use belljar_recording::{Answer, Entry, Recording};
+use belljar_model::{ByteSize, ErrorKind, LedgerSettings, LimitsPatch, RunError, RunId, RunIdStart};
+use belljar_recording::{
+    Answer, Entry, Recording,
+    fixture::{Fixture, Match},
+};
 use serde::Serialize;
 
 use super::recording::RecordingFile;
@@ -21,7 +24,7 @@ use crate::{
     failure::Failure,
     output, render,
     render::runs::{Crossing, Difference},
-    setup,
+    setup::{self, Setup},
 };
 
 pub(crate) async fn runs(arguments: RunsArguments) -> Result<ExitCode, Failure> {
@@ -40,14 +43,14 @@ fn ledger() -> SqliteLedger {
 }
 
 /// The run that a word names which names no file.
-pub(super) fn named(word: &Path) -> Option<RunId> {
+pub(super) fn named(word: &Path) -> Option<RunIdStart> {
     if word.exists() { None } else { word.to_str()?.parse().ok() }
 }
 
 /// The recording that the ledger has of a run.
-pub(super) async fn recording(run: RunId) -> Result<Vec<u8>, Failure> {
+pub(super) async fn recording(run: RunIdStart) -> Result<Vec<u8>, Failure> {
     let ledger = ledger();
-    found(&ledger, run).await?;
+    let (KeptRun { run, .. }, _) = found(&ledger, run).await?;
     let missing = |message: String, hint: &str| Failure::usage(message, hint);
     match ledger.recording(run).await.map_err(unreadable)? {
         Some(KeptRecording::Whole(bytes)) => Ok(bytes),
@@ -72,11 +75,12 @@ async fn list(arguments: RunsArguments) -> Result<ExitCode, Failure> {
         Some((server, tool)) => (server.to_owned(), Some(tool.to_owned())),
         None => (path, None),
     });
+    let is_all = tool.is_none() && effect.is_none() && !failed && since.is_none();
     let runs = ledger().runs(Filter { tool, effect, failed, since, limit }).await.map_err(unreadable)?;
     if json {
         output::print_json(&serde_json::json!({ "runs": runs }));
     } else {
-        render::runs::list(&runs);
+        render::runs::list(&runs, is_all);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -94,8 +98,8 @@ async fn show(arguments: &RunsShowArguments) -> Result<ExitCode, Failure> {
     }
     let ledger = ledger();
     let (run, calls) = found(&ledger, arguments.run).await?;
-    let kept = ledger.recording(arguments.run).await.map_err(unreadable)?;
-    let recording = read(arguments.run, kept.as_ref())?;
+    let kept = ledger.recording(run.run).await.map_err(unreadable)?;
+    let recording = read(run.run, kept.as_ref())?;
     let source = recording.as_ref().map(|recording| recording.start().source.as_str());
     let crossings: Vec<_> = recording.iter().flat_map(crossings).collect();
     if arguments.json {
@@ -132,7 +136,7 @@ async fn diff(arguments: &RunsDiffArguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         output::print_json(&serde_json::json!({ "equal": difference.is_none(), "difference": difference }));
     } else {
-        render::runs::difference((arguments.one, arguments.other), difference.as_ref());
+        render::runs::difference((one.0.run, other.0.run), difference.as_ref());
     }
     Ok(if difference.is_none() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -168,9 +172,21 @@ fn first_difference((one, calls): &WholeRun, (other, other_calls): &WholeRun) ->
 }
 
 async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
-    if let Some(path) = &arguments.output {
-        let file = RecordingFile::new(path)?;
-        file.write_bytes(&recording(arguments.run).await?)?;
+    let file = arguments.output.as_deref().map(RecordingFile::new).transpose()?;
+    if arguments.fixture {
+        let text = fixture(arguments).await?;
+        match &file {
+            Some(file) => file.write_fixture(&text)?,
+            None if std::io::stdout().is_terminal() => output::print(output::visible(text.trim_end())),
+            None => output::print(text.trim_end()),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(file) = &file {
+        let bytes = recording(arguments.run).await?;
+        file.write_bytes(&bytes)?;
+        let size = ByteSize::b(bytes.len() as u64).display().iec();
+        output::note(format_args!("written, {size}: belljar replay {}", file.path().display()));
         return Ok(ExitCode::SUCCESS);
     }
     let mut stdout = std::io::stdout();
@@ -181,6 +197,19 @@ async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
     let written = stdout.write_all(&bytes).and_then(|()| stdout.flush());
     written.map_err(|error| Failure::internal(format!("the recording could not be written: {error}")))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The fixture of a run. A recording has digests of what the run ended in, so it is run again, without its tools.
+async fn fixture(arguments: &RunsExportArguments) -> Result<String, Failure> {
+    let recording = Recording::read(recording(arguments.run).await?)
+        .map_err(|error| Failure::internal(format!("the recording of {} cannot be read: {error}", arguments.run)))?;
+    let gateway = Setup::of(setup::read(&arguments.config)?).gateway(&LimitsPatch::default()).await?;
+    let (matching, outcome) = match arguments.loose {
+        true => (Match::Loose, gateway.rehearse(&recording.start().source, &recording).await),
+        false => (Match::Exact, gateway.replay(&recording).await),
+    };
+    let outcome = outcome.map_err(super::replay::failed)?;
+    Ok(Fixture::new(matching, recording, &outcome).to_text())
 }
 
 async fn purge(arguments: RunsPurgeArguments) -> Result<ExitCode, Failure> {
@@ -202,9 +231,19 @@ async fn purge(arguments: RunsPurgeArguments) -> Result<ExitCode, Failure> {
 }
 
 /// A run that is to be there.
-async fn found(ledger: &SqliteLedger, run: RunId) -> Result<WholeRun, Failure> {
-    ledger.run(run).await.map_err(unreadable)?.ok_or_else(|| {
-        RunError::new(ErrorKind::Exception, format!("the ledger has no run {run}"))
+async fn found(ledger: &SqliteLedger, name: RunIdStart) -> Result<WholeRun, Failure> {
+    let (first, last) = name.bounds();
+    let run = match (name.whole(), ledger.between(first, last).await.map_err(unreadable)?.as_slice()) {
+        (Some(run), _) => ledger.run(run).await.map_err(unreadable)?,
+        (None, [run]) => ledger.run(*run).await.map_err(unreadable)?,
+        (None, []) => None,
+        (None, _) => {
+            let message = format!("{name} is the beginning of more than one run's name");
+            return Err(Failure::usage(message, "give more of it; `belljar runs` lists them"));
+        }
+    };
+    run.ok_or_else(|| {
+        RunError::new(ErrorKind::Exception, format!("the ledger has no run {name}"))
             .with_hint("`belljar runs` lists those that it has; [ledger] keep says how long")
             .into()
     })

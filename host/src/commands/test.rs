@@ -28,6 +28,8 @@ use crate::{
 
 /// What a test's file ends with, where a folder is searched for tests.
 const ENDINGS: [&str; 2] = [".belljar", ".belljar.jsonl"];
+/// What a script ends with that a fixture names.
+const SCRIPTS: [&str; 8] = ["cjs", "cts", "js", "jsx", "mjs", "mts", "ts", "tsx"];
 /// Tests of one command.
 const MAX_TESTS: usize = 10_000;
 /// Folders within each other.
@@ -167,7 +169,7 @@ async fn run(gateway: &Gateway, file: &Path, max_source: u64) -> Result<(), Fail
         (Match::Exact, Some(_)) => return Err(broken(&"a fixture with a script of its own must be loose")),
         (Match::Loose, None) => gateway.rehearse(&fixture.recording.start().source, &fixture.recording).await,
         (Match::Loose, Some(script)) => {
-            let script = file.parent().unwrap_or(Path::new("")).join(script);
+            let script = script_of(file, script).map_err(Failed::Broken)?;
             let script = source::read(Some(&script), "the script of a test", max_source).map_err(Failed::Broken)?;
             gateway.rehearse(&script, &fixture.recording).await
         }
@@ -177,6 +179,21 @@ async fn run(gateway: &Gateway, file: &Path, max_source: u64) -> Result<(), Fail
         None => Ok(()),
         Some(difference) => Err(Failed::Differs(difference.to_string())),
     }
+}
+
+/// The script that a fixture names. What is shown of a script that fails is not to be some other file of whoever tests a stranger's
+/// repository, by whichever way it is named.
+fn script_of(fixture: &Path, named: &str) -> Result<PathBuf, Failure> {
+    let path = fixture.parent().unwrap_or(Path::new("")).join(named);
+    let path = path.canonicalize().map_err(|error| {
+        let message = format!("the script {} cannot be read: {error}", path.display());
+        Failure::usage(message, "the fixture names it, by the way from its own folder")
+    })?;
+    if path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| SCRIPTS.contains(&ending)) {
+        return Ok(path);
+    }
+    let message = format!("{} is not a script by its name", path.display());
+    Err(Failure::usage(message, format!("a fixture's script ends with one of .{}", SCRIPTS.join(", ."))))
 }
 
 fn failed(error: ReplayError, fixture: Option<&Fixture>) -> Failed {

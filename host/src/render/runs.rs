@@ -11,9 +11,10 @@ use crate::output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible, visible_li
 const HEADINGS: [&str; 7] = ["RUN", "STATE", "BEGAN", "TOOK", "CALLS", "BY", "ERROR"];
 const STATE: usize = 1;
 
-pub(crate) fn list(runs: &[KeptRun]) {
+/// `is_all` says that no run was left out.
+pub(crate) fn list(runs: &[KeptRun], is_all: bool) {
     if runs.is_empty() {
-        output::remark("the ledger has no such runs");
+        output::remark(if is_all { "the ledger has no runs" } else { "the ledger has no such runs" });
         return;
     }
     let rows: Vec<_> = runs.iter().map(cells).collect();
@@ -183,10 +184,15 @@ fn style(state: RunState) -> anstyle::Style {
     }
 }
 
-/// Whole seconds: more of it is of no use.
+/// Two units of time at most: more of it is of no use.
 fn ago(at: SystemTime) -> String {
-    let ago = at.elapsed().unwrap_or_default();
-    format!("{} ago", humantime::format_duration(Duration::from_secs(ago.as_secs())))
+    let seconds = at.elapsed().unwrap_or_default().as_secs();
+    let unit = match seconds {
+        0..3600 => 1,
+        3600..86_400 => 60,
+        _ => 3600,
+    };
+    format!("{} ago", humantime::format_duration(Duration::from_secs(seconds / unit * unit)))
 }
 
 fn milliseconds(took: Duration) -> String {

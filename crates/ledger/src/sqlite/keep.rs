@@ -48,7 +48,7 @@ fn vacuum(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Forgets runs because somebody asks for it: what was there is overwritten in the file. How many they were.
+/// Forgets runs because somebody asks for it: nothing of what was there is left in the file. How many they were.
 pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Result<u64> {
     connection.pragma_update(None, "secure_delete", true)?;
     let forgotten = match what {
@@ -63,8 +63,20 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
     vacuum(connection)?;
     connection.pragma_update(None, "secure_delete", false)?;
     // What was there is in the log beside the file until that is begun anew.
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    begin_the_log_anew(connection)?;
+    if forgotten > 0
+        && let Err(error) = connection.execute_batch("VACUUM").and_then(|()| begin_the_log_anew(connection))
+    {
+        // SQLite moves rows from page to page, and what it leaves behind of them is overwritten only where the file is written anew.
+        tracing::warn!(
+            "parts of what was forgotten may be left in the ledger's file, which could not be written anew: {error}"
+        );
+    }
     Ok(forgotten)
+}
+
+fn begin_the_log_anew(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
 fn forget_all(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<u64> {

@@ -495,6 +495,32 @@ async fn what_is_too_old_or_too_much_is_forgotten_the_oldest_first() {
 }
 
 #[tokio::test]
+async fn what_is_purged_is_gone_though_rows_had_moved_from_page_to_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger = ledger(folder.path());
+    // Names at random, and rows that are a part of a page: each insertion moves others.
+    let name = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let value = |number: u64| format!("the value of run {number:04}.");
+    for number in 0..300 {
+        let recording = Some(KeptRecording::Whole(value(number).repeat(1 + number as usize % 60).into_bytes()));
+        let run = RunEnd { start: start(name(number)), recording, ..empty() };
+        ledger.commit(Entry::End(Box::new(run))).await.expect("kept");
+    }
+    let purged: Vec<u64> = (0..300).filter(|number| number % 7 == 3).collect();
+    let named = purged.iter().map(|number| RunId::from_bits(name(*number))).collect();
+    assert_eq!(ledger.purge(Purge::Runs(named)).await.expect("purged"), purged.len() as u64);
+    let files = ["ledger.db", "ledger.db-wal"].map(|name| fs::read(folder.path().join(name)).unwrap_or_default());
+    let holds = |number: u64| {
+        let value = value(number).into_bytes();
+        files.iter().any(|file| file.windows(value.len()).any(|part| part == value))
+    };
+    for number in (0..300).step_by(3) {
+        assert_eq!(holds(number), !purged.contains(&number), "{number}");
+    }
+    is_sound(folder.path());
+}
+
+#[tokio::test]
 async fn what_is_purged_is_gone_from_the_files() {
     const VALUE: &[u8] = b"a value that is to be forgotten";
     let folder = tempfile::tempdir().expect("a folder");
