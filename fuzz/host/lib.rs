@@ -22,6 +22,8 @@ mod arguments;
 mod calls;
 #[path = "../../crates/engine/src/client/mod.rs"]
 mod client;
+#[path = "../../crates/sandbox/src/divergence.rs"]
+mod divergence;
 #[path = "../../crates/sandbox/src/frame.rs"]
 mod frame;
 #[path = "../../crates/sandbox/src/fuzzing.rs"]
@@ -52,6 +54,8 @@ mod host {
     pub(crate) use crate::calls::{arguments_fault, bounded, panicked, record, unanswered};
 }
 
+pub use belljar_recording::Recording;
+pub use divergence::{Divergence, ReplayError};
 pub use options::SandboxOptions;
 pub use program::Program;
 pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};

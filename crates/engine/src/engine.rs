@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{ErrorKind, Limits, Outcome, RunError};
+use belljar_model::{Limits, Outcome};
 use belljar_sandbox::{Program, Recording, ReplayError, Sandbox, Tools};
 
 /// What runs scripts. Cheap to clone: all clones are one engine.
@@ -38,7 +38,7 @@ impl Engine {
     /// Repeats a recorded run within the limits of whoever wants it repeated.
     ///
     /// # Errors
-    /// [`ReplayError`]: the first difference, or why nothing was replayed. An engine in a process of its own does not replay.
+    /// [`ReplayError`]: the first difference, or why nothing was replayed.
     ///
     /// # Cancellation
     /// Dropping the future ends the replay.
@@ -46,7 +46,7 @@ impl Engine {
         match self {
             Self::Here(sandbox) => sandbox.replay(recording, ceiling).await,
             #[cfg(unix)]
-            Self::Apart(_) => Err(not_in_a_process()),
+            Self::Apart(process) => process.replay(recording, ceiling).await,
         }
     }
 
@@ -66,16 +66,9 @@ impl Engine {
         match self {
             Self::Here(sandbox) => sandbox.rehearse(source, recording, ceiling).await,
             #[cfg(unix)]
-            Self::Apart(_) => Err(not_in_a_process()),
+            Self::Apart(process) => process.rehearse(source, recording, ceiling).await,
         }
     }
-}
-
-/// Recordings are not handed to an engine in a process of its own.
-#[cfg(unix)]
-fn not_in_a_process() -> ReplayError {
-    let error = RunError::new(ErrorKind::Config, "a process of its own does not replay recordings");
-    ReplayError::Run(error.with_hint("replay with a configuration without [runs] process = true"))
 }
 
 impl From<Arc<Sandbox>> for Engine {

@@ -6,12 +6,12 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
-use belljar_model::{ByteSize, CallRecord, JsonBounds, JsonText, Limits};
+use belljar_model::{ByteSize, CallRecord, ErrorKind, JsonBounds, JsonText, Limits, Outcome, RunError};
 use cap_std::fs::Dir;
 use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{
-    AnswerRoom, CallFault, GrantedTool, Tools,
+    AnswerRoom, CallFault, Divergence, GrantedTool, Recording, ReplayError, Tools, divergence,
     holdings::{Held, Holdings, Place},
     host,
     overflow::{Overflow, Written},
@@ -209,6 +209,32 @@ impl AnswerInFile {
             .with_hint("the call has taken effect; await calls in smaller groups, so that no answer has to wait")
         })
     }
+}
+
+/// The limits within which the outcome of a replay is, which whoever hands a recording on to another process checks before.
+///
+/// # Errors
+/// [`ReplayError`], if it is not to be replayed within `ceiling`.
+pub fn replay_limits(recording: &Recording, ceiling: &Limits) -> Result<Limits, ReplayError> {
+    divergence::limits(recording, ceiling)
+}
+
+/// The outcome of a replay in another process, which is held against the recording here: no process is believed that a run was repeated.
+///
+/// # Errors
+/// [`ReplayError::Run`], if it is another outcome.
+pub fn replayed(recording: &Recording, outcome: Outcome) -> Result<Outcome, ReplayError> {
+    let recorded = recording.end().map(|end| end.digests);
+    if recorded.is_none_or(|recorded| divergence::other_part(&outcome, &recorded).is_some()) {
+        let text = "the process that ran the script says that it repeated the run, and gives another outcome";
+        return Err(ReplayError::Run(RunError::new(ErrorKind::Internal, text)));
+    }
+    Ok(divergence::with_remarks(recording, outcome))
+}
+
+/// A difference that another process found.
+pub fn diverged(recording: &Recording, text: String, outcome: Option<Outcome>) -> ReplayError {
+    ReplayError::Diverged(Divergence::found(text, outcome).with_remarks(recording))
 }
 
 /// The length of an answer: of its text, or of what is said of a fault.

@@ -35,6 +35,7 @@
 
 mod admission;
 pub mod apart;
+mod divergence;
 mod failure;
 mod frame;
 #[cfg(any(test, fuzzing))]
@@ -63,11 +64,11 @@ pub use belljar_image::{CodeOrigin, Image};
 pub use belljar_image::{EMBEDDED_DIGESTS, EmbeddedDigests};
 pub use belljar_model::{ByteSize, Effect, Limits, Outcome, Recorded, RunError, ToolPath};
 pub use belljar_recording::Recording;
+pub use divergence::{Divergence, ReplayError};
 pub use failure::value_too_large;
 pub use options::SandboxOptions;
 pub use pool::open_page_map;
 pub use program::Program;
-pub use replay::{Divergence, ReplayError};
 pub use sandbox::{Sandbox, SandboxError};
 pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

@@ -3,63 +3,18 @@
 //! Each kind of question has its place in the recording, from where its next answer is looked for. A question that the
 //! recording does not have next, or has with other arguments, is a divergence: it ends the replay before anything else happens.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
-use belljar_model::{
-    CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitFault, LimitHit, Outcome, RunError, ToolPath,
+use belljar_model::{CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitHit, Outcome, RunError, ToolPath};
+use belljar_recording::{Answer, Cause, Clock, End, Entry, Kept, Listing, Question, Recording};
+
+use crate::{
+    CallFault, Directory, Divergence, GrantedTool, ReplayError, divergence::other_part, failure, run::Ended,
+    stand_in::StandIn,
 };
-use belljar_recording::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Question, Recording, Remarks};
-
-use crate::{CallFault, Directory, GrantedTool, failure, run::Ended, stand_in::StandIn};
 
 /// Characters of arguments that a message shows.
 const SHOWN: usize = 200;
-/// Tools that all the directories of a recording may have together. Each takes more memory here than in the recording.
-const MAX_PROPERTIES: u64 = 100_000;
-
-/// Why a replay has no outcome.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReplayError {
-    /// It did not begin, or belljar failed.
-    #[error("{0}")]
-    Run(RunError),
-    /// The run was recorded with a limit that is above what is allowed here.
-    #[error("the run was recorded with another limit: {0}; raise limits.{name}", name = .0.name)]
-    Limits(#[from] LimitFault),
-    /// It takes longer here than is allowed.
-    #[error("the replay met the limit '{name}' of {max} {unit}: raise limits.{name}", name = .0.name, max = .0.max, unit = .0.unit)]
-    Time(LimitHit),
-    /// It does something else than the recording has.
-    #[error("the replay is not what was recorded: {0}")]
-    Diverged(Divergence),
-}
-
-/// The first difference between a replay and its recording.
-#[derive(Debug, Clone)]
-pub struct Divergence {
-    text: String,
-    outcome: Option<Box<Outcome>>,
-}
-
-impl Divergence {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), outcome: None }
-    }
-
-    /// How the replay ended, where it made the recorded calls and ended in something else. The recording has no more than the digests of
-    /// an outcome; whoever has the outcome itself can say more.
-    pub fn outcome(&self) -> Option<&Outcome> {
-        self.outcome.as_deref()
-    }
-}
-
-impl fmt::Display for Divergence {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.text)
-    }
-}
-
 /// The recording had nothing more for the guest: it was ended from outside at this point, or the replay has diverged.
 pub(crate) struct Stop;
 
@@ -293,35 +248,8 @@ impl Replay {
     }
 }
 
-/// Whether a recording has no more than its own limits let a run take in, so that those of whoever replays it bound it too.
-pub(crate) fn within_its_limits(recording: &Recording) -> Result<(), ReplayError> {
-    let limits = &recording.start().limits;
-    let (mut calls, mut largest, mut properties) = (0_u64, 0, 0_u64);
-    for entry in recording.entries() {
-        match entry {
-            Entry::Call { .. } => calls += 1,
-            Entry::Answer { answer: Answer::Result(text), .. } => largest = text.len().max(largest),
-            Entry::Directory { listing: Ok(listing), .. } => properties = properties.saturating_add(listing.count()),
-            _ => {}
-        }
-    }
-    let bounds = [
-        (recording.start().source.len() as u64, limits.max_source.as_u64(), "bytes of source"),
-        (calls, limits.max_calls, "calls"),
-        (largest as u64, limits.max_result.as_u64(), "bytes in an answer"),
-        (properties, MAX_PROPERTIES, "tools in its directories"),
-    ];
-    match bounds.into_iter().find(|(found, max, _)| found > max) {
-        None => Ok(()),
-        Some((found, max, what)) => {
-            let text = format!("the recording has {found} {what}, and no run that it can be of has more than {max}");
-            Err(ReplayError::Diverged(Divergence::new(text)))
-        }
-    }
-}
-
-/// The outcome of a replay, if it is the one that was recorded.
-pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool, remarks: &Remarks) -> Result<Outcome, ReplayError> {
+/// The outcome of a replay, if it is the one that was recorded: as the script had ended, without remarks.
+pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Outcome, ReplayError> {
     let Ended { mut outcome, overdue, stand_in } = ended;
     let diverged = |divergence| Err(ReplayError::Diverged(divergence));
     let Some(StandIn::Replay(mut replay)) = stand_in else {
@@ -354,23 +282,15 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool, remarks: &Re
     if let Some(divergence) = replay.not_taken().filter(|_| is_exact) {
         return diverged(divergence);
     }
-    let digests = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);
-    let parts = [
-        ("result", digests.result == end.digests.result),
-        ("logs", digests.logs == end.digests.logs),
-        ("calls", digests.calls == end.digests.calls),
-    ];
-    if let Some((part, _)) = parts.into_iter().find(|(_, is_equal)| !is_equal) {
+    if let Some(part) = other_part(&outcome, &end.digests) {
         let is_or_are = if part == "result" { "is" } else { "are" };
-        let divergence = Divergence::new(format!("the {part} of the run {is_or_are} not what was recorded"));
-        remarks.add_to(&mut outcome);
-        return diverged(Divergence { outcome: Some(Box::new(outcome)), ..divergence });
+        let divergence = format!("the {part} of the run {is_or_are} not what was recorded");
+        return diverged(Divergence::found(divergence, Some(outcome)));
     }
     let fuel = outcome.usage.fuel.unwrap_or_default();
     if is_exact && fuel != end.fuel {
         return diverged(Divergence::new(format!("the recorded run used {} fuel, the replay {fuel}", end.fuel)));
     }
-    remarks.add_to(&mut outcome);
     Ok(outcome)
 }
 

@@ -3,7 +3,7 @@
 use std::{pin::pin, sync::Arc, time::SystemTime};
 
 use belljar_image::{CodeOrigin, Image, ImageError};
-use belljar_model::{ByteSize, LimitHit, Limits, LimitsPatch, Outcome};
+use belljar_model::{ByteSize, LimitHit, Limits, Outcome};
 use belljar_recording::{Cause, EngineId, Recording, Server, Start, Writer};
 use cap_std::fs::Dir;
 use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
@@ -13,7 +13,7 @@ use wasmtime::{Engine, component::Linker};
 use crate::{
     Divergence, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools,
     admission::Admission,
-    failure,
+    divergence, failure,
     host::{self, RunState, Tape, glass},
     overflow::Overflow,
     pool,
@@ -178,6 +178,22 @@ impl Sandbox {
     /// # Cancellation
     /// Dropping the future ends the replay.
     pub async fn replay(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
+        match self.replay_script(recording, ceiling).await {
+            Ok(outcome) => Ok(divergence::with_remarks(recording, outcome)),
+            Err(ReplayError::Diverged(found)) => Err(ReplayError::Diverged(found.with_remarks(recording))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same, up to the end of the script: without what was added to the outcome of the run after that. It is for an engine in another
+    /// process, whose other side holds the outcome against the recording ([`apart::replayed`](crate::apart::replayed)).
+    ///
+    /// # Errors
+    /// As [`Sandbox::replay`].
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the replay.
+    pub async fn replay_script(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
         let start = recording.start();
         let end = recording.end().ok_or_else(|| ReplayError::Diverged(Divergence::new("the recording has no end")))?;
         // A run that was ended from outside comes to its end again by the fuel that it had used by then. It cannot have used more than it had.
@@ -185,8 +201,7 @@ impl Sandbox {
         let is_exact = start.engine == self.id;
         let replay = || StandIn::Replay(Replay::new(recording.clone(), is_exact));
         let ended = self.stood_in(recording, &start.source, fuel, ceiling, replay).await?;
-        let remarks = recording.remarks().unwrap_or_default();
-        replay::compared(ended, &end, is_exact, &remarks)
+        replay::compared(ended, &end, is_exact)
     }
 
     /// Runs another script against the answers of a recorded run: a call is answered where its tool and its arguments are those of a
@@ -223,11 +238,7 @@ impl Sandbox {
         stand_in: impl FnOnce() -> StandIn,
     ) -> Result<Ended, ReplayError> {
         let start = recording.start();
-        let recorded =
-            LimitsPatch { timeout: None, compute: None, wait: None, call: None, ..LimitsPatch::from(&start.limits) };
-        recorded.within(ceiling)?;
-        replay::within_its_limits(recording)?;
-        let limits = Limits { fuel, ..start.limits.clone() };
+        let limits = Limits { fuel, ..divergence::limits(recording, ceiling)? };
         let _slot = self.admission.admit("replay", reserved(&limits, None)).await.map_err(ReplayError::Run)?;
         let _running = self.ticker.running();
         let namespaces = start

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use belljar_engine::{Engine, EngineFault, ProcessEngine};
 use belljar_model::{ByteSize, Effect, ErrorKind, Limits, Outcome, Recorded};
+use belljar_recording::{Entry, Writer};
 use belljar_sandbox::{Program, Recording, SandboxOptions, ToolSet, Tools};
 use belljar_testkit::{is_gone_within, is_running};
 use belljar_worker::WorkerProgram;
@@ -123,6 +124,73 @@ pub(crate) async fn a_run_recorded_in_the_other_process_is_replayed_in_this_one(
         assert_eq!(replay.usage.fuel, run.usage.fuel, "{source}");
         assert_eq!((replay.result, replay.logs, replay.calls), (run.result, run.logs, run.calls), "{source}");
     }
+}
+
+/// A recording of a run in this process.
+async fn recorded(source: &str) -> (Outcome, Recording) {
+    let program = Program::new(source).with_recording(ByteSize::mib(1));
+    let mut run = support::sandbox().run(program, &Limits::default(), Arc::new(tools())).await;
+    let Some(Recorded::Whole(bytes)) = run.recording.take() else { panic!("{source}\n{run:#?}") };
+    (run, Recording::read(bytes).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(crate) async fn a_recorded_run_is_repeated_in_the_other_process_and_what_differs_is_named() {
+    let apart = engine().await;
+    let pid = apart.pid();
+    for source in SCRIPTS {
+        let (run, recording) = recorded(source).await;
+        let replay = apart.replay(&recording, &Limits::default()).await;
+        let replay = replay.unwrap_or_else(|error| panic!("{source}\n{error}"));
+        assert_eq!((replay.usage.fuel, &replay.order), (run.usage.fuel, &run.order), "{source}");
+        assert_eq!((replay.result, replay.logs, replay.calls), (run.result, run.logs, run.calls), "{source}");
+    }
+
+    // Whatever is said of a recording here is said there.
+    let (_, recording) = recorded("console.log('a'); return (await box.echo({ n: 1 })).n").await;
+    let mut other = recording.start().clone();
+    other.source = other.source.replace("n: 1", "n: 2");
+    other.engine.component = [0; 32];
+    let mut writer = Writer::new(&other, ByteSize::mib(1));
+    for entry in recording.entries() {
+        match entry {
+            Entry::Directory { namespace, listing } => {
+                writer
+                    .directory(namespace, listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter()));
+            }
+            Entry::Call { number, server, tool, arguments, fuel } => {
+                writer.call(number, server, tool, arguments, fuel);
+            }
+            Entry::Answer { number, answer, kept } => writer.answer(number, answer, kept),
+            _ => {}
+        }
+    }
+    let other = Recording::read(writer.end(recording.end().unwrap()).unwrap()).unwrap();
+    let (_, endless) = recorded("const end = Date.now() + 600; while (Date.now() < end); return 1").await;
+    let short = Limits { compute: Duration::from_millis(50), ..Limits::default() };
+    let small = Limits { memory: ByteSize::mib(8), ..Limits::default() };
+    for (recording, ceiling, why) in [
+        (
+            &other,
+            &Limits::default(),
+            r#"the recording has call 0, box.echo {"n":1}, the replay call 0, box.echo {"n":2}"#,
+        ),
+        (&endless, &short, "the replay met the limit 'compute'"),
+        (&recording, &small, "limit 'memory'"),
+    ] {
+        let there = apart.replay(recording, ceiling).await.unwrap_err().to_string();
+        assert!(there.contains(why), "{there}");
+        let here = support::sandbox().replay(recording, ceiling).await.unwrap_err().to_string();
+        // How long it took is in the one that is of time.
+        assert!(there == here || why.contains("compute"), "{there}\n{here}");
+    }
+
+    let source = "const { n } = await box.echo({ n: 1 }); await box.echo({ n: 2 }).catch(e => console.log(e.message)); return n + 1";
+    let there = apart.rehearse(source, &recording, &Limits::default()).await.unwrap();
+    let here = support::sandbox().rehearse(source, &recording, &Limits::default()).await.unwrap();
+    assert_eq!(value(&there), 2);
+    assert_eq!(timeless(there), timeless(here));
+    assert_eq!(apart.pid(), pid, "no recording ends the process");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -417,6 +485,13 @@ pub(crate) fn runs_of_every_command_are_in_the_confined_process_where_the_config
     let answer = terminal.belljar(&["run", "--config", config, "--json", "--code", code]);
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert_eq!(answer.json()["value"], true, "{answer:#?}");
+    // And what repeats them.
+    let code = "console.log(Math.random()); return await demo.list_projects({})";
+    let run = terminal.belljar(&["run", "--config", config, "--json", "--code", code, "--record", "run.belljar"]);
+    let replay = terminal.belljar(&["replay", "run.belljar", "--config", config, "--json"]);
+    for part in ["ok", "value", "logs", "calls"] {
+        assert_eq!(replay.json()[part], run.json()[part], "{part}: {replay:?}");
+    }
     let doctor = terminal.belljar(&["doctor", "--config", config]);
     assert!(doctor.stdout.contains("runs scripts in a confined process of their own"), "{doctor:#?}");
     assert!(doctor.stdout.contains("memory of scripts"), "{doctor:#?}");

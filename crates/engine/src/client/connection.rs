@@ -7,8 +7,11 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{ErrorKind, Limits, Outcome, Recorded, RunError};
-use belljar_sandbox::{Program, SandboxOptions, Tools, apart::Keeper};
+use belljar_model::{ErrorKind, Limits, Outcome, Recorded, RunError, Usage};
+use belljar_sandbox::{
+    Program, Recording, ReplayError, SandboxOptions, ToolSet, Tools,
+    apart::{self, Keeper},
+};
 use tokio::{
     io::{AsyncRead, BufReader},
     net::unix::pipe::{Receiver, Sender},
@@ -19,10 +22,17 @@ use tokio::{
 use super::{
     lost::{Lost, Violation},
     recording::Known,
-    run::Run,
+    run::{Run, Terms},
     runs::{Places, Runs},
 };
-use crate::protocol::{frame::Header, from_worker, outbox::Outbox, to_worker};
+use crate::protocol::{
+    Malformed,
+    frame::Header,
+    from_worker,
+    outbox::Outbox,
+    replayed::{Replayed, Verdict},
+    to_worker::{self, Replay},
+};
 
 /// What a process may take beyond the times that its runs have. It is the second to look at the clock, so it never decides while the
 /// first one works.
@@ -152,51 +162,21 @@ impl Connection {
         patience: Duration,
         cancelled: impl Future<Output = ()>,
     ) -> Option<Outcome> {
-        let place = match self.places.take() {
-            Ok(place) => place,
-            Err(busy) => return Some(Outcome::refused(busy)),
-        };
         let namespaces = tools.namespaces();
-        let patience = patience.saturating_add(GRACE).min(LONGEST);
-        let mut overdue = pin!(sleep(patience));
-        let mut cancelled = pin!(cancelled);
-        let room = tokio::select! {
-            biased;
-            room = self.outbox.room_for(program.source.len()) => room?,
-            () = &mut cancelled => {
-                return Some(Outcome::refused(RunError::new(ErrorKind::Cancelled, "the run was cancelled")));
-            }
-            // A process that works reads what it is sent at once.
-            () = &mut overdue => {
-                let lost = Lost::Overdue(GRACE);
-                self.condemn(lost.clone());
-                return Some(Outcome::refused(lost.error()));
-            }
+        let (limits_of_run, max_recording) = (limits.clone(), program.max_recording);
+        let terms = Terms {
+            limits: limits_of_run,
+            tools,
+            namespaces: namespaces.len(),
+            keeper,
+            max_recording,
+            is_replay: false,
         };
-        let outbox = self.outbox.clone();
-        let begin =
-            |number| Run::new(number, limits.clone(), tools, namespaces.len(), outbox, keeper, program.max_recording);
-        let (run, mut ended) = self.lock().begin(place, begin)?;
-        let _guard = Guard { connection: self.clone(), run: run.clone() };
-        self.outbox.send_in(room, to_worker::run(run.number(), program, limits, &namespaces), None);
-
-        // The time of the run begins where it can begin.
-        overdue.set(sleep(patience));
-        let mut is_cancelled = false;
-        let told = loop {
-            tokio::select! {
-                biased;
-                told = &mut ended => break told.unwrap_or_else(|_| Err(closed())),
-                () = &mut cancelled, if !is_cancelled => {
-                    is_cancelled = true;
-                    self.outbox.send(to_worker::cancel(run.number()));
-                    overdue.set(sleep(GRACE));
-                }
-                () = &mut overdue => {
-                    self.condemn(Lost::Overdue(GRACE));
-                    break ended.await.unwrap_or_else(|_| Err(closed()));
-                }
-            }
+        let frame = |number| to_worker::run(number, program, limits, &namespaces);
+        let carried = self.carry(terms, program.source.len(), frame, patience, cancelled).await?;
+        let Carried { run, told, guard: _guard } = match carried {
+            Ok(carried) => carried,
+            Err(refused) => return Some(Outcome::refused(refused)),
         };
         Some(match told {
             Ok(mut outcome) => {
@@ -232,6 +212,93 @@ impl Connection {
                 outcome
             }
         })
+    }
+
+    /// Repeats a recorded run in the process, or runs another script over its answers. `limits` are those of the recording, which are
+    /// within the ceiling. `None` where the process was lost before it could begin.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the replay in the process.
+    pub(crate) async fn replay(
+        self: &Arc<Self>,
+        replay: &Replay<'_>,
+        recording: &Recording,
+        limits: &Limits,
+        patience: Duration,
+    ) -> Option<Result<Outcome, ReplayError>> {
+        let terms = Terms {
+            limits: limits.clone(),
+            tools: Arc::new(ToolSet::new()),
+            namespaces: 0,
+            keeper: Keeper::new(limits.max_held, None),
+            max_recording: None,
+            is_replay: true,
+        };
+        let bytes = replay.recording.len() + replay.source.map_or(0, str::len);
+        let frame = |number| to_worker::replay(number, replay);
+        let carried = self.carry(terms, bytes, frame, patience, std::future::pending()).await?;
+        Some(match carried.map(|Carried { run, told, guard }| (run.replayed(), told, guard)) {
+            Ok((Some(replayed), Ok(outcome), _guard)) => taken(replayed, outcome, replay, recording),
+            Ok((None, Ok(_), _guard)) => Err(ReplayError::Run(closed().error())),
+            Ok((_, Err(lost), _guard)) => Err(ReplayError::Run(lost.error())),
+            Err(refused) => Err(ReplayError::Run(refused)),
+        })
+    }
+
+    /// Gives the process a run, in a frame with a text of so many bytes, and waits for its end. An error, where it was not given; `None`
+    /// where the process was lost before.
+    async fn carry(
+        self: &Arc<Self>,
+        terms: Terms,
+        bytes: usize,
+        frame: impl FnOnce(u64) -> Vec<u8>,
+        patience: Duration,
+        cancelled: impl Future<Output = ()>,
+    ) -> Option<Result<Carried, RunError>> {
+        let place = match self.places.take() {
+            Ok(place) => place,
+            Err(busy) => return Some(Err(busy)),
+        };
+        let patience = patience.saturating_add(GRACE).min(LONGEST);
+        let mut overdue = pin!(sleep(patience));
+        let mut cancelled = pin!(cancelled);
+        let room = tokio::select! {
+            biased;
+            room = self.outbox.room_for(bytes) => room?,
+            () = &mut cancelled => {
+                return Some(Err(RunError::new(ErrorKind::Cancelled, "the run was cancelled")));
+            }
+            // A process that works reads what it is sent at once.
+            () = &mut overdue => {
+                let lost = Lost::Overdue(GRACE);
+                self.condemn(lost.clone());
+                return Some(Err(lost.error()));
+            }
+        };
+        let outbox = self.outbox.clone();
+        let (run, mut ended) = self.lock().begin(place, |number| Run::new(number, terms, outbox))?;
+        let guard = Guard { connection: self.clone(), run: run.clone() };
+        self.outbox.send_in(room, frame(run.number()), None);
+
+        // The time of the run begins where it can begin.
+        overdue.set(sleep(patience));
+        let mut is_cancelled = false;
+        let told = loop {
+            tokio::select! {
+                biased;
+                told = &mut ended => break told.unwrap_or_else(|_| Err(closed())),
+                () = &mut cancelled, if !is_cancelled => {
+                    is_cancelled = true;
+                    self.outbox.send(to_worker::cancel(run.number()));
+                    overdue.set(sleep(GRACE));
+                }
+                () = &mut overdue => {
+                    self.condemn(Lost::Overdue(GRACE));
+                    break ended.await.unwrap_or_else(|_| Err(closed()));
+                }
+            }
+        };
+        Some(Ok(Carried { run, told, guard }))
     }
 
     /// Has the process ended by whoever serves. Nothing is begun in it meanwhile.
@@ -283,6 +350,38 @@ impl Connection {
     /// Frames that wait for the pipe.
     pub(super) fn waiting_frames(&self) -> usize {
         self.outbox.waiting_frames()
+    }
+}
+
+/// A run that has ended, or was lost.
+struct Carried {
+    run: Arc<Run>,
+    told: Result<Outcome, Lost>,
+    guard: Guard,
+}
+
+/// What came of a replay, as far as the process is believed.
+fn taken(
+    Replayed { verdict, calls }: Replayed,
+    outcome: Outcome,
+    replay: &Replay<'_>,
+    recording: &Recording,
+) -> Result<Outcome, ReplayError> {
+    let usage = Usage { tool_calls: calls.len() as u64, ..outcome.usage };
+    let outcome = Outcome { calls, usage, ..outcome };
+    let broken = || ReplayError::Run(Lost::Violated(Violation::Malformed(Malformed::Tag)).error());
+    match (verdict, outcome.result) {
+        (Verdict::Ended, result) => {
+            let outcome = Outcome { result, ..outcome };
+            if replay.source.is_some() { Ok(outcome) } else { apart::replayed(recording, outcome) }
+        }
+        (Verdict::Refused, Err(error)) => Err(ReplayError::Run(error)),
+        (Verdict::Overdue, Err(RunError { limit: Some(hit), .. })) => Err(ReplayError::Time(hit)),
+        (Verdict::Diverged { text, has_outcome }, result) => {
+            let outcome = has_outcome.then_some(Outcome { result, ..outcome });
+            Err(apart::diverged(recording, text, outcome))
+        }
+        _ => Err(broken()),
     }
 }
 

@@ -23,7 +23,10 @@ use std::{
 };
 
 use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, RunError};
-use belljar_sandbox::{Program, SandboxOptions, Tools, apart::Keeper};
+use belljar_sandbox::{
+    Program, Recording, ReplayError, SandboxOptions, Tools,
+    apart::{self, Keeper},
+};
 use belljar_worker::{MemoryGroup, StartError, WorkerProcess, WorkerProgram};
 use cap_std::fs::Dir;
 use tokio::{
@@ -39,7 +42,10 @@ use self::{
     lost::Lost,
     serving::Serving,
 };
-use crate::{memory, protocol::to_worker};
+use crate::{
+    memory,
+    protocol::to_worker::{self, Replay},
+};
 
 /// How long a process may take until it is ready. Milliseconds, unless its machine code must be compiled anew.
 const START: Duration = Duration::from_secs(60);
@@ -170,6 +176,51 @@ impl ProcessEngine {
             let run = connection.run(&program, limits, tools.clone(), keeper, patience, cancelled.as_mut());
             if let Some(outcome) = run.await {
                 return outcome;
+            }
+        }
+    }
+
+    /// Repeats a recorded run in the process, as [`Sandbox::replay`](belljar_sandbox::Sandbox::replay) does. That it was repeated is not
+    /// taken from the process: its outcome is held against the recording here.
+    ///
+    /// # Errors
+    /// [`ReplayError`]: the first difference, or why nothing was replayed.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the replay.
+    pub async fn replay(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
+        self.stood_in(None, recording, ceiling).await
+    }
+
+    /// Runs another script against the answers of a recorded run, as [`Sandbox::rehearse`](belljar_sandbox::Sandbox::rehearse) does.
+    ///
+    /// # Errors
+    /// [`ReplayError`], when there is no outcome.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the run.
+    pub async fn rehearse(
+        &self,
+        source: &str,
+        recording: &Recording,
+        ceiling: &Limits,
+    ) -> Result<Outcome, ReplayError> {
+        self.stood_in(Some(source), recording, ceiling).await
+    }
+
+    async fn stood_in(
+        &self,
+        source: Option<&str>,
+        recording: &Recording,
+        ceiling: &Limits,
+    ) -> Result<Outcome, ReplayError> {
+        let limits = apart::replay_limits(recording, ceiling)?;
+        let patience = ceiling.timeout.saturating_add(self.options.queue_timeout);
+        let replay = Replay { source, ceiling: ceiling.clone(), recording: recording.bytes() };
+        loop {
+            let connection = self.connection().await.map_err(|fault| ReplayError::Run(refusal(&fault)))?;
+            if let Some(replayed) = connection.replay(&replay, recording, &limits, patience).await {
+                return replayed;
             }
         }
     }

@@ -28,6 +28,7 @@ use super::{
 use crate::protocol::{
     from_worker::{self, Question},
     outbox::Outbox,
+    replayed::{self, Replayed},
     to_worker,
 };
 
@@ -38,13 +39,21 @@ const AT_ONCE_BYTES: usize = 16 * 1024;
 /// A run under way.
 pub(crate) struct Run {
     number: u64,
-    limits: Limits,
-    tools: Arc<dyn Tools>,
+    terms: Terms,
     outbox: Arc<Outbox>,
-    /// Counts the arguments of its calls, their answers and their records.
-    keeper: Keeper,
-    max_recording: Option<ByteSize>,
     state: Mutex<State>,
+}
+
+/// What a run may do, and what is wanted of it.
+pub(crate) struct Terms {
+    pub(crate) limits: Limits,
+    pub(crate) tools: Arc<dyn Tools>,
+    pub(crate) namespaces: usize,
+    /// Counts the arguments of its calls, their answers and their records.
+    pub(crate) keeper: Keeper,
+    pub(crate) max_recording: Option<ByteSize>,
+    /// Whether it repeats a recorded run: then it says what came of that, calls nothing and asks nothing.
+    pub(crate) is_replay: bool,
 }
 
 struct State {
@@ -66,6 +75,8 @@ struct State {
     ended: BTreeMap<u64, CallRecord>,
     /// What the process recorded of the run.
     recorded: Option<Recorded>,
+    /// What came of the replay, if it is one.
+    replayed: Option<Replayed>,
     /// Calls and questions under way; aborted when the run ends.
     tasks: JoinSet<()>,
     /// Taken when the run ends. No call is made and no question asked from then on.
@@ -83,29 +94,26 @@ impl Run {
     /// A run, and what it will end in.
     pub(crate) fn new(
         number: u64,
-        limits: Limits,
-        tools: Arc<dyn Tools>,
-        namespaces: usize,
+        terms: Terms,
         outbox: Arc<Outbox>,
-        keeper: Keeper,
-        max_recording: Option<ByteSize>,
     ) -> (Arc<Self>, oneshot::Receiver<Result<Outcome, Lost>>) {
         let (ending, ended) = oneshot::channel();
         let state = State {
-            directories: vec![None; namespaces],
+            directories: vec![None; terms.namespaces],
             is_asking: false,
             next: 0,
             begun: 0,
             open: BTreeMap::new(),
             held: 0,
             waiting: BTreeMap::new(),
-            allowance: Allowance::new(limits.max_held.as_u64()),
+            allowance: Allowance::new(terms.limits.max_held.as_u64()),
             ended: BTreeMap::new(),
             recorded: None,
+            replayed: None,
             tasks: JoinSet::new(),
             ending: Some(ending),
         };
-        (Arc::new(Self { number, limits, tools, outbox, keeper, max_recording, state: Mutex::new(state) }), ended)
+        (Arc::new(Self { number, terms, outbox, state: Mutex::new(state) }), ended)
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -113,16 +121,23 @@ impl Run {
     }
 
     pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
+        &self.terms.limits
     }
 
     pub(crate) fn max_recording(&self) -> Option<ByteSize> {
-        self.max_recording
+        self.terms.max_recording
     }
 
     /// Takes a frame of the run that is not its end.
     pub(crate) fn take(self: &Arc<Self>, kind: u8, body: &[u8]) -> Result<(), Violation> {
         match kind {
+            from_worker::REPLAYED if self.terms.is_replay => {
+                let replayed = replayed::parse(body, self.terms.limits.max_calls)?;
+                self.lock().replayed = Some(replayed);
+                Ok(())
+            }
+            // A replay has nothing else to say, and nobody else has this.
+            _ if self.terms.is_replay || kind == from_worker::REPLAYED => Err(Violation::Kind(kind)),
             from_worker::CALL => self.begin_call(body),
             from_worker::TAKE => self.take_answer(from_worker::parse_take(body)?),
             from_worker::RECORDING => {
@@ -137,7 +152,7 @@ impl Run {
 
     /// Takes the run's end.
     pub(crate) fn end(&self, body: &[u8]) -> Result<(), Violation> {
-        let outcome = from_worker::parse_outcome(body, &self.limits)?;
+        let outcome = from_worker::parse_outcome(body, &self.terms.limits)?;
         if let Some(ending) = self.lock().ending.take() {
             // If nobody waits any more, nobody wants it.
             let _ = ending.send(Ok(outcome));
@@ -154,13 +169,18 @@ impl Run {
 
     /// The most bytes that were held for it here at once.
     pub(crate) fn peak_held(&self) -> u64 {
-        self.keeper.peak()
+        self.terms.keeper.peak()
     }
 
     /// What the process recorded, and what the run was told of its namespaces.
     pub(crate) fn recorded(&self) -> (Option<Recorded>, Vec<Option<Arc<Directory>>>) {
         let mut state = self.lock();
         (state.recorded.take(), state.directories.clone())
+    }
+
+    /// What came of the replay, if it was one.
+    pub(crate) fn replayed(&self) -> Option<Replayed> {
+        self.lock().replayed.take()
     }
 
     /// Aborts what is under way, and gives the calls that were made, by their numbers: first those whose answers the script got, in
@@ -181,7 +201,7 @@ impl Run {
     }
 
     fn begin_call(self: &Arc<Self>, body: &[u8]) -> Result<(), Violation> {
-        let call = from_worker::parse_call(body, &self.limits)?;
+        let call = from_worker::parse_call(body, &self.terms.limits)?;
         let number = call.number;
         let tool = {
             let mut state = self.lock();
@@ -194,12 +214,14 @@ impl Run {
             }
             state.next = number.checked_add(1).ok_or(Violation::Number)?;
             state.begun += 1;
-            if state.begun > self.limits.max_calls || state.open.len() as u64 >= self.limits.max_concurrent_calls {
+            if state.begun > self.terms.limits.max_calls
+                || state.open.len() as u64 >= self.terms.limits.max_concurrent_calls
+            {
                 return Err(Violation::Calls);
             }
             // The process refuses such a call itself: it counts these bytes until the script has the answer.
             let held = call.arguments.len() as u64;
-            if state.held.saturating_add(held) > self.limits.max_held.as_u64() {
+            if state.held.saturating_add(held) > self.terms.limits.max_held.as_u64() {
                 return Err(Violation::Held);
             }
             let directory = state.directories.get(call.namespace as usize).and_then(Option::as_ref);
@@ -209,17 +231,25 @@ impl Run {
             state.open.insert(number, OpenCall { unanswered: Some((tool.clone(), Instant::now())), held });
             tool
         };
-        self.keeper.hold_arguments(call.arguments.len() as u64);
+        self.terms.keeper.hold_arguments(call.arguments.len() as u64);
         if call.arguments.len() > AT_ONCE_BYTES {
             let run = self.clone();
             self.spawn(async move {
-                let called = apart::call(run.tools.clone(), number, tool, call.arguments, &run.limits, &run.keeper);
+                let called = apart::call(
+                    run.terms.tools.clone(),
+                    number,
+                    tool,
+                    call.arguments,
+                    &run.terms.limits,
+                    &run.terms.keeper,
+                );
                 run.deliver(number, called.await);
             });
             return Ok(());
         }
         // Many a tool has its answer at hand, or needs no more than to send its request.
-        let mut called = apart::call(self.tools.clone(), number, tool, call.arguments, &self.limits, &self.keeper);
+        let mut called =
+            apart::call(self.terms.tools.clone(), number, tool, call.arguments, &self.terms.limits, &self.terms.keeper);
         match called.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(end) => self.deliver(number, end),
             Poll::Pending => {
@@ -262,15 +292,16 @@ impl Run {
                 if namespace >= self.lock().directories.len() {
                     return Err(format!("there is no namespace {namespace}"));
                 }
-                let directory = self.tools.directory(namespace).await.map_err(|unavailable| unavailable.reason)?;
+                let directory =
+                    self.terms.tools.directory(namespace).await.map_err(|unavailable| unavailable.reason)?;
                 if let Some(place) = self.lock().directories.get_mut(namespace) {
                     *place = Some(directory.clone());
                 }
                 Ok(Found::Directory(directory))
             }
-            Question::List(server) => self.tools.list(server).await.map(Found::Json),
-            Question::Search(query, limit) => Ok(Found::Json(self.tools.search(query, limit as usize).await)),
-            Question::Describe(path) => self.tools.describe(path).await.map(Found::Json),
+            Question::List(server) => self.terms.tools.list(server).await.map(Found::Json),
+            Question::Search(query, limit) => Ok(Found::Json(self.terms.tools.search(query, limit as usize).await)),
+            Question::Describe(path) => self.terms.tools.describe(path).await.map(Found::Json),
         }
     }
 

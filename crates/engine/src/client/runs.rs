@@ -109,7 +109,7 @@ impl Runs {
                 Ok((None, from_worker::bound(kind, limits, *max_recording)))
             }
             State::Live { run, has_begun } => {
-                if !*has_begun && kind != from_worker::OUTCOME {
+                if !*has_begun && !matches!(kind, from_worker::OUTCOME | from_worker::REPLAYED) {
                     *has_begun = true;
                     self.live += 1;
                     if self.live > self.max_live {

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bounds;
+mod replays;
 
 use std::{
     io,
@@ -23,7 +24,7 @@ use tokio::{
 use super::{
     connection::Connection,
     lost::{Lost, Violation},
-    run::Run,
+    run::{Run, Terms},
     *,
 };
 use crate::protocol::{
@@ -503,7 +504,9 @@ async fn a_call_that_comes_while_its_run_is_dropped_is_not_made() {
     let count = move |_| std::future::ready(Ok(json!(counted.fetch_add(1, Ordering::SeqCst))));
     let tools = Arc::new(ToolSet::new().with("a", "count", Effect::External, count));
     let keeper = Keeper::new(Limits::default().max_held, None);
-    let (run, _ended) = Run::new(1, Limits::default(), tools, 1, outbox, keeper, None);
+    let limits = Limits::default();
+    let terms = Terms { limits, tools, namespaces: 1, keeper, max_recording: None, is_replay: false };
+    let (run, _ended) = Run::new(1, terms, outbox);
     let body = |frame: &[u8]| frame[HEADER_BYTES..].to_vec();
     run.take(from_worker::DIRECTORY, &body(&ask(0))).expect("it may ask");
     Header::read(&mut from).await.expect("a pipe").expect("the directory");

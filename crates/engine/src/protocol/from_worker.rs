@@ -8,6 +8,7 @@ use belljar_model::{
 use super::{
     Malformed,
     bytes::{Reader, Writer},
+    replayed,
 };
 
 /// The engine is set up, and the walls stand.
@@ -32,6 +33,8 @@ pub(crate) const TAKE: u8 = 10;
 pub(crate) const FORGET: u8 = 11;
 /// What a run took in. Its end follows.
 pub(crate) const RECORDING: u8 = 12;
+/// What came of a recorded run that was repeated. Its outcome follows.
+pub(crate) const REPLAYED: u8 = 13;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
@@ -55,6 +58,7 @@ const LOG_HEADER: u64 = 9;
 /// The most bytes of a body of this kind, of a run with these limits, whose recording may have so many bytes. None where the kind does not belong to a run.
 pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) -> Option<u64> {
     Some(match kind {
+        REPLAYED => replayed::MAX_BODY,
         RECORDING => max_recording?.as_u64().saturating_add(FIXED),
         DIRECTORY | TAKE | FORGET => FIXED,
         LIST | SEARCH | DESCRIBE => MAX_QUESTION + FIXED,

@@ -11,6 +11,7 @@ pub(crate) mod bytes;
 pub(crate) mod frame;
 pub(crate) mod from_worker;
 pub(crate) mod outbox;
+pub(crate) mod replayed;
 pub(crate) mod to_worker;
 
 /// Why a frame is not one.

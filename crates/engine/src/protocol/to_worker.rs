@@ -25,6 +25,9 @@ pub(crate) const CALL_ANSWER: u8 = 6;
 /// The answer to one of its calls is there, and is sent when the process says that it has room.
 pub(crate) const ANSWER_WAITS: u8 = 7;
 
+/// A recorded run is to be repeated, or another script to be run over its answers.
+pub(crate) const REPLAY: u8 = 8;
+
 /// The most bytes of a frame that the process takes. It is the gateway's business to keep to the limits of its owner; this is for a pipe that is
 /// out of step.
 pub(crate) const MAX_BODY: u32 = u32::MAX / 2;
@@ -69,14 +72,7 @@ pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Na
     body.option(program.max_recording, |writer, max| {
         writer.u64(max.as_u64());
     });
-    // A patch that sets each limit: its JSON has the limits' own names, so that none is taken for another.
-    let mut limits = LimitsPatch::from(limits);
-    for duration in [&mut limits.timeout, &mut limits.compute, &mut limits.wait, &mut limits.call] {
-        // A longer one cannot be read there, and none is waited for.
-        *duration = duration.map(|duration| duration.min(MAX_DURATION));
-    }
-    let limits = serde_json::to_string(&limits).unwrap_or_default();
-    body.text(&limits);
+    body.text(&as_json(limits));
     body.u64(namespaces.len() as u64);
     for Namespace { server, globals } in namespaces {
         body.text(server).u64(globals.len() as u64);
@@ -94,7 +90,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     let seed = reader.option(|reader| reader.raw(32)?.try_into().map_err(|_| Malformed::Short))?;
     let order = reader.option(|reader| reader.numbers(u64::MAX))?;
     let max_recording = reader.option(Reader::u64)?.map(ByteSize::b);
-    let limits: LimitsPatch = serde_json::from_str(&reader.any_text()?).map_err(|_| Malformed::Json)?;
+    let limits = read_limits(&mut reader)?;
     let mut namespaces = Vec::new();
     for _ in 0..reader.u64()? {
         let server = reader.any_text()?;
@@ -106,7 +102,44 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     }
     reader.end()?;
     let program = Program { source, client, seed, order, max_recording };
-    Ok(Begin { program, limits: limits.over(&Limits::default()), namespaces })
+    Ok(Begin { program, limits, namespaces })
+}
+
+/// A patch that sets each limit: its JSON has the limits' own names, so that none is taken for another.
+fn as_json(limits: &Limits) -> String {
+    let mut limits = LimitsPatch::from(limits);
+    for duration in [&mut limits.timeout, &mut limits.compute, &mut limits.wait, &mut limits.call] {
+        // A longer one cannot be read there, and none is waited for.
+        *duration = duration.map(|duration| duration.min(MAX_DURATION));
+    }
+    serde_json::to_string(&limits).unwrap_or_default()
+}
+
+fn read_limits(reader: &mut Reader<'_>) -> Result<Limits, Malformed> {
+    let limits: LimitsPatch = serde_json::from_str(&reader.any_text()?).map_err(|_| Malformed::Json)?;
+    Ok(limits.over(&Limits::default()))
+}
+
+/// What is to be repeated.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Replay<'a> {
+    /// Another script, where the recorded one is not meant.
+    pub(crate) source: Option<&'a str>,
+    /// The most that it may take.
+    pub(crate) ceiling: Limits,
+    pub(crate) recording: &'a [u8],
+}
+
+pub(crate) fn replay(run: u64, Replay { source, ceiling, recording }: &Replay<'_>) -> Vec<u8> {
+    let mut body = Writer::frame(REPLAY, run, recording.len() + source.map_or(0, str::len) + 1024);
+    body.option_text(*source).text(&as_json(ceiling)).raw(recording).finish_frame()
+}
+
+pub(crate) fn parse_replay(body: &[u8]) -> Result<Replay<'_>, Malformed> {
+    let mut reader = Reader::new(body);
+    let source = reader.option(|reader| reader.text(u64::MAX))?;
+    let ceiling = read_limits(&mut reader)?;
+    Ok(Replay { source, ceiling, recording: reader.rest() })
 }
 
 pub(crate) fn cancel(run: u64) -> Vec<u8> {
@@ -209,6 +242,15 @@ mod tests {
         assert_eq!((source.as_str(), client.as_str()), ("return 1", "c"));
         assert_eq!((seed, order), (Some([7; 32]), Some(vec![3, 1, 2])));
         assert_eq!(max_recording, Some(ByteSize::mib(3)));
+    }
+
+    #[test]
+    fn a_replay_arrives_as_it_was_sent() {
+        let ceiling = Limits { fuel: 17, timeout: Duration::from_nanos(1_234_567_891), ..Limits::default() };
+        for source in [None, Some("return 1")] {
+            let sent = Replay { source, ceiling: ceiling.clone(), recording: &[1, 2, 3] };
+            assert_eq!(parse_replay(body(&replay(5, &sent))), Ok(sent));
+        }
     }
 
     #[test]

@@ -6,11 +6,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use belljar_sandbox::Sandbox;
+use belljar_model::{ErrorKind, Outcome, RunError};
+use belljar_sandbox::{Recording, ReplayError, Sandbox};
 use tokio::{io::AsyncRead, sync::oneshot, task::JoinHandle};
 
 use super::tools::FarTools;
-use crate::protocol::{frame::Header, from_worker, outbox::Outbox, to_worker};
+use crate::protocol::{
+    frame::Header,
+    from_worker,
+    outbox::Outbox,
+    replayed,
+    to_worker::{self, Replay},
+};
 
 /// The runs that have not ended.
 type Known = Arc<Mutex<HashMap<u64, Entry>>>;
@@ -39,6 +46,7 @@ pub(super) async fn serve(
         let run = header.run;
         match header.kind {
             to_worker::RUN => begin(run, &body, &known, &sandbox, &outbox)?,
+            to_worker::REPLAY => begin_replay(run, body, &known, &sandbox, &outbox),
             to_worker::CANCEL => {
                 // One that has ended meanwhile needs no telling.
                 if let Some(cancel) = lock(&known).get_mut(&run).and_then(|entry| entry.cancel.take()) {
@@ -112,6 +120,33 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
         entry.task = Some(task);
     }
     Ok(())
+}
+
+/// Begins a replay, which calls nothing and asks nothing. It ends by itself, or is dropped.
+fn begin_replay(run: u64, body: Vec<u8>, known: &Known, sandbox: &Arc<Sandbox>, outbox: &Arc<Outbox>) {
+    let tools = Arc::new(FarTools::new(run, Vec::new(), outbox.clone()));
+    lock(known).insert(run, Entry { tools, cancel: None, task: None });
+    let (sandbox, of_task, outbox) = (sandbox.clone(), known.clone(), outbox.clone());
+    let task = tokio::spawn(async move {
+        let replayed = replay(&body, &sandbox).await;
+        if lock(&of_task).remove(&run).is_some() {
+            replayed::frames(run, replayed).into_iter().for_each(|frame| outbox.send(frame));
+        }
+    });
+    if let Some(entry) = lock(known).get_mut(&run) {
+        entry.task = Some(task);
+    }
+}
+
+async fn replay(body: &[u8], sandbox: &Sandbox) -> Result<Outcome, ReplayError> {
+    let unread = |reason: String| ReplayError::Run(RunError::new(ErrorKind::Internal, reason));
+    let Replay { source, ceiling, recording } =
+        to_worker::parse_replay(body).map_err(|error| unread(error.to_string()))?;
+    let recording = Recording::read(recording).map_err(|error| unread(error.to_string()))?;
+    match source {
+        Some(source) => sandbox.rehearse(source, &recording, &ceiling).await,
+        None => sandbox.replay_script(&recording, &ceiling).await,
+    }
 }
 
 fn lock(known: &Known) -> std::sync::MutexGuard<'_, HashMap<u64, Entry>> {

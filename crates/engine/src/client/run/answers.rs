@@ -26,7 +26,7 @@ impl Run {
         if call.unanswered.take().is_some()
             && let Some(record) = record
         {
-            self.keeper.keep_record(&record);
+            self.terms.keeper.keep_record(&record);
             state.ended.insert(number, record);
         }
         if state.ending.is_none() {
@@ -126,6 +126,6 @@ impl Run {
             state.held = state.held.saturating_sub(call.held);
             call.held
         };
-        self.keeper.release_arguments(held);
+        self.terms.keeper.release_arguments(held);
     }
 }

@@ -1,0 +1,117 @@
+//! Why a replay has no outcome, and what is held against the recording: before it begins its limits, at its end its outcome.
+//!
+//! It needs no wasmtime, and is shared with the engine's other side.
+
+use std::fmt;
+
+use belljar_model::{LimitFault, LimitHit, Limits, LimitsPatch, Outcome, RunError};
+use belljar_recording::{Answer, Digests, Entry, Recording};
+
+/// Tools that all the directories of a recording may have together. Each takes more memory here than in the recording.
+const MAX_PROPERTIES: u64 = 100_000;
+
+/// Why a replay has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// It did not begin, or belljar failed.
+    #[error("{0}")]
+    Run(RunError),
+    /// The run was recorded with a limit that is above what is allowed here.
+    #[error("the run was recorded with another limit: {0}; raise limits.{name}", name = .0.name)]
+    Limits(#[from] LimitFault),
+    /// It takes longer here than is allowed.
+    #[error("the replay met the limit '{name}' of {max} {unit}: raise limits.{name}", name = .0.name, max = .0.max, unit = .0.unit)]
+    Time(LimitHit),
+    /// It does something else than the recording has.
+    #[error("the replay is not what was recorded: {0}")]
+    Diverged(Divergence),
+}
+
+/// The first difference between a replay and its recording.
+#[derive(Debug, Clone)]
+pub struct Divergence {
+    text: String,
+    outcome: Option<Box<Outcome>>,
+}
+
+impl Divergence {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), outcome: None }
+    }
+
+    /// One that was found elsewhere.
+    pub(crate) fn found(text: String, outcome: Option<Outcome>) -> Self {
+        Self { text, outcome: outcome.map(Box::new) }
+    }
+
+    /// The same, its outcome with what was added to that of the run.
+    pub(crate) fn with_remarks(self, recording: &Recording) -> Self {
+        Self { outcome: self.outcome.map(|outcome| Box::new(with_remarks(recording, *outcome))), ..self }
+    }
+
+    /// How the replay ended, where it made the recorded calls and ended in something else. The recording has no more than the digests of
+    /// an outcome; whoever has the outcome itself can say more.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_deref()
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+/// The limits of a recorded run, if they are within those of whoever replays it, and the recording is within them.
+pub(crate) fn limits(recording: &Recording, ceiling: &Limits) -> Result<Limits, ReplayError> {
+    let recorded = &recording.start().limits;
+    let patch = LimitsPatch { timeout: None, compute: None, wait: None, call: None, ..LimitsPatch::from(recorded) };
+    patch.within(ceiling)?;
+    within_its_limits(recording)?;
+    Ok(recorded.clone())
+}
+
+/// The outcome with what was added to that of the run when the script had ended.
+pub(crate) fn with_remarks(recording: &Recording, mut outcome: Outcome) -> Outcome {
+    recording.remarks().unwrap_or_default().add_to(&mut outcome);
+    outcome
+}
+
+/// The part of an outcome that is not what was recorded.
+pub(crate) fn other_part(outcome: &Outcome, recorded: &Digests) -> Option<&'static str> {
+    let found = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);
+    let parts = [
+        ("result", found.result == recorded.result),
+        ("logs", found.logs == recorded.logs),
+        ("calls", found.calls == recorded.calls),
+    ];
+    parts.into_iter().find_map(|(part, is_equal)| (!is_equal).then_some(part))
+}
+
+/// Whether a recording has no more than its own limits let a run take in, so that those of whoever replays it bound it too.
+fn within_its_limits(recording: &Recording) -> Result<(), ReplayError> {
+    let limits = &recording.start().limits;
+    let (mut calls, mut largest, mut properties) = (0_u64, 0, 0_u64);
+    for entry in recording.entries() {
+        match entry {
+            Entry::Call { .. } => calls += 1,
+            Entry::Answer { answer: Answer::Result(text), .. } => largest = text.len().max(largest),
+            Entry::Directory { listing: Ok(listing), .. } => properties = properties.saturating_add(listing.count()),
+            _ => {}
+        }
+    }
+    let bounds = [
+        (recording.start().source.len() as u64, limits.max_source.as_u64(), "bytes of source"),
+        (calls, limits.max_calls, "calls"),
+        (largest as u64, limits.max_result.as_u64(), "bytes in an answer"),
+        (properties, MAX_PROPERTIES, "tools in its directories"),
+    ];
+    match bounds.into_iter().find(|(found, max, _)| found > max) {
+        None => Ok(()),
+        Some((found, max, what)) => {
+            let text = format!("the recording has {found} {what}, and no run that it can be of has more than {max}");
+            Err(ReplayError::Diverged(Divergence::new(text)))
+        }
+    }
+}
