@@ -60,11 +60,15 @@ const KNOWN: &str = include_str!("known.txt");
 
 /// A script that evaluates a test and says how that ended.
 fn script(test: &Test) -> String {
-    let literal = serde_json::to_string(&format!("{HOST}{}", test.source)).unwrap();
-    let literal = literal.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    let literal = |text: &str| {
+        let literal = serde_json::to_string(text).unwrap();
+        literal.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    };
+    // The host's part is evaluated before it: what a strict test begins with is a directive only there.
+    let (host, source) = (literal(HOST), literal(&test.source));
     format!(
-        "(function () {{ try {{ (0, eval)({literal}); return 'ended'; }} \
-         catch (error) {{ return 'threw ' + (error && error.constructor && error.constructor.name); }} }})()"
+        "((0, eval)({host}), (function () {{ try {{ (0, eval)({source}); return 'ended'; }} \
+         catch (error) {{ return 'threw ' + (error && error.constructor && error.constructor.name); }} }})())"
     )
 }
 
