@@ -16,6 +16,7 @@ mod differential;
 mod doctor;
 mod edit_config;
 mod errors_teach;
+mod events;
 mod every_file_is_compiled;
 mod examples;
 mod forms;

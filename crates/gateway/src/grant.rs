@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_catalog::{Detail, Query, Tool};
-use belljar_model::{Effect, JsonText, Sharing, ToolPath};
+use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath};
 use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -138,6 +138,14 @@ impl AnswerGate for Gate {
 }
 
 impl Tools for Grant {
+    fn observe(&self, step: RunStep) {
+        self.log.tell(step);
+    }
+
+    fn is_watched(&self) -> bool {
+        self.log.is_watched()
+    }
+
     fn namespaces(&self) -> Vec<Namespace> {
         self.toolbox
             .names()

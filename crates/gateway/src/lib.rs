@@ -30,6 +30,6 @@ pub use arguments::check_arguments;
 pub use belljar_ledger::Asker;
 pub use gateway::Gateway;
 pub use report::report;
-pub use run_log::RunLedger;
+pub use run_log::{RunEvents, RunLedger, Watched};
 pub use single_call::SingleCall;
 pub use toolbox::Toolbox;

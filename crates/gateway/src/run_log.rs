@@ -61,8 +61,34 @@ impl Told {
     }
 
     /// What happens from now on.
-    pub(crate) fn events(&self) -> broadcast::Receiver<RunEvent> {
-        self.events.subscribe()
+    pub(crate) fn events(&self) -> RunEvents {
+        RunEvents(self.events.subscribe())
+    }
+}
+
+/// What happens in runs, for one who watches and may be slow.
+pub struct RunEvents(broadcast::Receiver<RunEvent>);
+
+/// What somebody who watches gets.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Watched {
+    /// Something happened.
+    Event(RunEvent),
+    /// So many events are lost, between the last and the next: whoever watches was slower than the runs.
+    Lost(u64),
+}
+
+impl RunEvents {
+    /// What comes next; nothing, when no run will come any more.
+    ///
+    /// # Cancellation
+    /// Nothing is lost.
+    pub async fn next(&mut self) -> Option<Watched> {
+        match self.0.recv().await {
+            Ok(event) => Some(Watched::Event(event)),
+            Err(broadcast::error::RecvError::Lagged(lost)) => Some(Watched::Lost(lost)),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
     }
 }
 
@@ -224,9 +250,14 @@ impl RunLog {
         })
     }
 
-    fn tell(&self, step: RunStep) {
-        // Without a listener there is nobody to tell.
-        if self.told.events.receiver_count() > 0 {
+    /// Whether anybody listens.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.told.events.receiver_count() > 0
+    }
+
+    /// Tells those who listen.
+    pub(crate) fn tell(&self, step: RunStep) {
+        if self.is_watched() {
             let _ = self.told.events.send(RunEvent { run: self.run(), step });
         }
     }

@@ -8,24 +8,20 @@ use std::{
 use belljar_catalog::{
     Answer, Catalog, Names, Notation, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces,
 };
-use belljar_model::{Effect, EffectRules, JsonText, RunEvent, ServerSpec, Sharing, ToolDefinition, ToolPath};
+use belljar_model::{Effect, EffectRules, JsonText, ServerSpec, Sharing, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
 use serde_json::Value;
-use tokio::{
-    sync::{Semaphore, broadcast},
-    task::spawn_blocking,
-    time::timeout,
-};
+use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 use crate::{
     arguments::{CheckWorkers, Checks},
     checked::LARGE_TREES,
     locks::ServerLock,
     observations::Observations,
-    run_log::{CLOSING, RunLedger, Told},
+    run_log::{CLOSING, RunEvents, RunLedger, Told},
     tool_result::{Written, may_be_written_so, value, written},
 };
 
@@ -123,8 +119,8 @@ impl Toolbox {
         self
     }
 
-    /// What happens in runs from now on. Whoever is slow loses some of it.
-    pub fn events(&self) -> broadcast::Receiver<RunEvent> {
+    /// What happens in runs from now on. Whoever is slow loses some of it, and is told how much.
+    pub fn events(&self) -> RunEvents {
         self.told.events()
     }
 

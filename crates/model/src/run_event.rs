@@ -1,10 +1,12 @@
 //! What happens in a run, for views of it that may lose some.
 //!
-//! What must survive goes to the ledger, on the path of the call itself. These are sent to whoever listens, and never waited for.
+//! What must survive goes to the ledger, on the path of the call itself. These are sent to whoever listens, and never waited for. Of runs in a
+//! process of their own there are no [`RunStep::Queued`], [`RunStep::Admitted`], [`RunStep::Started`], [`RunStep::Log`] and [`RunStep::HandedOver`]: what happens
+//! there is told when it is over.
 
 use serde::Serialize;
 
-use crate::{Effect, ErrorKind, RunId, ToolPath};
+use crate::{Effect, ErrorKind, LogLevel, RunId, ToolPath};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,6 +27,19 @@ pub enum RunStep {
     Begun {
         /// Who asked for it: a command, or a client that belljar serves.
         origin: &'static str,
+    },
+    /// There is no slot for it: it waits for one.
+    Queued,
+    /// It has a slot, and its memory.
+    Admitted,
+    /// Its script begins to run.
+    Started,
+    /// The script wrote to its log, and that was kept.
+    Log {
+        /// At which level.
+        level: LogLevel,
+        /// The beginning of what it wrote: [`RunStep::MAX_TEXT`] bytes at most. The outcome has all of it.
+        text: String,
     },
     /// A call passed the checks and is about to be sent.
     CallBegun {
@@ -47,9 +62,25 @@ pub enum RunStep {
         /// Whether the tool succeeded.
         ok: bool,
     },
+    /// The script has the answer of a call, or the end of a timer.
+    HandedOver {
+        /// Its number in the run.
+        call: u64,
+    },
     /// The run is over.
     Ended {
         /// The kind of its error; nothing where it succeeded.
         error: Option<ErrorKind>,
     },
+}
+
+impl RunStep {
+    /// Bytes of a text of a script. A thousand such events wait for each who listens.
+    pub const MAX_TEXT: usize = 1000;
+
+    /// A text that a script wrote to its log.
+    pub fn log(level: LogLevel, text: &str) -> Self {
+        let text = text.get(..text.floor_char_boundary(Self::MAX_TEXT)).unwrap_or_default();
+        Self::Log { level, text: text.to_owned() }
+    }
 }

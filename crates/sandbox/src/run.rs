@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use belljar_model::{
-    ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, Usage, may_hold_media,
+    ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, RunStep, Usage, may_hold_media,
     text_exceeds,
 };
 use belljar_recording::Cause;
@@ -82,7 +82,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         .into_iter()
         .map(|namespace| glass::Namespace { server: namespace.server, globals: namespace.globals })
         .collect();
-    let state = RunState::new(limits.clone(), tools, namespaces.len(), seed, &shared, tape);
+    let state = RunState::new(limits.clone(), tools.clone(), namespaces.len(), seed, &shared, tape);
     let mut store = match open_store(host.engine, state, limits, &shared) {
         Ok(store) => store,
         Err(error) => return Ended { outcome: Outcome::refused(internal(&error)), overdue: None, stand_in: None },
@@ -98,6 +98,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
     let ended = {
         let run = async {
             shared.turn.begin().await;
+            tools.observe(RunStep::Started);
             let instance = host.interpreter.instantiate_async(&mut store).await?;
             instance.call_run(&mut store, &request).await
         };

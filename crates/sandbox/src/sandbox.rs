@@ -3,9 +3,10 @@
 use std::{pin::pin, sync::Arc, time::SystemTime};
 
 use belljar_image::{CodeOrigin, Image, ImageError};
-use belljar_model::{ByteSize, LimitHit, Limits, Outcome};
+use belljar_model::{ByteSize, LimitHit, Limits, Outcome, RunStep};
 use belljar_recording::{Cause, EngineId, Recording, Server, Start, Writer};
 use cap_std::fs::Dir;
+use futures::FutureExt as _;
 use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
 use tokio::sync::Semaphore;
 use wasmtime::{Engine, component::Linker};
@@ -131,14 +132,22 @@ impl Sandbox {
             return Outcome::refused(failure::limit(LimitHit { name: "max_source", max, used, unit: "bytes" }));
         }
         let mut cancelled = pin!(cancelled);
-        let admitted = tokio::select! {
-            admitted = self.admission.admit(&program.client, reserved(limits, program.max_recording)) => admitted,
-            () = cancelled.as_mut() => Err(failure::cancelled()),
+        let mut admission = pin!(self.admission.admit(&program.client, reserved(limits, program.max_recording)));
+        let admitted = match admission.as_mut().now_or_never() {
+            Some(admitted) => admitted,
+            None => {
+                tools.observe(RunStep::Queued);
+                tokio::select! {
+                    admitted = admission => admitted,
+                    () = cancelled.as_mut() => Err(failure::cancelled()),
+                }
+            }
         };
         let _slot = match admitted {
             Ok(slot) => slot,
             Err(error) => return Outcome::refused(error),
         };
+        tools.observe(RunStep::Admitted);
         let seed = program.seed.unwrap_or_else(|| ChaCha12Rng::from_os_rng().get_seed());
         let namespaces = tools.namespaces();
         let writer = program.max_recording.map(|max| {

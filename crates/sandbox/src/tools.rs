@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Effect, JsonText, ToolPath};
+use belljar_model::{Effect, JsonText, RunStep, ToolPath};
 use futures::future::BoxFuture;
 
 use crate::holdings::{Held, Holdings};
@@ -48,6 +48,16 @@ pub trait Tools: Send + Sync + 'static {
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let _ = (number, room);
         self.call(tool, arguments, limit)
+    }
+
+    /// Hears what happens in the run, for those who watch. It must not wait, and must not depend on being told.
+    fn observe(&self, step: RunStep) {
+        let _ = step;
+    }
+
+    /// Whether anybody watches. For nobody no text is copied.
+    fn is_watched(&self) -> bool {
+        false
     }
 
     /// What `tools.list` answers: a JSON array of `{path, effect, summary?}`, or why there is no such server.

@@ -1,6 +1,6 @@
 //! The import of `completions`: the one place where a run takes in what comes of its calls and timers.
 
-use belljar_model::JsonText;
+use belljar_model::{JsonText, RunStep};
 
 use super::{
     RunState,
@@ -45,6 +45,7 @@ impl Host for RunState {
         };
         self.outstanding -= 1;
         self.journal.handed_over(number);
+        self.tools.observe(RunStep::HandedOver { call: number });
         Ok(Completion { number: u32::try_from(number)?, event })
     }
 }

@@ -1,6 +1,6 @@
 //! The import of `console`.
 
-use belljar_model::LogLevel;
+use belljar_model::{LogLevel, RunStep};
 
 use super::{
     RunState,
@@ -16,7 +16,11 @@ impl Host for RunState {
             Level::Warn => LogLevel::Warn,
             Level::Error => LogLevel::Error,
         };
-        self.journal.log(level, text, self.limits.max_logs.as_u64(), self.limits.max_log_lines);
+        let seen = self.tools.is_watched().then(|| RunStep::log(level, &text));
+        let is_kept = self.journal.log(level, text, self.limits.max_logs.as_u64(), self.limits.max_log_lines);
+        if let Some(step) = seen.filter(|_| is_kept) {
+            self.tools.observe(step);
+        }
         Ok(())
     }
 }

@@ -57,11 +57,12 @@ impl Journal {
         Self { notes: Arc::default(), holdings }
     }
 
-    /// Keeps a log entry, as far as there is room: what is over is cut, and the cut is said once.
-    pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64, max_lines: u64) {
+    /// Keeps a log entry, as far as there is room: what is over is cut, and the cut is said once. Whether any of it
+    /// was kept.
+    pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64, max_lines: u64) -> bool {
         let mut notes = self.lock();
         if notes.logs_are_cut {
-            return;
+            return false;
         }
         let lines_left = as_size(max_lines.saturating_sub(notes.log_lines));
         let bytes_left = as_size(max_bytes.saturating_sub(notes.log_bytes));
@@ -82,6 +83,7 @@ impl Journal {
                 format!("[the logs reached their limit of {max_bytes} bytes or {max_lines} lines; the rest is cut]");
             notes.logs.push(LogEntry { level: LogLevel::Warn, text });
         }
+        end.is_some()
     }
 
     /// Notes that a call has begun, and counts its arguments.
@@ -219,7 +221,9 @@ mod tests {
             (&["", "", "", ""], &["", "", ""]),
         ] {
             let journal = journal();
-            texts.iter().for_each(|text| journal.log(LogLevel::Log, (*text).to_owned(), 100, 3));
+            for text in texts {
+                journal.log(LogLevel::Log, (*text).to_owned(), 100, 3);
+            }
             let notes = journal.close();
             let got: Vec<&str> = notes.logs.iter().map(|entry| entry.text.as_str()).collect();
             assert_eq!(&got[..got.len() - 1], kept, "{texts:?}");
