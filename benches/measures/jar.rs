@@ -119,6 +119,7 @@ impl Shipped {
     async fn run(&self, source: &str, tools: Arc<dyn Tools>) {
         let limits = Limits {
             max_calls: 100_000,
+            compute: Duration::from_secs(60),
             memory: ByteSize::gib(1),
             max_result: ByteSize::mib(32),
             max_output: ByteSize::mib(32),

@@ -6,7 +6,10 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use belljar_model::{ByteSize, Effect, Limits};
 use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet, Tools};
@@ -142,6 +145,7 @@ impl Jar {
     fn new() -> Self {
         let limits = Limits {
             fuel: 1_000_000_000_000,
+            compute: Duration::from_secs(60),
             memory: ByteSize::mib(1024),
             max_output: ByteSize::mib(16),
             ..Limits::default()

@@ -3,7 +3,7 @@
 //! Fuel counts the guest's instructions and is the same on every machine, so it tells what no clock on a busy machine can. Where a
 //! change makes scripts dearer or cheaper on purpose, `BELLJAR_ACCEPT=1` writes the record anew.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
 use belljar_model::{ByteSize, Limits};
 use belljar_sandbox::{Program, ToolSet};
@@ -46,7 +46,7 @@ fn toolset() -> ToolSet {
 }
 
 async fn fuel(source: &str) -> u64 {
-    let limits = Limits { max_logs: ByteSize::mib(1), ..Limits::default() };
+    let limits = Limits { max_logs: ByteSize::mib(1), compute: Duration::from_secs(100), ..Limits::default() };
     let outcome = sandbox().run(Program::new(source).with_seed([3; 32]), &limits, Arc::new(toolset())).await;
     assert!(outcome.is_ok(), "{source}\n{outcome:#?}");
     outcome.usage.fuel.unwrap()

@@ -1,7 +1,7 @@
 //! What costs more than it should does not come back: work that grows with the size of its input alone, and not with its square,
 //! and ways to write the same thing that cost alike. In fuel, with wide margins.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use belljar_model::{ByteSize, Limits};
 use belljar_sandbox::{Program, ToolSet};
@@ -12,7 +12,7 @@ use crate::support::sandbox;
 const TWICE: f64 = 2.7;
 
 async fn fuel(source: &str) -> f64 {
-    let limits = Limits { max_logs: ByteSize::mib(1), ..Limits::default() };
+    let limits = Limits { max_logs: ByteSize::mib(1), compute: Duration::from_secs(100), ..Limits::default() };
     let program = Program::new(source).with_seed([3; 32]);
     let outcome = sandbox().run(program, &limits, Arc::new(ToolSet::default())).await;
     assert!(outcome.is_ok(), "{source}\n{outcome:#?}");
