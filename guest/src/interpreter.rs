@@ -17,6 +17,7 @@ use crate::{
     jobs::JobQueue,
     modules::NoModules,
     pending::{self, Completed},
+    place,
     source::{self, SCRIPT_NAME},
     stack,
     values::{encode, inspect},
@@ -101,6 +102,7 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     globals::bind(&program, context).map_err(|error| failing(error, context))?;
     let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);
+    place::begin(context);
     let outcome = match evaluate(&script, translated.guards, context) {
         Ok(promise) => settle(promise, &program, translated.unused, context),
         Err(error) => Err(failing(error, context)),
@@ -264,6 +266,10 @@ impl HostHooks for Hooks {
             OperationType::Reject => rejected.push(promise.clone()),
             OperationType::Handle => rejected.retain(|other| other != promise),
         });
+    }
+
+    fn progress(&self, context: &Context) {
+        place::tell(context);
     }
 
     fn make_job_callback(&self, callback: JsFunction, context: &mut Context) -> JobCallback {

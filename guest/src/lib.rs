@@ -17,6 +17,7 @@ mod interpreter;
 mod jobs;
 mod modules;
 mod pending;
+mod place;
 mod source;
 mod stack;
 #[cfg(any(test, fuzzing))]

@@ -26,6 +26,7 @@ mod hostile;
 mod http;
 mod install;
 mod isolation;
+mod last_place;
 mod ledger;
 mod ledger_faults;
 mod limits;

@@ -73,7 +73,8 @@ fn shown(value: &str) -> String {
 fn describe(error: &RunError, text: &mut String) {
     let _ = write!(text, "{} error: {}", error.kind, block(&error.message, INDENT));
     if let Some(line) = error.line {
-        let _ = write!(text, "\nat line {line}");
+        let at = if error.kind.is_from_outside() { "last seen at" } else { "at" };
+        let _ = write!(text, "\n{at} line {line}");
         if let Some(column) = error.column {
             let _ = write!(text, ", column {column}");
         }

@@ -66,6 +66,11 @@ impl ErrorKind {
         }
     }
 
+    /// Whether the run was ended from outside, so that the error's place is where the script was last seen, and not what went wrong.
+    pub fn is_from_outside(self) -> bool {
+        matches!(self, Self::Timeout | Self::Fuel | Self::Memory | Self::Calls | Self::Internal)
+    }
+
     /// Whether a changed script or a second try can succeed, without a change by belljar's owner.
     pub fn is_recoverable(self) -> bool {
         !matches!(self, Self::Config | Self::Internal | Self::Cancelled)

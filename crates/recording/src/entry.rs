@@ -203,6 +203,10 @@ impl Digests {
     pub fn of(result: &Result<JsonText, RunError>, logs: &[LogEntry], calls: &[CallRecord]) -> Self {
         let result = match result {
             Ok(value) => format::digest(value.as_str().as_bytes()),
+            // Where the script was last seen, versions may tell more or less exactly.
+            Err(error) if error.kind.is_from_outside() => {
+                of_json(&RunError { line: None, column: None, frame: None, ..error.clone() })
+            }
             Err(error) => of_json(error),
         };
         let timeless = |call: &CallRecord| CallRecord { ms: 0.0, ..call.clone() };

@@ -5,7 +5,7 @@ use wasmtime::{Store, Trap};
 
 use crate::{
     frame,
-    host::{RunState, UNANSWERED, glass, stderr_text},
+    host::{Place, RunState, UNANSWERED, glass, stderr_text},
 };
 
 /// Characters kept of a text that the guest wrote.
@@ -152,6 +152,26 @@ pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -
     error
 }
 
+/// Adds where the script was last seen to an error that ended it from outside, if the guest told a place that the source has.
+pub(crate) fn last_seen(mut error: RunError, place: Option<Place>, source: &str) -> RunError {
+    if let Some(Place { line, column }) = place.filter(|_| error.kind.is_from_outside())
+        && let Some(frame) = frame::frame(source, line, column)
+    {
+        error.line = Some(line);
+        error.column = Some(column).filter(|column| frame::has_column(source, line, *column));
+        error.frame = Some(frame);
+    }
+    error
+}
+
+/// Adds the place of another error that ended the same run.
+pub(crate) fn seen_where(mut error: RunError, other: &RunError) -> RunError {
+    if other.kind.is_from_outside() {
+        (error.line, error.column, error.frame) = (other.line, other.column, other.frame.clone());
+    }
+    error
+}
+
 /// The limit by which a call was refused, beside the error that says so, where the script did not catch it.
 pub(crate) fn with_refusal(error: RunError, refusal: Option<(String, LimitHit)>) -> RunError {
     match refusal {
@@ -237,4 +257,29 @@ fn bounded(mut text: String) -> String {
         text.push('…');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(line: u32, column: u32) -> RunError {
+        let error = RunError::new(ErrorKind::Fuel, "over");
+        last_seen(error, Some(Place { line, column }), "let a\nwhile (a) {}")
+    }
+
+    #[test]
+    fn a_place_that_the_source_has_not_is_ignored() {
+        let error = seen(2, 8);
+        assert_eq!((error.line, error.column), (Some(2), Some(8)));
+        assert!(error.frame.is_some_and(|frame| frame.contains("while")));
+        for line in [0, 3, u32::MAX] {
+            assert_eq!(seen(line, 1), RunError::new(ErrorKind::Fuel, "over"), "line {line}");
+        }
+        for column in [0, 14, u32::MAX] {
+            assert_eq!((seen(2, column).line, seen(2, column).column), (Some(2), None), "column {column}");
+        }
+        let thrown = RunError::new(ErrorKind::Exception, "no");
+        assert_eq!(last_seen(thrown.clone(), Some(Place { line: 1, column: 1 }), "x"), thrown);
+    }
 }

@@ -35,6 +35,14 @@ pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
     found.then_some(frame)
 }
 
+/// Whether a line of the source has such a column, or ends just before it. Both from 1, the column in UTF-16 code units.
+pub(crate) fn has_column(source: &str, line: u32, column: u32) -> bool {
+    let source = source.replace("\r\n", "\n").replace('\r', "\n");
+    let text = usize::try_from(line).ok().and_then(|line| source.lines().nth(line.checked_sub(1)?));
+    let (Some(text), Ok(column)) = (text, usize::try_from(column)) else { return false };
+    (1..=text.encode_utf16().count() + 1).contains(&column)
+}
+
 /// One character for one: an escape, or a tab, would shift the marker.
 fn visible(glyph: Glyph) -> char {
     match glyph {
@@ -58,5 +66,12 @@ mod tests {
         );
         assert_eq!(frame(source, 9, 1), None);
         assert_eq!(frame("", 0, 0), None);
+    }
+
+    #[test]
+    fn a_line_has_the_columns_of_its_text_and_one_behind_it() {
+        let has = |line, column| has_column("ab\r\n\u{1f514}\r", line, column);
+        assert!(has(1, 1) && has(1, 3) && !has(1, 4) && !has(1, 0));
+        assert!(has(2, 3) && !has(2, 4) && !has(3, 1) && !has(0, 1) && !has(u32::MAX, u32::MAX));
     }
 }

@@ -275,7 +275,11 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
         }
         Cause::Time { limit, max, used } => {
             let doing = failure::Doing::of(&outcome.calls, outcome.usage.tool_calls);
-            outcome.result = Err(failure::limit_of(time_limit(limit, max, used)?, &doing));
+            let error = failure::limit_of(time_limit(limit, max, used)?, &doing);
+            outcome.result = Err(match &outcome.result {
+                Err(here) => failure::seen_where(error, here),
+                Ok(_) => error,
+            });
         }
         Cause::Cancelled => outcome.result = Err(failure::cancelled()),
     }

@@ -113,6 +113,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
 
     shared.turn.end();
     let fuel = store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left));
+    let place = store.data().place();
     end_open_calls(&mut store, &shared);
     let (wall, computed, waited) = shared.meter.read();
     let notes = shared.journal.close();
@@ -127,11 +128,11 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         }
         End::Ended(Err(trap)) => {
             overdue = notes.hit.clone().filter(LimitHit::is_of_time);
-            Err(failure::trapped(&trap, notes.hit, &store, limits, &doing))
+            Err(failure::last_seen(failure::trapped(&trap, notes.hit, &store, limits, &doing), place, source))
         }
         End::Overdue(hit) => {
             overdue = Some(hit.clone());
-            Err(failure::limit_of(hit, &doing))
+            Err(failure::last_seen(failure::limit_of(hit, &doing), place, source))
         }
         End::Cancelled => {
             cause = Cause::Cancelled;

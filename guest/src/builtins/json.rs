@@ -9,6 +9,7 @@ use boa_gc::{Finalize, Trace};
 use super::replace;
 use crate::{
     globals::{self, enumerable_keys, is_array_or_revoked},
+    place,
     values::{
         decode::{self, Record},
         encode,
@@ -39,6 +40,7 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
 
 fn parse(_: &JsValue, arguments: &[JsValue], delete: &Delete, context: &mut Context) -> JsResult<JsValue> {
     let text = arguments.get_or_undefined(0).to_string(context)?;
+    place::before_long_work(context);
     let Some(reviver) = arguments.get_or_undefined(1).as_callable() else {
         let decoded = decode::parse(&text, context).inspect_err(|_| globals::not_json(&text))?;
         if decoded.large.count > 0 {
@@ -124,6 +126,7 @@ fn too_deep(what: &str) -> JsError {
 fn stringify(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let replacer = replacer(arguments.get_or_undefined(1), context)?;
     let gap = gap(arguments.get_or_undefined(2), context)?;
+    place::before_long_work(context);
     let text = encode::text(arguments.get_or_undefined(0), replacer, gap, context)?;
     Ok(text.map_or_else(JsValue::undefined, JsValue::from))
 }

@@ -23,7 +23,7 @@ use crate::{
         catalog, console,
         tools::{CallError, Tool},
     },
-    pending,
+    pending, place,
     values::{
         decode::{self, Decoded},
         encode, plain,
@@ -64,6 +64,7 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
             if namespace::shares_state(tool) {
                 warn_of_overlap(tool, &site, context);
             }
+            place::tell(context);
             pending::begin_call(&handle, &text, Call { tool: tool.clone(), site, settle, raw });
         }
         Err(error) => {

@@ -12,7 +12,7 @@ use boa_engine::{
     Context, JsNativeError, JsResult, JsValue, NativeFunction, job::GenericJob, object::builtins::JsFunction,
 };
 
-use crate::pending;
+use crate::{pending, place};
 
 /// Timers that may be set at once.
 const MAX_TIMERS: usize = 10_000;
@@ -128,6 +128,7 @@ pub(super) fn set(name: &str, arguments: &[JsValue], repeats: bool, context: &mu
     };
     let least = if repeats { 1.0 } else { 0.0 };
     let milliseconds = if delay.is_nan() { least } else { delay.clamp(least, MAX_DELAY) } as u32;
+    place::tell(context);
     let id = TIMERS.with_borrow_mut(|timers| {
         if timers.set.len() >= MAX_TIMERS {
             return None;

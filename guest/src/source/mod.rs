@@ -38,7 +38,7 @@ use oxc::{
 };
 
 pub(crate) use parsed::{call_behind, hint as hint_for_parsing};
-pub(crate) use positions::{Origin, Position, original};
+pub(crate) use positions::{Origin, Position, nearest, original};
 pub(crate) use provenance::{Provenance, Step, provenance};
 pub(crate) use reading::{declared_at, declared_names, reads_whole_result, thrown_value};
 pub(crate) use scopes::{is_assigned, out_of_scope};

@@ -108,19 +108,42 @@ impl Origin {
 
     fn original(&self, line: u32, column: u32) -> Option<Position> {
         let line = line.checked_sub(1)?.checked_sub(self.shifted_lines)?;
-        let wanted = (line, column.saturating_sub(1));
-        let after = self.tokens.partition_point(|(translated, _)| *translated <= wanted);
-        let (translated, original) = self.tokens.get(after.checked_sub(1)?)?;
+        let (translated, original) = self.tokens.get(self.after(line, column).checked_sub(1)?)?;
         if translated.0 != line {
             return None;
         }
-        Some(Position { line: original.0 + 1, column: original.1 + 1 })
+        Some(author_position(*original))
     }
+
+    /// That of the token at the position or after it: what the translation has made has no place of its own.
+    fn nearest(&self, line: u32, column: u32) -> Option<Position> {
+        if let Some(position) = self.original(line, column) {
+            return Some(position);
+        }
+        let line = line.checked_sub(1)?.checked_sub(self.shifted_lines)?;
+        let (_, original) = self.tokens.get(self.after(line, column)).or(self.tokens.last())?;
+        Some(author_position(*original))
+    }
+
+    /// How many tokens begin at or before a column (from 1) of a line (from 0).
+    fn after(&self, line: u32, column: u32) -> usize {
+        let wanted = (line, column.saturating_sub(1));
+        self.tokens.partition_point(|(translated, _)| *translated <= wanted)
+    }
+}
+
+fn author_position((line, column): (u32, u32)) -> Position {
+    Position { line: line + 1, column: column + 1 }
 }
 
 /// The author's position of a position that the engine reported (from 1), where there is one.
 pub(crate) fn original(line: u32, column: u32) -> Option<Position> {
     ORIGIN.with_borrow(|origin| origin.original(line, column))
+}
+
+/// The same, or of a place that the translation has made, the author's position of what comes next.
+pub(crate) fn nearest(line: u32, column: u32) -> Option<Position> {
+    ORIGIN.with_borrow(|origin| origin.nearest(line, column))
 }
 
 /// Looks at the source of the script that runs.

@@ -77,6 +77,9 @@ fn log(entry: &LogEntry) {
 
 fn failure(error: &SeenError) {
     output::say(format_args!("{ERROR}{}:{ERROR:#} {STRONG}{}{STRONG:#}", error.kind, visible(&error.message)));
+    if let Some(line) = error.line.filter(|_| error.kind.is_from_outside()) {
+        output::say(format_args!("last seen at line {line}:"));
+    }
     if let Some(frame) = &error.frame {
         // Each of its lines begins with a number or a bar.
         output::say(visible_text(frame));

@@ -17,6 +17,15 @@ use crate::{
 
 impl Host for RunState {
     async fn next(&mut self) -> wasmtime::Result<Completion> {
+        self.is_waiting = true;
+        let completion = self.next_completion().await?;
+        self.is_waiting = false;
+        Ok(completion)
+    }
+}
+
+impl RunState {
+    async fn next_completion(&mut self) -> wasmtime::Result<Completion> {
         if self.outstanding == 0 {
             return Err(wasmtime::Error::msg("the guest waits, and no call and no timer is outstanding"));
         }
@@ -48,9 +57,7 @@ impl Host for RunState {
         self.tools.observe(RunStep::HandedOver { call: number });
         Ok(Completion { number: u32::try_from(number)?, event })
     }
-}
 
-impl RunState {
     async fn hand_over(&mut self, number: u64, Answer { result, record }: Answer) -> Event {
         let (result, record) = match result {
             Ok(Kept::Here { text, room }) => {

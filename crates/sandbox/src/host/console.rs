@@ -3,7 +3,7 @@
 use belljar_model::{LogLevel, RunStep};
 
 use super::{
-    RunState,
+    Place, RunState,
     glass::belljar::sandbox::console::{Host, Level},
 };
 
@@ -21,6 +21,11 @@ impl Host for RunState {
         if let Some(step) = seen.filter(|_| is_kept) {
             self.tools.observe(step);
         }
+        Ok(())
+    }
+
+    fn at(&mut self, line: u32, column: u32) -> wasmtime::Result<()> {
+        self.last_place = Some(Place { line, column });
         Ok(())
     }
 }

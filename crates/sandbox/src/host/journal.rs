@@ -8,7 +8,7 @@ use std::{
 
 use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
 
-use super::calls::unanswered;
+use super::{Place, calls::unanswered};
 use crate::{GrantedTool, holdings::Holdings};
 
 /// Bytes that a note takes beside its texts.
@@ -49,6 +49,8 @@ struct OpenCall {
     begun: Instant,
     /// Bytes of its arguments that are held for it.
     held: u64,
+    /// Where the script made it.
+    place: Option<Place>,
 }
 
 impl Journal {
@@ -86,17 +88,23 @@ impl Journal {
         end.is_some()
     }
 
-    /// Notes that a call has begun, and counts its arguments.
+    /// Notes that a call has begun, and where, and counts its arguments.
     ///
     /// # Errors
     /// The limit, if they find no room. The call is open all the same, until the script hears of it.
-    pub(crate) fn begin(&self, number: u64, tool: GrantedTool, arguments: usize) -> Result<(), LimitHit> {
+    pub(crate) fn begin(
+        &self,
+        number: u64,
+        tool: GrantedTool,
+        arguments: usize,
+        place: Option<Place>,
+    ) -> Result<(), LimitHit> {
         let counted = self.holdings.begin_call(arguments as u64);
         let held = if counted.is_ok() { arguments as u64 } else { 0 };
         let mut notes = self.lock();
         notes.calls_begun += 1;
         notes.largest_arguments = notes.largest_arguments.max(arguments as u64);
-        notes.open.insert(number, OpenCall { tool, begun: Instant::now(), held });
+        notes.open.insert(number, OpenCall { tool, begun: Instant::now(), held, place });
         notes.concurrent_calls = notes.concurrent_calls.max(notes.open.len() as u64);
         counted
     }
@@ -119,6 +127,11 @@ impl Journal {
     /// The tool of a call whose answer the guest does not have yet.
     pub(crate) fn open_tool(&self, number: u64) -> Option<GrantedTool> {
         self.lock().open.get(&number).map(|call| call.tool.clone())
+    }
+
+    /// Where the script made the first of the calls whose answer the guest does not have yet.
+    pub(crate) fn first_open_place(&self) -> Option<Place> {
+        self.lock().open.values().find_map(|call| call.place)
     }
 
     /// Calls whose answer the guest does not have yet, with what is noted of one whose answer never came.

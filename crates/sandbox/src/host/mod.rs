@@ -79,6 +79,17 @@ pub(crate) struct RunState {
     /// What answers the guest in place of the world.
     pub(crate) stand_in: Option<StandIn>,
     stderr: wasi::Stderr,
+    /// Where the script was when the guest told it last.
+    last_place: Option<Place>,
+    /// The guest stands still until something comes that it has asked for.
+    is_waiting: bool,
+}
+
+/// A place in the source, as the guest says it: both from 1, and whether the source has it is still to be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
 }
 
 /// What a run writes down, and what it is answered from.
@@ -127,8 +138,16 @@ impl RunState {
             recorder: tape.recorder,
             stand_in: tape.stand_in,
             stderr: wasi::Stderr::default(),
+            last_place: None,
+            is_waiting: false,
             limits,
         }
+    }
+
+    /// Where the script was last seen: of one that waits for calls, where it made the first of them.
+    pub(crate) fn place(&self) -> Option<Place> {
+        let of_call = if self.is_waiting { self.journal.first_open_place() } else { None };
+        of_call.or(self.last_place)
     }
 
     /// Ends the run for a limit. The script cannot catch it: the error becomes a trap.

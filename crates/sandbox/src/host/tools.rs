@@ -112,7 +112,7 @@ impl RunState {
             stand_in.call(number, &tool.path, &arguments, fuel)?;
         }
         self.recorder.call(number, &tool, &arguments, fuel);
-        if let Err(hit) = self.journal.begin(number, tool.clone(), bytes) {
+        if let Err(hit) = self.journal.begin(number, tool.clone(), bytes, self.last_place) {
             let fault = no_room(bytes, &hit);
             self.journal.refused(&fault.message, hit);
             if self.stand_in.is_none() {

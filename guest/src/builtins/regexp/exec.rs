@@ -12,6 +12,7 @@ use super::{
     regexp,
     subject::Subject,
 };
+use crate::place;
 
 /// `RegExp.prototype.exec`.
 pub(super) fn exec(
@@ -132,6 +133,7 @@ pub(super) fn builtin_exec(
     let (is_sticky, is_stateful) = (pattern.has(b'y'), pattern.has(b'g') || pattern.has(b'y'));
     let from = if is_stateful { last_index } else { 0 };
 
+    place::before_long_work(context);
     let found = match usize::try_from(from) {
         Ok(from) if from <= text.len() => {
             let subject = Subject::of(text);
@@ -162,6 +164,7 @@ pub(super) fn each_match(
 ) -> JsResult<()> {
     // What a plain expression's index is in between, nobody sees; at the end, it is 0.
     regexp.set(js_string!("lastIndex"), 0, true, context)?;
+    place::before_long_work(context);
     let subject = Subject::of(text);
     let mut last = None;
     let mut see = |found: Match| {
