@@ -3,3 +3,10 @@
 #![forbid(unsafe_code)]
 
 pub mod soak;
+
+/// A script as models write them, without tools.
+pub const TYPICAL: &str = "
+    interface Item { id: number; name: string; tags: string[] }
+    const items: Item[] = Array.from({ length: 50 }, (_, id) => ({ id, name: `item ${id}`, tags: id % 2 ? ['odd'] : [] }));
+    const odd = items.filter((item) => item.tags.includes('odd')).map(({ id, name }) => ({ id, name }));
+    ({ count: odd.length, first: odd[0] })";

@@ -10,6 +10,7 @@
 
 use std::{hint::black_box, sync::Arc, time::Duration};
 
+use belljar_benches::TYPICAL;
 use belljar_measures::{
     two_tools,
     walls::{Jar, Walls},
@@ -22,12 +23,6 @@ use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 const WALLS: [Walls; 5] = [Walls::NONE, Walls::FUEL, Walls::EPOCHS, Walls::LIMITER, Walls::ALL];
-
-const TYPICAL: &str = "
-    interface Item { id: number; name: string; tags: string[] }
-    const items: Item[] = Array.from({ length: 50 }, (_, id) => ({ id, name: `item ${id}`, tags: id % 2 ? ['odd'] : [] }));
-    const odd = items.filter((item) => item.tags.includes('odd')).map(({ id, name }) => ({ id, name }));
-    ({ count: odd.length, first: odd[0] })";
 
 /// Scripts that compute, as they run in stock Boa too: their last expression is their value.
 const COMPUTING: [(&str, &str); 4] = [

@@ -61,6 +61,10 @@ enum ReadFault {
 }
 
 impl Known {
+    fn is_unsaved(&self, only_news: bool) -> bool {
+        !self.unsaved.is_empty() && (self.is_new || !only_news)
+    }
+
     /// Keeps what is known of a tool now, and forgets what was seen least, if there is too much.
     fn keep(&mut self, tool: &ToolPath, observed: Observed) {
         self.shapes.insert(tool.clone(), Arc::new(observed));
@@ -111,11 +115,16 @@ impl Observations {
         known.keep(tool, observed);
     }
 
+    /// Whether [`Observations::save`] has something to write.
+    pub(crate) fn has_unsaved(&self, only_news: bool) -> bool {
+        self.folder.is_some() && self.known().is_unsaved(only_news)
+    }
+
     /// Writes what this process has seen. `only_news` leaves it for later where no type has changed. It blocks.
     pub(crate) fn save(&self, only_news: bool) {
         let Some(folder) = &self.folder else { return };
         let mut known = self.known();
-        if known.unsaved.is_empty() || (only_news && !known.is_new) {
+        if !known.is_unsaved(only_news) {
             return;
         }
         // Another process may have written in the meantime; of each tool, the last one's word counts.

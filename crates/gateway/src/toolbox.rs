@@ -153,6 +153,10 @@ impl Toolbox {
     /// Writes the observed shapes to the state folder, if there is one; `only_news` leaves mere counts for later.
     pub(crate) async fn keep_observations(&self, only_news: bool) {
         let observations = self.observations.clone();
+        // Most runs show nothing new, and need no thread for it.
+        if !observations.has_unsaved(only_news) {
+            return;
+        }
         // A write that fails has said so, and a shutdown does not wait for one that panics.
         let _ = tokio::task::spawn_blocking(move || observations.save(only_news)).await;
     }

@@ -38,15 +38,18 @@ pub struct Full {
 impl Writer {
     /// A recording of at most `max` bytes, of a run that begins.
     pub fn new(start: &Start, max: ByteSize) -> Self {
-        let mut head = Vec::with_capacity(HEADER + ENTRY_BYTES + start.source.len());
-        head.extend(MAGIC);
-        head.extend(VERSION.to_be_bytes());
-        let mut writer = Self { out: Some(Encoder::new(head)), max, clocks: Default::default() };
         let globals = start.servers.iter().flat_map(|server| &server.globals).map(String::len);
         let names = start.servers.iter().map(|server| server.name.len());
         let texts: usize = names.chain(globals).map(|length| length + ENTRY_BYTES).sum();
         // The limits have names too.
-        writer.push(start.source.len() + texts + 1024, |out| start.encode(out));
+        let texts = start.source.len() + texts + 1024;
+        // A short run fits into what is taken at once.
+        let room = usize::try_from(max.as_u64()).unwrap_or(usize::MAX);
+        let mut head = Vec::with_capacity((HEADER + texts + 3 * ENTRY_BYTES + TRAILER).min(room));
+        head.extend(MAGIC);
+        head.extend(VERSION.to_be_bytes());
+        let mut writer = Self { out: Some(Encoder::new(head)), max, clocks: Default::default() };
+        writer.push(texts, |out| start.encode(out));
         writer
     }
 
