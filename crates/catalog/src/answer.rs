@@ -70,6 +70,9 @@ pub struct Found {
     /// Whether its server keeps one state for all calls, so that those which overlap may mix.
     #[serde(skip_serializing_if = "is_false")]
     pub stateful: bool,
+    /// Where its paths may lead, where its owner says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folders: Option<String>,
     /// How a script calls it.
     #[serde(skip)]
     pub(crate) expression: String,
@@ -136,6 +139,7 @@ impl Found {
             summary: declaration.as_ref().map(|_| tool.summary().to_owned()),
             declaration,
             stateful: tool.shares_state(),
+            folders: tool.folders().filter(|_| detail != Detail::Names).map(str::to_owned),
             expression: tool.expression().to_owned(),
             layout,
         }

@@ -17,6 +17,10 @@ pub(crate) const MEMBER_COMMENT_CHARS: usize = 400;
 pub(crate) const CONSTRAINT_CHARS: usize = 80;
 /// Characters of an unavailable server's reason, and of its hint.
 pub(crate) const REASON_CHARS: usize = 240;
+/// Folders of one server that are told.
+pub(crate) const FOLDERS_SHOWN: usize = 5;
+/// Characters of such a folder.
+pub(crate) const FOLDER_CHARS: usize = 160;
 /// Characters of a name, of a server or a tool, in a note.
 pub(crate) const SHOWN_NAME_CHARS: usize = 80;
 

@@ -27,6 +27,10 @@ const OMITTED_LINE_BYTES: usize = 140;
 /// Bytes kept in each line of a catalogue for the count of what is not named there.
 const MORE_BYTES: usize = 16;
 
+/// Servers of which an answer says where their paths may lead.
+const FOLDER_NOTES: usize = 3;
+/// What stands around a note.
+const NOTE_BYTES: usize = "Note: \n".len();
 /// Words of the question that a note repeats.
 const MISSING_SHOWN: usize = 3;
 
@@ -77,6 +81,7 @@ impl Catalog {
             room.fill(&mut answer, &tools, found, detail, observed);
             answer.more = more(budget, Some(limit), query, found > limit && answer.results.len() == limit);
             answer.notes.extend(of_shared_state(&answer));
+            answer.notes.extend(self.of_folders(&answer, detail, room.bytes));
             if found == 0 {
                 answer.notes.push(self.nothing_found(&text, query));
             } else if !missing.is_empty() {
@@ -124,6 +129,32 @@ impl Catalog {
         } else {
             format!("there is no server {shown}; there are {}", names.join(", "))
         }
+    }
+
+    /// Where the paths of what is found may lead, or which tool says it. A full declaration has it already.
+    fn of_folders(&self, answer: &Answer, detail: Detail, mut room: usize) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for found in &answer.results {
+            let namespace = found.expression.split('.').next().unwrap_or_default();
+            let lister = || {
+                let lister = self.server(&found.server)?.lister_of_folders()?;
+                let is_found = answer.results.iter().any(|other| other.path == *lister.path());
+                (!is_found)
+                    .then(|| format!("{namespace} works in certain folders: {}({{}}) names them", lister.expression()))
+            };
+            let note = match &found.folders {
+                Some(_) if detail == Detail::Full => None,
+                Some(folders) => Some(format!("paths of {namespace} are {folders}")),
+                None => lister(),
+            };
+            let fits =
+                |note: &String| notes.len() < FOLDER_NOTES && !notes.contains(note) && note.len() + NOTE_BYTES <= room;
+            if let Some(note) = note.filter(fits) {
+                room -= note.len() + NOTE_BYTES;
+                notes.push(note);
+            }
+        }
+        notes
     }
 
     fn nothing_found(&self, text: &str, query: &Query) -> String {
@@ -252,6 +283,7 @@ impl Room {
                 let fits = detail == Detail::Full && brief.to_text().len() + note.len() <= self.bytes;
                 answer.notes.push(note);
                 answer.results.push(if fits { brief } else { Found::name_alone(tool) });
+                self.bytes = 0;
             }
             break;
         }

@@ -1,16 +1,24 @@
 //! One server's part of the catalogue, made once when its tool list is known, and shared from then on.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use belljar_model::{EffectRules, ToolDefinition};
 
 use crate::{
-    bounds::{REASON_CHARS, TOOLS_PER_SERVER},
+    bounds::{FOLDER_CHARS, FOLDERS_SHOWN, REASON_CHARS, TOOLS_PER_SERVER},
     index::Index,
     names::{Names, properties},
-    text::one_line,
+    text::{one_line, quoted},
     tool::Tool,
 };
+
+/// What tools are called that say in which folders a server works.
+const LISTERS_OF_FOLDERS: [&str; 4] =
+    ["list_allowed_directories", "list_allowed_folders", "list_allowed_paths", "get_allowed_directories"];
 
 /// Whether a server's tools are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +104,32 @@ impl ServerCatalog {
     pub fn sharing_state(mut self) -> Self {
         self.tools.iter_mut().for_each(Tool::share_state);
         self
+    }
+
+    /// The same for a server of whose tools these arguments are paths, which may lead into these folders alone: what is shown of them
+    /// says so. A relative path is taken from the first folder.
+    #[must_use]
+    pub fn within(mut self, folders: &[PathBuf], arguments: &[String]) -> Self {
+        let mut shown: Vec<String> = folders
+            .iter()
+            .take(FOLDERS_SHOWN)
+            .map(|folder| quoted(&one_line(&folder.to_string_lossy(), FOLDER_CHARS)))
+            .collect();
+        match folders.len().saturating_sub(FOLDERS_SHOWN) {
+            0 => {}
+            more => shown.push(format!("{more} more")),
+        }
+        if let Some(first) = shown.first() {
+            let relative = if shown.len() > 1 { format!(" (a relative one within {first})") } else { String::new() };
+            let text = Arc::from(format!("within {}{relative}", shown.join(" or ")));
+            self.tools.iter_mut().for_each(|tool| tool.keep_within(&text, arguments));
+        }
+        self
+    }
+
+    /// The tool that lists the folders in which the others work, where there is one.
+    pub fn lister_of_folders(&self) -> Option<&Tool> {
+        LISTERS_OF_FOLDERS.iter().find_map(|name| self.tool(name))
     }
 
     /// A server that has not been started yet.

@@ -1,6 +1,6 @@
 //! One tool, as scripts see it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use belljar_model::{Effect, ToolDefinition, ToolPath, TrustedEffect};
 
@@ -9,7 +9,7 @@ use crate::{
     declaration,
     names::Names,
     observed::Observed,
-    text::{first_sentence, quoted},
+    text::{comment, first_sentence, quoted},
 };
 
 /// One tool of one server.
@@ -22,6 +22,7 @@ pub struct Tool {
     effect: Effect,
     trusted_effect: TrustedEffect,
     shares_state: bool,
+    folders: Option<Arc<str>>,
     expression: String,
     summary: String,
     signature: OnceLock<String>,
@@ -47,6 +48,7 @@ impl Tool {
             effect,
             trusted_effect,
             shares_state: false,
+            folders: None,
             signature: OnceLock::new(),
             declaration: OnceLock::new(),
         }
@@ -84,6 +86,19 @@ impl Tool {
 
     pub(crate) fn share_state(&mut self) {
         self.shares_state = true;
+    }
+
+    /// Where its paths may lead, where its owner says so: `within /data or /srv`.
+    pub fn folders(&self) -> Option<&str> {
+        self.folders.as_deref()
+    }
+
+    /// The same for a tool of which one of these arguments is a path.
+    pub(crate) fn keep_within(&mut self, folders: &Arc<str>, arguments: &[String]) {
+        let properties = self.definition.input_schema.get("properties");
+        if arguments.iter().any(|name| properties.is_some_and(|properties| properties.get(name).is_some())) {
+            self.folders = Some(folders.clone());
+        }
     }
 
     /// How a script calls it: `fs.read_file`, `notion.notion_search`.
@@ -134,6 +149,10 @@ impl Tool {
             format!("{}; one state for all calls of {}: call one after the other", self.effect, self.namespace.alias())
         } else {
             self.effect.to_string()
+        };
+        let remark = match self.folders() {
+            Some(folders) => format!("{remark}; paths are {}", comment(folders)),
+            None => remark,
         };
         declaration::declaration(&self.namespace, &self.names, &self.definition, &remark, observed)
     }

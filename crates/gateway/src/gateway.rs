@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use belljar_engine::Engine;
 use belljar_ledger::Asker;
-use belljar_model::{ByteSize, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError};
+use belljar_model::{
+    ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError,
+};
 use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
@@ -163,6 +165,7 @@ impl Gateway {
         if let Err(error) = &mut outcome.result {
             let hint = error.hint.clone();
             self.show_what_was_meant(error);
+            self.show_where_to_look(error, &outcome.calls);
             self.show_what_was_asked(error, asked);
             remarks.hint = error.hint.clone().filter(|_| error.hint != hint);
         }
@@ -192,6 +195,17 @@ impl Gateway {
         });
     }
 
+    /// Whoever was refused a path asks the server which ones there are.
+    fn show_where_to_look(&self, error: &mut RunError, calls: &[CallRecord]) {
+        if error.hint.is_some() || !OUTSIDE.iter().any(|mark| error.message.contains(mark)) {
+            return;
+        }
+        let of_this =
+            |call: &&CallRecord| call.error.as_ref().is_some_and(|said| error.message.contains(said.as_str()));
+        let lister = calls.iter().find(of_this).and_then(|call| self.toolbox.lister_of_folders(&call.server));
+        error.hint = lister.map(|lister| format!("{lister}({{}}) names the folders that are allowed"));
+    }
+
     /// A hint at a tool gets its signature: knowing the name is half of a right call.
     fn show_what_was_meant(&self, error: &mut RunError) {
         let Some(hint) = &mut error.hint else { return };
@@ -201,6 +215,9 @@ impl Gateway {
         }
     }
 }
+
+/// What servers say of a path that is not in their folders.
+const OUTSIDE: [&str; 3] = ["outside allowed", "not in allowed", "outside of allowed"];
 
 /// The recording with what was added to the outcome behind it, so that a replay ends in the same.
 fn remarked(recorded: Recorded, remarks: &Remarks, max: Option<ByteSize>) -> Recorded {

@@ -8,7 +8,7 @@ use std::{
 use belljar_catalog::{
     Answer, Catalog, Names, Notation, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces,
 };
-use belljar_model::{Effect, EffectRules, JsonText, ServerSpec, Sharing, ToolDefinition, ToolPath};
+use belljar_model::{Effect, EffectRules, JsonText, PathRules, ServerSpec, Sharing, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
@@ -53,6 +53,7 @@ struct Server {
     names: Names,
     effects: EffectRules,
     sharing: Sharing,
+    paths: Option<PathRules>,
     lock: ServerLock,
     known: Mutex<Option<Known>>,
 }
@@ -82,6 +83,7 @@ impl Toolbox {
                 names,
                 effects: spec.effects.clone(),
                 sharing: spec.sharing(),
+                paths: spec.life.paths.clone(),
                 lock: ServerLock::default(),
                 known: Mutex::default(),
             })
@@ -255,6 +257,12 @@ impl Toolbox {
         Catalog::new(catalogs.collect()).lookup(expression).map(|tool| self.signature_of(tool))
     }
 
+    /// How to ask a server in which folders it works, where it has a tool for that and its tools are known.
+    pub(crate) fn lister_of_folders(&self, server: &str) -> Option<String> {
+        let server = self.servers.iter().find(|known| known.names.exact() == server)?;
+        Some(server.last_known()?.catalog.lister_of_folders()?.expression().to_owned())
+    }
+
     /// A tool on one line, with what calls have shown of its result.
     pub(crate) fn signature_of(&self, tool: &Tool) -> String {
         tool.signature_with(self.observed(tool.path()).as_deref())
@@ -314,7 +322,11 @@ impl Toolbox {
             _ => {
                 let catalog = ServerCatalog::ready(server.names.clone(), tools.as_ref().clone(), &server.effects);
                 let is_shared = server.sharing != Sharing::Free;
-                let catalog = Arc::new(if is_shared { catalog.sharing_state() } else { catalog });
+                let catalog = if is_shared { catalog.sharing_state() } else { catalog };
+                let catalog = Arc::new(match &server.paths {
+                    Some(rules) => catalog.within(&rules.roots, &rules.arguments),
+                    None => catalog,
+                });
                 let (workers, observations) = (self.check_workers.clone(), self.observations.clone());
                 let checks = Arc::new(Checks::new(catalog.clone(), workers, observations));
                 *known = Some(Known { list: tools, catalog: catalog.clone(), checks });

@@ -13,6 +13,9 @@ use crate::{fault::CallFault, key_places::Place, text::one_line};
 /// The longest path, in bytes: what Linux takes.
 const PATH_BYTES: usize = 4096;
 
+/// Folders that a refusal names.
+const FOLDERS_SHOWN: usize = 5;
+
 /// Resolves each argument that `rules` name, or refuses the call. Relative paths are taken from the first root, else from `base`.
 ///
 /// # Cancellation
@@ -128,7 +131,9 @@ fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String
     let path = real(&path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
     let is_in = |folder: &PathBuf| real(folder).is_ok_and(|folder| path.starts_with(folder));
     if !rules.roots.is_empty() && !rules.roots.iter().any(is_in) {
-        return Err(format!("'{shown}' is outside of what the owner allows"));
+        let folders = rules.roots.iter().take(FOLDERS_SHOWN).map(|folder| one_line(&folder.to_string_lossy(), 200));
+        let folders: Vec<String> = folders.collect();
+        return Err(format!("'{shown}' is outside of what the owner allows: {}", folders.join(", ")));
     }
     if rules.denied.iter().any(is_in) {
         return Err(format!("'{shown}' is in a place that the owner has closed"));

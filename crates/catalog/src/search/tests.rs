@@ -326,6 +326,40 @@ fn tools_of_a_server_that_keeps_state_say_so_and_how_to_call_them() {
 }
 
 #[test]
+fn tools_whose_paths_are_kept_in_folders_say_in_which() {
+    let tool = |name: &str, properties: serde_json::Value| {
+        let schema = json!({ "type": "object", "properties": properties });
+        ToolDefinition::from_json(json!({ "name": name, "description": "Reads a file.", "inputSchema": schema }))
+            .expect("a tool")
+    };
+    let tools = vec![tool("read_file", json!({ "path": { "type": "string" } })), tool("file_count", json!({}))];
+    let server = ServerCatalog::ready(namespaces(&["files"]).remove(0), tools, &EffectRules::default());
+    let folders: Vec<std::path::PathBuf> = (1..=7).map(|number| format!("/data/{number}").into()).collect();
+    let catalog = Catalog::new(vec![Arc::new(server.within(&folders, &["path".to_owned()]))]);
+    let within = "within \"/data/1\" or \"/data/2\" or \"/data/3\" or \"/data/4\" or \"/data/5\" or 2 more (a relative one within \"/data/1\")";
+    let answer = catalog.search(&Query::new("read a file"));
+    assert_eq!(answer.notes, [format!("paths of files are {within}")]);
+    let full = catalog.search(&Query { detail: Some(Detail::Full), ..Query::new("read_file") });
+    let declaration = full.results[0].declaration.as_deref().unwrap_or_default();
+    assert!(declaration.contains(&format!("(external; paths are {within})")), "{declaration}");
+    assert_eq!(full.notes, Vec::<String>::new());
+    // A tool without such an argument has nothing to do with it.
+    let count = catalog.search(&Query { limit: Some(1), ..Query::new("file_count") });
+    assert_eq!((count.results[0].tool.as_str(), count.notes.len()), ("file_count", 0));
+}
+
+#[test]
+fn where_a_tool_lists_the_folders_of_its_server_the_answer_names_it() {
+    let tool = |name: &str| ToolDefinition::from_json(json!({ "name": name })).expect("a tool");
+    let tools = vec![tool("read_file"), tool("list_allowed_directories")];
+    let server = ServerCatalog::ready(namespaces(&["files"]).remove(0), tools, &EffectRules::default());
+    let catalog = Catalog::new(vec![Arc::new(server)]);
+    let notes = |text: &str| catalog.search(&Query { limit: Some(1), ..Query::new(text) }).notes;
+    assert_eq!(notes("read_file"), ["files works in certain folders: files.list_allowed_directories({}) names them"]);
+    assert_eq!(notes("list_allowed_directories"), Vec::<String>::new());
+}
+
+#[test]
 fn several_names_in_one_question_are_found_and_nothing_else() {
     let catalog = real();
     let found = |text: &str| paths(&catalog.search(&Query { limit: Some(2), ..Query::new(text) }));
