@@ -11,6 +11,8 @@ use belljar_model::{
     display::{block, json, line},
 };
 
+/// Bytes of an error that may well be told twice.
+const SHORT: usize = 80;
 /// What stands before a line of somebody else's.
 const INDENT: &str = "  ";
 
@@ -38,13 +40,17 @@ pub fn report(outcome: &Outcome) -> String {
         for call in &outcome.calls {
             let verdict = match &call.error {
                 None => "ok".to_owned(),
+                // A server may say much, and the error has said it already.
+                Some(error) if is_said(error, &outcome.result) => "failed: the error above".to_owned(),
                 Some(error) => format!("failed: {}", line(error)),
             };
             let path = format!("{}.{}", call.server, call.tool);
             let line = format!("{} ({}): {verdict}", line(&path), call.effect);
-            match lines.last_mut() {
-                Some((last, count)) if *last == line => *count += 1,
-                _ => lines.push((line, 1)),
+            // What failed in the same way is told once, whatever came in between.
+            let same = lines.iter_mut().rev().take(if call.error.is_some() { usize::MAX } else { 1 });
+            match same.into_iter().find(|(other, _)| *other == line) {
+                Some((_, count)) => *count += 1,
+                None => lines.push((line, 1)),
             }
         }
         for (line, count) in lines {
@@ -57,6 +63,11 @@ pub fn report(outcome: &Outcome) -> String {
         let _ = write!(text, "\n\nrun: {run}");
     }
     text
+}
+
+/// Whether the failure of the run tells this error of a call.
+fn is_said<T>(error: &str, result: &Result<T, RunError>) -> bool {
+    error.len() > SHORT && matches!(result, Err(failure) if failure.message.contains(error))
 }
 
 /// A value that is a text is shown as one, after a word of ours; any other as JSON.
