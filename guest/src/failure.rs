@@ -109,6 +109,11 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
     let frames = stack::frames(&globals::raw_stack(&error, context));
     let position = frames.first().map(|frame| frame.position);
     let hint = match own_hint(&error, context) {
+        // The arguments of a call that was refused, which stands where the error does.
+        Some(hint) if name == "TypeError" => match globals::argument_hint(&message, position, context) {
+            Some(argument) => Some(format!("{argument}; {hint}")),
+            None => Some(hint),
+        },
         Some(hint) => Some(hint),
         None => globals::hint_for(&name, &message, operand.as_deref(), position, context),
     };

@@ -145,6 +145,9 @@ fn settle(
                     if let Some(lost) = lost {
                         console::write(console::Level::Warn, lost);
                     }
+                    if let Some(unseen) = globals::warning_of_reads(value, lost.is_some(), context) {
+                        console::write(console::Level::Warn, &unseen);
+                    }
                     say_what_was_not_awaited(value, had_timers, context);
                     if let Some(unused) = unused.as_ref().filter(|_| !has_value) {
                         say_what_was_not_called(unused);
@@ -234,7 +237,8 @@ fn say_what_was_not_awaited(value: &str, had_timers: bool, context: &mut Context
     if pending::calls() > 0 {
         let running = globals::running(context);
         let text = format!(
-            "still running when the script returned, and awaited then: {running}; to use a result, put `await` before its call"
+            "still running when the script returned, and awaited then: {running}; {}",
+            source::async_for_each().unwrap_or_else(|| "to use a result, put `await` before its call".to_owned())
         );
         console::write(console::Level::Warn, &text);
     } else if had_timers {

@@ -177,12 +177,15 @@ async fn what_is_no_function_or_not_there_is_named_at_its_line() {
 #[tokio::test]
 async fn what_is_undefined_is_named_by_the_hint() {
     for (source, advice) in [
-        ("const o = {};\nreturn o.items.map(x => x)", "o.items is undefined: console.log(o) shows what o has"),
-        ("const o = { a: null };\nconst n = o.a.b;", "o.a is null: console.log(o) shows what o has"),
+        ("const o = {};\nreturn o.items.map(x => x)", "o.items is undefined: o is {} without members"),
+        ("const o = { a: null };\nconst n = o.a.b;", "o.a is null: o is { a: null }"),
         ("let x = null;\nx.y = 1", "x is null: where does its value come from?"),
         ("[].find(x => x).id", "[].find gave undefined: check what it gave"),
         ("const r = {};\nfor (const row of r.rows) { row.id }", "r.rows is undefined, or an object or a promise"),
-        ("const o = { a: 1 };\nlet n = 0; for (const x of o) n++;", "Object.entries(o) is a list"),
+        (
+            "const o = { a: 1 };\nlet n = 0; for (const x of o) n++;",
+            "o is { a: number }: no member of it is a list; Object.entries(o) lists all of them",
+        ),
         ("[{ id: 1 }].map(({ meta: { by } }) => by)", "meta is undefined"),
         ("const x = 1;\nx = 2", "declare with `let` what changes"),
     ] {

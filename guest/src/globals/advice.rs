@@ -140,6 +140,9 @@ pub(super) fn of_message(name: &str, message: &str, operand: Option<&str>) -> Op
         "RangeError" if message == "Maximum call stack size exceeded" => {
             Some("functions call each other too often: use a loop, or a list of what is left to do".to_owned())
         }
+        "DataCloneError" => Some(
+            "only data can be copied: leave out functions and the like, or JSON.parse(JSON.stringify(x))".to_owned(),
+        ),
         "RangeError" if message.contains("Invalid time value") => {
             Some("the date is invalid: is what `new Date(…)` gets defined, and a date?".to_owned())
         }
@@ -195,6 +198,9 @@ fn of_nothing(message: &str, operand: &str) -> Option<String> {
         return Some(format!(
             "{callee} gave {nothing}: check what it gave before you use it; `?.` reads what may be missing"
         ));
+    }
+    if let Some((list, index)) = operand.strip_suffix(']').and_then(|rest| rest.rsplit_once("[-")) {
+        return Some(format!("an index counts from the beginning: write {list}.at(-{index})"));
     }
     if !is_plain(operand) {
         return Some(format!("what is used is {nothing}: check it first; `?.` reads what may be missing"));

@@ -9,7 +9,7 @@ use boa_engine::{
 
 use crate::{
     builtins::{Walk, is_plain, is_plain_without_holes, not_iterable as not_iterable_message},
-    globals,
+    globals::{self, held::cannot_loop},
 };
 
 /// The guards, in the order of the parameters that the translation gives them.
@@ -82,5 +82,6 @@ fn not_iterable(value: &JsValue, arguments: &[JsValue]) -> JsError {
         Some(text) => format!("{text} is not iterable"),
         None => not_iterable_message(value),
     };
+    cannot_loop(&message, value);
     JsNativeError::typ().with_message(message).into()
 }

@@ -2,7 +2,7 @@
 
 use boa_engine::{Context, property::PropertyKey};
 
-use super::{absent, advice, call, namespace, parse::Notation, shape, unread};
+use super::{absent, advice, call, misuse, namespace, parse::Notation, unread};
 use crate::source::{self, Position};
 
 /// The object that finds and calls tools.
@@ -14,6 +14,12 @@ const OF_TOOLS: [&str; 5] = ["list", "search", "describe", "call", "raw"];
 pub(crate) fn warning() -> Option<String> {
     // Without a call there is no such promise, and small scripts need not be read again.
     call::any_was_called().then(|| source::warning_of_promise(&namespace::globals())).flatten()
+}
+
+/// What is not there of what a call at this place was given, which a server or a built-in function has refused.
+pub(crate) fn argument_hint(message: &str, position: Option<Position>, context: &mut Context) -> Option<String> {
+    let is_of_nothing = ["undefined", "null", "found nothing"].iter().any(|nothing| message.contains(nothing));
+    is_of_nothing.then(|| misuse::argument_hint(position, context)).flatten()
 }
 
 /// A hint for an error, where one is known. `operand` is what the engine could not use, as the source has it.
@@ -38,6 +44,10 @@ pub(crate) fn hint_for(
                 let promise = source::hint_for_promise(position, &namespace::globals());
                 promise.or_else(|| source::hint_for_parsing(position, None, &namespace::globals()))
             }
+            "SyntaxError" if message.ends_with("): undefined") => {
+                let nothing = "what JSON.parse was given is undefined: where does it come from? console.log shows it";
+                argument_hint(message, position, context).or_else(|| Some(nothing.to_owned()))
+            }
             "SyntaxError" => {
                 let notation = unread::notation_of_refused(message, context).map(Notation::name);
                 source::hint_for_parsing(position, notation, &namespace::globals())
@@ -49,11 +59,14 @@ pub(crate) fn hint_for(
             reads_whole.then(|| advice::OWN_VALUE.to_owned())
         };
         let of_text = unread::hint_for_text(message, &namespace::globals(), context);
-        let mut of_shape = || (name == "TypeError").then(|| shape::hint(message, operand, position, context))?;
+        let mut of_shape = || (name == "TypeError").then(|| misuse::hint(message, operand, position, context))?;
         return cause
             .or_else(reads_whole)
             .or(of_text)
             .or_else(&mut of_shape)
+            .or_else(|| argument_hint(message, position, context).filter(|_| operand.is_none()))
+            .or_else(|| source::nothing_in(operand?, position))
+            .or_else(|| of_date(name, message, context))
             .or_else(|| advice::of_message(name, message, operand));
     }
     if let Some(name) = quoted(message, "Cannot access '").filter(|_| message.ends_with("before initialization")) {
@@ -83,6 +96,13 @@ pub(crate) fn hint_for(
             the_servers()
         )),
     }
+}
+
+/// What a date was made of that is none.
+fn of_date(name: &str, message: &str, context: &mut Context) -> Option<String> {
+    let date = context.misused(message).filter(|_| name == "RangeError")?.value?.as_object()?;
+    let source = context.source_of_invalid_date(&date)?;
+    Some(format!("the date was made of {source}, which is no date"))
 }
 
 fn the_servers() -> String {

@@ -7,8 +7,10 @@ mod advice;
 mod call;
 mod console;
 mod guards;
+mod held;
 mod hints;
 mod intl;
+mod misuse;
 mod namespace;
 mod originals;
 mod parse;
@@ -18,6 +20,7 @@ mod timers;
 mod tool_error;
 mod tools;
 mod unread;
+mod unseen;
 mod web;
 
 use boa_engine::{
@@ -30,16 +33,18 @@ use crate::{builtins, glass::Program};
 
 pub(crate) use call::{Call, answer, running};
 pub(crate) use guards::guards;
-pub(crate) use hints::{hint_for, warning};
+pub(crate) use hints::{argument_hint, hint_for, warning};
 pub(crate) use namespace::namespace_name;
 pub(crate) use originals::{
     OwnProperty, enumerable_keys, get_of, is_array, is_array_or_revoked, is_class, is_enumerable, is_raw_json,
     own_data_property, own_property, raw_stack, source_text,
 };
 pub(crate) use timers::{drop_timers, elapsed, run_due_timer};
+pub(crate) use tool_error::here;
 pub(crate) use tool_error::is_tool_error;
 use tool_error::{CallSite, tool_error};
 pub(crate) use unread::{not_json, report_rounded, rounded};
+pub(crate) use unseen::warning as warning_of_reads;
 pub(crate) use web::{SearchParams, UrlObject, start_of_run};
 
 /// Makes the globals that every run has. Part of the snapshot.

@@ -45,6 +45,11 @@ impl CallSite {
     }
 }
 
+/// Where the script is that has called the function which asks.
+pub(crate) fn here(context: &mut Context) -> Option<Position> {
+    CallSite::here(context).ok()?.position(context)
+}
+
 /// A new `ToolError`. Made without calling anything that a script could have replaced.
 pub(super) fn tool_error(
     site: CallSite,

@@ -17,6 +17,9 @@ pub(super) fn hint(source: &str, message: &str, position: Option<Position>) -> O
         let advice = "this is Python's way to make a list; write list.filter((x) => …).map((x) => …)";
         return Some(advice.to_owned());
     }
+    if let Some(list) = sliced(line, position) {
+        return Some(format!("this is Python's way to take a part; write {list}.slice(start, end)"));
+    }
     if trimmed.ends_with(':') && ["for", "if", "while", "else", "elif", "def", "try", "with", "class"].contains(&first)
     {
         let advice = "this is Python; in JavaScript: `for (const x of list) { … }`, `if (condition) { … }`, `function f(x) { … }`";
@@ -33,6 +36,17 @@ pub(super) fn hint(source: &str, message: &str, position: Option<Position>) -> O
         return Some(advice.to_owned());
     }
     None
+}
+
+/// What a part is taken of in the manner of Python at a place: `list` of `list[1:3]`.
+fn sliced(line: &str, position: Option<Position>) -> Option<&str> {
+    let column = usize::try_from(position?.column).ok()?.checked_sub(1)?;
+    let (at, colon) = line.char_indices().nth(column)?;
+    let before = line.get(..at).filter(|_| colon == ':')?;
+    let (list, start) = before.rsplit_once('[')?;
+    let is_part = |character: char| character.is_alphanumeric() || "_$.".contains(character);
+    let list = list.rsplit(|character| !is_part(character)).next().filter(|list| !list.is_empty())?;
+    start.chars().all(|character| is_part(character) || " -".contains(character)).then_some(list)
 }
 
 /// Whether what is wrong at a place is a `#` before it that begins a comment.

@@ -19,9 +19,11 @@ mod parsed;
 mod positions;
 mod provenance;
 mod reading;
+mod reads;
 mod refuse;
 mod scopes;
 mod shape;
+mod slips;
 mod take;
 mod unawaited;
 
@@ -41,8 +43,10 @@ pub(crate) use parsed::{call_behind, hint as hint_for_parsing};
 pub(crate) use positions::{Origin, Position, nearest, original};
 pub(crate) use provenance::{Provenance, Step, provenance};
 pub(crate) use reading::{declared_at, declared_names, reads_whole_result, thrown_value};
+pub(crate) use reads::{Read, Way, arguments_at, pattern_at, reads, way};
 pub(crate) use scopes::{is_assigned, out_of_scope};
 use shape::Shaped;
+pub(crate) use slips::{async_for_each, for_in_slips, nothing_in};
 pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
 /// The name of the author's source in stacks.

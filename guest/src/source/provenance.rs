@@ -9,11 +9,11 @@ use oxc::{
     allocator::Allocator,
     ast::ast::{
         Argument, AssignmentExpression, AssignmentTarget, BindingPattern, CallExpression, Expression, ForOfStatement,
-        ForStatementLeft, FormalParameters, MemberExpression, VariableDeclarator,
+        ForStatementLeft, FormalParameters, MemberExpression, Program, Statement, VariableDeclarator,
     },
     ast_visit::{Visit, walk},
     parser::Parser,
-    span::{GetSpan, SourceType},
+    span::{GetSpan, SourceType, Span},
 };
 
 use super::{
@@ -55,6 +55,12 @@ pub(crate) enum Step {
     Element,
     /// What `JSON.parse` makes of it.
     Parsed,
+    /// A list of such values, as `Promise.all(list.map(…))` gives one.
+    Gathered,
+    /// A list of what `Promise.allSettled` says of each.
+    AllSettled,
+    /// One of these.
+    Settled,
 }
 
 /// The origin of what `expression` is at `position`. `servers` are the names of the globals whose methods are tools.
@@ -65,8 +71,7 @@ pub(crate) fn provenance(
 ) -> Option<Provenance> {
     with_program(|source, program| {
         let at = position.and_then(|position| position.offset(source)).unwrap_or(u32::MAX);
-        let mut origins = Origins { source, servers, names: BTreeMap::new(), named: BTreeSet::new() };
-        origins.visit_program(program);
+        let origins = Origins::of_program(source, program, servers);
         let allocator = Allocator::default();
         let parsed = Parser::new(&allocator, expression, SourceType::ts()).parse_expression().ok()?;
         let mut origin = origins.of(&parsed, at)?;
@@ -75,17 +80,34 @@ pub(crate) fn provenance(
     })
 }
 
+/// A name that a pattern takes out of a value.
+pub(super) struct Taken {
+    pub(super) span: Span,
+    pub(super) name: String,
+    pub(super) origin: Provenance,
+    /// Whether a pattern takes it apart in turn.
+    pub(super) is_nested: bool,
+}
+
 /// What names are known to hold, in the order of the source.
-struct Origins<'r> {
+pub(super) struct Origins<'r> {
     source: &'r str,
     servers: &'r BTreeSet<String>,
     /// From where in the source each name holds what.
     names: BTreeMap<String, Vec<(u32, Option<Provenance>)>>,
     /// Where the parameters begin of which it is known what they get.
     named: BTreeSet<u32>,
+    /// What patterns take out of values whose origin is known.
+    pub(super) taken: Vec<Taken>,
 }
 
-impl Origins<'_> {
+impl<'r> Origins<'r> {
+    pub(super) fn of_program(source: &'r str, program: &Program<'_>, servers: &'r BTreeSet<String>) -> Self {
+        let mut origins = Self { source, servers, names: BTreeMap::new(), named: BTreeSet::new(), taken: Vec::new() };
+        origins.visit_program(program);
+        origins
+    }
+
     fn of(&self, expression: &Expression<'_>, at: u32) -> Option<Provenance> {
         match expression.get_inner_expression() {
             Expression::AwaitExpression(awaited) => self.of(&awaited.argument, at),
@@ -103,18 +125,8 @@ impl Origins<'_> {
         before.or_else(|| held.first())?.1.clone()
     }
 
-    fn of_member(&self, member: &MemberExpression<'_>, at: u32) -> Option<Provenance> {
-        let step = match member {
-            MemberExpression::ComputedMemberExpression(computed) => match computed.expression.get_inner_expression() {
-                Expression::StringLiteral(name) => Step::Name(name.value.to_string()),
-                Expression::NumericLiteral(number) if number.value >= 0.0 && number.value.fract() == 0.0 => {
-                    Step::Index(number.value as u32)
-                }
-                _ => Step::Element,
-            },
-            member => Step::Name(member.static_property_name()?.to_owned()),
-        };
-        stepped(self.of(member.object(), at), step)
+    pub(super) fn of_member(&self, member: &MemberExpression<'_>, at: u32) -> Option<Provenance> {
+        stepped(self.of(member.object(), at), step_of(member)?)
     }
 
     fn of_call(&self, call: &CallExpression<'_>, at: u32) -> Option<Provenance> {
@@ -137,6 +149,17 @@ impl Origins<'_> {
                 let (server, tool) = path.value.split_once('.')?;
                 return Some(found(server, tool, method == "raw"));
             }
+            if object.name == "Promise" {
+                let gathered = match method {
+                    "all" => Step::Gathered,
+                    "allSettled" => Step::AllSettled,
+                    _ => return None,
+                };
+                let Some(Argument::CallExpression(mapped)) = call.arguments.first() else { return None };
+                let is_map = mapped.callee.as_member_expression()?.static_property_name() == Some("map");
+                let value = mapped.arguments.first().filter(|_| is_map).and_then(given_back)?;
+                return stepped(self.of(value, value.span().start), gathered);
+            }
         }
         if method == "parse" && matches!(member.object(), Expression::Identifier(object) if object.name == "JSON") {
             let text = call.arguments.first().and_then(Argument::as_expression)?;
@@ -156,7 +179,18 @@ impl Origins<'_> {
             BindingPattern::ObjectPattern(pattern) => {
                 for property in &pattern.properties {
                     let name = property.key.static_name().filter(|_| !property.computed);
-                    let origin = name.and_then(|name| stepped(origin.clone(), Step::Name(name.to_string())));
+                    let origin = name.as_ref().and_then(|name| stepped(origin.clone(), Step::Name(name.to_string())));
+                    let is_nested = match &property.value {
+                        BindingPattern::AssignmentPattern(pattern) => !pattern.left.is_binding_identifier(),
+                        value => !value.is_binding_identifier(),
+                    };
+                    let has_default = matches!(property.value, BindingPattern::AssignmentPattern(_));
+                    if let (Some(name), Some(origin)) = (name, origin.clone())
+                        && (is_nested || !has_default)
+                    {
+                        let (span, name) = (property.value.span(), name.to_string());
+                        self.taken.push(Taken { span, name, origin, is_nested });
+                    }
                     self.bind(&property.value, origin, from);
                 }
             }
@@ -194,9 +228,32 @@ impl Origins<'_> {
     }
 }
 
+/// The step that reads a member.
+pub(super) fn step_of(member: &MemberExpression<'_>) -> Option<Step> {
+    Some(match member {
+        MemberExpression::ComputedMemberExpression(computed) => match computed.expression.get_inner_expression() {
+            Expression::StringLiteral(name) => Step::Name(name.value.to_string()),
+            Expression::NumericLiteral(number) if number.value >= 0.0 && number.value.fract() == 0.0 => {
+                Step::Index(number.value as u32)
+            }
+            _ => Step::Element,
+        },
+        member => Step::Name(member.static_property_name()?.to_owned()),
+    })
+}
+
 fn stepped(origin: Option<Provenance>, step: Step) -> Option<Provenance> {
     let mut origin = origin?;
-    origin.steps.push(step);
+    let is_into = matches!(step, Step::Element | Step::Index(_));
+    match (origin.steps.last(), &step) {
+        (Some(Step::Gathered), _) if is_into => drop(origin.steps.pop()),
+        (Some(Step::AllSettled), _) if is_into => {
+            origin.steps.pop();
+            origin.steps.push(Step::Settled);
+        }
+        (Some(Step::Settled), Step::Name(name)) if name == "value" => drop(origin.steps.pop()),
+        _ => origin.steps.push(step),
+    }
     (origin.steps.len() <= MAX_STEPS).then_some(origin)
 }
 
@@ -248,6 +305,22 @@ impl<'a> Visit<'a> for Origins<'_> {
             }
         }
         walk::walk_formal_parameters(self, parameters);
+    }
+}
+
+/// What a callback gives back, if it is written down in one place.
+fn given_back<'e, 'a>(callback: &'e Argument<'a>) -> Option<&'e Expression<'a>> {
+    let last = match callback {
+        Argument::ArrowFunctionExpression(function) => match function.get_expression() {
+            Some(value) => return Some(value),
+            None => function.body.as_function_body()?.statements.last()?,
+        },
+        Argument::FunctionExpression(function) => function.body.as_ref()?.statements.last()?,
+        _ => return None,
+    };
+    match last {
+        Statement::ReturnStatement(statement) => statement.argument.as_ref(),
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@
 mod known;
 mod merge;
 
-use std::{cmp::Ordering, convert::Infallible};
+use std::{cell::Cell, cmp::Ordering, convert::Infallible};
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string,
@@ -17,10 +17,15 @@ use boa_gc::{Finalize, Trace};
 use known::{Key, Known};
 
 use super::{missing, replace};
-use crate::values::plain;
+use crate::{glass::belljar::sandbox::console, globals::here, values::plain};
 
 /// What `toSorted` can make.
 const MAX_ARRAY: u64 = u32::MAX as u64;
+
+thread_local! {
+    /// Whether the log has told of a comparator that is none.
+    static WARNED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The engine's own methods of typed arrays.
 #[derive(Trace, Finalize)]
@@ -132,10 +137,21 @@ fn sorted(items: Vec<JsValue>, comparator: Option<&JsObject>, context: &mut Cont
     let mut sorted = match comparator {
         Some(comparator) => match keyed(&items, comparator, context) {
             Some((known, keys)) => by_key(items, keys, &known),
-            None => merge::sorted(items, |left, right| {
-                let answer = comparator.call(&JsValue::undefined(), &[left.clone(), right.clone()], context)?;
-                Ok::<_, JsError>(sign(answer.to_number(context)?))
-            })?,
+            None => {
+                let mut slip = None;
+                let sorted = merge::sorted(items, |left, right| {
+                    let answer = comparator.call(&JsValue::undefined(), &[left.clone(), right.clone()], context)?;
+                    let number = answer.to_number(context)?;
+                    if number.is_nan() || answer.is_boolean() {
+                        slip = Some(answer);
+                    }
+                    Ok::<_, JsError>(sign(number))
+                })?;
+                if let Some(answer) = slip {
+                    warn_of_no_order(&answer, context);
+                }
+                sorted
+            }
         },
         None => {
             let mut keyed = Vec::with_capacity(items.len());
@@ -148,6 +164,23 @@ fn sorted(items: Vec<JsValue>, comparator: Option<&JsObject>, context: &mut Cont
     };
     sorted.extend(missing);
     Ok(sorted)
+}
+
+/// Says once that a comparator does not compare.
+fn warn_of_no_order(answer: &JsValue, context: &mut Context) {
+    if WARNED.replace(true) {
+        return;
+    }
+    let line = here(context).map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+    let why = if answer.is_boolean() {
+        "answers with true or false, which sorts nothing: give a number, as in (a, b) => a - b"
+    } else {
+        "answers with no number, so the order is none: what it subtracts is not there, or a text"
+    };
+    let text = format!(
+        "the function that sort{line} compares by {why}; texts are compared by a.localeCompare(b), dates by new Date(a) - new Date(b)"
+    );
+    console::write(console::Level::Warn, &text);
 }
 
 /// What each item is compared by, if the answers of the comparator are known.

@@ -7,6 +7,7 @@ use base64::{
 use boa_engine::{Context, JsResult, JsString, JsValue};
 
 use super::{exception::exception, required};
+use crate::{glass::belljar::sandbox::console, globals::here, values::inspect};
 
 /// What the web accepts, its padding taken off: the last bits are ignored.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(
@@ -18,7 +19,11 @@ const FORGIVING: GeneralPurpose = GeneralPurpose::new(
 
 /// `btoa(binary)`: each character of the text is a byte.
 pub(super) fn btoa(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let binary = required(arguments, 0, "btoa")?.to_string(context)?;
+    let value = required(arguments, 0, "btoa")?;
+    let binary = value.to_string(context)?;
+    if value.is_null_or_undefined() {
+        warn_of_nothing(value, context);
+    }
     let bytes: Result<Vec<u8>, _> = binary.iter().map(u8::try_from).collect();
     match bytes {
         Ok(bytes) => Ok(JsString::from(STANDARD.encode(bytes)).into()),
@@ -32,7 +37,8 @@ pub(super) fn btoa(_: &JsValue, arguments: &[JsValue], context: &mut Context) ->
 
 /// `atob(base64)`: each byte is a character.
 pub(super) fn atob(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let encoded = required(arguments, 0, "atob")?.to_string(context)?;
+    let value = required(arguments, 0, "atob")?;
+    let encoded = value.to_string(context)?;
     let is_space = |unit: &u16| matches!(unit, 0x09 | 0x0a | 0x0c | 0x0d | 0x20);
     let digits: Result<Vec<u8>, _> = encoded.iter().filter(|unit| !is_space(unit)).map(u8::try_from).collect();
     let decoded = digits.ok().and_then(|mut digits| {
@@ -49,8 +55,19 @@ pub(super) fn atob(_: &JsValue, arguments: &[JsValue], context: &mut Context) ->
             Ok(JsString::from(units.as_slice()).into())
         }
         None => {
-            let message = "atob takes base64 (A–Z, a–z, 0–9, + and /), and this is none; of the form with - and _ replace these first";
-            Err(exception("InvalidCharacterError", message, context))
+            let message = if value.is_string() {
+                "atob takes base64 (A–Z, a–z, 0–9, + and /), and this is none; of the form with - and _ replace these first".to_owned()
+            } else {
+                format!("atob takes base64 as a text, and was given {}", inspect::cell(value, false, context))
+            };
+            Err(exception("InvalidCharacterError", &message, context))
         }
     }
+}
+
+/// Says that what was encoded is a word for nothing, as the web has it, and not what the script meant.
+fn warn_of_nothing(value: &JsValue, context: &mut Context) {
+    let line = here(context).map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+    let text = format!("btoa was given {0}{line}, and has encoded the word {0}", value.display());
+    console::write(console::Level::Warn, &text);
 }

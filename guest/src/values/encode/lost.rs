@@ -14,6 +14,8 @@ pub(super) enum Loss {
     Symbol,
     /// An object whose members say nothing of it: a RegExp, an iterator.
     Hollow,
+    /// A Map without entries that was given members.
+    Members,
 }
 
 impl Loss {
@@ -33,7 +35,7 @@ impl Loss {
             Self::NotFinite | Self::InvalidDate => "became null",
             Self::Undefined | Self::Function | Self::Symbol if is_element => "became null",
             Self::Undefined | Self::Function | Self::Symbol => "was left out",
-            Self::Hollow => "became {}",
+            Self::Hollow | Self::Members => "became {}",
         }
     }
 }
@@ -65,7 +67,7 @@ impl Losses {
 
     /// Without what is left out: an argument that is undefined is one that is not given.
     pub(super) fn without_left_out(mut self) -> Self {
-        self.0.retain(|lost| matches!(lost.loss, Loss::NotFinite | Loss::InvalidDate | Loss::Hollow));
+        self.0.retain(|lost| matches!(lost.loss, Loss::NotFinite | Loss::InvalidDate | Loss::Hollow | Loss::Members));
         self
     }
 
@@ -87,10 +89,19 @@ impl Losses {
 pub(super) fn named(loss: Loss, value: &JsValue, context: &mut Context) -> String {
     match loss {
         Loss::NotFinite => format!("is {}", value.display()),
-        Loss::InvalidDate => "is an invalid Date".to_owned(),
+        Loss::InvalidDate => {
+            let source = value.as_object().and_then(|date| context.source_of_invalid_date(&date).map(str::to_owned));
+            source.map_or_else(
+                || "is an invalid Date".to_owned(),
+                |source| format!("is an invalid Date, made of {source},"),
+            )
+        }
         Loss::Undefined => "is undefined".to_owned(),
         Loss::Function => "is a function".to_owned(),
         Loss::Symbol => "is a symbol".to_owned(),
+        Loss::Members => {
+            "is a Map without entries, of which map[key] = value makes none: map.set(key, value) does,".to_owned()
+        }
         Loss::Hollow => format!("is {}", inspect::cell(value, true, context)),
     }
 }

@@ -305,6 +305,9 @@ impl<'context> Walk<'context> {
                 Frame::values(object.clone(), values)
             }
             Special::Pairs(pairs) => {
+                if pairs.is_empty() && !enumerable_keys(object, self.context)?.is_empty() {
+                    self.note(Loss::Members, &object.clone().into(), frame);
+                }
                 opened(self, "{")?;
                 Frame::pairs(object.clone(), pairs)
             }

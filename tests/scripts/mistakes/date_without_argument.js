@@ -1,0 +1,2 @@
+const order = { id: 1 };
+return new Date(order.createdAt).toISOString();

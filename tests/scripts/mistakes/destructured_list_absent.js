@@ -1,0 +1,2 @@
+const { nodes: [first] } = await memory.read_graph({});
+return first.name;

@@ -1,0 +1,2 @@
+const manifest = await fs.read_text_file({ path: 'package.json' });
+return manifest.scripts.test;

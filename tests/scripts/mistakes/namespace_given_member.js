@@ -1,0 +1,2 @@
+memory.cache = {};
+return memory.cache;

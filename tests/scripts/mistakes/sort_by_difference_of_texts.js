@@ -1,0 +1,2 @@
+const orders = JSON.parse((await fs.read_text_file({ path: 'data/orders.json' })).content);
+return orders.sort((a, b) => a.customer - b.customer).map((order) => order.customer);
