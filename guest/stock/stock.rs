@@ -24,8 +24,6 @@ use boa_engine::{Context, Source, builtins::promise::PromiseState, object::built
 /// What the header of a patch says that changes nothing but what things cost, or what the host is told.
 const UNSEEN: [&str; 3] = ["Speed: ", "Memory: ", "Host: "];
 =======
-/// What the header of a patch says that changes nothing that a script sees.
-const UNSEEN: [&str; 3] = ["Speed: ", "Memory: ", "Embedder: "];
 >>>>>>> b18496a (guest: say what a script misread, also where nothing fails)
 
 #[test]
