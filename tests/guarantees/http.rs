@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     official_client,
-    real_servers::{installed, node},
+    real_servers::{installed, memory, node},
     support::{Terminal, repository},
 };
 
@@ -375,5 +375,49 @@ fn at_the_socket_the_owner_needs_no_token_also_where_a_killed_server_left_one() 
             child.wait().unwrap();
         }
         assert_eq!(path.exists(), !ends_well);
+    }
+}
+
+#[test]
+fn what_a_server_keeps_for_one_token_another_does_not_see_unless_the_owner_shares_the_server() {
+    let terminal = Terminal::new();
+    let folder = terminal.folder.path();
+    let table = |server: Value, share: &str| {
+        // JSON is TOML enough for a command, its arguments and its variables.
+        let (command, args, file) = (&server["command"], &server["args"], &server["env"]["MEMORY_FILE_PATH"]);
+        format!("command = {command}\nargs = {args}\nenv = {{ MEMORY_FILE_PATH = {file} }}\nshare = '{share}'\n")
+    };
+    let own = table(memory(&folder.join("memory of {principal}.jsonl")), "principal");
+    let shared = table(memory(&folder.join("memory of all.jsonl")), "owner");
+    let config = terminal.file(
+        "belljar.toml",
+        format!("[servers.demo]\nbuiltin = 'demo'\n[servers.own]\n{own}[servers.shared]\n{shared}"),
+    );
+    let bob = token(&terminal, &["add", "bob"]);
+    let served = Served::of(terminal, &["--config", config.to_str().unwrap()]);
+    let value = |token: &str, code: &str| {
+        let mut outcome = result(served.run(token, code))["structuredContent"].take();
+        assert_eq!(outcome["ok"], true, "{outcome:#}");
+        outcome["value"].take()
+    };
+    let remember = "
+        const entities = [{ name: who, entityType: 'person', observations: ['secret of ' + who] }];
+        await own.create_entities({ entities });
+        await shared.create_entities({ entities });
+        await demo.create_issue({ project: 'comet', title: 'secret of ' + who });";
+    let recall = "
+        const names = async (server) => (await server.read_graph({})).entities.map((entity) => entity.name).sort();
+        const issues = await demo.search_issues({ query: 'secret of' });
+        return [await names(own), await names(shared), issues.issues.map((issue) => issue.title).sort()];";
+    for (token, who) in [(&served.token, "ann"), (&bob, "bob")] {
+        value(token, &format!("const who = '{who}';{remember}"));
+    }
+    let seen = |who: &str| json!([[who], ["ann", "bob"], [format!("secret of {who}")]]);
+    assert_eq!(value(&served.token, recall), seen("ann"));
+    assert_eq!(value(&bob, recall), seen("bob"));
+    let folder = served.terminal.folder.path();
+    for who in ["ann", "bob"] {
+        let kept = std::fs::read_to_string(folder.join(format!("memory of {who}.jsonl"))).unwrap();
+        assert!(kept.contains(who) && kept.lines().count() == 1, "{kept}");
     }
 }

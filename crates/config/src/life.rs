@@ -3,7 +3,7 @@
 use std::{fmt::Display, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use belljar_model::{
-    Activation, Affinity, Breaker, ByteSize, DurationFault, Framing, Life, PathRules, Repeat, parse_duration,
+    Activation, Affinity, Breaker, ByteSize, DurationFault, Framing, Life, PathRules, Repeat, Share, parse_duration,
 };
 
 use crate::{
@@ -43,6 +43,7 @@ impl Server<'_> {
             breaker: self.breaker()?,
             on_start: self.activations()?,
             affinity: self.affinity()?,
+            share: self.of("share", "one of principal, owner", |node| named(node, &Share::ALL))?.unwrap_or_default(),
             paths: self.paths()?,
         })
     }
@@ -264,7 +265,7 @@ mod tests {
         let text = "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = true\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
              call_timeout = '5s'\ncall_total = '1m'\nframing = 'content_length'\nrepeat = 'idempotent'\nbreaker = { failures = 2, rest = '9s' }\n\
              on_start = [{ tool = 'activate', arguments = { project = '{key}', home = '${userHome}', deep = [1, { a = true }] } }]\n\
-             key = '{project}'\ninstances = 2\n\
+             key = '{project}'\ninstances = 2\nshare = 'owner'\n\
              paths = { arguments = ['project'], roots = ['sub', '/abs'], denied = ['${userHome}/private'], guidance = 'no' }\n";
         let expected = Life {
             warm: true,
@@ -289,6 +290,7 @@ mod tests {
                 template: "{project}".to_owned(),
                 instances: NonZeroUsize::new(2).expect("not zero"),
             }),
+            share: Share::Owner,
             paths: Some(PathRules {
                 arguments: vec!["project".to_owned()],
                 roots: vec!["/etc/belljar/sub".into(), "/abs".into()],
@@ -322,6 +324,7 @@ mod tests {
                 "repeat = 'always'",
                 "'repeat' of server 's' must be one of never, read_only, idempotent, not another string",
             ),
+            ("share = 'all'", "'share' of server 's' must be one of principal, owner, not another string"),
             ("framing = 'http'", "'framing' of server 's' must be one of lines, content_length, not another string"),
             ("breaker = { fails = 1 }", "unknown key 'fails' in 'breaker' of server 's': it is one of failures, rest"),
             (

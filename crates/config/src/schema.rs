@@ -81,7 +81,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[servers.d]\nbuiltin = 'x'\nexclusive = true\n".to_owned(),
         "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
          call_timeout = '5s'\ncall_total = '1m'\nframing = 'lines'\nrepeat = 'read_only'\nbreaker = { failures = 2, rest = '9s' }\n\
-         on_start = [{ tool = 'a', arguments = { b = [1] } }]\nkey = '{project}'\ninstances = 2\n\
+         on_start = [{ tool = 'a', arguments = { b = [1] } }]\nkey = '{project}'\ninstances = 2\nshare = 'principal'\n\
          paths = { arguments = ['p'], roots = ['r'], denied = ['d'], guidance = 'g' }\n"
             .to_owned(),
         "[servers.s]\ncommand = 'x'\nidle = '90s'\nmax_calls = 'never'\nmax_response = 1000\n".to_owned(),
@@ -153,6 +153,7 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[servers.s]\nbuiltin = 'x'\nmax_response = 'big'\n",
         "[servers.s]\nbuiltin = 'x'\nrepeat = 'always'\n",
         "[servers.s]\nbuiltin = 'x'\nframing = 'http'\n",
+        "[servers.s]\nbuiltin = 'x'\nshare = 'all'\n",
         "[servers.s]\nbuiltin = 'x'\nbreaker = { fails = 1 }\n",
         "[servers.s]\nbuiltin = 'x'\non_start = [{ arguments = {} }]\n",
         "[servers.s]\nbuiltin = 'x'\nkey = 'project'\n",

@@ -40,7 +40,7 @@ pub(crate) struct Grant {
 impl Grant {
     /// All tools, for a run of this source that may take so long in all.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller, log: Arc<RunLog>) -> Self {
-        let locks = Arc::new(RunLocks::new(toolbox.clone(), source));
+        let locks = Arc::new(RunLocks::new(toolbox.clone(), source, caller.principal().cloned()));
         Self { toolbox, total, caller, remarks: Arc::default(), locks, log, ceiling: Effect::External }
     }
 

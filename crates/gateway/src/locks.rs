@@ -55,6 +55,8 @@ impl LockFault {
 /// What one run has.
 pub(crate) struct RunLocks {
     toolbox: Arc<Toolbox>,
+    /// Whose instances it has, where each principal has its own.
+    principal: Option<Arc<str>>,
     /// The exclusive servers whose names stand in the source: they are taken together, in their order.
     mentioned: Vec<usize>,
     held: Mutex<Held>,
@@ -75,9 +77,16 @@ pub(crate) struct Permit(#[expect(dead_code, reason = "it is there to be dropped
 
 impl RunLocks {
     /// The locks of a run of this source. It has none yet.
-    pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str) -> Self {
+    pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, principal: Option<Arc<str>>) -> Self {
         let mentioned = toolbox.mentioned(source).filter(|at| toolbox.sharing(*at) == Sharing::Exclusive).collect();
-        Self { toolbox, mentioned, held: Mutex::default(), turn: tokio::sync::Mutex::default(), taken: Notify::new() }
+        Self {
+            toolbox,
+            principal,
+            mentioned,
+            held: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+            taken: Notify::new(),
+        }
     }
 
     /// Waits until a tool of this server may be called. `waits` hears of it where that is not at once.
@@ -95,7 +104,7 @@ impl RunLocks {
             Sharing::Exclusive => self.acquire(server, most, waits).await.map(|()| Permit(None)),
             Sharing::Stateful if self.has(server) => Ok(Permit(None)),
             Sharing::Stateful => {
-                let lock = self.toolbox.lock_of(server);
+                let lock = self.toolbox.lock_of(server, self.principal.as_ref());
                 if let Ok(permit) = lock.clone().try_read_owned() {
                     return Ok(Permit(Some(permit)));
                 }
@@ -134,7 +143,7 @@ impl RunLocks {
             if self.has(server) {
                 continue;
             }
-            let lock = self.toolbox.lock_of(server);
+            let lock = self.toolbox.lock_of(server, self.principal.as_ref());
             let guard = match lock.clone().try_write_owned() {
                 Ok(guard) => guard,
                 Err(_) => {
@@ -234,7 +243,7 @@ mod tests {
     }
 
     fn run(toolbox: &Arc<Toolbox>, source: &str) -> Arc<RunLocks> {
-        Arc::new(RunLocks::new(toolbox.clone(), source))
+        Arc::new(RunLocks::new(toolbox.clone(), source, None))
     }
 
     fn nobody(_: &str) {}

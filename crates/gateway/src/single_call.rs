@@ -121,7 +121,7 @@ impl Toolbox {
         let arguments = JsonText::from_value(&Value::Object(arguments));
         let Checked { arguments, warning: given } = self.checked(path, arguments).await.map_err(refused)?;
         told.warning = given;
-        let locks = RunLocks::new(self.clone(), "");
+        let locks = RunLocks::new(self.clone(), "", None);
         let server = self.position_of(path.server()).unwrap_or(usize::MAX);
         let entered = locks.enter(server, limit, &|server| tracing::info!(server, "waits for the end of another run"));
         let _permit = entered.await.map_err(|fault| {

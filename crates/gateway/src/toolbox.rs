@@ -1,20 +1,24 @@
 //! The children and what they offer.
 
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use belljar_catalog::{
     Answer, Catalog, Names, Notation, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces,
 };
-use belljar_model::{Effect, EffectRules, JsonText, PathRules, ServerSpec, Sharing, ToolDefinition, ToolPath};
+use belljar_model::{Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
 use serde_json::Value;
-use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
+use tokio::{
+    sync::{RwLock, Semaphore},
+    task::spawn_blocking,
+    time::timeout,
+};
 
 use crate::{
     arguments::{CheckWorkers, Checks},
@@ -54,7 +58,10 @@ struct Server {
     effects: EffectRules,
     sharing: Sharing,
     paths: Option<PathRules>,
+    share: Share,
     lock: ServerLock,
+    /// Those of principals, as long as a run has one.
+    principals_locks: Mutex<HashMap<Arc<str>, Weak<RwLock<()>>>>,
     known: Mutex<Option<Known>>,
 }
 
@@ -84,7 +91,9 @@ impl Toolbox {
                 effects: spec.effects.clone(),
                 sharing: spec.sharing(),
                 paths: spec.life.paths.clone(),
+                share: spec.life.share,
                 lock: ServerLock::default(),
+                principals_locks: Mutex::default(),
                 known: Mutex::default(),
             })
             .collect();
@@ -206,9 +215,20 @@ impl Toolbox {
         self.servers.get(server).map_or(Sharing::Free, |server| server.sharing)
     }
 
-    /// The lock of the server at a position.
-    pub(crate) fn lock_of(&self, server: usize) -> ServerLock {
-        self.servers.get(server).map(|server| server.lock.clone()).unwrap_or_default()
+    /// The lock of the server at a position, or of a principal's instance of it.
+    pub(crate) fn lock_of(&self, server: usize, principal: Option<&Arc<str>>) -> ServerLock {
+        let Some(server) = self.servers.get(server) else { return ServerLock::default() };
+        let Some(principal) = principal.filter(|_| server.share == Share::Principal) else {
+            return server.lock.clone();
+        };
+        let mut locks = server.principals_locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lock) = locks.get(principal).and_then(Weak::upgrade) {
+            return lock;
+        }
+        locks.retain(|_, lock| lock.strong_count() > 0);
+        let lock = ServerLock::default();
+        locks.insert(principal.clone(), Arc::downgrade(&lock));
+        lock
     }
 
     /// Searches the tools of all children, or of the one that the query names; they are started if they are not running.

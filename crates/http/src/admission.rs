@@ -8,6 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Scope, sessions::Use};
 
+/// No token has this name.
+const OWNER: &str = "(owner)";
+
 /// Who asks: the name of a token, whatever its secret is by now, or the owner at the socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
@@ -21,15 +24,20 @@ impl Principal {
         Self { name: name.into(), scopes: Arc::new(scopes) }
     }
 
-    /// Whoever runs the server. No token has this name.
+    /// Whoever runs the server.
     #[cfg(unix)]
     pub(crate) fn owner() -> Self {
-        Self::new("(owner)", BTreeSet::from([Scope::Admin]))
+        Self::new(OWNER, BTreeSet::from([Scope::Admin]))
     }
 
     /// The name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it is whoever runs the server.
+    pub fn is_owner(&self) -> bool {
+        &*self.name == OWNER
     }
 
     pub(crate) fn shared_name(&self) -> &Arc<str> {

@@ -73,7 +73,9 @@ pub enum TokenFault {
         scope: String,
     },
     /// The name cannot be a principal's.
-    #[error("'{name}' cannot be the name of a token: it takes 1 to {MAX_NAME} letters, digits, '-', '_' and '.'")]
+    #[error(
+        "'{name}' cannot be the name of a token: it takes 1 to {MAX_NAME} letters, digits, '-', '_' and '.', and begins with a letter or digit"
+    )]
     Name {
         /// The name.
         name: String,
@@ -256,6 +258,8 @@ impl Tokens {
 
 fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len())
+        // It may become part of a server's arguments and paths: neither an option nor `..`.
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 

@@ -39,7 +39,7 @@ pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
-pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat};
+pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat, Share};
 pub use limits::{LimitFault, Limits, LimitsPatch};
 pub use media::{Media, may_hold_media, take_media, text_exceeds};
 pub use nearest::nearest;

@@ -37,6 +37,8 @@ pub struct Life {
     pub on_start: Vec<Activation>,
     /// The child serves one thing at a time, and there is an instance for each.
     pub affinity: Option<Affinity>,
+    /// Who shares what the child keeps.
+    pub share: Share,
     /// Arguments that are paths, and where these may lead.
     pub paths: Option<PathRules>,
 }
@@ -68,9 +70,29 @@ impl Default for Life {
             breaker: Breaker::default(),
             on_start: Vec::new(),
             affinity: None,
+            share: Share::default(),
             paths: None,
         }
     }
+}
+
+/// Who shares what a child keeps, where one belljar serves several principals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Share {
+    /// Each principal has an instance of its own, and the owner another.
+    #[default]
+    Principal,
+    /// One instance serves all. It is for servers that keep nothing, or nothing that its callers may not see of each other.
+    Owner,
+}
+
+impl Share {
+    /// The names used in configuration.
+    pub const ALL: [(&str, Self); 2] = [("principal", Self::Principal), ("owner", Self::Owner)];
+    /// What stands for the principal's name in arguments, variables, the folder and activation calls.
+    pub const PLACEHOLDER: &str = "{principal}";
+    /// What the placeholder becomes for calls that are the owner's own. No principal has this name.
+    pub const OWNER: &str = "(owner)";
 }
 
 /// How messages are told apart on stdio.

@@ -8,7 +8,7 @@
 
 use std::path::{Component, Path};
 
-use belljar_model::{Activation, Affinity, KeyPiece, PathRules, ServerSpec, ToolDefinition, Transport};
+use belljar_model::{Activation, Affinity, KeyPiece, PathRules, ServerSpec, Share, ToolDefinition, Transport};
 use serde_json::{Map, Value, json};
 
 use crate::{fault::CallFault, key_places, paths};
@@ -141,6 +141,28 @@ pub(crate) fn instance(spec: &ServerSpec, key: Option<&str>) -> ServerSpec {
         Some(key) => Some(text.replace(Affinity::PLACEHOLDER, key)),
         None => Some(text.to_owned()).filter(|text| !text.contains(Affinity::PLACEHOLDER)),
     };
+    if let Transport::Stdio(command) = &mut spec.transport {
+        command.args = command.args.iter().filter_map(|argument| fill(argument)).collect();
+        command.env = command.env.iter().filter_map(|(name, value)| Some((name.clone(), fill(value)?))).collect();
+        command.cwd = command.cwd.take().and_then(|cwd| match cwd.to_str() {
+            Some(text) => fill(text).map(Into::into),
+            None => Some(cwd),
+        });
+    }
+    let activations = std::mem::take(&mut spec.life.on_start);
+    spec.life.on_start = activations.into_iter().filter_map(|activation| activated(activation, &fill)).collect();
+    spec
+}
+
+/// Whether the principal's name stands in what the owner says of a server.
+pub(crate) fn names_principal(spec: &ServerSpec) -> bool {
+    spec.life.share == Share::Principal && of_principal(spec, "") != *spec
+}
+
+/// The server for one principal: its name stands where the owner's texts want it.
+pub(crate) fn of_principal(spec: &ServerSpec, principal: &str) -> ServerSpec {
+    let mut spec = spec.clone();
+    let fill = |text: &str| Some(text.replace(Share::PLACEHOLDER, principal));
     if let Transport::Stdio(command) = &mut spec.transport {
         command.args = command.args.iter().filter_map(|argument| fill(argument)).collect();
         command.env = command.env.iter().filter_map(|(name, value)| Some((name.clone(), fill(value)?))).collect();

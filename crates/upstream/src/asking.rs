@@ -92,13 +92,31 @@ pub struct Caller {
     /// How many questions it was asked.
     questions: Arc<AtomicUsize>,
     gate: Option<Arc<dyn AnswerGate>>,
+    principal: Option<Arc<str>>,
 }
 
 impl Caller {
     /// A caller whose client, if there is one, answers what children ask.
     pub fn new(client: Option<Arc<dyn AskClient>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), client, questions: Arc::default(), gate: None }
+        Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            client,
+            questions: Arc::default(),
+            gate: None,
+            principal: None,
+        }
+    }
+
+    /// The same caller, for one principal of several: what a server keeps for others is not for it.
+    #[must_use]
+    pub fn of_principal(&self, name: &str) -> Self {
+        Self { principal: Some(name.into()), ..self.clone() }
+    }
+
+    /// The principal, if it is not the owner.
+    pub fn principal(&self) -> Option<&Arc<str>> {
+        self.principal.as_ref()
     }
 
     /// The client, if there is one.

@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) events: broadcast::Sender<ServerStatus>,
     /// What the client can do for children that start from now on.
     pub(crate) abilities: Mutex<ClientAbilities>,
+    /// A permit for each instance that there may be for a principal.
+    pub(crate) places: Arc<Semaphore>,
 }
 
 /// A child. Dropping it kills the process, if there is one.
@@ -131,6 +133,11 @@ impl Child {
     /// Whether there is anything of it.
     pub(crate) fn is_cold(&self) -> bool {
         self.core.state.borrow().machine.phase() == Phase::Cold
+    }
+
+    /// Has the next caller told that the state is lost, before it relies on it.
+    pub(crate) fn lose_state(&self, how: &str) {
+        *self.core.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(how.to_owned());
     }
 
     /// Starts the child unless it is running, being started, or has just failed to.
@@ -475,6 +482,7 @@ impl Core {
         ServerStatus {
             name: self.spec.name.clone(),
             key: self.key.clone(),
+            principal: None,
             state: match phase {
                 Phase::Cold => ServerState::Cold,
                 Phase::Starting => ServerState::Starting,

@@ -324,6 +324,18 @@ pub enum CallFault {
         /// How many it may have.
         limit: usize,
     },
+    /// There is no room for an instance of one more principal.
+    #[error(
+        "server '{server}' cannot be started for '{principal}': {limit} instances for principals exist, and none can be stopped now"
+    )]
+    NoPlace {
+        /// Its name.
+        server: String,
+        /// Whose instance it would be.
+        principal: String,
+        /// How many there may be.
+        limit: usize,
+    },
     /// The tool wants to ask its caller something, which belljar does not pass on.
     #[error("tool '{tool}' asks for more input than its arguments, and there is nobody to ask")]
     InputRequired {
@@ -376,6 +388,10 @@ impl CallFault {
                 )
             }
             Self::NoInstance { .. } => "use one of the instances that there are, or raise 'instances'".to_owned(),
+            Self::NoPlace { .. } => {
+                "try again later; belljar's owner can let all principals share an instance with share = \"owner\""
+                    .to_owned()
+            }
             Self::InputRequired { .. } => "use another tool, or give it all it needs in its arguments".to_owned(),
             Self::Malformed(_) | Self::Protocol { .. } | Self::Path { .. } | Self::Cancelled { .. } => return None,
         })

@@ -59,7 +59,7 @@ pub use asking::{AskClient, Caller, ClientAbilities};
 pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
 pub use gate::AnswerGate;
-pub use options::{Backoff, BuiltIns, Confiner, Options, ServeBuiltIn, Supervisor};
+pub use options::{Backoff, BuiltIns, Confiner, Instances, Options, ServeBuiltIn, Supervisor};
 #[cfg(unix)]
 pub use process::adopt_orphans;
 pub use remote::RemoteFault;

@@ -89,6 +89,9 @@ pub(crate) const QUESTION_MESSAGES: usize = 100;
 /// The longest answer of the client's model that a child may ask for. Somebody pays for it.
 pub(crate) const QUESTION_TOKENS: u32 = 8 * 1024;
 
+/// Principals of a server of whom is known that the state of their instance was given up.
+pub(crate) const GIVEN_UP: usize = 256;
+
 /// State changes kept for a subscriber that is slow to read them.
 pub(crate) const EVENTS: usize = 256;
 

@@ -30,6 +30,8 @@ pub struct Options {
     pub cache: Option<Arc<Dir>>,
     /// The folder in which the tokens of logins are kept. Without one, nobody is logged in anywhere.
     pub credentials: Option<Arc<Dir>>,
+    /// How many instances there may be for principals.
+    pub instances: Instances,
     /// Whether a server whose list on disk is old is started to ask it, in the background. A process that ends at once has no use for that.
     pub refresh: bool,
 }
@@ -64,6 +66,23 @@ pub struct Backoff {
     pub most: Duration,
 }
 
+/// How many instances of servers there may be for principals, beside those of the owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instances {
+    /// Of one server. 32: as many people as share one machine.
+    pub per_server: usize,
+    /// Of all servers together. 128: each may be a process with some tens of megabytes.
+    pub in_all: usize,
+    /// After so long without a call, an instance of a stateful server may be stopped to make room for another. Half an hour.
+    pub kept: Duration,
+}
+
+impl Default for Instances {
+    fn default() -> Self {
+        Self { per_server: 32, in_all: 128, kept: Duration::from_secs(30 * 60) }
+    }
+}
+
 impl Default for Backoff {
     fn default() -> Self {
         Self { first: Duration::from_millis(250), most: Duration::from_secs(30) }
@@ -83,6 +102,7 @@ impl Options {
             confiner: None,
             cache: None,
             credentials: None,
+            instances: Instances::default(),
             refresh: false,
         }
     }
@@ -102,6 +122,7 @@ impl fmt::Debug for Options {
             .field("confiner", &self.confiner)
             .field("has_cache", &self.cache.is_some())
             .field("has_credentials", &self.credentials.is_some())
+            .field("instances", &self.instances)
             .field("refresh", &self.refresh)
             .finish()
     }

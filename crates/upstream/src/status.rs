@@ -45,6 +45,9 @@ pub struct ServerStatus {
     /// Which of the server's instances it is, where there is one for each key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// The principal whose instance it is, where it is not the owner's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
     /// Where it is in its life.
     pub state: ServerState,
     /// `stdio`, `http` or `built_in`.
@@ -82,6 +85,7 @@ mod tests {
         let cold = ServerStatus {
             name: "fs".into(),
             key: None,
+            principal: None,
             state: ServerState::Cold,
             transport: "stdio",
             era: None,
@@ -100,6 +104,7 @@ mod tests {
         let failed = ServerStatus {
             state: ServerState::Failing,
             key: Some("k".into()),
+            principal: Some("p".into()),
             era: Some("2025-11-25".into()),
             tools: Some(2),
             pid: Some(7),
@@ -110,7 +115,7 @@ mod tests {
         };
         assert_eq!(
             serde_json::to_string(&failed).expect("json"),
-            r#"{"name":"fs","key":"k","state":"failing","transport":"stdio","era":"2025-11-25","tools":2,"pid":7,"uptime_ms":5,"calls":0,"restarts":0,"last_error":"e","hint":"h"}"#
+            r#"{"name":"fs","key":"k","principal":"p","state":"failing","transport":"stdio","era":"2025-11-25","tools":2,"pid":7,"uptime_ms":5,"calls":0,"restarts":0,"last_error":"e","hint":"h"}"#
         );
     }
 }

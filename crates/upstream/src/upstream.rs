@@ -8,7 +8,10 @@ use std::{
 use belljar_model::{JsonText, ServerSpec, ToolDefinition, ToolPath, nearest};
 use futures::future::join_all;
 use serde_json::{Map, Value};
-use tokio::{sync::broadcast, time::timeout};
+use tokio::{
+    sync::{Semaphore, broadcast},
+    time::timeout,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -42,7 +45,8 @@ impl Upstream {
     pub fn new(servers: Vec<ServerSpec>, built_ins: BuiltIns, options: Options) -> Self {
         let (events, _) = broadcast::channel(limits::EVENTS);
         let (stop, abilities) = (CancellationToken::new(), Mutex::default());
-        let shared = Arc::new(Shared { options, built_ins, stop, events, abilities });
+        let places = Arc::new(Semaphore::new(options.instances.in_all.min(Semaphore::MAX_PERMITS)));
+        let shared = Arc::new(Shared { options, built_ins, stop, events, abilities, places });
         let (mut known, mut index, writes) = (Vec::new(), HashMap::new(), TaskTracker::new());
         for spec in servers {
             if !index.contains_key(&spec.name) {
@@ -149,6 +153,10 @@ impl Upstream {
         let limit = limit.into();
         let server =
             self.server(path.server()).map_err(|(name, nearest)| CallFault::UnknownServer { name, nearest })?;
+        if caller.principal().is_some() && self.0.shared.places.available_permits() == 0 {
+            // What was stopped for idleness holds nothing, and can give its place to another.
+            self.0.servers.iter().for_each(Server::forget_stopped);
+        }
         server.call(path, arguments, limit, self.0.shared.options.max_result, caller).await
     }
 

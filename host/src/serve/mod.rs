@@ -217,7 +217,12 @@ impl Server {
                         // Of many clients none is asked what servers want to know of one.
                         Some(admission) => {
                             let asker = asker(Some(admission.principal().name()));
-                            (Caller::default(), for_principal(gateway, admission).with_asker(asker))
+                            let principal = admission.principal();
+                            let caller = match principal.is_owner() {
+                                true => Caller::default(),
+                                false => Caller::default().of_principal(principal.name()),
+                            };
+                            (caller, for_principal(gateway, admission).with_asker(asker))
                         }
                     };
                     gateway.execute_for(caller, request.code, &request.limits, ended(context)).await

@@ -1,6 +1,7 @@
 //! Servers that serve one thing at a time: an instance for each, and no more than allowed.
 
-use belljar_model::{Activation, Affinity, PathRules};
+use belljar_model::{Activation, Affinity, JsonText, PathRules, Share};
+use belljar_upstream::{Caller, Instances};
 use serde_json::json;
 
 use super::*;
@@ -113,4 +114,115 @@ async fn a_path_is_resolved_before_it_is_a_key_and_refused_where_the_owner_says_
     }
     upstream.shutdown().await;
     std::fs::remove_dir_all(&folder).expect("it was ours");
+}
+
+/// Calls for a principal, and gives the process that answered.
+async fn pid_for(upstream: &Upstream, principal: &str) -> Result<Value, CallFault> {
+    let caller = Caller::default().of_principal(principal);
+    let arguments = JsonText::from_value(&json!({}));
+    let answer = upstream.call_text(&ToolPath::new("child", "started"), arguments, AMPLE, &caller).await?;
+    Ok(answer.to_value().expect("JSON")["structuredContent"]["pid"].take())
+}
+
+fn shared_by(share: Share, change: impl FnOnce(&mut belljar_model::Life, &mut Instances)) -> Upstream {
+    let (mut spec, mut options) = (spec(&["stateful", "--for={principal}"]), options());
+    spec.life.share = share;
+    change(&mut spec.life, &mut options.instances);
+    upstream_with(vec![spec], options)
+}
+
+#[tokio::test]
+async fn each_principal_has_an_instance_of_its_own_and_the_owner_another() {
+    let upstream = shared_by(Share::Principal, |_, _| ());
+    let (ann, bob) = tokio::join!(pid_for(&upstream, "ann"), pid_for(&upstream, "bob"));
+    let (ann, bob) = (ann.expect("a result"), bob.expect("a result"));
+    let owner = call(&upstream, "started", json!({})).await.expect("a result")["structuredContent"].clone();
+    assert!(ann != bob && owner["pid"] != ann && owner["pid"] != bob);
+    assert_eq!(owner["arguments"], json!(["--for=(owner)"]));
+    assert_eq!(pid_for(&upstream, "ann").await.expect("a result"), ann, "the warm instance is used");
+    let mut principals: Vec<_> = upstream.status().into_iter().map(|status| status.principal).collect();
+    principals.sort();
+    assert_eq!(principals, [None, Some("ann".to_owned()), Some("bob".to_owned())]);
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_the_owner_shares_has_one_instance_for_all() {
+    let upstream = shared_by(Share::Owner, |_, _| ());
+    let ann = pid_for(&upstream, "ann").await.expect("a result");
+    assert_eq!(pid_for(&upstream, "bob").await.expect("a result"), ann);
+    assert_eq!(upstream.status().len(), 1);
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_instance_that_listed_the_tools_is_the_first_callers() {
+    let mut spec = spec(&["stateful"]);
+    spec.life.stateful = true;
+    let upstream = upstream(spec);
+    upstream.tools("child").await.expect("it starts");
+    let listed = status(&upstream).pid.map(Value::from);
+    assert_eq!(Some(pid_for(&upstream, "ann").await.expect("a result")), listed);
+    assert_ne!(Some(pid_for(&upstream, "bob").await.expect("a result")), listed, "it is ann's by now");
+    let owner = call(&upstream, "started", json!({})).await.expect("a result")["structuredContent"]["pid"].clone();
+    assert_ne!(Some(owner), listed);
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn instances_for_principals_are_bounded_and_one_without_state_makes_room() {
+    for (per_server, in_all) in [(2, 9), (9, 2)] {
+        let upstream = shared_by(Share::Principal, |_, instances| {
+            (instances.per_server, instances.in_all) = (per_server, in_all);
+        });
+        for name in ["ann", "bob", "cleo"] {
+            pid_for(&upstream, name).await.expect("a result");
+        }
+        let mut principals: Vec<_> = upstream.status().into_iter().filter_map(|status| status.principal).collect();
+        principals.sort();
+        assert_eq!(principals, ["bob", "cleo"]);
+        upstream.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn the_state_of_a_principal_is_not_given_up_for_another_until_it_is_old_and_then_its_principal_is_told() {
+    let upstream = shared_by(Share::Principal, |life, instances| {
+        life.stateful = true;
+        instances.per_server = 1;
+    });
+    pid_for(&upstream, "ann").await.expect("a result");
+    let fault = pid_for(&upstream, "bob").await.expect_err("there is no room");
+    assert!(matches!(&fault, CallFault::NoPlace { limit: 1, .. }), "{fault:?}");
+    upstream.shutdown().await;
+
+    let upstream = shared_by(Share::Principal, |life, instances| {
+        life.stateful = true;
+        (instances.per_server, instances.kept) = (1, Duration::ZERO);
+    });
+    pid_for(&upstream, "ann").await.expect("a result");
+    pid_for(&upstream, "bob").await.expect("the other is old");
+    let fault = pid_for(&upstream, "ann").await.expect_err("its state is lost");
+    assert!(matches!(&fault, CallFault::StateLost { .. }), "{fault:?}");
+    pid_for(&upstream, "ann").await.expect("it has been told");
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_was_stopped_for_idleness_gives_its_place_to_another_server() {
+    let (mut first, mut second) = (spec(&["stateful"]), spec(&["stateful"]));
+    first.life.idle = Some(SHORT);
+    second.name = "second".to_owned();
+    let mut options = options();
+    options.instances.in_all = 1;
+    first.name = "child".to_owned();
+    let upstream = upstream_with(vec![first, second], options);
+    let mut changes = upstream.subscribe();
+    pid_for(&upstream, "ann").await.expect("a result");
+    status_when(&mut changes, |status| status.name == "child" && status.state == ServerState::Cold).await;
+    let caller = Caller::default().of_principal("ann");
+    let started = ToolPath::new("second", "started");
+    let arguments = JsonText::from_value(&json!({}));
+    upstream.call_text(&started, arguments, AMPLE, &caller).await.expect("there is room again");
+    upstream.shutdown().await;
 }
