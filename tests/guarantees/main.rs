@@ -8,6 +8,7 @@ mod bench;
 mod cancellation;
 mod command_line;
 mod configuration;
+mod conformance;
 mod context_cost;
 mod daemon;
 mod dead_children;
