@@ -174,6 +174,27 @@ fn a_client_without_sessions_lists_searches_and_runs() {
 }
 
 #[test]
+fn prompts_resources_and_completion_are_no_methods_at_all_and_not_empty_lists() {
+    let served = Served::new();
+    let info = result(served.send(&served.token, "server/discover", "", json!({})));
+    let capabilities: Vec<_> = info["capabilities"].as_object().unwrap().keys().collect();
+    assert_eq!(capabilities, ["tools"]);
+    let prompt = json!({ "ref": { "type": "ref/prompt", "name": "p" }, "argument": { "name": "a", "value": "" } });
+    for (method, name, params) in [
+        ("prompts/list", "", json!({})),
+        ("prompts/get", "p", json!({ "name": "p" })),
+        ("resources/list", "", json!({})),
+        ("resources/templates/list", "", json!({})),
+        ("resources/read", "file:///a", json!({ "uri": "file:///a" })),
+        ("completion/complete", "", prompt),
+    ] {
+        let answer = rest(served.send(&served.token, method, name, params));
+        let last = messages(&answer).pop().unwrap_or_else(|| panic!("{method}: {answer}"));
+        assert_eq!(last["error"]["code"], -32601, "{method}: {answer}");
+    }
+}
+
+#[test]
 fn a_token_is_shown_once_kept_as_a_hash_and_good_until_it_is_rotated_or_removed() {
     let served = Served::new();
     let state = served.terminal.folder.path().join(".local/state/belljar");
@@ -206,7 +227,7 @@ fn a_token_is_good_for_its_scopes_alone() {
     let served = Served::of(terminal, &["--config", config.to_str().unwrap()]);
     let refused = result(served.run(&searcher, "1"));
     assert_eq!(refused["isError"], true);
-    assert!(refused["content"][0]["text"].as_str().unwrap().contains("scopes search"), "{refused}");
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("scopes are search"), "{refused}");
     let value = |code: &str| result(served.run(&reader, code))["structuredContent"].clone();
     assert_eq!(value("return (await demo.search_issues({ query: 'no' })).total >= 0")["value"], true);
     // What the owner says of a tool decides, and not what its server says.

@@ -39,7 +39,7 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// From this revision on there are no sessions. Revisions are dates, which compare as texts.
 const WITHOUT_SESSIONS: &str = "2026-07-28";
-/// How long to wait where there is no room.
+/// How long to wait where a limit was reached.
 const LATER: Duration = Duration::from_secs(5);
 const INVALID_REQUEST: i32 = -32600;
 const PARSE_ERROR: i32 = -32700;
@@ -149,7 +149,7 @@ impl<H: ServerHandler> Front<H> {
             "/mcp" => self.mcp(client, request).await,
             "/healthz" => probe(request.method(), true),
             "/readyz" => probe(request.method(), !self.is_draining()),
-            _ => Err(answer::refused(StatusCode::NOT_FOUND, "there is nothing here: the endpoint is /mcp")),
+            _ => Err(answer::refused(StatusCode::NOT_FOUND, "not found: the endpoint is /mcp")),
         }
     }
 
@@ -165,7 +165,7 @@ impl<H: ServerHandler> Front<H> {
         // Whatever handles the request has no use for it, and could lose it.
         request.headers_mut().remove(header::AUTHORIZATION);
         if self.is_draining() {
-            let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end");
+            let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
             return Err(answer::last(answer::later(refusal, LATER)));
         }
         // A stream that only waits for what may come does not hold up the end.
@@ -223,9 +223,12 @@ impl<H: ServerHandler> Front<H> {
         }
         tracing::info!("a wrong token of {} bytes from {address}", shown.len());
         let refusal = match self.guesses.count(address, self.options.limits.guesses, Instant::now()) {
-            None => unauthorized("this token is not good here", ", error=\"invalid_token\""),
+            None => unauthorized("this token is not valid", ", error=\"invalid_token\""),
             Some(wait) => answer::later(
-                answer::refused(StatusCode::TOO_MANY_REQUESTS, "too many wrong tokens came from this address"),
+                answer::refused(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "too many wrong tokens came from this address; try again later",
+                ),
                 wait,
             ),
         };
@@ -248,15 +251,14 @@ impl<H: ServerHandler> Front<H> {
             let place = self.sessions.reserve(principal.shared_name()).ok_or_else(|| {
                 let limits = &self.options.limits;
                 let message = format!(
-                    "there are too many sessions: {} at most, {} of one principal; end one with DELETE, or come later",
+                    "too many sessions are open: the limit is {} in all, {} for one principal; end one with DELETE, or try again later",
                     limits.sessions, limits.sessions_per_principal
                 );
                 answer::later(answer::refused(StatusCode::SERVICE_UNAVAILABLE, &message), LATER)
             })?;
             return Ok((None, Some(place)));
         };
-        let unknown =
-            || answer::refused(StatusCode::NOT_FOUND, "there is no such session; begin one with 'initialize'");
+        let unknown = || answer::refused(StatusCode::NOT_FOUND, "unknown session; start one with 'initialize'");
         let (None, Ok(session)) = (named.next(), first.to_str()) else { return Err(unknown()) };
         let request = head.filter(|head| head.method.is_some() && head.has_usable_id()).map(|head| head.id);
         let key = request.as_ref().map(Value::to_string);
@@ -264,7 +266,7 @@ impl<H: ServerHandler> Front<H> {
             Ok(used) => Ok((Some(used), None)),
             Err(NoUse::Unknown) => Err(unknown()),
             Err(NoUse::Repeated) => {
-                let message = "a request with this id is under way in this session";
+                let message = "a request with this id is already in progress in this session";
                 Err(answer::rpc_error(StatusCode::BAD_REQUEST, request.unwrap_or_default(), INVALID_REQUEST, message))
             }
         }
@@ -317,7 +319,7 @@ impl<H: ServerHandler> Front<H> {
                 answer::refused(StatusCode::REQUEST_TIMEOUT, &message)
             }
             Unread::NoRoom => {
-                let message = "there is no room for the body now; come later";
+                let message = "too many request bodies are being received at the moment; try again later";
                 answer::later(answer::refused(StatusCode::SERVICE_UNAVAILABLE, message), LATER)
             }
             Unread::Broken => answer::refused(StatusCode::BAD_REQUEST, "the body ends too early or is malformed"),
@@ -328,7 +330,7 @@ impl<H: ServerHandler> Front<H> {
 /// Reads as much of a message as has to be known here. rmcp answers malformed JSON with 415.
 fn head(body: &[u8]) -> Result<Head, Answer> {
     let refused = |code, message| answer::rpc_error(StatusCode::BAD_REQUEST, Value::Null, code, message);
-    let not_one = || refused(INVALID_REQUEST, "this is not one JSON-RPC message; batches are not taken");
+    let not_one = || refused(INVALID_REQUEST, "this is not one JSON-RPC message; batches are not supported");
     let head = serde_json::from_slice(body).map_err(|error| match error.classify() {
         Category::Data => not_one(),
         _ => refused(PARSE_ERROR, "this is not JSON"),
@@ -343,7 +345,7 @@ fn without_sessions(headers: &HeaderMap) -> bool {
 
 fn probe(method: &Method, ready: bool) -> Result<Answer, Answer> {
     if ![Method::GET, Method::HEAD].contains(method) {
-        return Err(answer::refused(StatusCode::METHOD_NOT_ALLOWED, "this takes GET"));
+        return Err(answer::refused(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are supported here"));
     }
     let (status, text) = if ready { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "ending") };
     Ok(answer::of(status, &json!({ "status": text })))
@@ -351,9 +353,11 @@ fn probe(method: &Method, ready: bool) -> Result<Answer, Answer> {
 
 fn strange(stranger: &Stranger) -> Answer {
     let (status, message) = match stranger {
-        Stranger::NoHost => (StatusCode::BAD_REQUEST, "a request has one 'Host'"),
-        Stranger::Host => (StatusCode::FORBIDDEN, "this server does not go by the name in 'Host'"),
-        Stranger::Origin => (StatusCode::FORBIDDEN, "pages of this 'Origin' may not use this server"),
+        Stranger::NoHost => (StatusCode::BAD_REQUEST, "a request must have exactly one 'Host' header"),
+        Stranger::Host => {
+            (StatusCode::FORBIDDEN, "the name in 'Host' is not one of this server's; --allow-host adds names")
+        }
+        Stranger::Origin => (StatusCode::FORBIDDEN, "this 'Origin' is not allowed; --allow-origin adds origins"),
     };
     answer::refused(status, message)
 }

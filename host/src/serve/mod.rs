@@ -111,7 +111,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         // The default answers with an empty list, which claims a capability that there is not.
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there are no prompts", None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "prompts are not supported", None))
     }
 
     async fn list_resources(
@@ -119,7 +119,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there are no resources", None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "resources are not supported", None))
     }
 
     async fn list_resource_templates(
@@ -127,7 +127,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there are no resources", None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "resources are not supported", None))
     }
 
     async fn complete(
@@ -135,7 +135,7 @@ impl ServerHandler for Server {
         _: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is nothing to complete", None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "completion is not supported", None))
     }
 
     async fn call_tool(
@@ -267,7 +267,7 @@ fn not_allowed(context: &RequestContext<RoleServer>, scope: Scope) -> Option<Cal
     }
     let scopes: Vec<String> = principal.scopes().map(|scope| scope.to_string()).collect();
     Some(refused(&format!(
-        "the token '{}' is not good for this: it has the scopes {}",
+        "the token '{}' does not allow this: its scopes are {}",
         principal.name(),
         scopes.join(", ")
     )))

@@ -91,7 +91,7 @@ impl OverHttp {
 
 async fn tcp(asked: SocketAddr, has_tokens: bool) -> Result<(TcpListener, SocketAddr), Failure> {
     if !asked.ip().is_loopback() && !has_tokens {
-        let message = format!("{asked} can be reached by others, and there is no token");
+        let message = format!("{asked} can be reached from other machines, but there is no token");
         return Err(Failure::usage(message, "make one with 'belljar token add NAME', or listen on 127.0.0.1"));
     }
     let bound = async {
