@@ -1,13 +1,10 @@
 //! What the engine gives without belljar's patches: each of them is here for a program that goes wrong without it.
 //!
 //! A patch whose programs are all right here is one that a new release of the engine has made needless: delete it. One for speed
-<<<<<<< HEAD
 //! says so in its header, and gives the same here: what it is for is held by the fuel of `tests/guarantees/speed.rs`.
 //! The same goes for one that tells the host more; a guarantee holds what the host makes of it.
-=======
 //! says so in its header, and gives the same here: what it is for is held by the fuel of `tests/guarantees/speed.rs`. So does one that
 //! keeps something for belljar alone: that is held by the texts of `tests/scripts/mistakes`.
->>>>>>> b18496a (guest: say what a script misread, also where nothing fails)
 
 #![forbid(unsafe_code)]
 #![cfg(test)]
@@ -20,11 +17,8 @@ use std::{
 
 use boa_engine::{Context, Source, builtins::promise::PromiseState, object::builtins::JsPromise};
 
-<<<<<<< HEAD
 /// What the header of a patch says that changes nothing but what things cost, or what the host is told.
 const UNSEEN: [&str; 3] = ["Speed: ", "Memory: ", "Host: "];
-=======
->>>>>>> b18496a (guest: say what a script misread, also where nothing fails)
 
 #[test]
 fn every_patch_is_needed() {
