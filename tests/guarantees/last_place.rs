@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_engine::{Engine, ProcessEngine};
+use belljar_engine::ProcessEngine;
 use belljar_model::{ByteSize, Effect, ErrorKind, Limits, RunError};
 use belljar_sandbox::{Program, Recording, SandboxOptions, ToolSet};
 use belljar_worker::WorkerProgram;
