@@ -20,7 +20,7 @@ use belljar_measures::two_tools;
 use belljar_model::{ByteSize, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, ServerSpec, Transport};
 use belljar_sandbox::{Image, Program, Recording, Sandbox, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options};
-use tokio::{runtime::Builder, sync::broadcast::error::RecvError};
+use tokio::runtime::Builder;
 
 const ROOM: ByteSize = ByteSize::mib(16);
 const CALLS: u32 = 1_000;
@@ -118,7 +118,7 @@ async fn all_of_it(sandbox: &Arc<Sandbox>) {
     };
     let watched = Arc::new(toolbox().with_ledger(ledger));
     let mut events = watched.events();
-    let listener = tokio::spawn(async move { while !matches!(events.recv().await, Err(RecvError::Closed)) {} });
+    let listener = tokio::spawn(async move { while events.next().await.is_some() {} });
     let without = Gateway::new(Arc::new(toolbox()), sandbox.clone(), limits());
     let with = Gateway::new(watched, sandbox.clone(), limits()).with_recording(ROOM);
     for case in cases("demo.list_projects({})", 30) {
