@@ -119,6 +119,8 @@ impl Jar {
         clock.func_wrap("now", |_: Context<'_>, (): ()| Ok((0_u64,)))?;
         let mut clock = linker.instance("wasi:clocks/wall-clock@0.2.6")?;
         clock.func_wrap("now", |_: Context<'_>, (): ()| Ok((Datetime { seconds: 0, nanoseconds: 0 },)))?;
+        let mut console = linker.instance("belljar:sandbox/console@0.1.0")?;
+        console.func_wrap("at", |_: Context<'_>, _: (u32, u32)| Ok(()))?;
         linker.define_unknown_imports_as_traps(&component)?;
         let interpreter = glass::InterpreterPre::new(linker.instantiate_pre(&component)?)?;
         let stopped = Arc::new(AtomicBool::new(false));
