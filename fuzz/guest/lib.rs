@@ -18,6 +18,8 @@ mod jobs;
 mod modules;
 #[path = "../../guest/src/pending.rs"]
 mod pending;
+#[path = "../../guest/src/place.rs"]
+mod place;
 #[path = "../../guest/src/source/mod.rs"]
 mod source;
 #[path = "../../guest/src/stack.rs"]
