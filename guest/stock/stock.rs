@@ -1,10 +1,8 @@
 //! What the engine gives without belljar's patches: each of them is here for a program that goes wrong without it.
 //!
 //! A patch whose programs are all right here is one that a new release of the engine has made needless: delete it. One for speed
-//! says so in its header, and gives the same here: what it is for is held by the fuel of `tests/guarantees/speed.rs`.
-//! The same goes for one that tells the host more; a guarantee holds what the host makes of it.
-//! says so in its header, and gives the same here: what it is for is held by the fuel of `tests/guarantees/speed.rs`. So does one that
-//! keeps something for belljar alone: that is held by the texts of `tests/scripts/mistakes`.
+//! says so in its header, and gives the same here: what it is for is held by the fuel of `tests/guarantees/speed.rs`. So does one
+//! that tells the host more, or keeps something for belljar alone: what is made of it is held by guarantees and `tests/scripts/mistakes`.
 
 #![forbid(unsafe_code)]
 #![cfg(test)]
