@@ -36,9 +36,14 @@ pub(crate) fn begin(context: &mut Context) {
     context.tell_progress(FIRST, LONGEST);
 }
 
+/// Whether there is a host that can be told something.
+pub(crate) fn has_host() -> bool {
+    IS_RUNNING.get()
+}
+
 /// Tells the host where the script is, if that is not what it was told last.
 pub(crate) fn tell(context: &Context) {
-    if !IS_RUNNING.get() {
+    if !has_host() {
         return;
     }
     if let Some(position) = here(context)

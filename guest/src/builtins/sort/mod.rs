@@ -17,13 +17,13 @@ use boa_gc::{Finalize, Trace};
 use known::{Key, Known};
 
 use super::{missing, replace};
-use crate::{glass::belljar::sandbox::console, globals::here, values::plain};
+use crate::{glass::belljar::sandbox::console, globals::here, place, values::plain};
 
 /// What `toSorted` can make.
 const MAX_ARRAY: u64 = u32::MAX as u64;
 
 thread_local! {
-    /// Whether the log has told of a comparator that is none.
+    /// Whether the log has told of a comparator that does not compare.
     static WARNED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -168,7 +168,7 @@ fn sorted(items: Vec<JsValue>, comparator: Option<&JsObject>, context: &mut Cont
 
 /// Says once that a comparator does not compare.
 fn warn_of_no_order(answer: &JsValue, context: &mut Context) {
-    if WARNED.replace(true) {
+    if !place::has_host() || WARNED.replace(true) {
         return;
     }
     let line = here(context).map(|position| format!(" (line {})", position.line)).unwrap_or_default();

@@ -7,7 +7,7 @@ use base64::{
 use boa_engine::{Context, JsResult, JsString, JsValue};
 
 use super::{exception::exception, required};
-use crate::{glass::belljar::sandbox::console, globals::here, values::inspect};
+use crate::{glass::belljar::sandbox::console, globals::here, place, values::inspect};
 
 /// What the web accepts, its padding taken off: the last bits are ignored.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(
@@ -67,6 +67,9 @@ pub(super) fn atob(_: &JsValue, arguments: &[JsValue], context: &mut Context) ->
 
 /// Says that what was encoded is a word for nothing, as the web has it, and not what the script meant.
 fn warn_of_nothing(value: &JsValue, context: &mut Context) {
+    if !place::has_host() {
+        return;
+    }
     let line = here(context).map(|position| format!(" (line {})", position.line)).unwrap_or_default();
     let text = format!("btoa was given {0}{line}, and has encoded the word {0}", value.display());
     console::write(console::Level::Warn, &text);
