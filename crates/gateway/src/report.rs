@@ -11,8 +11,8 @@ use belljar_model::{
     display::{block, json, line},
 };
 
-/// Bytes of an error that may well be told twice.
-const SHORT: usize = 80;
+/// What may follow an error within the text of another that it caused.
+const AFTER_AN_ERROR: [&str; 3] = ["\n", " (line ", "; caused by: "];
 /// What stands before a line of somebody else's.
 const INDENT: &str = "  ";
 
@@ -65,9 +65,15 @@ pub fn report(outcome: &Outcome) -> String {
     text
 }
 
-/// Whether the failure of the run tells this error of a call.
+/// Whether the failure of the run tells this error of a call as a whole: after the name of its class, as itself or as a cause.
 fn is_said<T>(error: &str, result: &Result<T, RunError>) -> bool {
-    error.len() > SHORT && matches!(result, Err(failure) if failure.message.contains(error))
+    let Err(failure) = result else { return false };
+    failure.message.match_indices(error).any(|(at, _)| {
+        let (before, after) = (failure.message.get(..at), failure.message.get(at + error.len()..));
+        let begins = before.is_some_and(|before| before.is_empty() || before.ends_with(": "));
+        begins
+            && after.is_some_and(|after| after.is_empty() || AFTER_AN_ERROR.iter().any(|next| after.starts_with(next)))
+    })
 }
 
 /// A value that is a text is shown as one, after a word of ours; any other as JSON.
@@ -127,6 +133,31 @@ mod tests {
             "exception error: TypeError: x is not a function\nat line 3, column 7\nhint: did you mean y?\n\nlogs:\n  [warn] careful\n\n\
              calls made before the failure:\nfs.write_file (mutating): ok\nfs.move_file (mutating): ok (2 times)\n\nrun: r_0000000000007"
         );
+    }
+
+    #[test]
+    fn the_error_of_a_call_that_ended_the_run_is_told_once_however_long_it_is() {
+        let report_of = |message: &str, error: &str| {
+            let mut outcome = Outcome::refused(RunError::new(ErrorKind::Tool, message));
+            outcome.calls.push(CallRecord {
+                server: "fs".into(),
+                tool: "read_file".into(),
+                effect: Effect::ReadOnly,
+                ok: false,
+                ms: 1.0,
+                error: Some(error.into()),
+            });
+            report(&outcome).lines().last().unwrap().to_owned()
+        };
+        for error in ["busy", "ENOENT: open '/a'", &"x".repeat(500)] {
+            let told_above = "fs.read_file (read_only): failed: the error above";
+            assert_eq!(report_of(&format!("ToolError: {error}"), error), told_above);
+            assert_eq!(report_of(error, error), told_above);
+            assert_eq!(report_of(&format!("Error: it failed; caused by: Error: {error} (line 2)"), error), told_above);
+        }
+        for other in ["Error: the disk is busy", "Error: busy bees"] {
+            assert_eq!(report_of(other, "busy"), "fs.read_file (read_only): failed: busy");
+        }
     }
 
     #[test]
