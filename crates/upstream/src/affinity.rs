@@ -136,22 +136,10 @@ pub(crate) fn own<'a>(affinity: &'a Affinity, tool: &ToolDefinition) -> Vec<&'a 
 /// The server for one key. Without a key, what would need one is left out: such an instance can list its tools, and no more is
 /// asked of it.
 pub(crate) fn instance(spec: &ServerSpec, key: Option<&str>) -> ServerSpec {
-    let mut spec = spec.clone();
-    let fill = |text: &str| match key {
+    filled(spec, &|text| match key {
         Some(key) => Some(text.replace(Affinity::PLACEHOLDER, key)),
         None => Some(text.to_owned()).filter(|text| !text.contains(Affinity::PLACEHOLDER)),
-    };
-    if let Transport::Stdio(command) = &mut spec.transport {
-        command.args = command.args.iter().filter_map(|argument| fill(argument)).collect();
-        command.env = command.env.iter().filter_map(|(name, value)| Some((name.clone(), fill(value)?))).collect();
-        command.cwd = command.cwd.take().and_then(|cwd| match cwd.to_str() {
-            Some(text) => fill(text).map(Into::into),
-            None => Some(cwd),
-        });
-    }
-    let activations = std::mem::take(&mut spec.life.on_start);
-    spec.life.on_start = activations.into_iter().filter_map(|activation| activated(activation, &fill)).collect();
-    spec
+    })
 }
 
 /// Whether the principal's name stands in what the owner says of a server.
@@ -161,8 +149,12 @@ pub(crate) fn names_principal(spec: &ServerSpec) -> bool {
 
 /// The server for one principal: its name stands where the owner's texts want it.
 pub(crate) fn of_principal(spec: &ServerSpec, principal: &str) -> ServerSpec {
+    filled(spec, &|text| Some(text.replace(Share::PLACEHOLDER, principal)))
+}
+
+/// The server with each of the owner's texts as `fill` gives it; what it gives nothing for is left out.
+fn filled(spec: &ServerSpec, fill: &impl Fn(&str) -> Option<String>) -> ServerSpec {
     let mut spec = spec.clone();
-    let fill = |text: &str| Some(text.replace(Share::PLACEHOLDER, principal));
     if let Transport::Stdio(command) = &mut spec.transport {
         command.args = command.args.iter().filter_map(|argument| fill(argument)).collect();
         command.env = command.env.iter().filter_map(|(name, value)| Some((name.clone(), fill(value)?))).collect();
@@ -172,7 +164,7 @@ pub(crate) fn of_principal(spec: &ServerSpec, principal: &str) -> ServerSpec {
         });
     }
     let activations = std::mem::take(&mut spec.life.on_start);
-    spec.life.on_start = activations.into_iter().filter_map(|activation| activated(activation, &fill)).collect();
+    spec.life.on_start = activations.into_iter().filter_map(|activation| activated(activation, fill)).collect();
     spec
 }
 
