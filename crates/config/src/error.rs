@@ -6,7 +6,7 @@
 use std::{fmt, io, path::PathBuf};
 
 use belljar_files::Distrust;
-use belljar_model::{Effect, ServerSpec, display};
+use belljar_model::{Effect, Position, ServerSpec, display};
 
 use crate::Format;
 
@@ -25,28 +25,6 @@ pub struct ConfigError {
 impl From<Fault> for ConfigError {
     fn from(fault: Fault) -> Self {
         Self { path: None, position: None, fault: Box::new(fault) }
-    }
-}
-
-/// A place in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1, in characters.
-    pub column: u32,
-}
-
-impl Position {
-    /// The position of the byte at `offset`, or of the end of `text` if there is no such byte.
-    pub(crate) fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let (lines, last) = match before.rsplit_once('\n') {
-            Some((earlier, last)) => (earlier.matches('\n').count() + 1, last),
-            None => (0, before),
-        };
-        let from_one = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1);
-        Self { line: from_one(lines), column: from_one(last.chars().count()) }
     }
 }
 
@@ -231,7 +209,7 @@ fn place(path: Option<&PathBuf>, position: Option<Position>) -> String {
     match (path, position) {
         (Some(_), Some(Position { line, column })) => place.push_str(&format!(":{line}:{column}: ")),
         (Some(_), None) => place.push_str(": "),
-        (None, Some(Position { line, column })) => place.push_str(&format!("line {line}, column {column}: ")),
+        (None, Some(position)) => place.push_str(&format!("{position}: ")),
         (None, None) => {}
     }
     place
@@ -262,14 +240,6 @@ fn instead_of(nearest: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn positions_count_lines_and_characters_from_one() {
-        let text = "aé\nb\r\n\nd";
-        for (offset, line, column) in [(0, 1, 1), (3, 1, 3), (4, 2, 1), (7, 3, 1), (8, 4, 1), (9, 4, 2), (99, 4, 2)] {
-            assert_eq!(Position::of(text, offset), Position { line, column }, "{offset}");
-        }
-    }
 
     #[test]
     fn names_are_shown_without_control_characters_and_cut() {

@@ -100,7 +100,8 @@ use std::{path::Path, time::Duration};
 
 use belljar_model::{LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
 
-pub use error::{ConfigError, Fault, Field, Position};
+pub use belljar_model::Position;
+pub use error::{ConfigError, Fault, Field};
 use expand::Expander;
 pub use expand::{EXPANDED_BYTES, Variables};
 pub use file::FILE_BYTES;

@@ -2,14 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use belljar_model::{Verdict, display};
+use belljar_model::{Position, Verdict, display};
 use serde_json::Value;
 
 use crate::{
     Call, Decision, ToolPolicy,
     argument::Found,
     condition::{Condition, Context, Truth},
-    fault::Position,
 };
 
 /// The characters of a value that are shown.

@@ -1,36 +1,8 @@
 //! Why rules were not accepted, where, and what to do about it.
 
-use std::{fmt, fmt::Write as _};
+use std::fmt::Write as _;
 
-use belljar_model::display::line;
-
-/// A place in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1, in characters.
-    pub column: u32,
-}
-
-impl Position {
-    /// The position of the byte at `offset`, or of the end of `text` if there is no such byte.
-    pub(crate) fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let (lines, last) = match before.rsplit_once('\n') {
-            Some((earlier, last)) => (earlier.matches('\n').count() + 1, last),
-            None => (0, before),
-        };
-        let from_one = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1);
-        Self { line: from_one(lines), column: from_one(last.chars().count()) }
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}, column {}", self.line, self.column)
-    }
-}
+use belljar_model::{Position, display::line};
 
 /// One thing that is wrong with the rules.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

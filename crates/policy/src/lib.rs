@@ -56,8 +56,9 @@ mod test_row;
 mod tool_policy;
 mod tree;
 
+pub use belljar_model::Position;
 pub use explain::{Explanation, Finding, Step};
-pub use fault::{Fault, Position, Problem, Problems};
+pub use fault::{Fault, Problem, Problems};
 pub use policy::{Call, Caller, Decision, Places, Policy, absolute_folder};
 pub use test_row::{DecidedBy, Expectation, TestRow};
 pub use tool_policy::ToolPolicy;

@@ -5,16 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use belljar_model::{ToolPath, TrustedEffect, Verdict};
+use belljar_model::{Position, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value};
 
-use crate::{
-    fault::{Position, Problems},
-    read,
-    rule::Rule,
-    test_row::TestRow,
-    tool_policy::ToolPolicy,
-};
+use crate::{fault::Problems, read, rule::Rule, test_row::TestRow, tool_policy::ToolPolicy};
 
 /// What the host knows of the file system. Asked only by `under` and `not_under`.
 pub trait Places: Send + Sync {

@@ -1,9 +1,9 @@
 //! Rules that never decide anything, because another decides all that they match.
 
-use belljar_model::Verdict;
+use belljar_model::{Position, Verdict};
 
 use crate::{
-    fault::{Fault, Located, Position},
+    fault::{Fault, Located},
     rule::Rule,
 };
 

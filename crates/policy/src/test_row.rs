@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use belljar_model::{Effect, EffectRules, ToolDefinition, ToolPath, TrustedEffect, Verdict};
+use belljar_model::{Effect, EffectRules, Position, ToolDefinition, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value, json};
 
-use crate::{Call, Caller, Places, Policy, fault::Position};
+use crate::{Call, Caller, Places, Policy};
 
 /// One `[[test]]`.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,12 +1,12 @@
 //! `[[test]]`.
 
-use belljar_model::{ToolPath, Verdict};
+use belljar_model::{Position, ToolPath, Verdict};
 use serde_json::{Map, Number as JsonNumber, Value as Json};
 
 use super::Reader;
 use crate::{
     DecidedBy, Expectation, TestRow,
-    fault::{Fault, Position, shown},
+    fault::{Fault, shown},
     rule::Rule,
     tree::{Entry, Node, Value},
 };
