@@ -325,7 +325,7 @@ async fn wrong_arguments_are_refused_before_the_call() {
             "tools.call('box.echo', 'text')",
             "box.echo takes one object with named arguments, as in box.echo({ … }), and got a string",
         ),
-        ("tools.call('box')", "tools.call: 'box' is no tool path, such as \"fs.read_file\""),
+        ("tools.call('box')", "tools.call: 'box' is not a tool path, such as \"fs.read_file\""),
         ("tools.call({ path: 'box.echo' })", "tools.call takes a tool's path first, such as \"fs.read_file\""),
         ("box.echo(new Date(0))", "the arguments of box.echo are no object as JSON"),
     ] {

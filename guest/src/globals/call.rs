@@ -331,7 +331,7 @@ fn signature_hint(tool: &ToolRef, context: &mut Context) -> Option<String> {
     Some(format!("the tool is {}", signature.to_std_string_lossy()))
 }
 
-/// What a value is, if it is no object that could hold named arguments.
+/// What a value is, if it is not an object that could hold named arguments.
 fn other_than_object(value: &JsValue) -> Option<&'static str> {
     match value.variant() {
         JsVariant::Object(object) if object.is_callable() => Some("a function"),

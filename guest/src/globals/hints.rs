@@ -92,17 +92,17 @@ pub(crate) fn hint_for(
         None if is_assigned => Some(format!("a variable is declared before it is set: `let {name} = …`")),
         Some(near) => Some(format!("did you mean {near}?")),
         None => Some(format!(
-            "this script declares no {name}, and of an earlier run nothing is kept: get it again, or declare it; {}",
+            "this script declares no {name}, and nothing is kept from an earlier run: get it again, or declare it; {}",
             the_servers()
         )),
     }
 }
 
-/// What a date was made of that is none.
+/// What an invalid date was made of.
 fn of_date(name: &str, message: &str, context: &mut Context) -> Option<String> {
     let date = context.misused(message).filter(|_| name == "RangeError")?.value?.as_object()?;
     let source = context.source_of_invalid_date(&date)?;
-    Some(format!("the date was made of {source}, which is no date"))
+    Some(format!("the date was made of {source}, which is not a date"))
 }
 
 fn the_servers() -> String {

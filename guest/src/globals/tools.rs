@@ -94,7 +94,7 @@ fn by_path(name: &str, raw: bool, arguments: &[JsValue], context: &mut Context) 
     let path = path(name, arguments)?.to_std_string_lossy();
     let Some((server, tool)) = path.split_once('.') else {
         return Err(JsNativeError::typ()
-            .with_message(format!("{name}: '{path}' is no tool path, such as \"fs.read_file\""))
+            .with_message(format!("{name}: '{path}' is not a tool path, such as \"fs.read_file\""))
             .into());
     };
     let tool = namespace::find(server, tool, context)?;

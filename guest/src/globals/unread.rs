@@ -73,13 +73,13 @@ pub(super) fn hint_for_text(message: &str, servers: &BTreeSet<String>, context: 
     let shown = if name.starts_with('(') { "text" } else { name };
     if let Some(notation) = notation_of(&text, context) {
         return Some(format!(
-            "what {call}(…) returned is a text, and no array: it is {}, so use tools.parse({shown}).{method}(…)",
+            "what {call}(…) returned is a text, not an array: it is {}, so use tools.parse({shown}).{method}(…)",
             notation.name()
         ));
     }
     let fault = parse::python_fault(&text)?;
     Some(format!(
-        "what {call}(…) returned is a text, and no array: it begins as Python's notation does, and cannot be parsed: {fault}; cut out \
+        "what {call}(…) returned is a text, not an array: it begins as Python's notation does, and cannot be parsed: {fault}; cut out \
          what you need, as with {shown}.matchAll(…)"
     ))
 }

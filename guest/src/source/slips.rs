@@ -58,7 +58,7 @@ impl ForIn {
     pub(crate) fn advice(&self) -> String {
         let Self { name, list, read, line } = self;
         format!(
-            "for … in (line {line}) gives names, which of a list are its indices as texts, and a text has no {read}: write \
+            "for … in (line {line}) gives names, and those of a list are its indices as texts; a text has no {read}: write \
              for (const {name} of {list})"
         )
     }

@@ -173,12 +173,12 @@ fn warn_of_no_order(answer: &JsValue, context: &mut Context) {
     }
     let line = here(context).map(|position| format!(" (line {})", position.line)).unwrap_or_default();
     let why = if answer.is_boolean() {
-        "answers with true or false, which sorts nothing: give a number, as in (a, b) => a - b"
+        "returns true or false, which sorts nothing: return a number, as in (a, b) => a - b"
     } else {
-        "answers with no number, so the order is none: what it subtracts is not there, or a text"
+        "does not return a number, so the order is arbitrary: what it subtracts is missing, or is a text"
     };
     let text = format!(
-        "the function that sort{line} compares by {why}; texts are compared by a.localeCompare(b), dates by new Date(a) - new Date(b)"
+        "the comparator of sort{line} {why}; compare texts with a.localeCompare(b), dates with new Date(a) - new Date(b)"
     );
     console::write(console::Level::Warn, &text);
 }

@@ -10,7 +10,7 @@ use crate::values::{decode::Described, plain};
 
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
 
-/// `is_asked_for` where the author says that it is CSV: otherwise one column is no table, and neither is a line of names alone.
+/// `is_asked_for` where the author says that it is CSV: otherwise one column is not a table, and neither is a line of names alone.
 pub(super) fn read(text: &str, is_asked_for: bool, context: &mut Context) -> Result<JsValue, Described> {
     let text = text.trim_start_matches('\u{feff}');
     let separator = SEPARATORS
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str, is_asked_for: bool, context: &mut Context) -> Res
         None => return fault("there is nothing".to_owned(), 1),
     };
     if !is_asked_for && names.len() < 2 {
-        return fault("one column is no table".to_owned(), 1);
+        return fault("one column is not a table".to_owned(), 1);
     }
     let keys: Vec<PropertyKey> = distinct(&names).into_iter().map(|name| JsString::from(name).into()).collect();
     let mut rows = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str, is_asked_for: bool, context: &mut Context) -> Res
         rows.push(JsValue::from(row));
     }
     if rows.is_empty() && !is_asked_for {
-        return fault("one line is no table".to_owned(), 1);
+        return fault("one line is not a table".to_owned(), 1);
     }
     Ok(JsArray::from_iter(rows, context).into())
 }

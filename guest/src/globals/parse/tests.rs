@@ -84,9 +84,9 @@ fn what_is_in_no_notation_says_what_was_tried_and_where_it_failed() {
         refusal(r#"tools.parse("[{'when': datetime.date(2024, 1, 2)}]")"#),
         "SyntaxError: tools.parse: the text is in no notation that it knows (JSON: Unexpected token ''' in JSON (line 1, column 3); \
          JSON lines: Unexpected token ''' in JSON (line 1, column 3); Python's notation: a name that is not None, True or False \
-         (line 1, column 11); lines of `key: value`: no `key: value` (line 1, column 1); CSV: one line is no table (line 1, column 1))"
+         (line 1, column 11); lines of `key: value`: no `key: value` (line 1, column 1); CSV: one line is not a table (line 1, column 1))"
     );
-    assert!(refusal("tools.parse('some words.')").contains("CSV: one column is no table"));
+    assert!(refusal("tools.parse('some words.')").contains("CSV: one column is not a table"));
     assert!(
         refusal("tools.parse('[1', 'json')")
             .contains("the text is not JSON: Unexpected end of JSON input (line 1, column 3)")

@@ -56,7 +56,7 @@ pub(super) fn atob(_: &JsValue, arguments: &[JsValue], context: &mut Context) ->
         }
         None => {
             let message = if value.is_string() {
-                "atob takes base64 (A–Z, a–z, 0–9, + and /), and this is none; of the form with - and _ replace these first".to_owned()
+                "atob takes base64 (A–Z, a–z, 0–9, + and /), and this is not base64; in base64url, replace - with + and _ with / first".to_owned()
             } else {
                 format!("atob takes base64 as a text, and was given {}", inspect::cell(value, false, context))
             };

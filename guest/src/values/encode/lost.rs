@@ -99,9 +99,7 @@ pub(super) fn named(loss: Loss, value: &JsValue, context: &mut Context) -> Strin
         Loss::Undefined => "is undefined".to_owned(),
         Loss::Function => "is a function".to_owned(),
         Loss::Symbol => "is a symbol".to_owned(),
-        Loss::Members => {
-            "is a Map without entries, of which map[key] = value makes none: map.set(key, value) does,".to_owned()
-        }
+        Loss::Members => "is a Map without entries (map[key] = value adds none: write map.set(key, value))".to_owned(),
         Loss::Hollow => format!("is {}", inspect::cell(value, true, context)),
     }
 }
