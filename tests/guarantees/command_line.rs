@@ -227,7 +227,7 @@ fn wrong_usage_prints_an_outcome_too_where_json_was_asked_for() {
         (&["run", "script.ts", "--code", "1"], "cannot be used with", "--help"),
         (&["runn"], "unrecognized subcommand 'runn'", "'run'"),
         (&["call"], "<SERVER.TOOL>", "--help"),
-        (&["call", "demo"], "'demo' is no tool path: write SERVER.TOOL", "--help"),
+        (&["call", "demo"], "'demo' is not a tool path: write SERVER.TOOL", "--help"),
         (&["search", "--detail", "much"], "unknown detail 'much': it is one of names, brief, full", "--help"),
         (&["search", "--effect", "magic"], "invalid value 'magic' for '--effect", "--help"),
         (&["search", "--limit", "few"], "invalid value 'few' for '--limit", "--help"),

@@ -151,9 +151,9 @@ fn a_configuration_that_is_not_there_or_no_text_is_refused() {
     for (path, complaint) in [
         ("missing.toml", "missing.toml: there is no such file: check the path"),
         ("missing/folder.json", "missing/folder.json: there is no such file: check the path"),
-        (folder, "this is no regular file: give the path of the configuration file itself"),
+        (folder, "this is not a regular file: give the path of the configuration file itself"),
         ("latin1.toml", "latin1.toml: the file is not UTF-8 from byte 5 on"),
-        ("/dev/null", "/dev/null: this is no regular file"),
+        ("/dev/null", "/dev/null: this is not a regular file"),
     ] {
         assert_refused(&terminal.belljar(&["servers", "--json", "--config", path]), complaint, path);
         // Only --config was asked for by name just now; the variable names a file as well.

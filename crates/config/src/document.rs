@@ -105,7 +105,7 @@ pub(crate) fn lists<'t>(root: &'t Node, workspace: Option<&Path>) -> Result<Vec<
     }
 }
 
-/// The entries of the top; none where it is no table, which only a JSON text can do.
+/// The entries of the top; none where it is not a table, which only a JSON text can do.
 fn entries(root: &Node) -> &[Entry] {
     match &root.value {
         Value::Table(entries) => entries,

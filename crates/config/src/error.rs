@@ -66,7 +66,7 @@ pub enum Fault {
     #[error("there is no such file: check the path")]
     NotFound,
     /// The path leads to a directory, a pipe, a device or a socket.
-    #[error("this is no regular file: give the path of the configuration file itself")]
+    #[error("this is not a regular file: give the path of the configuration file itself")]
     NotAFile,
     /// The file is there and cannot be read.
     #[error("the file cannot be read: {error}")]
@@ -256,7 +256,7 @@ mod tests {
             ..ConfigError::from(Fault::NotAFile)
         };
         let at = Some(Position { line: 3, column: 7 });
-        assert!(error(None, None).to_string().starts_with("this is no regular file"));
+        assert!(error(None, None).to_string().starts_with("this is not a regular file"));
         assert!(error(None, at).to_string().starts_with("line 3, column 7: this"));
         assert!(error(Some("a.toml"), None).to_string().starts_with("a.toml: this"));
         assert!(error(Some("a.toml"), at).to_string().starts_with("a.toml:3:7: this"));

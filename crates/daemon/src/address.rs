@@ -44,7 +44,7 @@ pub enum AddressFault {
         source: io::Error,
     },
     /// Something else stands where the folder should be.
-    #[error("{} is no folder", path.display())]
+    #[error("{} is not a folder", path.display())]
     NotAFolder {
         /// The path.
         path: PathBuf,

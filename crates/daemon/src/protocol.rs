@@ -63,7 +63,7 @@ impl<'line> Request<'line> {
     pub(crate) fn parse(line: &'line str) -> Result<Self, Fault> {
         let request: Self = serde_json::from_str(line).map_err(|error| {
             let code = if error.is_data() { codes::INVALID_REQUEST } else { codes::PARSE };
-            Fault::new(code, format!("the line is no request: {error}")).with_hint(
+            Fault::new(code, format!("the line is not a request: {error}")).with_hint(
                 "a request is {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"…\", \"params\": {…}} on one line",
             )
         })?;

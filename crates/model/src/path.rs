@@ -40,9 +40,9 @@ impl ToolPath {
     }
 }
 
-/// Why a text is no tool path.
+/// Why a text is not a tool path.
 #[derive(Debug, thiserror::Error)]
-#[error("'{text}' is no tool path: write SERVER.TOOL, for example fs.read_file")]
+#[error("'{text}' is not a tool path: write SERVER.TOOL, for example fs.read_file")]
 pub struct PathFault {
     /// What was given, shortened.
     pub text: String,

@@ -55,7 +55,7 @@ pub enum SandboxError {
     #[error(transparent)]
     Image(#[from] ImageError),
     /// The image imports what the host does not offer, or does not export what a guest must.
-    #[error("the image is no interpreter for this version of belljar: {0}")]
+    #[error("the image is not an interpreter for this version of belljar: {0}")]
     World(String),
     /// The thread that keeps the deadlines cannot be started.
     #[error("a thread cannot be started: {0}")]

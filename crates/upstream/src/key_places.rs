@@ -16,7 +16,7 @@ pub(crate) struct Place {
 }
 
 /// All places to which `key`, which is a name, leads in the texts of a server. A text that is a command of several words may be read as more
-/// than one: what is no folder is not there.
+/// than one: what is not a folder is not there.
 pub(crate) fn of(spec: &ServerSpec, key: &str) -> Vec<Place> {
     let mut places = Vec::new();
     let Transport::Stdio(command) = &spec.transport else { return places };

@@ -77,10 +77,10 @@ impl Collection {
         let page = JsonText::parse(page, &JsonBounds::with_bytes(limits::LINE_BYTES))
             .map_err(|fault| format!("its tool list cannot be used: {fault}"))?;
         if !page.as_str().trim_ascii_start().starts_with('{') {
-            return Err("its answer is no tool list".to_owned());
+            return Err("its answer is not a tool list".to_owned());
         }
         let page: Page<'_> =
-            serde_json::from_str(page.as_str()).map_err(|error| format!("its answer is no tool list: {error}"))?;
+            serde_json::from_str(page.as_str()).map_err(|error| format!("its answer is not a tool list: {error}"))?;
         for entry in page.tools.unwrap_or_default() {
             if self.tools.len() == limits::LIST_TOOLS {
                 self.complain(format!("only the first {} tools are kept", limits::LIST_TOOLS));

@@ -67,7 +67,7 @@ pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, n
 }
 
 fn leads_within(rules: &PathRules, place: &Place) -> Result<(), String> {
-    // Where there is no folder there is no link in it.
+    // Where there is not a folder there is no link in it.
     let Ok(folder) = place.folder.canonicalize() else { return Ok(()) };
     let shown = one_line(&place.path.to_string_lossy(), 200);
     let path = real(&place.path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
@@ -93,11 +93,11 @@ fn judge(
             Some(Value::String(path)) => *path = resolved(rules, base, path).map_err(refused)?,
             Some(Value::Array(paths)) => {
                 for path in paths {
-                    let Value::String(path) = path else { return Err(refused("it is no text".to_owned())) };
+                    let Value::String(path) = path else { return Err(refused("it is not a text".to_owned())) };
                     *path = resolved(rules, base, path).map_err(refused)?;
                 }
             }
-            Some(_) => return Err(refused("it is no text".to_owned())),
+            Some(_) => return Err(refused("it is not a text".to_owned())),
         }
     }
     Ok(arguments)
@@ -138,7 +138,7 @@ fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String
     if rules.denied.iter().any(is_in) {
         return Err(format!("'{shown}' is in a place that the owner has closed"));
     }
-    path.into_os_string().into_string().map_err(|_| format!("'{shown}' leads to a name that is no text"))
+    path.into_os_string().into_string().map_err(|_| format!("'{shown}' leads to a name that is not a text"))
 }
 
 /// The path with its links followed, as far as it exists.

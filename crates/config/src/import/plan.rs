@@ -197,7 +197,7 @@ impl Plan {
         tables: &mut Vec<(String, Table)>,
         variables: &Variables<'_>,
     ) -> Result<Decision, String> {
-        let Value::Table(entries) = &entry.node.value else { return Err("it is no object".to_owned()) };
+        let Value::Table(entries) = &entry.node.value else { return Err("it is not an object".to_owned()) };
         let Converted { table, mut notes } = convert(entries, directory)?;
         let name = name_of(&entry.key);
         if name != entry.key {

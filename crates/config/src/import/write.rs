@@ -126,7 +126,7 @@ fn insert<'t>(
     let mut implicit = Table::new();
     implicit.set_implicit(true);
     let servers = document.entry("servers").or_insert(Item::Table(implicit));
-    let servers = servers.as_table_like_mut().ok_or_else(|| "its 'servers' is no table".to_owned())?;
+    let servers = servers.as_table_like_mut().ok_or_else(|| "its 'servers' is not a table".to_owned())?;
     for (name, table) in tables {
         if servers.contains_key(name) {
             return Err(format!("a server '{name}' is there already"));

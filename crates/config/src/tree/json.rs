@@ -73,7 +73,7 @@ fn check_size(text: &str) -> Result<(), Located> {
 /// The parser's message, in lower case and without anything of the text, which may be a secret.
 fn message(kind: &ParseErrorKind) -> String {
     if let ParseErrorKind::String(ParseStringErrorKind::InvalidUnicodeEscapeSequence(_)) = kind {
-        return "a unicode escape that is no character".to_owned();
+        return "a unicode escape that is not a character".to_owned();
     }
     let message = kind.to_string();
     let mut characters = message.chars();

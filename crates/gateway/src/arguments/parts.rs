@@ -19,7 +19,7 @@ pub(super) enum Unbounded {
     TooManyParts { limit: usize },
     #[error("the schema refers to itself without end")]
     Endless,
-    #[error("the schema refers to '{reference}', which is no place within it")]
+    #[error("the schema refers to '{reference}', which is not a place within it")]
     Elsewhere { reference: String },
     #[error("the schema uses {keyword}, whose references are not followed")]
     Dynamic { keyword: &'static str },

@@ -257,7 +257,7 @@ mod tests {
         let component_type = component.component_type();
         let mut imports = Vec::new();
         for (name, item) in component_type.imports(&engine) {
-            assert!(matches!(item.ty, ComponentItem::ComponentInstance(_)), "{name} is no interface");
+            assert!(matches!(item.ty, ComponentItem::ComponentInstance(_)), "{name} is not an interface");
             imports.push(name.split('@').next().unwrap_or_default().to_owned());
         }
         for import in &imports {

@@ -48,7 +48,7 @@ pub(crate) async fn run(
         return Err(client.refused(response).await);
     }
     if content_type(&response).as_deref() != Some("text/event-stream") {
-        return Err(client.not_mcp("its answer is no stream of events"));
+        return Err(client.not_mcp("its answer is not a stream of events"));
     }
     let mut stream = Stream { client: client.clone(), response, events: Events::new(limit) };
     let endpoint = endpoint(&mut stream).await?;
