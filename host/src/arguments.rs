@@ -180,6 +180,9 @@ pub(crate) struct ServeArguments {
     /// With --http: an origin whose pages may send requests, as `https://app.example`.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
+    /// A name for this entry, which rules in policy.toml can ask for.
+    #[arg(long, value_name = "NAME", conflicts_with = "daemon")]
+    pub(crate) profile: Option<String>,
 }
 
 #[derive(Args)]

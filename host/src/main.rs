@@ -15,6 +15,7 @@ mod failure;
 mod hardening;
 mod help;
 mod output;
+mod policy;
 mod render;
 mod select;
 mod serve;

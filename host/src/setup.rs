@@ -20,7 +20,13 @@ use belljar_upstream::{BuiltIns, Confiner, Options, Supervisor};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 
-use crate::{arguments::ConfigArguments, environment, failure::Failure, output};
+use crate::{
+    arguments::ConfigArguments,
+    environment,
+    failure::Failure,
+    output,
+    policy::{self, LoadedPolicy},
+};
 
 /// The name of the built-in server, in configurations and in scripts.
 const DEMO: &str = "demo";
@@ -51,6 +57,8 @@ pub(crate) struct Loaded {
     pub(crate) path: Option<PathBuf>,
     /// The variables that it refers to, and what they are.
     pub(crate) looked_up: BTreeMap<String, Option<String>>,
+    /// The owner's rules for calls; where there are none, every call is allowed.
+    pub(crate) policy: Option<LoadedPolicy>,
 }
 
 impl Loaded {
@@ -73,10 +81,15 @@ impl Loaded {
 /// Reads the configuration. No child is started yet.
 pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
     let Some(path) = chosen(arguments) else {
-        return Ok(Loaded { config: demo(), path: None, looked_up: BTreeMap::new() });
+        return Ok(Loaded { config: demo(), path: None, looked_up: BTreeMap::new(), policy: None });
     };
-    let (config, looked_up) = environment::with_variables(|variables| belljar_config::load(&path, variables));
-    Ok(Loaded { config: config?, path: Some(path), looked_up })
+    let (read, looked_up) = environment::with_variables(|variables| {
+        let config = belljar_config::load(&path, variables)?;
+        let policy = policy::load(&path, &config, variables)?;
+        Ok::<_, Failure>((config, policy))
+    });
+    let (config, policy) = read?;
+    Ok(Loaded { config, path: Some(path), looked_up, policy })
 }
 
 /// The belljar.toml that a command changes, whether it is there or not.
@@ -180,6 +193,10 @@ impl Setup {
             None => toolbox,
         };
         let toolbox = toolbox.with_ledger(ledger(&loaded.config.ledger));
+        let toolbox = match loaded.policy {
+            Some(rules) => toolbox.with_policy(rules.policy, &loaded.config.servers),
+            None => toolbox,
+        };
         Self { toolbox: Arc::new(toolbox), limits, runs }
     }
 

@@ -40,6 +40,7 @@ mod real_servers;
 mod redaction;
 mod replay;
 mod request;
+mod rules;
 mod scripts;
 mod select;
 mod shared_state;

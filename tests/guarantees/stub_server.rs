@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{Limits, ServerSpec, Transport};
+use belljar_model::{EffectRules, Limits, ServerSpec, Transport};
+use belljar_policy::Policy;
 use belljar_upstream::{BuiltIns, Options};
 use belljar_worker::WorkerProgram;
 use serde_json::{Value, json};
@@ -99,6 +100,15 @@ pub(crate) fn gateway_of(stubs: &[(&str, Stub)], change: impl Fn(&mut ServerSpec
 /// A gateway over stub servers that has large arguments checked by this program.
 pub(crate) fn gateway_with_check_worker(stubs: &[(&str, Stub)], program: WorkerProgram) -> Gateway {
     over(toolbox(stubs, Vec::new()).with_check_worker(program))
+}
+
+/// A gateway over stub servers whose calls are judged by rules.
+pub(crate) fn gateway_with_rules(stubs: &[(&str, Stub)], rules: Arc<Policy>) -> Gateway {
+    let specs: Vec<ServerSpec> =
+        stubs.iter().map(|(name, _)| ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()))).collect();
+    // What such a server says of its tools is taken for a stranger's word.
+    let toolbox = toolbox_of(stubs, Vec::new(), |spec| spec.effects = EffectRules::default());
+    over(toolbox.with_policy(rules, &specs))
 }
 
 fn over(toolbox: Toolbox) -> Gateway {

@@ -6,18 +6,18 @@ use crate::{
     Config, Format, MAX_SERVERS, daemon,
     error::{Fault, Field, Located, shown},
     expand::Expander,
-    ledger, limits,
+    ledger, limits, policy,
     server::Reader,
     tree::{Entry, Node, Value, check_unique},
 };
 
-pub(crate) const TOML_KEYS: [&str; 5] = ["limits", "runs", "daemon", "ledger", "servers"];
+pub(crate) const TOML_KEYS: [&str; 6] = ["limits", "runs", "daemon", "ledger", "policy", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
 pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expander<'_>) -> Result<Config, Located> {
     let (settings, servers) = match format {
-        Format::Toml => toml(root)?,
+        Format::Toml => toml(root, directory, &expander)?,
         Format::Json => (Config::default(), Some(json(root)?)),
     };
     let Some(list) = servers else { return Ok(settings) };
@@ -39,7 +39,7 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
 }
 
 /// All that is no server, and the servers.
-fn toml(root: &Node) -> Result<(Config, Option<&Entry>), Located> {
+fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result<(Config, Option<&'n Entry>), Located> {
     let entries = entries(root);
     if let Some(entry) = entries.iter().find(|entry| !TOML_KEYS.contains(&entry.key.as_str())) {
         return Err(Fault::unknown_key("", &entry.key, &TOML_KEYS).at(entry.offset));
@@ -48,12 +48,14 @@ fn toml(root: &Node) -> Result<(Config, Option<&Entry>), Located> {
     let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
     let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
     let ledger = find(entries, "ledger").map(|entry| ledger::read(&entry.node)).transpose()?;
+    let policy = find(entries, "policy").map(|entry| policy::read(&entry.node, directory, expander)).transpose()?;
     let settings = Config {
         servers: Vec::new(),
         limits: limits.unwrap_or_default(),
         runs: runs.unwrap_or_default(),
         daemon: daemon.unwrap_or_default(),
         ledger: ledger.unwrap_or_default(),
+        policy: policy.flatten(),
     };
     Ok((settings, find(entries, "servers")))
 }

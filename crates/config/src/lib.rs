@@ -2,8 +2,8 @@
 //!
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
-//! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]`, the `[daemon]` and the
-//! `[ledger]` can be set in `belljar.toml` alone.
+//! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]`, the `[daemon]`, the
+//! `[ledger]` and the `[policy]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
@@ -20,6 +20,9 @@
 //! [ledger]
 //! level = "calls"             # what is kept of runs: "off", "calls", "recordings"
 //! keep = { days = 30, bytes = "256MiB" }
+//!
+//! [policy]
+//! file = "policy.toml"        # the owner's rules for calls; else those in a policy.toml beside this file
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -86,6 +89,7 @@ mod life;
 mod limits;
 pub mod masked;
 mod oauth;
+mod policy;
 mod replace;
 mod sandbox;
 #[cfg(test)]
@@ -96,7 +100,10 @@ mod testing;
 mod transport;
 mod tree;
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use belljar_model::{LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
 
@@ -105,6 +112,7 @@ pub use error::{ConfigError, Fault, Field};
 use expand::Expander;
 pub use expand::{EXPANDED_BYTES, Variables};
 pub use file::FILE_BYTES;
+pub use policy::folder;
 pub use replace::replace;
 pub use tree::DEPTH;
 
@@ -124,6 +132,8 @@ pub struct Config {
     pub daemon: DaemonSettings,
     /// What is kept of runs.
     pub ledger: LedgerSettings,
+    /// The file with the owner's rules, where one is named.
+    pub policy: Option<PathBuf>,
 }
 
 /// What `[daemon]` says.

@@ -3,11 +3,16 @@
 //! A megabyte of `[0,0,…]` is a tree of some forty, and a run may have a thousand calls under way. So a call waits with its text
 //! alone, and only so many large trees exist at a time.
 
-use belljar_model::{JsonText, ToolPath};
+use belljar_model::{Denial, JsonText, ToolPath};
+use belljar_policy::{Decision, ToolPolicy};
 use serde_json::{Map, Value};
 use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
 
-use crate::{Toolbox, arguments::Refusal};
+use crate::{
+    Toolbox,
+    arguments::Refusal,
+    rules::{self, AsRules, Files, denial},
+};
 
 /// The longest text whose tree is made in place: it takes some hundred microseconds, and some three megabytes at worst.
 const SMALL_BYTES: usize = 64 * 1024;
@@ -15,17 +20,24 @@ const SMALL_BYTES: usize = 64 * 1024;
 pub(crate) const LARGE_TREES: usize = 2;
 
 impl Toolbox {
-    /// The arguments as they are to be sent, if they are what the tool asks for.
+    /// The arguments as they are to be sent, if they are what the tool asks for, and the owner's rules allow the call.
+    ///
+    /// Every call of a tool passes here, and nothing but what this gives is sent.
     ///
     /// What is sent is written anew from the tree that was judged: a name that stands twice in a text cannot mean one thing to the
     /// check and another to the child.
     ///
     /// # Errors
-    /// The [`Refusal`] of the check, or of a text that is not a JSON object whose numbers a parser takes.
+    /// The [`Refusal`] of the check, or of a text that is not a JSON object whose numbers a parser takes; the [`Denial`] of the rules.
     ///
     /// # Cancellation
     /// Dropping the future leaves a tree that is being made to its thread, where it still counts until it is gone.
-    pub(crate) async fn checked(&self, path: &ToolPath, arguments: JsonText) -> Result<Checked, Refusal> {
+    pub(crate) async fn checked(
+        &self,
+        path: &ToolPath,
+        arguments: JsonText,
+        who: &AsRules,
+    ) -> Result<Checked, NotSent> {
         let checks = self.checks(path);
         let is_large = arguments.as_str().len() > SMALL_BYTES;
         let mut tree = if is_large {
@@ -40,8 +52,43 @@ impl Toolbox {
             let admitted = checks.admit(path.tool(), tree.members).await?;
             (tree.members, warning) = (admitted.arguments, admitted.warning);
         }
+        let mut decision = None;
+        if let Some((judge, files)) = self.judge_of(path) {
+            let who = who.clone();
+            let decided = if is_large || judge.asks_places() {
+                let judging = on_a_thread(move || (judge_tree(&judge, &files, &who, &tree), tree));
+                let (decided, judged) = judging.await;
+                tree = judged;
+                decided
+            } else {
+                judge_tree(&judge, &files, &who, &tree)
+            };
+            if let Some(denial) = denial(path, &decided) {
+                return Err(NotSent::Denied(denial));
+            }
+            decision = Some(decided);
+        }
         let arguments = if is_large { on_a_thread(move || tree.into_text()).await } else { tree.into_text() };
-        Ok(Checked { arguments, warning })
+        Ok(Checked { arguments, warning, decision })
+    }
+}
+
+fn judge_tree(judge: &ToolPolicy, files: &Files, who: &AsRules, tree: &Tree) -> Decision {
+    rules::judge(judge, files, who, &tree.members)
+}
+
+/// Why a call is not sent.
+#[derive(Debug)]
+pub(crate) enum NotSent {
+    /// Its arguments are not what the tool asks for.
+    Refused(Refusal),
+    /// The owner's rules do not allow it.
+    Denied(Denial),
+}
+
+impl From<Refusal> for NotSent {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 
@@ -51,6 +98,8 @@ pub(crate) struct Checked {
     pub(crate) arguments: JsonText,
     /// What the author of the call should know of them.
     pub(crate) warning: Option<String>,
+    /// What the owner's rules said, where there are some.
+    pub(crate) decision: Option<Decision>,
 }
 
 /// Arguments in the form in which they can be judged.
@@ -107,7 +156,11 @@ mod tests {
     }
 
     async fn checked(arguments: JsonText) -> Result<JsonText, Refusal> {
-        toolbox().checked(&ToolPath::new("server", "tool"), arguments).await.map(|checked| checked.arguments)
+        match toolbox().checked(&ToolPath::new("server", "tool"), arguments, &AsRules::default()).await {
+            Ok(checked) => Ok(checked.arguments),
+            Err(NotSent::Refused(refusal)) => Err(refusal),
+            Err(NotSent::Denied(denial)) => panic!("{denial:?}"),
+        }
     }
 
     #[tokio::test]
@@ -126,8 +179,8 @@ mod tests {
     async fn large_arguments_wait_for_each_other_and_are_all_sent() {
         let toolbox = toolbox();
         let zeros = text(format!(r#"{{"zeros":[{}0]}}"#, "0,".repeat(SMALL_BYTES)));
-        let path = ToolPath::new("server", "tool");
-        let all = (0..20).map(|_| toolbox.checked(&path, zeros.clone()));
+        let (path, who) = (ToolPath::new("server", "tool"), AsRules::default());
+        let all = (0..20).map(|_| toolbox.checked(&path, zeros.clone(), &who));
         for sent in join_all(all).await {
             assert_eq!(sent.expect("an object").arguments, zeros);
         }

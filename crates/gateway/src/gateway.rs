@@ -11,7 +11,7 @@ use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
 
-use crate::{Toolbox, grant::Grant, locks::RunLocks, media, run_log::RunLog};
+use crate::{Toolbox, grant::Grant, locks::RunLocks, media, rules::AsRules, run_log::RunLog};
 
 /// Runs scripts over all configured children.
 #[derive(Clone)]
@@ -23,6 +23,7 @@ pub struct Gateway {
     max_recording: Option<ByteSize>,
     origin: &'static str,
     asker: Asker,
+    profile: Option<Arc<str>>,
     ceiling: Effect,
     level: Option<LedgerLevel>,
 }
@@ -38,6 +39,7 @@ impl Gateway {
             max_recording: None,
             origin: "library",
             asker: Asker::default(),
+            profile: None,
             ceiling: Effect::External,
             level: None,
         }
@@ -59,6 +61,12 @@ impl Gateway {
     #[must_use]
     pub fn with_asker(&self, asker: Asker) -> Self {
         Self { asker, ..self.clone() }
+    }
+
+    /// The same gateway for an entry to which the owner gave this profile: rules can name it.
+    #[must_use]
+    pub fn with_profile(&self, profile: &str) -> Self {
+        Self { profile: Some(profile.into()), ..self.clone() }
     }
 
     /// The same gateway, whose scripts call no tool that may do more than this. What a tool does is what its owner says, and not its server.
@@ -150,7 +158,9 @@ impl Gateway {
         // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
         self.toolbox.begin_mentioned(&source);
         let grant = Arc::new(
-            Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone()).with_ceiling(self.ceiling),
+            Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
+                .with_ceiling(self.ceiling)
+                .with_caller(AsRules::new(self.asker.clone(), self.profile.clone())),
         );
         let ends = Ends(grant.locks());
         let max_recording = self.max_recording.max(log.max_recording());
@@ -159,6 +169,7 @@ impl Gateway {
         let mut outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
         drop(ends);
         outcome.run = Some(log.run());
+        log.judgements().note_in(&mut outcome);
         let mut remarks = Remarks { logs: grant.remarks().take().collect(), hint: None };
         outcome.logs.extend(remarks.logs.iter().cloned());
         media::take_out(&mut outcome, &limits);
@@ -208,6 +219,12 @@ impl Gateway {
 
     /// A hint at a tool gets its signature: knowing the name is half of a right call.
     fn show_what_was_meant(&self, error: &mut RunError) {
+        if error.message.contains("is not a function")
+            && let Some(denial) = self.toolbox.denied_in(&error.message)
+        {
+            error.hint = Some(denial.message);
+            return;
+        }
         let Some(hint) = &mut error.hint else { return };
         let meant = hint.strip_prefix("did you mean ").and_then(|meant| meant.strip_suffix('?'));
         if let Some(signature) = meant.and_then(|meant| self.toolbox.signature_of_known(meant)) {

@@ -11,10 +11,11 @@ use serde_json::json;
 
 use crate::{
     Toolbox,
-    checked::Checked,
+    checked::{Checked, NotSent},
     idempotency,
     locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
     remarks::Remarks,
+    rules::AsRules,
     run_log::RunLog,
 };
 
@@ -35,18 +36,34 @@ pub(crate) struct Grant {
     log: Arc<RunLog>,
     /// The most that a tool may do.
     ceiling: Effect,
+    /// Who calls, for the owner's rules.
+    who: AsRules,
 }
 
 impl Grant {
     /// All tools, for a run of this source that may take so long in all.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller, log: Arc<RunLog>) -> Self {
         let locks = Arc::new(RunLocks::new(toolbox.clone(), source, caller.principal().cloned()));
-        Self { toolbox, total, caller, remarks: Arc::default(), locks, log, ceiling: Effect::External }
+        Self {
+            toolbox,
+            total,
+            caller,
+            remarks: Arc::default(),
+            locks,
+            log,
+            ceiling: Effect::External,
+            who: AsRules::default(),
+        }
     }
 
     /// The same, without the tools that may do more than this.
     pub(crate) fn with_ceiling(self, ceiling: Effect) -> Self {
         Self { ceiling, ..self }
+    }
+
+    /// The same for this caller.
+    pub(crate) fn with_caller(self, who: AsRules) -> Self {
+        Self { who, ..self }
     }
 
     /// The servers that the run has for itself.
@@ -70,7 +87,7 @@ impl Grant {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
-        let (log, effect, ceiling) = (self.log.clone(), tool.effect, self.ceiling);
+        let (log, effect, ceiling, who) = (self.log.clone(), tool.effect, self.ceiling, self.who.clone());
         async move {
             let server = toolbox.position_of(path.server()).unwrap_or(usize::MAX);
             let waits = |server: &str| remarks.tell(format!("waited for {server}, which another run had for itself"));
@@ -99,10 +116,20 @@ impl Grant {
                 Some(member) => idempotency::with_key(arguments, member, &idempotency::key(log.run(), number)),
                 None => arguments,
             };
-            let Checked { arguments, warning } = toolbox
-                .checked(&path, arguments)
-                .await
-                .map_err(|refusal| CallFault::refused(refusal.message).with_hint(refusal.hint))?;
+            let checked = match toolbox.checked(&path, arguments, &who).await {
+                Ok(checked) => checked,
+                Err(NotSent::Refused(refusal)) => {
+                    return Err(CallFault::refused(refusal.message).with_hint(refusal.hint));
+                }
+                Err(NotSent::Denied(denial)) => {
+                    log.denied(number, &path, (effect, trusted), &denial).await;
+                    return Err(CallFault::denied(denial));
+                }
+            };
+            let Checked { arguments, warning, decision } = checked;
+            if let Some(decision) = &decision {
+                log.judged(number, &path, decision);
+            }
             if let Some(warning) = warning {
                 remarks.add(warning);
             }
@@ -110,7 +137,7 @@ impl Grant {
             let observer = toolbox.observer(&path, &arguments);
             let effects = (effect, trusted);
             let sent = log
-                .sending(number, &path, effects, &arguments)
+                .sending(number, &path, effects, &arguments, decision.as_ref())
                 .await
                 .map_err(|fault| CallFault::new(format!("the call was not made: {fault}")).with_hint(fault.hint()))?;
             let answer = upstream.call_text(&path, arguments, limit, &caller).await;
@@ -243,6 +270,9 @@ impl Tools for Grant {
             let server = path.split_once('.').map(|(server, _)| server);
             let catalog = self.toolbox.catalog(server).await;
             let tool = catalog.lookup(&path).ok_or_else(|| {
+                if let Some(denial) = path.parse().ok().and_then(|path| self.toolbox.denied(&path)) {
+                    return denial.message;
+                }
                 let near = catalog.nearest_tool(&path);
                 let near = near
                     .map(|near| format!(": did you mean {}? It is {}", near.path(), self.toolbox.signature_of(near)));

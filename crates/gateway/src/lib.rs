@@ -12,15 +12,18 @@ mod checked;
 mod gateway;
 mod grant;
 mod idempotency;
+mod judgements;
 mod locks;
 mod media;
 mod observations;
+mod places;
 mod redacted;
 mod remarks;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
 mod report;
+mod rules;
 mod run_log;
 mod single_call;
 mod tool_result;

@@ -195,8 +195,8 @@ fn without(
                 let answer = match (answer, &redacted) {
                     (Answer::Result(_), Some(text)) => Answer::Result(text),
                     // What a server says of its failure may quote anything.
-                    (Answer::Fault { is_refusal, .. }, Some(_)) => {
-                        Answer::Fault { message: REDACTED, hint: None, is_refusal }
+                    (Answer::Fault { is_refusal, denial, .. }, Some(_)) => {
+                        Answer::Fault { message: REDACTED, hint: None, is_refusal, denial }
                     }
                     (answer, None) => answer,
                 };

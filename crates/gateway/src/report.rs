@@ -125,6 +125,8 @@ mod tests {
             ok: true,
             ms: 1.0,
             error: None,
+            verdict: None,
+            rule: None,
         };
         outcome.calls.extend(["write_file", "move_file", "move_file"].map(call));
         outcome.run = Some(belljar_model::RunId::from_bits(7));
@@ -146,6 +148,8 @@ mod tests {
                 ok: false,
                 ms: 1.0,
                 error: Some(error.into()),
+                verdict: None,
+                rule: None,
             });
             report(&outcome).lines().last().unwrap().to_owned()
         };

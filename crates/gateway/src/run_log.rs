@@ -11,14 +11,15 @@ use std::{
 
 use belljar_ledger::{Asker, Call, CallEnd, CallState, Entry, KeptRecording, Ledger, LedgerFault, RunEnd, RunStart};
 use belljar_model::{
-    ByteSize, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RedactRule, RunError, RunEvent, RunId, RunStep,
-    ToolPath, Usage,
+    ByteSize, Denial, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RedactRule, RunError, RunEvent, RunId,
+    RunStep, ToolPath, Usage,
 };
+use belljar_policy::Decision;
 use rand::{TryRngCore as _, rngs::OsRng};
 use serde::Deserialize;
 use tokio::{sync::broadcast, task::spawn_blocking};
 
-use crate::{Toolbox, redacted};
+use crate::{Toolbox, judgements::Judgements, redacted};
 
 /// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes at a time.
 const WAITING_CALLS: usize = 256;
@@ -100,6 +101,7 @@ pub(crate) struct RunLog {
     start: RunStart,
     clock: Instant,
     calls: Mutex<Calls>,
+    judgements: Judgements,
 }
 
 #[derive(Default)]
@@ -145,7 +147,14 @@ impl RunLog {
                 RunError::new(ErrorKind::Config, format!("nothing was run: {fault}")).with_hint(fault.hint())
             })?;
         }
-        let log = Self { told: told.clone(), kept, start, clock: Instant::now(), calls: Mutex::default() };
+        let log = Self {
+            told: told.clone(),
+            kept,
+            start,
+            clock: Instant::now(),
+            calls: Mutex::default(),
+            judgements: Judgements::default(),
+        };
         log.tell(RunStep::Begun { origin });
         Ok(Arc::new(log))
     }
@@ -171,6 +180,7 @@ impl RunLog {
         tool: &ToolPath,
         (effect, trusted): (Effect, Effect),
         arguments: &JsonText,
+        decision: Option<&Decision>,
     ) -> Result<SentCall, LedgerFault> {
         self.tell(RunStep::CallBegun { call: number, tool: tool.clone(), effect });
         let has_intent = trusted != Effect::ReadOnly;
@@ -184,6 +194,8 @@ impl RunLog {
                 begun: self.clock.elapsed(),
                 arguments_bytes: text.len() as u64,
                 arguments: ledger.digest(text),
+                verdict: decision.map(|decision| decision.verdict),
+                rule: decision.and_then(|decision| decision.rule.clone()),
                 end: None,
             };
             if has_intent {
@@ -197,6 +209,60 @@ impl RunLog {
         }
         self.tell(RunStep::Sent { call: number });
         Ok(SentCall { log: self.clone(), number, has_intent, sent: Instant::now() })
+    }
+
+    /// Notes what the owner's rules said of a call, for the outcome.
+    pub(crate) fn judged(&self, number: u64, tool: &ToolPath, decision: &Decision) {
+        self.judgements.add(number, tool, decision.verdict, decision.rule.clone());
+    }
+
+    /// Notes a call that the owner's rules did not allow.
+    pub(crate) async fn denied(
+        &self,
+        number: u64,
+        tool: &ToolPath,
+        (effect, trusted): (Effect, Effect),
+        denial: &Denial,
+    ) {
+        let rule: Option<Arc<str>> = denial.rule.as_deref().map(Arc::from);
+        self.judgements.add(number, tool, denial.verdict, rule.clone());
+        self.tell(RunStep::CallBegun { call: number, tool: tool.clone(), effect });
+        self.tell(RunStep::Answered { call: number, ok: false });
+        if self.kept.is_none() {
+            return;
+        }
+        let end = CallEnd { state: CallState::Denied, took: Duration::ZERO, answer_bytes: None, answer: None };
+        self.keep_ended(Call {
+            number,
+            tool: tool.clone(),
+            effect,
+            trusted,
+            begun: self.clock.elapsed(),
+            arguments_bytes: 0,
+            arguments: None,
+            verdict: Some(denial.verdict),
+            rule,
+            end: Some(end),
+        })
+        .await;
+    }
+
+    /// What the owner's rules said of the calls.
+    pub(crate) fn judgements(&self) -> &Judgements {
+        &self.judgements
+    }
+
+    /// Keeps a call that has ended until the run does, or writes it with others.
+    async fn keep_ended(&self, call: Call) {
+        let full = {
+            let mut calls = self.lock();
+            calls.ended.push(call);
+            (calls.ended.len() >= WAITING_CALLS).then(|| std::mem::take(&mut calls.ended))
+        };
+        if let (Some(calls), Some((RunLedger { ledger, .. }, _))) = (full, &self.kept) {
+            // Where a write fails the ledger says so itself.
+            let _ = ledger.write(Entry::Calls { start: self.start.clone(), calls }).await;
+        }
     }
 
     /// Writes the end of the run, with the calls that wait for it.
@@ -311,14 +377,9 @@ impl SentCall {
             let _ = ledger.write(Entry::Answered { run: log.run(), number, end }).await;
             return has_failed;
         }
-        let full = {
-            let mut calls = log.lock();
-            let Some(call) = calls.open.remove(&number) else { return has_failed };
-            calls.ended.push(Call { end: Some(end), ..call });
-            (calls.ended.len() >= WAITING_CALLS).then(|| std::mem::take(&mut calls.ended))
-        };
-        if let Some(calls) = full {
-            let _ = ledger.write(Entry::Calls { start: log.start.clone(), calls }).await;
+        let open = log.lock().open.remove(&number);
+        if let Some(call) = open {
+            log.keep_ended(Call { end: Some(end), ..call }).await;
         }
         has_failed
     }

@@ -14,8 +14,9 @@ use serde_json::{Map, Value};
 use crate::{
     Toolbox,
     arguments::Refusal,
-    checked::Checked,
+    checked::{Checked, NotSent},
     locks::RunLocks,
+    rules::AsRules,
     run_log::RunLog,
     tool_result::{text, value},
 };
@@ -119,7 +120,20 @@ impl Toolbox {
     ) -> Result<Value, RunError> {
         let path = &found.path;
         let arguments = JsonText::from_value(&Value::Object(arguments));
-        let Checked { arguments, warning: given } = self.checked(path, arguments).await.map_err(refused)?;
+        let who = AsRules::default();
+        let checked = match self.checked(path, arguments, &who).await {
+            Ok(checked) => checked,
+            Err(NotSent::Refused(refusal)) => return Err(refused(refusal)),
+            Err(NotSent::Denied(denial)) => {
+                let error = RunError::new(ErrorKind::Denied, denial.message.clone());
+                let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None).await?;
+                told.run = Some(log.run());
+                log.denied(0, path, (found.effect, found.trusted.effect()), &denial).await;
+                log.end(self, Some(&error), &Usage::default(), None).await;
+                return Err(error);
+            }
+        };
+        let Checked { arguments, warning: given, decision } = checked;
         told.warning = given;
         let locks = RunLocks::new(self.clone(), "", None);
         let server = self.position_of(path.server()).unwrap_or(usize::MAX);
@@ -135,7 +149,7 @@ impl Toolbox {
         let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None).await?;
         told.run = Some(log.run());
         let effects = (found.effect, found.trusted.effect());
-        let sent = log.sending(0, path, effects, &arguments).await.map_err(|fault| {
+        let sent = log.sending(0, path, effects, &arguments, decision.as_ref()).await.map_err(|fault| {
             RunError::new(ErrorKind::Config, format!("the call was not made: {fault}")).with_hint(fault.hint())
         })?;
         let answer = self.upstream().call_text(path, arguments, limit, &Caller::default()).await;
@@ -167,6 +181,9 @@ impl Toolbox {
                 Some(hint) => error.with_hint(hint),
                 None => error,
             };
+        }
+        if let Some(denial) = self.denied(path) {
+            return RunError::new(ErrorKind::Denied, denial.message);
         }
         let error = RunError::new(ErrorKind::Usage, format!("there is no tool '{path}'"));
         match catalog.nearest_tool(&path.to_string()) {

@@ -8,7 +8,11 @@ use std::{
 use belljar_catalog::{
     Answer, Catalog, Names, Notation, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces,
 };
-use belljar_model::{Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath};
+use belljar_model::{
+    Denial, Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath,
+    TrustedEffect, Verdict,
+};
+use belljar_policy::{Decision, Policy, ToolPolicy};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
@@ -25,6 +29,7 @@ use crate::{
     checked::LARGE_TREES,
     locks::ServerLock,
     observations::Observations,
+    rules::{Files, Rules, denial},
     run_log::{CLOSING, RunEvents, RunLedger, Told},
     tool_result::{Written, may_be_written_so, value, written},
 };
@@ -44,6 +49,7 @@ pub struct Toolbox {
     joined: Mutex<Joined>,
     large_trees: Arc<Semaphore>,
     told: Arc<Told>,
+    rules: Option<Rules>,
 }
 
 #[derive(Default)]
@@ -77,6 +83,10 @@ struct Known {
     list: Arc<Vec<ToolDefinition>>,
     catalog: Arc<ServerCatalog>,
     checks: Arc<Checks>,
+    /// What the rules say of each tool that was called.
+    judges: Arc<Mutex<BTreeMap<String, Arc<ToolPolicy>>>>,
+    /// The tools that are denied whoever calls them with whatever: nobody sees them.
+    denied: Arc<BTreeMap<String, Decision>>,
 }
 
 impl Toolbox {
@@ -105,7 +115,60 @@ impl Toolbox {
             joined: Mutex::default(),
             large_trees: Arc::new(Semaphore::new(LARGE_TREES)),
             told: Arc::default(),
+            rules: None,
         }
+    }
+
+    /// Lets these rules of the owner judge every call. `specs` are those that the toolbox was made of.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Arc<Policy>, specs: &[ServerSpec]) -> Self {
+        self.rules = Some(Rules::new(policy, specs));
+        self
+    }
+
+    /// The owner's rules, where there are some.
+    pub fn policy(&self) -> Option<&Arc<Policy>> {
+        self.rules.as_ref().map(Rules::policy)
+    }
+
+    /// What the rules say of calls of a tool, and who knows the files; nothing where there are no rules.
+    pub(crate) fn judge_of(&self, path: &ToolPath) -> Option<(Arc<ToolPolicy>, Files)> {
+        let rules = self.rules.as_ref()?;
+        let server = self.servers.iter().find(|server| server.names.exact() == path.server());
+        let known = server.and_then(Server::last_known);
+        let judge = || {
+            let effects = server.map(|server| &server.effects);
+            Arc::new(rules.policy().for_tool(path, trusted(effects, known.as_ref(), path.tool())))
+        };
+        let judge = match &known {
+            Some(known) => {
+                let mut judges = known.judges.lock().unwrap_or_else(PoisonError::into_inner);
+                judges.entry(path.tool().to_owned()).or_insert_with(judge).clone()
+            }
+            None => judge(),
+        };
+        Some((judge, rules.files()))
+    }
+
+    /// Why nobody sees this tool of a server that is known, by one of its names.
+    pub(crate) fn denied(&self, path: &ToolPath) -> Option<Denial> {
+        let is_named = |server: &&Server| server.names.bound().any(|name| name == path.server());
+        let server = self.servers.iter().find(is_named)?;
+        let decision = server.last_known()?.denied.get(path.tool())?.clone();
+        denial(&ToolPath::new(server.names.exact(), path.tool()), &decision)
+    }
+
+    /// The same for a tool whose call stands in a text.
+    pub(crate) fn denied_in(&self, text: &str) -> Option<Denial> {
+        self.servers.iter().find_map(|server| {
+            let known = server.last_known()?;
+            let stands = |name: &str, tool: &str| {
+                [format!("{name}.{tool} "), format!("{name}[\"{tool}\"] ")].iter().any(|call| text.contains(call))
+            };
+            let is_meant = |tool: &&String| server.names.bound().any(|name| stands(name, tool));
+            let tool = known.denied.keys().find(is_meant)?;
+            denial(&ToolPath::new(server.names.exact(), tool), known.denied.get(tool)?)
+        })
     }
 
     /// Keeps the shapes of results that no server declares in this folder, and begins with those that are there.
@@ -340,7 +403,8 @@ impl Toolbox {
         match &*known {
             Some(known) if Arc::ptr_eq(&known.list, &tools) => Ok(known.catalog.clone()),
             _ => {
-                let catalog = ServerCatalog::ready(server.names.clone(), tools.as_ref().clone(), &server.effects);
+                let (seen, denied) = self.seen(server, tools.as_ref());
+                let catalog = ServerCatalog::ready(server.names.clone(), seen, &server.effects);
                 let is_shared = server.sharing != Sharing::Free;
                 let catalog = if is_shared { catalog.sharing_state() } else { catalog };
                 let catalog = Arc::new(match &server.paths {
@@ -349,10 +413,28 @@ impl Toolbox {
                 });
                 let (workers, observations) = (self.check_workers.clone(), self.observations.clone());
                 let checks = Arc::new(Checks::new(catalog.clone(), workers, observations));
-                *known = Some(Known { list: tools, catalog: catalog.clone(), checks });
+                let (judges, denied) = (Arc::default(), Arc::new(denied));
+                *known = Some(Known { list: tools, catalog: catalog.clone(), checks, judges, denied });
                 Ok(catalog)
             }
         }
+    }
+
+    /// The tools that somebody may call, and those that nobody may.
+    fn seen(&self, server: &Server, tools: &[ToolDefinition]) -> (Vec<ToolDefinition>, BTreeMap<String, Decision>) {
+        let (mut seen, mut denied) = (Vec::with_capacity(tools.len()), BTreeMap::new());
+        let Some(rules) = &self.rules else { return (tools.to_vec(), denied) };
+        for tool in tools {
+            let path = ToolPath::new(server.names.exact(), &tool.name);
+            let decision = rules.policy().for_tool(&path, server.effects.trusted(tool)).decide_whatever(None);
+            match decision.filter(|decision| decision.verdict == Verdict::Deny) {
+                Some(decision) => {
+                    denied.insert(tool.name.clone(), decision);
+                }
+                None => seen.push(tool.clone()),
+            }
+        }
+        (seen, denied)
     }
 
     async fn known_or_fault(&self, server: &Server) -> Arc<ServerCatalog> {
@@ -360,6 +442,17 @@ impl Toolbox {
             let hint = fault.hint().unwrap_or_default();
             Arc::new(ServerCatalog::unavailable(server.names.clone(), &fault.reason(), &hint))
         })
+    }
+}
+
+/// What a tool is trusted to do, also where it is not in the list that is known.
+fn trusted(effects: Option<&EffectRules>, known: Option<&Known>, tool: &str) -> TrustedEffect {
+    let listed = known.and_then(|known| known.list.iter().find(|listed| listed.name == tool));
+    let nothing_known = EffectRules::default();
+    let effects = effects.unwrap_or(&nothing_known);
+    match listed {
+        Some(tool) => effects.trusted(tool),
+        None => effects.trusted(&ToolDefinition::unknown(tool)),
     }
 }
 

@@ -51,6 +51,8 @@ fn call(number: u64, trusted: Effect, ends: bool) -> Call {
         begun: Duration::from_micros(900 * number),
         arguments_bytes: 80,
         arguments: Some([1; 16]),
+        verdict: None,
+        rule: None,
         end: ends.then_some(end),
     }
 }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Usage};
+use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Usage, Verdict};
 
 /// A keyed digest: it says whether two texts are the same, and nothing about them to whoever lacks the key.
 pub type Digest = [u8; 16];
@@ -100,6 +100,10 @@ pub struct Call {
     pub arguments_bytes: u64,
     /// Their digest.
     pub arguments: Option<Digest>,
+    /// What the owner's rules said of it, where there are some.
+    pub verdict: Option<Verdict>,
+    /// The rule that decided; nothing where it was the default.
+    pub rule: Option<Arc<str>>,
     /// How it ended; nothing where no answer came.
     pub end: Option<CallEnd>,
 }
@@ -129,6 +133,8 @@ pub enum CallState {
     ToolError,
     /// There was no answer: the server could not be reached, or did not answer in time. It may have taken effect.
     Fault,
+    /// It was not sent: the owner's rules did not allow it.
+    Denied,
 }
 
 impl CallState {
@@ -139,6 +145,7 @@ impl CallState {
             Self::Ok => "ok",
             Self::ToolError => "tool_error",
             Self::Fault => "fault",
+            Self::Denied => "denied",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use belljar_model::{Effect, RunId, ToolPath};
+use belljar_model::{Effect, RunId, ToolPath, Verdict};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::entry::{CallState, Digest};
@@ -135,6 +135,10 @@ pub struct KeptCall {
     pub answer_bytes: Option<u64>,
     /// The answer's digest.
     pub answer: Option<Digest>,
+    /// What the owner's rules said of it, where there were some.
+    pub verdict: Option<Verdict>,
+    /// The rule that decided.
+    pub rule: Option<String>,
 }
 
 impl KeptCall {
@@ -172,7 +176,7 @@ impl Serialize for KeptRun {
 
 impl Serialize for KeptCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("KeptCall", 12)?;
+        let mut object = serializer.serialize_struct("KeptCall", 14)?;
         object.serialize_field("number", &self.number)?;
         object.serialize_field("server", self.tool.server())?;
         object.serialize_field("tool", self.tool.tool())?;
@@ -185,6 +189,8 @@ impl Serialize for KeptCall {
         object.serialize_field("arguments_digest", &self.arguments.as_ref().map(hex))?;
         object.serialize_field("answer_bytes", &self.answer_bytes)?;
         object.serialize_field("answer_digest", &self.answer.as_ref().map(hex))?;
+        object.serialize_field("verdict", &self.verdict)?;
+        object.serialize_field("rule", &self.rule)?;
         object.end()
     }
 }

@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Stack,
     /// The script awaits something that can never happen.
     Deadlock,
+    /// The owner's rules did not let a single call through. (In a script that is an error of the tool, which can be caught.)
+    Denied,
     /// The limit on tool calls was reached.
     Calls,
     /// The value or the logs are too large.
@@ -55,6 +57,7 @@ impl ErrorKind {
             Self::Memory => "memory",
             Self::Stack => "stack",
             Self::Deadlock => "deadlock",
+            Self::Denied => "denied",
             Self::Calls => "calls",
             Self::Output => "output",
             Self::Cancelled => "cancelled",

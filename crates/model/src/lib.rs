@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod denial;
 pub mod display;
 mod duration;
 mod effect;
@@ -34,6 +35,7 @@ mod tool;
 mod verdict;
 
 pub use bytesize::ByteSize;
+pub use denial::Denial;
 pub use duration::{DurationFault, MAX_DURATION, parse_duration};
 pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
-use crate::{Effect, JsonText, Media, RunError, RunId};
+use crate::{Effect, JsonText, Media, RunError, RunId, Verdict};
 
 /// The end of a run. Serialised, it is the object that `run --json` prints and `execute_code` returns.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,6 +142,12 @@ pub struct CallRecord {
     /// Why it failed, shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What the owner's rules said of it, where there are some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The rule that decided; absent where it was the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
 }
 
 /// What a run used of its budgets. What could not be measured is absent.
@@ -203,6 +209,8 @@ mod tests {
                 ok: true,
                 ms: 1.5,
                 error: None,
+                verdict: None,
+                rule: None,
             }],
             usage: Usage { tool_calls: 1, output_bytes: 7, fuel: Some(9), ..Usage::default() },
             order: vec![1],

@@ -54,6 +54,18 @@ pub enum DefinitionFault {
 }
 
 impl ToolDefinition {
+    /// A tool of which nothing is known but its name.
+    pub fn unknown(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            input_schema: any_object(),
+            output_schema: None,
+            annotations: Annotations::default(),
+        }
+    }
+
     /// The longest name, in bytes.
     pub const NAME_BYTES: usize = 1024;
 

@@ -123,7 +123,7 @@ fn what_is_denied_whatever_its_arguments_is_known_beforehand() {
         let tool: ToolPath = tool.parse().expect("a path");
         let definition = ToolDefinition::from_json(json!({"name": tool.tool()})).expect("a tool");
         let tool = policy(text).for_tool(&tool, EffectRules::default().trusted(&definition));
-        tool.decide_whatever(&caller).map(|decision| decision.verdict)
+        tool.decide_whatever(Some(&caller)).map(|decision| decision.verdict)
     };
     let nobody = Caller::default();
     let deny = "default = 'allow'\n[[rule]]\nid = 'd'\nthen = 'deny'\ntools = 's.*'\n";

@@ -22,6 +22,9 @@ impl Glob {
 
     /// Whether the name is one of those that are meant.
     pub(crate) fn matches(&self, name: &str) -> bool {
+        if self.is_literal() {
+            return self.0.iter().copied().eq(name.chars());
+        }
         let name: Vec<char> = name.chars().collect();
         let (mut at, mut from) = (0, 0);
         // Where the last star stands, and what it has taken so far.

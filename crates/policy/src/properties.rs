@@ -248,8 +248,11 @@ impl Case {
         let call = Call { caller: self.caller(), arguments: &self.arguments, places: &Simple };
         let decision = tool.decide(&call);
         assert_eq!(tool.explain(&call).decision, decision, "{text}\n{:?}", self.arguments);
-        if let Some(whatever) = tool.decide_whatever(&self.caller()) {
+        if let Some(whatever) = tool.decide_whatever(Some(&self.caller())) {
             assert_eq!(whatever.verdict, decision.verdict, "{text}\n{:?}", self.arguments);
+        }
+        if let Some(whoever) = tool.decide_whatever(None) {
+            assert_eq!(whoever.verdict, decision.verdict, "{text}");
         }
         decision.verdict
     }

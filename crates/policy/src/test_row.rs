@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use belljar_model::{Effect, EffectRules, Position, ToolDefinition, ToolPath, TrustedEffect, Verdict};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{Call, Caller, Places, Policy};
 
@@ -50,15 +50,9 @@ impl TestRow {
         let assumed = || {
             let declared = self.effect.map(|effect| (self.call.tool().to_owned(), effect));
             let rules = EffectRules { declared: BTreeMap::from_iter(declared), ..EffectRules::default() };
-            ToolDefinition::from_json(json!({ "name": self.call.tool() })).map(|tool| rules.trusted(&tool))
+            rules.trusted(&ToolDefinition::unknown(self.call.tool()))
         };
-        let trusted = match known.filter(|_| self.effect.is_none()) {
-            Some(known) => known,
-            None => match assumed() {
-                Ok(trusted) => trusted,
-                Err(fault) => return Some(fault.to_string()),
-            },
-        };
+        let trusted = known.filter(|_| self.effect.is_none()).unwrap_or_else(assumed);
         let caller = Caller { principal: self.principal.as_deref(), profile: self.profile.as_deref() };
         let call = Call { caller, arguments: &self.arguments, places };
         let tool = policy.for_tool(&self.call, trusted);

@@ -89,15 +89,17 @@ impl ToolPolicy {
         self.decision(self.rules.iter().find(decides))
     }
 
-    /// What becomes of every call of this caller, whatever its arguments, where that is certain.
-    pub fn decide_whatever(&self, caller: &Caller<'_>) -> Option<Decision> {
+    /// What becomes of every call of this caller, or of anybody's where none is given, whatever its arguments, where that is certain.
+    pub fn decide_whatever(&self, caller: Option<&Caller<'_>>) -> Option<Decision> {
         let (mut is_certain, mut may_be_milder) = (true, false);
         for compiled in &self.rules {
             let rule = &self.policy.rules[compiled.rule];
-            if !rule.takes(rule.concerns_caller(caller)) {
+            let is_taken = caller.is_none_or(|caller| rule.takes(rule.concerns_caller(caller)));
+            if !is_taken {
                 continue;
             }
-            match (compiled.verdict, compiled.checks.is_empty()) {
+            let is_for_all = !compiled.names_callers || caller.is_some();
+            match (compiled.verdict, compiled.checks.is_empty() && is_for_all) {
                 (Verdict::Deny, true) => return Some(self.decision(Some(compiled))),
                 // Those that deny came before.
                 (_, true) => return is_certain.then(|| self.decision(Some(compiled))),

@@ -124,6 +124,8 @@ pub enum Answer<'a> {
         hint: Option<&'a str>,
         /// The call was never made, because its arguments are not what the tool asks for.
         is_refusal: bool,
+        /// What the owner's rules say, where the call was never made because of them: a JSON object.
+        denial: Option<&'a str>,
     },
 }
 
@@ -337,9 +339,12 @@ impl<'a> Answer<'a> {
     pub(crate) fn encode(self, out: &mut Encoder<Vec<u8>>) -> Encoded {
         match self {
             Self::Result(text) => out.str(text)?.ok(),
-            Self::Fault { message, hint, is_refusal } => {
+            Self::Fault { message, hint, is_refusal, denial } => {
                 text_or_null(out.array(3)?.str(message)?, hint)?;
-                out.bool(is_refusal)?.ok()
+                match denial {
+                    Some(denial) => out.str(denial)?.ok(),
+                    None => out.bool(is_refusal)?.ok(),
+                }
             }
         }
     }
@@ -349,7 +354,12 @@ impl<'a> Answer<'a> {
             return Ok(Self::Result(input.str()?));
         }
         known(input, 3)?;
-        Ok(Self::Fault { message: input.str()?, hint: optional_text(input)?, is_refusal: input.bool()? })
+        let (message, hint) = (input.str()?, optional_text(input)?);
+        let (is_refusal, denial) = match input.datatype()? {
+            Type::String => (false, Some(input.str()?)),
+            _ => (input.bool()?, None),
+        };
+        Ok(Self::Fault { message, hint, is_refusal, denial })
     }
 }
 

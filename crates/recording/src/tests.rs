@@ -42,7 +42,7 @@ pub(crate) fn bytes() -> Vec<u8> {
     writer.timer(1, 20);
     writer.elapsed(1);
     writer.answer(0, Answer::Result("{}"), None);
-    writer.answer(2, Answer::Fault { message: "m", hint: None, is_refusal: true }, Some(KEPT));
+    writer.answer(2, Answer::Fault { message: "m", hint: None, is_refusal: true, denial: None }, Some(KEPT));
     writer.unanswered(3, Some(KEPT));
     writer.end(end()).expect("there is room")
 }
@@ -67,7 +67,7 @@ fn what_was_written_is_read() {
         Entry::Answer { number: 0, answer: Answer::Result("{}"), kept: None },
         Entry::Answer {
             number: 2,
-            answer: Answer::Fault { message: "m", hint: None, is_refusal: true },
+            answer: Answer::Fault { message: "m", hint: None, is_refusal: true, denial: None },
             kept: Some(KEPT),
         },
         Entry::Unanswered { number: 3, kept: Some(KEPT) },

@@ -241,6 +241,9 @@ pub fn diverged(recording: &Recording, text: String, outcome: Option<Outcome>) -
 fn bytes(result: &Result<JsonText, CallFault>) -> usize {
     match result {
         Ok(text) => text.as_str().len(),
-        Err(fault) => fault.message.len() + fault.hint.as_ref().map_or(0, String::len),
+        Err(fault) => {
+            let more = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+            fault.message.len() + more(&fault.hint) + more(&fault.denial)
+        }
     }
 }

@@ -57,8 +57,8 @@ impl Recorder {
         if let Some(writer) = &mut self.0 {
             let answer = match result {
                 Ok(text) => Answer::Result(text.as_str()),
-                Err(CallFault { message, hint, is_refusal }) => {
-                    Answer::Fault { message, hint: hint.as_deref(), is_refusal: *is_refusal }
+                Err(CallFault { message, hint, is_refusal, denial }) => {
+                    Answer::Fault { message, hint: hint.as_deref(), is_refusal: *is_refusal, denial: denial.as_deref() }
                 }
             };
             writer.answer(number, answer, record.map(kept));

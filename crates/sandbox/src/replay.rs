@@ -322,7 +322,7 @@ impl CallEnd {
     pub(crate) fn of(self, tool: &GrantedTool) -> CallRecord {
         let Self { ok, ms, error } = self;
         let (server, name) = (tool.path.server().to_owned(), tool.path.tool().to_owned());
-        CallRecord { server, tool: name, effect: tool.effect, ok, ms, error }
+        CallRecord { server, tool: name, effect: tool.effect, ok, ms, error, verdict: None, rule: None }
     }
 }
 
@@ -345,8 +345,9 @@ pub(crate) fn result(answer: Answer<'_>) -> Result<JsonText, CallFault> {
     match answer {
         Answer::Result(text) => JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(text.len()))
             .map_err(|fault| CallFault::new(format!("the recorded answer is not the result of a tool: {fault}"))),
-        Answer::Fault { message, hint, is_refusal } => {
-            Err(CallFault { message: message.to_owned(), hint: hint.map(str::to_owned), is_refusal })
+        Answer::Fault { message, hint, is_refusal, denial } => {
+            let (hint, denial) = (hint.map(str::to_owned), denial.map(str::to_owned));
+            Err(CallFault { message: message.to_owned(), hint, is_refusal, denial })
         }
     }
 }

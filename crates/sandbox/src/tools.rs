@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Effect, JsonText, RunStep, ToolPath};
+use belljar_model::{Denial, Effect, JsonText, RunStep, ToolPath};
 use futures::future::BoxFuture;
 
 use crate::holdings::{Held, Holdings};
@@ -212,17 +212,26 @@ pub struct CallFault {
     /// Whether the call was never made, since its arguments are not what the tool asks for. The script gets a `TypeError`, and the
     /// call is not among those of the outcome.
     pub is_refusal: bool,
+    /// What the rules of belljar's owner say, where they do not allow the call: a JSON object. Recordings keep it; the
+    /// script gets the message alone, as a `ToolError`.
+    pub denial: Option<String>,
 }
 
 impl CallFault {
     /// A fault without a hint.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, is_refusal: false }
+        Self { message: message.into(), hint: None, is_refusal: false, denial: None }
     }
 
     /// A call that was not made, since its arguments are not what the tool asks for.
     pub fn refused(message: impl Into<String>) -> Self {
         Self { is_refusal: true, ..Self::new(message) }
+    }
+
+    /// A call that was not made, since the owner's rules do not allow it.
+    pub fn denied(denial: Denial) -> Self {
+        let said = serde_json::json!({ "verdict": denial.verdict, "rule": denial.rule, "why": denial.why });
+        Self { denial: Some(said.to_string()), ..Self::new(denial.message) }
     }
 
     /// The same fault with a hint.

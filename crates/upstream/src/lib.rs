@@ -60,6 +60,7 @@ pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
 pub use gate::AnswerGate;
 pub use options::{Backoff, BuiltIns, Confiner, Instances, Options, ServeBuiltIn, Supervisor};
+pub use paths::real_path;
 #[cfg(unix)]
 pub use process::adopt_orphans;
 pub use remote::RemoteFault;

@@ -70,8 +70,8 @@ fn leads_within(rules: &PathRules, place: &Place) -> Result<(), String> {
     // Where there is not a folder there is no link in it.
     let Ok(folder) = place.folder.canonicalize() else { return Ok(()) };
     let shown = one_line(&place.path.to_string_lossy(), 200);
-    let path = real(&place.path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
-    let is_in = |folder: &PathBuf| real(folder).is_ok_and(|folder| path.starts_with(folder));
+    let path = real_path(&place.path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
+    let is_in = |folder: &PathBuf| real_path(folder).is_ok_and(|folder| path.starts_with(folder));
     if !path.starts_with(&folder) && !rules.roots.iter().any(is_in) {
         return Err(format!("'{shown}' leads out of its folder, and 'paths.roots' does not allow that"));
     }
@@ -128,8 +128,8 @@ fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String
         None if path.is_absolute() => path.to_owned(),
         None => return Err(format!("'{shown}' is relative, and there is no root to take it from")),
     };
-    let path = real(&path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
-    let is_in = |folder: &PathBuf| real(folder).is_ok_and(|folder| path.starts_with(folder));
+    let path = real_path(&path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
+    let is_in = |folder: &PathBuf| real_path(folder).is_ok_and(|folder| path.starts_with(folder));
     if !rules.roots.is_empty() && !rules.roots.iter().any(is_in) {
         let folders = rules.roots.iter().take(FOLDERS_SHOWN).map(|folder| one_line(&folder.to_string_lossy(), 200));
         let folders: Vec<String> = folders.collect();
@@ -142,7 +142,10 @@ fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String
 }
 
 /// The path with its links followed, as far as it exists.
-fn real(path: &Path) -> std::io::Result<PathBuf> {
+///
+/// # Errors
+/// A link on the way leads nowhere or in a circle, or somebody may not look.
+pub fn real_path(path: &Path) -> std::io::Result<PathBuf> {
     for (depth, ancestor) in path.ancestors().enumerate() {
         // A link that leads nowhere is there, and what is made through it is made where it points.
         let is_there = ancestor.symlink_metadata().is_ok();

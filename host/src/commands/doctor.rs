@@ -83,7 +83,7 @@ async fn all(loaded: Loaded, arguments: &ServersArguments) -> Result<Vec<Check>,
         Some(path) => format!("{}, {} servers", path.display(), loaded.config.servers.len()),
         None => "none: the built-in demo".to_owned(),
     };
-    let mut checks = vec![Check::good("configuration", found), limits(&loaded.config.limits)];
+    let mut checks = vec![Check::good("configuration", found), limits(&loaded.config.limits), rules(&loaded)];
     checks.extend(folders());
     checks.push(daemon(&loaded, arguments).await);
     let specs = loaded.config.servers.clone();
@@ -91,6 +91,14 @@ async fn all(loaded: Loaded, arguments: &ServersArguments) -> Result<Vec<Check>,
     checks.extend(image(&setup).await);
     checks.extend(servers(&setup, &specs).await);
     Ok(checks)
+}
+
+/// The owner's rules for calls.
+fn rules(loaded: &Loaded) -> Check {
+    match &loaded.policy {
+        Some(rules) => Check::good("rules", format!("{}, {} rules", rules.path.display(), rules.policy.rules())),
+        None => Check::good("rules", "none: every call of every tool is allowed"),
+    }
 }
 
 /// The limits that the configuration sets.

@@ -23,6 +23,10 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     } else {
         let setup = Setup::to_stay(loaded);
         let gateway = setup.gateway(&LimitsPatch::default()).await?.with_origin("serve");
+        let gateway = match &arguments.profile {
+            Some(profile) => gateway.with_profile(profile),
+            None => gateway,
+        };
         setup.toolbox.upstream().begin_warm();
         (Worker::Here(Box::new(gateway)), Some(setup))
     };

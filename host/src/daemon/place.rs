@@ -82,6 +82,7 @@ fn fingerprint(loaded: &Loaded) -> String {
     let mut digest = Sha256::new();
     add(&mut digest, env!("CARGO_PKG_VERSION").as_bytes());
     loaded.config.hash(&mut Hashing(&mut digest));
+    add(&mut digest, loaded.policy.as_ref().map_or(&[], |rules| rules.text.as_bytes()));
     hexadecimal(&digest.finalize()[..NAME_BYTES])
 }
 

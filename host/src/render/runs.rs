@@ -113,9 +113,11 @@ pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], source: Option<&str>, cros
             CallState::Fault => (ERROR, "no answer"),
             CallState::Sent if call.may_have_happened() => (WARNING, "sent, and no answer: it may have taken effect"),
             CallState::Sent => (DIM, "sent, and no answer"),
+            CallState::Denied => (ERROR, "denied, and not sent"),
         };
+        let rule = call.rule.as_deref().map(|rule| format!(" by rule '{}'", visible_line(rule))).unwrap_or_default();
         output::print(format_args!(
-            "{DIM}{:>5}{DIM:#} {:<widest$}  {DIM}{:<9}  {:>9}  {:>9} in  {:>9} out{DIM:#}  {style}{state}{style:#}",
+            "{DIM}{:>5}{DIM:#} {:<widest$}  {DIM}{:<9}  {:>9}  {:>9} in  {:>9} out{DIM:#}  {style}{state}{style:#}{DIM}{rule}{DIM:#}",
             call.number,
             visible_line(&path),
             call.effect.as_str(),

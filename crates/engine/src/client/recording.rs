@@ -146,7 +146,16 @@ mod tests {
         let tool = GrantedTool { path: ToolPath::new("a", "read it"), effect: Effect::ReadOnly };
         let directory = Directory::new([("read".to_owned(), tool)]);
         let (server, tool) = ("a".to_owned(), "read it".to_owned());
-        let call = CallRecord { server, tool, effect: Effect::ReadOnly, ok: true, ms: 2.0, error: None };
+        let call = CallRecord {
+            server,
+            tool,
+            effect: Effect::ReadOnly,
+            ok: true,
+            ms: 2.0,
+            error: None,
+            verdict: None,
+            rule: None,
+        };
         let result: Result<JsonText, RunError> = Ok(JsonText::null());
         let usage = Usage { fuel: Some(7), ..Usage::default() };
         let refused = Outcome::refused(RunError::new(belljar_model::ErrorKind::Internal, ""));

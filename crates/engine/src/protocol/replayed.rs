@@ -95,7 +95,8 @@ fn frame(run: u64, verdict: &Verdict, calls: &[CallRecord]) -> Vec<u8> {
         Verdict::Diverged { text, has_outcome } => body.byte(DIVERGED).text(text).flag(*has_outcome),
     };
     body.u64(calls.len() as u64);
-    for CallRecord { server, tool, effect, ok, ms, error } in calls {
+    // A replay judges no call by the owner's rules.
+    for CallRecord { server, tool, effect, ok, ms, error, verdict: _, rule: _ } in calls {
         let effect = Effect::ALL.iter().position(|known| known == effect).and_then(|at| u8::try_from(at).ok());
         body.text(server).text(tool).byte(effect.unwrap_or(u8::MAX)).flag(*ok).u64(ms.to_bits());
         body.option_text(error.as_deref());
@@ -122,7 +123,8 @@ pub(crate) fn parse(body: &[u8], max_calls: u64) -> Result<Replayed, Malformed> 
         if !ms.is_finite() {
             return Err(Malformed::Tag);
         }
-        calls.push(CallRecord { server, tool, effect, ok, ms, error: reader.option_text(u64::MAX)? });
+        let error = reader.option_text(u64::MAX)?;
+        calls.push(CallRecord { server, tool, effect, ok, ms, error, verdict: None, rule: None });
     }
     reader.end()?;
     Ok(Replayed { verdict, calls })
@@ -158,6 +160,8 @@ mod tests {
             ok: error.is_none(),
             ms: 1.5,
             error: error.map(str::to_owned),
+            verdict: None,
+            rule: None,
         }
     }
 

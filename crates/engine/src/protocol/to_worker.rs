@@ -173,7 +173,12 @@ pub(crate) fn call_answer(run: u64, number: u64, answer: &Result<JsonText, CallF
     frame.u64(number);
     match answer {
         Ok(result) => frame.flag(true).text(result.as_str()),
-        Err(fault) => frame.flag(false).text(&fault.message).option_text(fault.hint.as_deref()).flag(fault.is_refusal),
+        Err(fault) => frame
+            .flag(false)
+            .text(&fault.message)
+            .option_text(fault.hint.as_deref())
+            .flag(fault.is_refusal)
+            .option_text(fault.denial.as_deref()),
     };
     frame.finish_frame()
 }
@@ -205,7 +210,12 @@ pub(crate) fn parse_call_answer(body: &[u8]) -> Result<(u64, CallAnswer), Malfor
     let answer = if reader.flag()? {
         Ok(reader.any_text()?)
     } else {
-        Err(CallFault { message: reader.any_text()?, hint: reader.option_text(u64::MAX)?, is_refusal: reader.flag()? })
+        Err(CallFault {
+            message: reader.any_text()?,
+            hint: reader.option_text(u64::MAX)?,
+            is_refusal: reader.flag()?,
+            denial: reader.option_text(u64::MAX)?,
+        })
     };
     reader.end()?;
     Ok((number, answer))

@@ -19,10 +19,10 @@ pub(super) const NAME: &str = "ledger.db";
 const APPLICATION: i64 = 0x626a_6c72;
 
 /// The version of what follows. A file of a later one is not touched.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while it runs, 1 ok, 2 failed, 3
-/// interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no answer came; an effect is 0 read-only, 1 mutating, 2 external, and `effects` of a run has a bit for each
+/// interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no answer came, 4 it was denied; a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1 mutating, 2 external, and `effects` of a run has a bit for each
 /// effect that a tool of its calls says that it has. `called` is there to be asked which runs called a tool, the latest first.
 const SCHEMA: &str = "
 CREATE TABLE tools(
@@ -71,6 +71,8 @@ CREATE TABLE calls(
     arguments BLOB,
     answer_bytes INTEGER,
     answer BLOB,
+    verdict INTEGER,
+    rule TEXT,
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE recordings(
@@ -98,13 +100,19 @@ DROP INDEX runs_by_start;
 CREATE INDEX runs_by_start ON runs(started_ms, state, effects);
 ";
 
+/// From version 2 to 3: what the owner's rules said of a call.
+const FROM_2_TO_3: &str = "
+ALTER TABLE calls ADD COLUMN verdict INTEGER;
+ALTER TABLE calls ADD COLUMN rule TEXT;
+";
+
 /// What a file is.
 #[derive(PartialEq, Eq)]
 enum Made {
     /// There is nothing in it.
     NotYet,
-    /// A ledger of an earlier version.
-    Earlier,
+    /// A ledger of this earlier version.
+    Earlier(i64),
     /// A ledger.
     Yes,
 }
@@ -135,7 +143,8 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
         // Another process may have been faster.
         match made(&transaction, &path)? {
             Made::NotYet => make(&transaction, SCHEMA),
-            Made::Earlier => make(&transaction, FROM_1_TO_2),
+            Made::Earlier(1) => make(&transaction, &[FROM_1_TO_2, FROM_2_TO_3].concat()),
+            Made::Earlier(_) => make(&transaction, FROM_2_TO_3),
             Made::Yes => Ok(()),
         }
         .map_err(failed)?;
@@ -166,7 +175,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerFaul
         Made::NotYet => return Ok(None),
         Made::Yes => {}
         // It is brought up to date by whoever opens it for writing.
-        Made::Earlier => drop(open(path.parent().unwrap_or(Path::new("")))?),
+        Made::Earlier(_) => drop(open(path.parent().unwrap_or(Path::new("")))?),
     }
     connection.pragma_update(None, "query_only", true).map_err(failed)?;
     Ok(Some(connection))
@@ -193,7 +202,7 @@ fn made(connection: &Connection, path: &Path) -> Result<Made, LedgerFault> {
     };
     match (number("application_id")?, number("user_version")?) {
         (APPLICATION, VERSION) => Ok(Made::Yes),
-        (APPLICATION, 1) => Ok(Made::Earlier),
+        (APPLICATION, found @ 1..VERSION) => Ok(Made::Earlier(found)),
         (APPLICATION, found) if found > VERSION => {
             Err(LedgerFault::Newer { path: path.to_owned(), found, known: VERSION })
         }

@@ -7,13 +7,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_model::{Effect, RunId, ToolPath};
+use belljar_model::{Effect, RunId, ToolPath, Verdict};
 use rusqlite::{Connection, Row, named_params, params, types::Type};
 
 use super::{
     PATIENCE, file,
     live::Living,
-    write::{flag_of, number_of},
+    write::{flag_of, number_of, verdict},
 };
 use crate::{
     entry::{CallState, KeptRecording},
@@ -89,7 +89,7 @@ impl Reader {
             let kept = kept_run(row, living)?;
             let mut statement = connection.prepare(
                 "SELECT c.number, t.server, t.tool, c.effect, c.trusted, c.state, c.begun_us, c.took_us, c.arguments_bytes,
-                     c.arguments, c.answer_bytes, c.answer
+                     c.arguments, c.answer_bytes, c.answer, c.verdict, c.rule
                  FROM calls c JOIN tools t ON t.id = c.tool WHERE c.run = ?1 ORDER BY c.number",
             )?;
             let calls = statement.query_map(params![run], kept_call)?.take(MAX_CALLS).collect::<Result<Vec<_>, _>>()?;
@@ -196,6 +196,7 @@ fn kept_call(row: &Row<'_>) -> rusqlite::Result<KeptCall> {
         1 => CallState::Ok,
         2 => CallState::ToolError,
         3 => CallState::Fault,
+        4 => CallState::Denied,
         _ => return Err(senseless(5, "a state")),
     };
     Ok(KeptCall {
@@ -210,6 +211,14 @@ fn kept_call(row: &Row<'_>) -> rusqlite::Result<KeptCall> {
         arguments: row.get(9)?,
         answer_bytes: unsigned(row, 10)?,
         answer: row.get(11)?,
+        verdict: match row.get::<_, Option<i64>>(12)? {
+            None => None,
+            Some(number) => {
+                let known = Verdict::ALL.into_iter().find(|known| verdict(*known) == number);
+                Some(known.ok_or_else(|| senseless(12, "a verdict"))?)
+            }
+        },
+        rule: row.get(13)?,
     })
 }
 

@@ -42,6 +42,8 @@ fn call(number: u64, trusted: Effect) -> Call {
         begun: Duration::from_micros(number),
         arguments_bytes: 2,
         arguments: Some([1; 16]),
+        verdict: None,
+        rule: None,
         end: None,
     }
 }
@@ -376,9 +378,9 @@ async fn a_file_that_is_no_ledger_of_ours_is_refused_and_left_as_it_is() {
     fs::remove_file(&path).expect("removed");
     ledger(folder.path()).commit(Entry::Begin(start(1))).await.expect("kept");
     let newer = Connection::open(&path).expect("opened");
-    newer.execute_batch("PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)").expect("changed");
+    newer.execute_batch("PRAGMA user_version = 4; PRAGMA wal_checkpoint(TRUNCATE)").expect("changed");
     drop(newer);
-    unchanged("has version 3; this belljar knows versions up to 2").await;
+    unchanged("has version 4; this belljar knows versions up to 3").await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use belljar_model::{Effect, ErrorKind, RunId, ToolPath};
+use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Verdict};
 use rusqlite::{Transaction, params};
 
 use crate::{
@@ -65,8 +65,8 @@ impl Author<'_> {
                 .execute(params![tool, milliseconds(start.at), run])?;
             let mut statement = to.prepare_cached(
                 "INSERT OR REPLACE INTO calls(run, number, tool, effect, trusted, state, begun_us, took_us,
-                     arguments_bytes, arguments, answer_bytes, answer)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                     arguments_bytes, arguments, answer_bytes, answer, verdict, rule)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             )?;
             let end = call.end.as_ref();
             statement.execute(params![
@@ -82,6 +82,8 @@ impl Author<'_> {
                 call.arguments,
                 end.and_then(|end| end.answer_bytes).map(u64::cast_signed),
                 end.and_then(|end| end.answer),
+                call.verdict.map(verdict),
+                call.rule.as_deref(),
             ])?;
         }
         to.prepare_cached("UPDATE runs SET effects = effects | ?2 WHERE id = ?1 AND effects & ?2 <> ?2")?
@@ -172,6 +174,16 @@ pub(super) fn state(state: CallState) -> i64 {
         CallState::Ok => 1,
         CallState::ToolError => 2,
         CallState::Fault => 3,
+        CallState::Denied => 4,
+    }
+}
+
+/// The number that stands for a verdict.
+pub(super) fn verdict(verdict: Verdict) -> i64 {
+    match verdict {
+        Verdict::Allow => 0,
+        Verdict::Ask => 1,
+        Verdict::Deny => 2,
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, b
         ok: error.is_none(),
         ms: milliseconds(begun.elapsed()),
         error,
+        verdict: None,
+        rule: None,
     })
 }
 
@@ -80,5 +82,7 @@ pub(crate) fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
         ok: false,
         ms: milliseconds(begun.elapsed()),
         error: Some(UNANSWERED.to_owned()),
+        verdict: None,
+        rule: None,
     }
 }

@@ -21,7 +21,16 @@ fn recorded() -> (Recording, Outcome) {
         servers: Vec::new(),
     };
     let (server, tool) = ("a".to_owned(), "b".to_owned());
-    let call = CallRecord { server, tool, effect: Effect::ReadOnly, ok: true, ms: 1.0, error: None };
+    let call = CallRecord {
+        server,
+        tool,
+        effect: Effect::ReadOnly,
+        ok: true,
+        ms: 1.0,
+        error: None,
+        verdict: None,
+        rule: None,
+    };
     let refused = Outcome::refused(RunError::new(ErrorKind::Internal, ""));
     let outcome = Outcome { result: Ok(JsonText::from_value(&json!(1))), calls: vec![call], ..refused };
     let digests = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);

@@ -1,0 +1,45 @@
+//! What the owner's rules said of each call of a run, until the outcome is there in which that is noted.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use belljar_model::{Outcome, ToolPath, Verdict};
+
+/// The calls that were judged, by their numbers.
+#[derive(Default)]
+pub(crate) struct Judgements(Mutex<BTreeMap<u64, Judgement>>);
+
+struct Judgement {
+    tool: ToolPath,
+    verdict: Verdict,
+    rule: Option<Arc<str>>,
+}
+
+impl Judgements {
+    /// Notes what was said of a call.
+    pub(crate) fn add(&self, number: u64, tool: &ToolPath, verdict: Verdict, rule: Option<Arc<str>>) {
+        let judgement = Judgement { tool: tool.clone(), verdict, rule };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, judgement);
+    }
+
+    /// Notes in the outcome what was said of its calls. They are there in the order in which they were handed over, those without an answer
+    /// behind them in the order of their numbers.
+    pub(crate) fn note_in(&self, outcome: &mut Outcome) {
+        let mut judged = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if judged.is_empty() {
+            return;
+        }
+        let handed: Vec<_> = outcome.order.iter().filter_map(|number| judged.remove(number)).collect();
+        let mut said = handed.into_iter().chain(judged.into_values()).peekable();
+        for call in &mut outcome.calls {
+            // A call that found no room was never judged.
+            let is_this = |judged: &Judgement| judged.tool.server() == call.server && judged.tool.tool() == call.tool;
+            if let Some(Judgement { verdict, rule, .. }) = said.next_if(is_this) {
+                call.verdict = Some(verdict);
+                call.rule = rule.map(|rule| rule.to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Whether a path leads into a folder, as rules ask it: by what the file system has, never by how a path begins.
+//!
+//! A path that could mean one thing here and another to the server is not resolved: then the answer is that nobody knows, which opens
+//! nothing. A link that is made later can still lead elsewhere, as can a hard link or a mount: this guards against mistakes and misled scripts,
+//! not against somebody who can write to the folders.
+
+use std::path::{Component, Path, PathBuf};
+
+use belljar_upstream::real_path;
+
+/// The longest path, in bytes: what Linux takes.
+const PATH_BYTES: usize = 4096;
+
+/// Whether `text`, taken from `base` where it is relative, certainly leads into one of `folders`, or certainly into none.
+pub(crate) fn is_under(base: Option<&Path>, text: &str, folders: &[PathBuf]) -> Option<bool> {
+    if !is_plain(text) {
+        return None;
+    }
+    let path = Path::new(text);
+    let path = if path.is_absolute() { path.to_owned() } else { base?.join(path) };
+    let path = real_path(&path).ok()?;
+    let mut is_certain = true;
+    for folder in folders {
+        // A folder that is not there yet is where its name says.
+        let Ok(folder) = real_path(folder) else {
+            is_certain = false;
+            continue;
+        };
+        match relation(&path, &folder) {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => is_certain = false,
+        }
+    }
+    is_certain.then_some(false)
+}
+
+/// Whether everybody who reads the path reads the same.
+fn is_plain(text: &str) -> bool {
+    let is_odd = |part: &str| part == ".." || (part != "." && part.ends_with(['.', ' '])) || part.starts_with(' ');
+    !(text.is_empty()
+        || text.len() > PATH_BYTES
+        || text.chars().any(char::is_control)
+        // A home folder or a variable to some.
+        || text.starts_with('~')
+        || text.contains('$')
+        // A separator to some.
+        || (text.contains('\\') && !cfg!(windows))
+        || has_escapes(text)
+        || is_url(text)
+        || text.split(['/', '\\']).any(is_odd)
+        || Path::new(text).components().any(|component| component == Component::ParentDir))
+}
+
+/// Whether something in it could be decoded to another character: `%2e%2e`.
+fn has_escapes(text: &str) -> bool {
+    let is_hex = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| *byte == b'%' && is_hex(bytes.get(at + 1)) && is_hex(bytes.get(at + 2)))
+}
+
+/// Whether it begins as a URL does: `file:///etc`.
+fn is_url(text: &str) -> bool {
+    let Some((scheme, _)) = text.split_once(':') else { return false };
+    // One letter is a drive.
+    scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'))
+}
+
+/// Whether the path is in the folder. Both are real as far as they exist; where names that do not exist yet differ only in what some file systems
+/// take for the same, nobody knows.
+fn relation(path: &Path, folder: &Path) -> Option<bool> {
+    if path.starts_with(folder) {
+        return Some(true);
+    }
+    let mut parts = path.components();
+    for wanted in folder.components() {
+        let Some(part) = parts.next() else { return Some(false) };
+        if part == wanted {
+            continue;
+        }
+        let (part, wanted) = (part.as_os_str().to_string_lossy(), wanted.as_os_str().to_string_lossy());
+        let may_be_one = part.eq_ignore_ascii_case(&wanted) || !part.is_ascii() || !wanted.is_ascii();
+        // A folder that exists has one name, and every other name that leads there was resolved to it.
+        return if may_be_one && !folder.exists() { None } else { Some(false) };
+    }
+    Some(false)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::*;
+
+    fn scratch() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("it is there");
+        fs::create_dir_all(root.join("out/deep")).expect("a folder");
+        fs::create_dir_all(root.join("other")).expect("a folder");
+        fs::create_dir_all(root.join("outside")).expect("a folder");
+        symlink(root.join("other"), root.join("out/escape")).expect("a link");
+        symlink(root.join("out"), root.join("other/way_in")).expect("a link");
+        symlink(root.join("out/loop"), root.join("out/loop")).expect("a link");
+        symlink(root.join("other/nothing"), root.join("out/dangling")).expect("a link");
+        (folder, root)
+    }
+
+    #[test]
+    fn a_path_is_under_a_folder_by_where_it_leads_and_never_by_how_it_begins() {
+        let (_folder, root) = scratch();
+        let at = |path: &str| root.join(path).to_string_lossy().into_owned();
+        for (path, expected) in [
+            (at("out"), Some(true)),
+            (at("out/"), Some(true)),
+            (at("out/deep/new/file"), Some(true)),
+            (at("out//deep/./file"), Some(true)),
+            (at("other/way_in/file"), Some(true)),
+            (at("outside/file"), Some(false)),
+            (at("out/escape/file"), Some(false)),
+            (at("out/escape"), Some(false)),
+            (at("other"), Some(false)),
+            (at("Out/file"), Some(false)),
+            (at("out/deep/../../other/file"), None),
+            (at("out/.."), None),
+            (at("out/loop/file"), None),
+            (at("out/dangling"), None),
+            (at("out/dangling/file"), None),
+            (at("out/file\0/../../../etc"), None),
+            (at("out/a\nb"), None),
+            (at("out/file."), None),
+            (at("out/... /file"), None),
+            (at("out/file "), None),
+            (at("out/ file"), None),
+            (at("out/%2e%2e/etc"), None),
+            (at("out/%2F"), None),
+            (at("out/100%"), Some(true)),
+            (at("out/$HOME"), None),
+            (at(r"out\..\etc"), None),
+            (at(&"x".repeat(5_000)), None),
+            (format!("file://{}", at("out")), None),
+            ("~/out".to_owned(), None),
+            ("~root/out".to_owned(), None),
+            (String::new(), None),
+            // Without a base, nobody knows where it begins.
+            ("out/file".to_owned(), None),
+        ] {
+            assert_eq!(is_under(None, &path, &[root.join("out")]), expected, "{path:?}");
+        }
+        assert_eq!(is_under(Some(&root), "out/file", &[root.join("out")]), Some(true));
+        assert_eq!(is_under(Some(&root.join("out")), "escape/x", &[root.join("out")]), Some(false));
+        assert_eq!(is_under(Some(&root), "other/x", &[root.join("out"), root.join("other")]), Some(true));
+    }
+
+    #[test]
+    fn names_that_some_file_systems_take_for_one_are_told_apart_only_where_they_exist() {
+        let (_folder, root) = scratch();
+        let at = |path: &str| root.join(path).to_string_lossy().into_owned();
+        let missing = [root.join("new/caf\u{e9}")];
+        assert_eq!(is_under(None, &at("new/caf\u{e9}/x"), &missing), Some(true));
+        // The same name, composed otherwise.
+        assert_eq!(is_under(None, &at("new/cafe\u{301}/x"), &missing), None);
+        assert_eq!(is_under(None, &at("NEW/caf\u{e9}/x"), &missing), None);
+        assert_eq!(is_under(None, &at("elsewhere/x"), &missing), Some(false));
+        fs::create_dir_all(&missing[0]).expect("a folder");
+        assert_eq!(is_under(None, &at("new/cafe\u{301}/x"), &missing), Some(false));
+        // A folder of the rules that cannot be resolved leaves everything open.
+        assert_eq!(is_under(None, &at("other"), &[root.join("out/loop")]), None);
+    }
+}

@@ -1,0 +1,111 @@
+//! The owner's rules for calls, as the gateway applies them: each call is judged once, whoever makes it.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use belljar_ledger::Asker;
+use belljar_model::{Denial, ServerSpec, ToolPath, Transport, Verdict};
+use belljar_policy::{Call, Caller, Decision, Places, Policy, ToolPolicy};
+use serde_json::{Map, Value};
+
+use crate::places;
+
+/// Who calls without a token: the owner, at the command line or through a client of theirs.
+const OWNER: &str = "owner";
+
+/// The most paths that are resolved for one decision. Of more than so many, nothing is known.
+const MAX_PATHS: usize = 10_000;
+
+/// The owner's rules, and where the servers' relative paths are taken from.
+pub(crate) struct Rules {
+    policy: Arc<Policy>,
+    bases: Arc<BTreeMap<String, PathBuf>>,
+}
+
+impl Rules {
+    /// These rules for calls of these servers.
+    pub(crate) fn new(policy: Arc<Policy>, servers: &[ServerSpec]) -> Self {
+        let base = |spec: &ServerSpec| {
+            let root = spec.life.paths.as_ref().and_then(|paths| paths.roots.first().cloned());
+            let folder = || match &spec.transport {
+                // Where a key stands in it, each instance has another.
+                Transport::Stdio(command) => command.cwd.clone().filter(|_| spec.life.affinity.is_none()),
+                _ => None,
+            };
+            Some((spec.name.clone(), root.or_else(folder)?))
+        };
+        Self { policy, bases: Arc::new(servers.iter().filter_map(base).collect()) }
+    }
+
+    pub(crate) fn policy(&self) -> &Arc<Policy> {
+        &self.policy
+    }
+
+    /// Who knows the file system, for one decision.
+    pub(crate) fn files(&self) -> Files {
+        Files { bases: self.bases.clone(), left: AtomicUsize::new(MAX_PATHS) }
+    }
+}
+
+/// The files of this machine, as servers see them. It answers a bounded number of questions.
+pub(crate) struct Files {
+    bases: Arc<BTreeMap<String, PathBuf>>,
+    left: AtomicUsize,
+}
+
+impl Places for Files {
+    fn is_under(&self, server: &str, path: &str, folders: &[PathBuf]) -> Option<bool> {
+        let spend = |left: usize| left.checked_sub(1);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).ok()?;
+        places::is_under(self.bases.get(server).map(PathBuf::as_path), path, folders)
+    }
+}
+
+/// Who asks, as rules name them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AsRules {
+    asker: Asker,
+    profile: Option<Arc<str>>,
+}
+
+impl AsRules {
+    pub(crate) fn new(asker: Asker, profile: Option<Arc<str>>) -> Self {
+        Self { asker, profile }
+    }
+
+    fn caller(&self) -> Caller<'_> {
+        Caller { principal: Some(self.asker.principal().unwrap_or(OWNER)), profile: self.profile.as_deref() }
+    }
+}
+
+/// What becomes of this call.
+pub(crate) fn judge(tool: &ToolPolicy, rules: &Files, who: &AsRules, arguments: &Map<String, Value>) -> Decision {
+    tool.decide(&Call { caller: who.caller(), arguments, places: rules })
+}
+
+/// What stands against sending a call that was decided so; nothing where it is allowed.
+pub(crate) fn denial(path: &ToolPath, decision: &Decision) -> Option<Denial> {
+    if decision.verdict == Verdict::Allow {
+        return None;
+    }
+    let by = match &decision.rule {
+        Some(rule) => format!("rule '{rule}' of the owner"),
+        None => "the owner's rules".to_owned(),
+    };
+    let what = match decision.verdict {
+        Verdict::Ask => format!("{path} was not called: {by} asks a person first, and there is nobody here to ask"),
+        _ => format!("{path} is denied by {by}"),
+    };
+    let message = match &decision.why {
+        Some(why) => format!("{what}: {why}"),
+        None => what,
+    };
+    let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+    Some(Denial { verdict: decision.verdict, rule: text(&decision.rule), why: text(&decision.why), message })
+}
