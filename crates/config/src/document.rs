@@ -229,7 +229,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, ledger, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, ledger, policy, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {
