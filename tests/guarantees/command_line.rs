@@ -173,7 +173,7 @@ fn a_script_that_cannot_be_read_is_wrong_usage_and_says_what_to_do() {
         (["missing.ts"].as_slice(), &b""[..], "missing.ts does not exist", "name a file that holds a script"),
         (&["missing/script.ts"], b"", "missing/script.ts does not exist", "name a file that holds a script"),
         (&["folder"], b"", "folder is a directory", "name a file that holds a script"),
-        (&["/dev/null"], b"", "/dev/null is no regular file", "name a file that holds a script"),
+        (&["/dev/null"], b"", "/dev/null is not a regular file", "name a file that holds a script"),
         (&["latin1.ts"], b"", "latin1.ts is not UTF-8: the byte at offset 11 begins no character", "save it as UTF-8"),
         (&["-"], b"\xff", "stdin is not UTF-8: the byte at offset 0 begins no character", "save it as UTF-8"),
         (&["empty.ts"], b"", "the script is empty", "belljar run --help"),

@@ -77,7 +77,7 @@ fn whatever_is_wrong_is_one_object_with_a_type() {
     for (request, code, kind, message) in [
         (query("demo.get_isue", json!({})), 2, "VALIDATION", "there is no tool 'demo.get_isue'"),
         (query("nobody.home", json!({})), 2, "VALIDATION", "there is no server 'nobody'"),
-        (query("nonsense", json!({})), 2, "VALIDATION", "no tool path"),
+        (query("nonsense", json!({})), 2, "VALIDATION", "is not a tool path"),
         (query("", json!({})), 2, "VALIDATION", "'action' is empty"),
         (query("demo.get_issue", json!({ "id": "x" })), 2, "VALIDATION", "id"),
         (query("demo.get_issue", json!({ "id": 99_999 })), 1, "MCP_ERROR", "99999"),

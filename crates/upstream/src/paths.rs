@@ -238,8 +238,8 @@ mod tests {
             (json!("a\nb"), "control character"),
             (json!(""), "is empty"),
             (json!("x".repeat(5_000)), "the limit is 4096"),
-            (json!(7), "no text"),
-            (json!(["file", 7]), "no text"),
+            (json!(7), "it is not a text"),
+            (json!(["file", 7]), "it is not a text"),
             (json!(["file", "/etc/passwd"]), "outside of what the owner allows"),
         ] {
             let refused = admitted(&scratch.rules(), json!({"path": given})).await.expect_err(problem);

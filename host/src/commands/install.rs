@@ -142,7 +142,7 @@ impl Change {
 fn with(text: &str, key: &str, entry: &CstInputValue) -> Result<Option<Change>, String> {
     let (root, top) = parsed(if text.trim().is_empty() { "{}\n" } else { text })?;
     let servers = match top.get(key) {
-        Some(servers) => servers.object_value().ok_or_else(|| format!("its '{key}' is no object"))?,
+        Some(servers) => servers.object_value().ok_or_else(|| format!("its '{key}' is not an object"))?,
         None => top.object_value_or_create(key).ok_or_else(|| format!("'{key}' cannot be added to it"))?,
     };
     let (from, property) = match servers.get(NAME) {

@@ -191,7 +191,7 @@ async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
     }
     let mut stdout = std::io::stdout();
     if stdout.is_terminal() {
-        return Err(Failure::usage("a recording is no text for a terminal", "name a file with -o"));
+        return Err(Failure::usage("a recording is not text for a terminal", "name a file with -o"));
     }
     let bytes = recording(arguments.run).await?;
     let written = stdout.write_all(&bytes).and_then(|()| stdout.flush());

@@ -72,7 +72,7 @@ fn read_file(path: &Path, max: u64, hint: &str) -> Result<Vec<u8>, Failure> {
 }
 
 fn not_a_file(path: &Path, hint: &str) -> Failure {
-    let kind = if path.is_dir() { "a directory" } else { "no regular file" };
+    let kind = if path.is_dir() { "a directory" } else { "not a regular file" };
     Failure::usage(format!("{} is {kind}", path.display()), hint)
 }
 
