@@ -1,10 +1,12 @@
 //! What it costs to keep what a run takes in, and to repeat it: `cargo bench --workspace --bench recording`.
 //!
 //! - Recording in memory, and replay, in a sandbox.
-//! - All that is beside a run in a gateway (a recording, the ledger at level `calls`, somebody who listens to events), against none of it.
+//! - All that is beside a run in a gateway (a recording, the ledger at level `calls`, somebody who
+//!   listens to events), against none of it.
 //!
-//! Each run is made without and with it, in turn and in either order, in one process: what is printed is both medians, and the median of the
-//! differences of the pairs, which the machine's moods meet less. The memory that is taken for a recording is given back between two runs.
+//! Each run is made without and with it, in turn and in either order, in one process: what is
+//! printed is both medians, and the median of the differences of the pairs, which the machine's
+//! moods meet less. The memory that is taken for a recording is given back between two runs.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 

@@ -1,7 +1,9 @@
-//! Tells the host where the script is, so that a run that is ended from outside has a place: nothing can be asked of the guest then.
+//! Tells the host where the script is, so that a run that is ended from outside has a place:
+//! nothing can be asked of the guest then.
 //!
-//! The engine counts iterations and calls (see `tell_progress` in its patch), and asks here after so many of them. What is told depends
-//! on the script and its answers alone, so a replay tells the same.
+//! The engine counts iterations and calls (see `tell_progress` in its patch), and asks here after
+//! so many of them. What is told depends on the script and its answers alone, so a replay tells the
+//! same.
 
 use std::{cell::Cell, num::NonZeroU32};
 

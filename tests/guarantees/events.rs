@@ -1,4 +1,5 @@
-//! What happens in runs, as those hear it who watch: each step in its order, and of what a slow one loses, how much it was.
+//! What happens in runs, as those hear it who watch: each step in its order, and of what a slow one
+//! loses, how much it was.
 
 use std::sync::Arc;
 

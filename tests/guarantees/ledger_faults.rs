@@ -1,5 +1,6 @@
-//! What becomes of scripts where the ledger cannot be written: a folder that is read-only, a disk that is full, locks that are not given
-//! back, a file of a later belljar. They run, with a warning, unless the owner said that the ledger is required.
+//! What becomes of scripts where the ledger cannot be written: a folder that is read-only, a disk
+//! that is full, locks that are not given back, a file of a later belljar. They run, with a
+//! warning, unless the owner said that the ledger is required.
 
 use std::{
     fs::{self, Permissions},
@@ -22,7 +23,8 @@ use crate::{
 const CALL: &str = "await demo.create_issue({ project: 'atlas', title: 'x' }); 2";
 const REQUIRED: &str = "[ledger]\nrequired = true\n[servers.demo]\nbuiltin = 'demo'\n";
 
-/// The runs of a script where the ledger is not required, and where it is: the one with a warning that says this, the other not at all.
+/// The runs of a script where the ledger is not required, and where it is: the one with a warning
+/// that says this, the other not at all.
 fn runs_with_a_warning_and_not_where_it_is_required(terminal: &Terminal, said: &str, run: impl Fn(Command) -> Answer) {
     let answer = run(terminal.command(&["run", "--code", CALL]));
     assert_eq!((answer.code, answer.stdout.as_str()), (0, "2\n"), "{answer:#?}");

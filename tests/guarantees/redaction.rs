@@ -1,5 +1,5 @@
-//! What is not kept of a run that is kept whole: what the owner's rules name, what a tool's schemas call a secret, and secrets of the
-//! configuration that belljar's own texts would repeat.
+//! What is not kept of a run that is kept whole: what the owner's rules name, what a tool's schemas
+//! call a secret, and secrets of the configuration that belljar's own texts would repeat.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,8 @@ use crate::{
     support::Terminal,
 };
 
-/// A server whose schemas name secrets, by reference as generators write them, and that says its environment when it ends.
+/// A server whose schemas name secrets, by reference as generators write them, and that says its
+/// environment when it ends.
 const SERVER: &str = r##"
 const secret = { $ref: "#/$defs/Secret" };
 const $defs = { Secret: { type: "string", format: "password", writeOnly: true } };

@@ -106,8 +106,9 @@ impl ServerCatalog {
         self
     }
 
-    /// The same for a server of whose tools these arguments are paths, which may lead into these folders alone: what is shown of them
-    /// says so. A relative path is taken from the first folder.
+    /// The same for a server of whose tools these arguments are paths, which may lead into these
+    /// folders alone: what is shown of them says so. A relative path is taken from the first
+    /// folder.
     #[must_use]
     pub fn within(mut self, folders: &[PathBuf], arguments: &[String]) -> Self {
         let mut shown: Vec<String> = folders

@@ -36,7 +36,8 @@ pub(crate) fn read(node: &Node, directory: &Path, expander: &Expander<'_>) -> Re
     Ok(file)
 }
 
-/// The folder that a text in another file of the owner's means: with variables, and as seen from that file's `directory`.
+/// The folder that a text in another file of the owner's means: with variables, and as seen from
+/// that file's `directory`.
 ///
 /// # Errors
 /// Why it means none.

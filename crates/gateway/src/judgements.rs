@@ -24,8 +24,8 @@ impl Judgements {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, judgement);
     }
 
-    /// Notes in the outcome what was said of its calls. They are there in the order in which they were handed over, those without an answer
-    /// behind them in the order of their numbers.
+    /// Notes in the outcome what was said of its calls. They are there in the order in which they
+    /// were handed over, those without an answer behind them in the order of their numbers.
     pub(crate) fn note_in(&self, outcome: &mut Outcome) {
         let mut judged = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if judged.is_empty() {

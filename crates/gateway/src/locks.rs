@@ -110,7 +110,8 @@ impl RunLocks {
                 }
                 self.may_wait(server)?;
                 waits(self.toolbox.name_of(server));
-                // It may stand behind a section of its own run, which waits in front of it and then has the server for both.
+                // It may stand behind a section of its own run, which waits in front of it and then
+                // has the server for both.
                 let entered = async {
                     tokio::select! {
                         permit = lock.read_owned() => Permit(Some(permit)),

@@ -1,8 +1,9 @@
 //! Whether a path leads into a folder, as rules ask it: by what the file system has, never by how a path begins.
 //!
-//! A path that could mean one thing here and another to the server is not resolved: then the answer is that nobody knows, which opens
-//! nothing. A link that is made later can still lead elsewhere, as can a hard link or a mount: this guards against mistakes and misled scripts,
-//! not against somebody who can write to the folders.
+//! A path that could mean one thing here and another to the server is not resolved: then the answer
+//! is that nobody knows, which opens nothing. A link that is made later can still lead elsewhere,
+//! as can a hard link or a mount: this guards against mistakes and misled scripts, not against
+//! somebody who can write to the folders.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +12,8 @@ use belljar_upstream::real_path;
 /// The longest path, in bytes: what Linux takes.
 const PATH_BYTES: usize = 4096;
 
-/// Whether `text`, taken from `base` where it is relative, certainly leads into one of `folders`, or certainly into none.
+/// Whether `text`, taken from `base` where it is relative, certainly leads into one of `folders`,
+/// or certainly into none.
 pub(crate) fn is_under(base: Option<&Path>, text: &str, folders: &[PathBuf]) -> Option<bool> {
     if !is_plain(text) {
         return None;
@@ -66,8 +68,8 @@ fn is_url(text: &str) -> bool {
     scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'))
 }
 
-/// Whether the path is in the folder. Both are real as far as they exist; where names that do not exist yet differ only in what some file systems
-/// take for the same, nobody knows.
+/// Whether the path is in the folder. Both are real as far as they exist; where names that do not
+/// exist yet differ only in what some file systems take for the same, nobody knows.
 fn relation(path: &Path, folder: &Path) -> Option<bool> {
     if path.starts_with(folder) {
         return Some(true);

@@ -65,7 +65,8 @@ pub fn report(outcome: &Outcome) -> String {
     text
 }
 
-/// Whether the failure of the run tells this error of a call as a whole: after the name of its class, as itself or as a cause.
+/// Whether the failure of the run tells this error of a call as a whole: after the name of its
+/// class, as itself or as a cause.
 fn is_said<T>(error: &str, result: &Result<T, RunError>) -> bool {
     let Err(failure) = result else { return false };
     failure.message.match_indices(error).any(|(at, _)| {

@@ -115,7 +115,8 @@ struct Calls {
 }
 
 impl RunLog {
-    /// Begins a run that `asker` asked for by way of `origin`. `level` is what its owner wants to be kept of it, if that is not what is kept of all.
+    /// Begins a run that `asker` asked for by way of `origin`. `level` is what its owner wants to
+    /// be kept of it, if that is not what is kept of all.
     ///
     /// # Errors
     /// The ledger is required and cannot be written.

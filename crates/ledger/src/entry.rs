@@ -63,7 +63,8 @@ impl Asker {
     /// Characters of a name. A client calls itself what it likes, and each of its runs has that name.
     const MAX_NAME: usize = 120;
 
-    /// The principal that the transport vouches for, such as the name of a token, and what the client calls itself, which nobody vouches for.
+    /// The principal that the transport vouches for, such as the name of a token, and what the
+    /// client calls itself, which nobody vouches for.
     pub fn new(principal: Option<&str>, client: Option<&str>) -> Self {
         let bounded = |name: &str| {
             let end = name.char_indices().nth(Self::MAX_NAME).map_or(name.len(), |(end, _)| end);

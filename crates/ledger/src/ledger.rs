@@ -31,7 +31,8 @@ pub trait Ledger: Send + Sync + 'static {
     /// One run and its calls, in the order in which they were begun.
     fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerFault>>;
 
-    /// Runs whose names are from the one to the other, and no more than two of them: whether a beginning of a name is that of one run.
+    /// Runs whose names are from the one to the other, and no more than two of them: whether a
+    /// beginning of a name is that of one run.
     fn between(&self, first: RunId, last: RunId) -> BoxFuture<'_, Result<Vec<RunId>, LedgerFault>>;
 
     /// What a run took in, where that is kept.

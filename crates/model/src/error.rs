@@ -25,7 +25,8 @@ pub enum ErrorKind {
     Stack,
     /// The script awaits something that can never happen.
     Deadlock,
-    /// The owner's rules did not let a single call through. (In a script that is an error of the tool, which can be caught.)
+    /// The owner's rules did not let a single call through. (In a script that is an error of the
+    /// tool, which can be caught.)
     Denied,
     /// The limit on tool calls was reached.
     Calls,
@@ -69,7 +70,8 @@ impl ErrorKind {
         }
     }
 
-    /// Whether the run was ended from outside, so that the error's place is where the script was last seen, and not what went wrong.
+    /// Whether the run was ended from outside, so that the error's place is where the script was
+    /// last seen, and not what went wrong.
     pub fn is_from_outside(self) -> bool {
         matches!(self, Self::Timeout | Self::Fuel | Self::Memory | Self::Calls | Self::Internal)
     }

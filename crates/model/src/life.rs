@@ -82,7 +82,8 @@ pub enum Share {
     /// Each principal has an instance of its own, and the owner another.
     #[default]
     Principal,
-    /// One instance serves all. It is for servers that keep nothing, or nothing that its callers may not see of each other.
+    /// One instance serves all. It is for servers that keep nothing, or nothing that its callers
+    /// may not see of each other.
     Owner,
 }
 

@@ -17,8 +17,9 @@ use crate::parse_duration;
 pub struct Limits {
     /// Wall time from the moment the run starts to execute, waits included. Two minutes: what clients wait for.
     pub timeout: Duration,
-    /// Time inside the guest. Ten seconds: of the scripts in `tests/scripts` none takes more than 26 ms, and of the 3,352 programs in
-    /// `tests/differential`, an interpreter of Lisp in JavaScript among them, none more than 1.7 s.
+    /// Time inside the guest. Ten seconds: of the scripts in `tests/scripts` none takes more than
+    /// 26 ms, and of the 3,352 programs in `tests/differential`, an interpreter of Lisp in
+    /// JavaScript among them, none more than 1.7 s.
     pub compute: Duration,
     /// Time spent waiting for tools and timers, all waits together. As long as `timeout`: it decides only where the owner lowers it,
     /// for runs that may compute for long and must not wait for long.

@@ -1,8 +1,9 @@
 //! What happens in a run, for views of it that may lose some.
 //!
-//! What must survive goes to the ledger, on the path of the call itself. These are sent to whoever listens, and never waited for. Of runs in a
-//! process of their own there are no [`RunStep::Queued`], [`RunStep::Admitted`], [`RunStep::Started`], [`RunStep::Log`] and [`RunStep::HandedOver`]: what happens
-//! there is told when it is over.
+//! What must survive goes to the ledger, on the path of the call itself. These are sent to whoever
+//! listens, and never waited for. Of runs in a process of their own there are no
+//! [`RunStep::Queued`], [`RunStep::Admitted`], [`RunStep::Started`], [`RunStep::Log`] and
+//! [`RunStep::HandedOver`]: what happens there is told when it is over.
 
 use serde::Serialize;
 

@@ -7,7 +7,8 @@ use crate::fault::{Fault, shown};
 /// The most names and `[]` in one path.
 const SEGMENTS: usize = 16;
 
-/// A path such as `to`, `owner.id` or `items[].path`. A backslash takes the meaning from a dot or a bracket that follows it.
+/// A path such as `to`, `owner.id` or `items[].path`. A backslash takes the meaning from a dot or a
+/// bracket that follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArgumentPath {
     text: String,

@@ -1,7 +1,8 @@
 //! Conditions on arguments, which are true, false or unknown.
 //!
-//! Unknown is what cannot be said of a value that is missing or of another type. Rules that deny or ask take it for true, rules that
-//! allow for false: a call that hides what is asked for opens nothing.
+//! Unknown is what cannot be said of a value that is missing or of another type. Rules that deny or
+//! ask take it for true, rules that allow for false: a call that hides what is asked for opens
+//! nothing.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 

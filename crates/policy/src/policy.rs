@@ -12,8 +12,8 @@ use crate::{fault::Problems, read, rule::Rule, test_row::TestRow, tool_policy::T
 
 /// What the host knows of the file system. Asked only by `under` and `not_under`.
 pub trait Places: Send + Sync {
-    /// Whether `path`, as this server would take it, certainly leads into one of `folders` (true), or certainly into none (false).
-    /// `None` where neither is certain.
+    /// Whether `path`, as this server would take it, certainly leads into one of `folders` (true),
+    /// or certainly into none (false). `None` where neither is certain.
     fn is_under(&self, server: &str, path: &str, folders: &[PathBuf]) -> Option<bool>;
 }
 

@@ -1,4 +1,5 @@
-//! Random rules and calls: the decisions are those of an evaluator that is too simple to be wrong, and the rules keep their promises.
+//! Random rules and calls: the decisions are those of an evaluator that is too simple to be wrong,
+//! and the rules keep their promises.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -307,7 +308,8 @@ fn dropping_an_argument_never_allows_more() {
                 after != Verdict::Allow || before == Verdict::Allow,
                 "seed {seed} without {name}: {before} became {after}"
             );
-            // A rule that denied still does; only where none did, a rule that asks can come before a default that denies.
+            // A rule that denied still does; only where none did, a rule that asks can come before
+            // a default that denies.
             assert!(after >= before || case.default == Verdict::Deny, "seed {seed} without {name}");
             stricter += usize::from(after > before);
             case.arguments.insert(name, dropped);

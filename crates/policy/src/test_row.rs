@@ -45,7 +45,8 @@ pub enum DecidedBy {
 }
 
 impl TestRow {
-    /// What is wrong, if the row does not hold. `known` is what the tool is trusted to do, where that is known; else it is external.
+    /// What is wrong, if the row does not hold. `known` is what the tool is trusted to do, where
+    /// that is known; else it is external.
     pub fn run(&self, policy: &Arc<Policy>, known: Option<TrustedEffect>, places: &dyn Places) -> Option<String> {
         let assumed = || {
             let declared = self.effect.map(|effect| (self.call.tool().to_owned(), effect));

@@ -1,5 +1,5 @@
-//! The rules that concern one tool, in the form in which they are decided: each argument is looked up once, rules that deny come first,
-//! and what asks the file system comes last within a rule.
+//! The rules that concern one tool, in the form in which they are decided: each argument is looked
+//! up once, rules that deny come first, and what asks the file system comes last within a rule.
 
 use std::sync::Arc;
 
@@ -89,7 +89,8 @@ impl ToolPolicy {
         self.decision(self.rules.iter().find(decides))
     }
 
-    /// What becomes of every call of this caller, or of anybody's where none is given, whatever its arguments, where that is certain.
+    /// What becomes of every call of this caller, or of anybody's where none is given, whatever its
+    /// arguments, where that is certain.
     pub fn decide_whatever(&self, caller: Option<&Caller<'_>>) -> Option<Decision> {
         let (mut is_certain, mut may_be_milder) = (true, false);
         for compiled in &self.rules {

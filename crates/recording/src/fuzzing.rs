@@ -41,7 +41,8 @@ pub fn recording(data: &[u8]) {
     }
 }
 
-/// What lies in somebody's repository as a fixture: a text as it is, and as what a run took in between a head and an end that fit.
+/// What lies in somebody's repository as a fixture: a text as it is, and as what a run took in
+/// between a head and an end that fit.
 pub fn fixtures(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     fixture(text);

@@ -211,7 +211,8 @@ impl AnswerInFile {
     }
 }
 
-/// The limits within which the outcome of a replay is, which whoever hands a recording on to another process checks before.
+/// The limits within which the outcome of a replay is, which whoever hands a recording on to
+/// another process checks before.
 ///
 /// # Errors
 /// [`ReplayError`], if it is not to be replayed within `ceiling`.
@@ -219,7 +220,8 @@ pub fn replay_limits(recording: &Recording, ceiling: &Limits) -> Result<Limits, 
     divergence::limits(recording, ceiling)
 }
 
-/// The outcome of a replay in another process, which is held against the recording here: no process is believed that a run was repeated.
+/// The outcome of a replay in another process, which is held against the recording here: no process
+/// is believed that a run was repeated.
 ///
 /// # Errors
 /// [`ReplayError::Run`], if it is another outcome.

@@ -1,4 +1,5 @@
-//! Why a replay has no outcome, and what is held against the recording: before it begins its limits, at its end its outcome.
+//! Why a replay has no outcome, and what is held against the recording: before it begins its
+//! limits, at its end its outcome.
 //!
 //! It needs no wasmtime, and is shared with the engine's other side.
 
@@ -50,8 +51,9 @@ impl Divergence {
         Self { outcome: self.outcome.map(|outcome| Box::new(with_remarks(recording, *outcome))), ..self }
     }
 
-    /// How the replay ended, where it made the recorded calls and ended in something else. The recording has no more than the digests of
-    /// an outcome; whoever has the outcome itself can say more.
+    /// How the replay ended, where it made the recorded calls and ended in something else. The
+    /// recording has no more than the digests of an outcome; whoever has the outcome itself can say
+    /// more.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_deref()
     }
@@ -89,7 +91,8 @@ pub(crate) fn other_part(outcome: &Outcome, recorded: &Digests) -> Option<&'stat
     parts.into_iter().find_map(|(part, is_equal)| (!is_equal).then_some(part))
 }
 
-/// Whether a recording has no more than its own limits let a run take in, so that those of whoever replays it bound it too.
+/// Whether a recording has no more than its own limits let a run take in, so that those of whoever
+/// replays it bound it too.
 fn within_its_limits(recording: &Recording) -> Result<(), ReplayError> {
     let limits = &recording.start().limits;
     let (mut calls, mut largest, mut properties) = (0_u64, 0, 0_u64);

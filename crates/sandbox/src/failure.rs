@@ -152,7 +152,8 @@ pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -
     error
 }
 
-/// Adds where the script was last seen to an error that ended it from outside, if the guest told a place that the source has.
+/// Adds where the script was last seen to an error that ended it from outside, if the guest told a
+/// place that the source has.
 pub(crate) fn last_seen(mut error: RunError, place: Option<Place>, source: &str) -> RunError {
     if let Some(Place { line, column }) = place.filter(|_| error.kind.is_from_outside())
         && let Some(frame) = frame::frame(source, line, column)

@@ -35,7 +35,8 @@ pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
     found.then_some(frame)
 }
 
-/// Whether a line of the source has such a column, or ends just before it. Both from 1, the column in UTF-16 code units.
+/// Whether a line of the source has such a column, or ends just before it. Both from 1, the column
+/// in UTF-16 code units.
 pub(crate) fn has_column(source: &str, line: u32, column: u32) -> bool {
     let source = source.replace("\r\n", "\n").replace('\r', "\n");
     let text = usize::try_from(line).ok().and_then(|line| source.lines().nth(line.checked_sub(1)?));

@@ -194,8 +194,9 @@ impl Sandbox {
         }
     }
 
-    /// The same, up to the end of the script: without what was added to the outcome of the run after that. It is for an engine in another
-    /// process, whose other side holds the outcome against the recording ([`apart::replayed`](crate::apart::replayed)).
+    /// The same, up to the end of the script: without what was added to the outcome of the run
+    /// after that. It is for an engine in another process, whose other side holds the outcome
+    /// against the recording ([`apart::replayed`](crate::apart::replayed)).
     ///
     /// # Errors
     /// As [`Sandbox::replay`].

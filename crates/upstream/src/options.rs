@@ -73,7 +73,8 @@ pub struct Instances {
     pub per_server: usize,
     /// Of all servers together. 128: each may be a process with some tens of megabytes.
     pub in_all: usize,
-    /// After so long without a call, an instance of a stateful server may be stopped to make room for another. Half an hour.
+    /// After so long without a call, an instance of a stateful server may be stopped to make room
+    /// for another. Half an hour.
     pub kept: Duration,
 }
 

@@ -134,7 +134,8 @@ impl Server {
         Ok(self.book.tools().unwrap_or_default())
     }
 
-    /// Starts the server in the background. One with keys waits for the first of them, and a principal's instance for its first call.
+    /// Starts the server in the background. One with keys waits for the first of them, and a
+    /// principal's instance for its first call.
     pub(crate) fn begin(&self) {
         if self.spec.life.affinity.is_none() {
             let owners = self.lock().all.iter().find(|one| one.slot == Slot::default()).map(|one| one.child.clone());
@@ -242,7 +243,8 @@ impl Server {
         child
     }
 
-    /// The instance for `slot`: the one there is, or a new one, in the place of the one whose use is longest ago if there are too many.
+    /// The instance for `slot`: the one there is, or a new one, in the place of the one whose use
+    /// is longest ago if there are too many.
     async fn instance_for(&self, slot: Slot, limit: CallLimit) -> Result<InUse, CallFault> {
         let deadline = Instant::now() + limit.total.min(MAX_DURATION);
         loop {

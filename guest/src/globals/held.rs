@@ -1,4 +1,5 @@
-//! A value that a script has failed on: as the variable held it then, or as the last answer of the tool has it that gave it.
+//! A value that a script has failed on: as the variable held it then, or as the last answer of the
+//! tool has it that gave it.
 
 use std::cell::RefCell;
 
@@ -14,7 +15,8 @@ use crate::{
 const MAX_ELEMENTS: u64 = 1_000;
 
 thread_local! {
-    /// What was looped over last and is no list, with the message that says so. The translation hides it from the engine.
+    /// What was looped over last and is no list, with the message that says so. The translation
+    /// hides it from the engine.
     static LOOPED: RefCell<Option<(String, JsValue)>> = const { RefCell::new(None) };
 }
 
@@ -34,7 +36,8 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// What an expression was when the script failed with this message: the variable's own value, where the engine has kept it.
+    /// What an expression was when the script failed with this message: the variable's own value,
+    /// where the engine has kept it.
     pub(super) fn now(
         expression: &str,
         message: &str,

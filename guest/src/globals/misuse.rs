@@ -1,4 +1,5 @@
-//! What to write in the place of what a script has taken for another value: the shape of what is there says which field was meant.
+//! What to write in the place of what a script has taken for another value: the shape of what is
+//! there says which field was meant.
 
 use boa_engine::{Context, JsObject, JsString, JsValue, JsVariant, js_string, property::PropertyKey};
 
@@ -59,8 +60,8 @@ impl<'m> Need<'m> {
     }
 }
 
-/// A hint for an error of this message, if it is about a value that is known. `operand` is what the engine could not use, as the source
-/// has it.
+/// A hint for an error of this message, if it is about a value that is known. `operand` is what the
+/// engine could not use, as the source has it.
 pub(super) fn hint(
     message: &str,
     operand: Option<&str>,

@@ -1,5 +1,5 @@
-//! Members that a script read and that were not there, where it has ended without an error: a name that no result has gives undefined, and
-//! the answer is quietly wrong.
+//! Members that a script read and that were not there, where it has ended without an error: a name
+//! that no result has gives undefined, and the answer is quietly wrong.
 
 use boa_engine::{Context, JsString, JsValue, property::PropertyKey};
 
@@ -20,8 +20,8 @@ const EMPTY: [&str; 7] = ["[]", "{}", "0", "\"\"", "false", "-1", "null"];
 /// What each promise becomes by `Promise.allSettled`.
 const OF_SETTLED: [&str; 3] = ["status", "value", "reason"];
 
-/// What to say of the first member that was not there, if the value looks as if one was missed. `is_lossy` says whether JSON has lost some
-/// of it.
+/// What to say of the first member that was not there, if the value looks as if one was missed.
+/// `is_lossy` says whether JSON has lost some of it.
 pub(crate) fn warning(value: &str, is_lossy: bool, context: &mut Context) -> Option<String> {
     let looks_wrong = is_lossy
         || EMPTY.contains(&value)

@@ -65,8 +65,8 @@ pub(crate) fn way(expression: &str) -> Option<Way> {
     }
 }
 
-/// What the pattern at `position` takes apart that is itself taken out of a value. `servers` are the names of the globals whose methods are
-/// tools.
+/// What the pattern at `position` takes apart that is itself taken out of a value. `servers` are
+/// the names of the globals whose methods are tools.
 pub(crate) fn pattern_at(position: Option<Position>, servers: &BTreeSet<String>) -> Option<Read> {
     with_program(|source, program| {
         let at = position?.offset(source)?;
@@ -90,7 +90,8 @@ pub(crate) fn arguments_at(position: Option<Position>, servers: &BTreeSet<String
     reads.unwrap_or_default()
 }
 
-/// All members that are read of values whose origin is known, but for those that are read to see whether they are there.
+/// All members that are read of values whose origin is known, but for those that are read to see
+/// whether they are there.
 pub(crate) fn reads(servers: &BTreeSet<String>) -> Vec<Read> {
     with_program(|source, program| Some(members(source, program, servers, None))).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
-//! What a source does in a way that seldom does what its author meant, where nothing fails: a loop over names in the place of elements, a
-//! `forEach` that nobody waits for, and where a variable comes from that holds nothing.
+//! What a source does in a way that seldom does what its author meant, where nothing fails: a loop
+//! over names in the place of elements, a `forEach` that nobody waits for, and where a variable
+//! comes from that holds nothing.
 //!
 //! Looked at only when a script has failed, or has ended in a value that looks like a mistake.
 
@@ -136,7 +137,8 @@ pub(crate) fn async_for_each() -> Option<String> {
     })
 }
 
-/// Why a variable of this name holds nothing, where the source says so: what found nothing, or a callback that returns nothing.
+/// Why a variable of this name holds nothing, where the source says so: what found nothing, or a
+/// callback that returns nothing.
 pub(crate) fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
     struct Sources<'s> {
         source: &'s str,

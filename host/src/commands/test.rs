@@ -181,8 +181,8 @@ async fn run(gateway: &Gateway, file: &Path, max_source: u64) -> Result<(), Fail
     }
 }
 
-/// The script that a fixture names. What is shown of a script that fails is not to be some other file of whoever tests a stranger's
-/// repository, by whichever way it is named.
+/// The script that a fixture names. What is shown of a script that fails is not to be some other
+/// file of whoever tests a stranger's repository, by whichever way it is named.
 fn script_of(fixture: &Path, named: &str) -> Result<PathBuf, Failure> {
     let path = fixture.parent().unwrap_or(Path::new("")).join(named);
     let path = path.canonicalize().map_err(|error| {

@@ -214,8 +214,9 @@ impl Connection {
         })
     }
 
-    /// Repeats a recorded run in the process, or runs another script over its answers. `limits` are those of the recording, which are
-    /// within the ceiling. `None` where the process was lost before it could begin.
+    /// Repeats a recorded run in the process, or runs another script over its answers. `limits` are
+    /// those of the recording, which are within the ceiling. `None` where the process was lost
+    /// before it could begin.
     ///
     /// # Cancellation
     /// Dropping the future ends the replay in the process.
@@ -245,8 +246,8 @@ impl Connection {
         })
     }
 
-    /// Gives the process a run, in a frame with a text of so many bytes, and waits for its end. An error, where it was not given; `None`
-    /// where the process was lost before.
+    /// Gives the process a run, in a frame with a text of so many bytes, and waits for its end. An
+    /// error, where it was not given; `None` where the process was lost before.
     async fn carry(
         self: &Arc<Self>,
         terms: Terms,

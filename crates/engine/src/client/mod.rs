@@ -180,7 +180,8 @@ impl ProcessEngine {
         }
     }
 
-    /// Repeats a recorded run in the process, as [`Sandbox::replay`](belljar_sandbox::Sandbox::replay) does. That it was repeated is not
+    /// Repeats a recorded run in the process, as
+    /// [`Sandbox::replay`](belljar_sandbox::Sandbox::replay) does. That it was repeated is not
     /// taken from the process: its outcome is held against the recording here.
     ///
     /// # Errors
@@ -192,7 +193,8 @@ impl ProcessEngine {
         self.stood_in(None, recording, ceiling).await
     }
 
-    /// Runs another script against the answers of a recorded run, as [`Sandbox::rehearse`](belljar_sandbox::Sandbox::rehearse) does.
+    /// Runs another script against the answers of a recorded run, as
+    /// [`Sandbox::rehearse`](belljar_sandbox::Sandbox::rehearse) does.
     ///
     /// # Errors
     /// [`ReplayError`], when there is no outcome.

@@ -1,8 +1,8 @@
 //! What the engine's process says of a recorded run that it repeated, or of another script over its answers.
 //!
-//! It says so in two frames: how that went and which calls there were, then the outcome, as that of any run. A recording may come from
-//! anywhere, and its texts are as long as somebody made them: the process cuts what it says of them, so that no recording makes it
-//! break a rule.
+//! It says so in two frames: how that went and which calls there were, then the outcome, as that of
+//! any run. A recording may come from anywhere, and its texts are as long as somebody made them:
+//! the process cuts what it says of them, so that no recording makes it break a rule.
 
 use belljar_model::{CallRecord, Effect, ErrorKind, Outcome, RunError};
 use belljar_sandbox::ReplayError;
@@ -40,7 +40,8 @@ pub(crate) enum Verdict {
     Refused,
     /// An error with the limit on time that the replay met.
     Overdue,
-    /// The first difference was found. Where the calls were those of the recording, the outcome is the one in which they ended.
+    /// The first difference was found. Where the calls were those of the recording, the outcome is
+    /// the one in which they ended.
     Diverged { text: String, has_outcome: bool },
 }
 

@@ -21,9 +21,12 @@ const APPLICATION: i64 = 0x626a_6c72;
 /// The version of what follows. A file of a later one is not touched.
 const VERSION: i64 = 3;
 
-/// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while it runs, 1 ok, 2 failed, 3
-/// interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no answer came, 4 it was denied; a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1 mutating, 2 external, and `effects` of a run has a bit for each
-/// effect that a tool of its calls says that it has. `called` is there to be asked which runs called a tool, the latest first.
+/// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or
+/// not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while
+/// it runs, 1 ok, 2 failed, 3 interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no
+/// answer came, 4 it was denied; a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1
+/// mutating, 2 external, and `effects` of a run has a bit for each effect that a tool of its calls
+/// says that it has. `called` is there to be asked which runs called a tool, the latest first.
 const SCHEMA: &str = "
 CREATE TABLE tools(
     id INTEGER PRIMARY KEY,

@@ -67,7 +67,8 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
     if forgotten > 0
         && let Err(error) = connection.execute_batch("VACUUM").and_then(|()| begin_the_log_anew(connection))
     {
-        // SQLite moves rows from page to page, and what it leaves behind of them is overwritten only where the file is written anew.
+        // SQLite moves rows from page to page, and what it leaves behind of them is overwritten
+        // only where the file is written anew.
         tracing::warn!(
             "parts of what was forgotten may be left in the ledger's file, which could not be written anew: {error}"
         );

@@ -1,4 +1,5 @@
-//! The points between two steps of a write, at which a test can stop this process to kill it. Outside of tests they are nothing.
+//! The points between two steps of a write, at which a test can stop this process to kill it.
+//! Outside of tests they are nothing.
 
 /// A point between two steps.
 pub(super) fn pass() {

@@ -115,7 +115,8 @@ impl Reader {
     }
 }
 
-/// The runs that a filter asks for, of one tool where there is one. Its conditions on runs can be told from the index by time alone.
+/// The runs that a filter asks for, of one tool where there is one. Its conditions on runs can be
+/// told from the index by time alone.
 fn runs_of(
     connection: &Connection,
     filter: &Filter,

@@ -204,7 +204,8 @@ async fn nothing_is_forgotten(folder: &Path, told: &BTreeMap<u64, BTreeSet<u64>>
     }
 }
 
-/// Lets a child go until it has stopped at its point, and kills it there. What it said, and whether it came to its end before that.
+/// Lets a child go until it has stopped at its point, and kills it there. What it said, and whether
+/// it came to its end before that.
 fn killed_where_it_stops(mut child: std::process::Child) -> (Vec<u8>, bool) {
     let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut said = Vec::new();

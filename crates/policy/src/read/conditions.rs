@@ -166,7 +166,8 @@ impl Reader<'_> {
         (self.faults.len() == before).then(|| folders.into())
     }
 
-    /// The pattern alone is compiled first: one that closes a group which it did not open must not escape what is put around it.
+    /// The pattern alone is compiled first: one that closes a group which it did not open must not
+    /// escape what is put around it.
     fn pattern(&mut self, field: &str, node: &Node) -> Option<Arc<Pattern>> {
         let Some(written) = node.text() else {
             self.expected(field, "a regular expression in a string", node);

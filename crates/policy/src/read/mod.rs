@@ -20,7 +20,8 @@ use crate::{
 const KEYS: &[&str] = &["default", "rule", "test"];
 const DEFAULT_KEYS: &[&str] = &["read_only", "mutating", "external"];
 
-/// The most rules, and the most tests. A thousand of them are decided in microseconds; more have been generated, and not been read.
+/// The most rules, and the most tests. A thousand of them are decided in microseconds; more have
+/// been generated, and not been read.
 const MAX_RULES: usize = 4096;
 /// The most entries of one list.
 const MAX_ENTRIES: usize = 1024;

@@ -10,7 +10,8 @@ use crate::values::{decode::Described, plain};
 
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
 
-/// `is_asked_for` where the author says that it is CSV: otherwise one column is not a table, and neither is a line of names alone.
+/// `is_asked_for` where the author says that it is CSV: otherwise one column is not a table, and
+/// neither is a line of names alone.
 pub(super) fn read(text: &str, is_asked_for: bool, context: &mut Context) -> Result<JsValue, Described> {
     let text = text.trim_start_matches('\u{feff}');
     let separator = SEPARATORS
