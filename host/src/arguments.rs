@@ -49,6 +49,9 @@ pub(crate) enum Command {
     /// The tokens of belljar serve --http.
     #[command(after_help = help::TOKEN)]
     Token(TokenArguments),
+    /// The owner's rules for calls: checks, tests and explains them.
+    #[command(after_help = help::POLICY)]
+    Policy(PolicyArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
@@ -222,6 +225,61 @@ pub(crate) enum TokenCommand {
 impl TokenCommand {
     fn is_json(&self) -> bool {
         matches!(self, Self::List { json: true })
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct PolicyArguments {
+    #[command(subcommand)]
+    pub(crate) command: PolicyCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Says all that is wrong with the rules, each with line and column.
+    Check(PolicyOptions),
+    /// Runs the tests that stand in the file of the rules.
+    Test(PolicyOptions),
+    /// Says what becomes of a call, and what each rule says of it. Nothing is called.
+    Explain(PolicyExplainArguments),
+}
+
+#[derive(Args)]
+pub(crate) struct PolicyOptions {
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct PolicyExplainArguments {
+    /// The tool, as in fs.write_file.
+    #[arg(value_name = "SERVER.TOOL")]
+    pub(crate) path: ToolPath,
+    /// The arguments, a JSON object; @FILE reads it from a file, - from stdin.
+    #[arg(long, value_name = "JSON|@FILE|-", default_value = "{}")]
+    pub(crate) input: String,
+    /// Who calls: the name of a token, or the owner.
+    #[arg(long, value_name = "NAME", default_value = "owner")]
+    pub(crate) principal: String,
+    /// The profile of the entry through which the call comes.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl PolicyCommand {
+    fn is_json(&self) -> bool {
+        match self {
+            Self::Check(options) | Self::Test(options) => options.json,
+            Self::Explain(arguments) => arguments.json,
+        }
     }
 }
 
@@ -660,6 +718,7 @@ impl Arguments {
             Command::Runs(arguments) => arguments.wants_json(),
             Command::Test(arguments) => arguments.json,
             Command::Token(arguments) => arguments.command.is_json(),
+            Command::Policy(arguments) => arguments.command.is_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,

@@ -113,6 +113,15 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(folder.join("belljar"))
 }
 
+/// The same, opened, and made if need be. One that is somebody else's is not used.
+pub(crate) fn cache() -> Option<std::sync::Arc<cap_std::fs::Dir>> {
+    let path = cache_folder()?;
+    belljar_files::own_folder(&path)
+        .inspect_err(|error| tracing::info!("{} cannot be used: {error}", path.display()))
+        .ok()
+        .map(std::sync::Arc::new)
+}
+
 /// This program's file.
 pub(crate) fn own_program() -> Option<PathBuf> {
     env::current_exe().ok()

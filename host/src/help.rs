@@ -170,6 +170,18 @@ Examples:
 
 Exit code: 0 done; 1 status: there is none; 2 wrong usage or configuration; 3 belljar itself failed.";
 
+pub(crate) const POLICY: &str = "\
+The rules are those of the configuration's [policy] file, or of a policy.toml beside it; docs/POLICY.md has every key. No server is \
+started: rules are held against the lists of tools that belljar keeps on disk, and a server that has none yet is named.
+
+Examples:
+  belljar policy check
+  belljar policy test --json
+  belljar policy explain fs.write_file --input '{\"path\": \"/etc/hosts\"}'
+  belljar policy explain stripe.refund --input @refund.json --principal ci --profile safe
+
+Exit code: 0 nothing is wrong; 1 a test failed; 2 wrong usage or configuration, mistakes in the rules included; 3 belljar itself failed.";
+
 pub(crate) const DOCTOR: &str = "\
 Starts each server in this process, lists its tools, and says of each what is wrong and how to mend it.
 

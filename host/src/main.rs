@@ -76,6 +76,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
             Command::Runs(arguments) => commands::runs::runs(arguments).await,
             Command::Token(arguments) => commands::token::token(&arguments),
+            Command::Policy(arguments) => commands::policy::policy(arguments),
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
             Command::Request(arguments) => Ok(commands::request::request(arguments).await),

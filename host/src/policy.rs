@@ -3,15 +3,25 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::SystemTime,
 };
 
 use belljar_config::{Config, Variables};
-use belljar_policy::{Policy, Problems};
+use belljar_model::ServerSpec;
+use belljar_policy::{Comparison, Policy, Problem, Problems, ServerTools};
+use belljar_upstream::Listed;
 
-use crate::failure::Failure;
+use crate::{environment, failure::Failure};
 
 /// The file that is looked for beside a configuration that names none.
 const BESIDE: &str = "policy.toml";
+
+/// A file of rules, whatever is in it.
+pub(crate) struct FoundPolicy {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) read: Result<Arc<Policy>, Problems>,
+}
 
 /// Rules, and where they were read.
 pub(crate) struct LoadedPolicy {
@@ -21,7 +31,7 @@ pub(crate) struct LoadedPolicy {
 }
 
 /// The rules of the configuration at `path`: those in the file that it names, or in a policy.toml beside it.
-pub(crate) fn load(path: &Path, config: &Config, variables: &Variables<'_>) -> Result<Option<LoadedPolicy>, Failure> {
+pub(crate) fn find(path: &Path, config: &Config, variables: &Variables<'_>) -> Result<Option<FoundPolicy>, Failure> {
     let file = config.policy.clone().unwrap_or_else(|| path.with_file_name(BESIDE));
     let Some(text) = belljar_config::text(&file)? else {
         if config.policy.is_none() {
@@ -32,17 +42,74 @@ pub(crate) fn load(path: &Path, config: &Config, variables: &Variables<'_>) -> R
     };
     let directory = file.parent().unwrap_or(Path::new(""));
     let folder = |text: &str| belljar_config::folder(text, directory, variables);
-    match Policy::parse(&text, &folder) {
-        Ok(policy) => Ok(Some(LoadedPolicy { path: file, text, policy: Arc::new(policy) })),
-        Err(problems) => Err(refused(&file, &problems)),
+    let read = Policy::parse(&text, &folder).map(Arc::new);
+    Ok(Some(FoundPolicy { path: file, text, read }))
+}
+
+impl FoundPolicy {
+    /// The rules, if they are what rules can be, and name servers that are there.
+    pub(crate) fn without_mistakes(self, servers: &[ServerSpec]) -> Result<LoadedPolicy, Failure> {
+        let Self { path, text, read } = self;
+        let policy = read.map_err(|problems| refused(&path, &problems.problems))?;
+        let loaded = LoadedPolicy { path, text, policy };
+        loaded.refuse(&loaded.compare(servers, |_| None))?;
+        Ok(loaded)
     }
 }
 
+impl LoadedPolicy {
+    /// Refuses rules that name arguments which the servers did not have when the rules were written.
+    ///
+    /// The lists are those on disk. One that came later than the rules is left out: a server that changes must not make the whole
+    /// file useless. The gateway takes what such a list leaves meaningless for unknown, for this server alone.
+    pub(crate) fn hold_against_lists(&self, servers: &[ServerSpec]) -> Result<(), Failure> {
+        let Ok(written) = std::fs::metadata(&self.path).and_then(|file| file.modified()) else { return Ok(()) };
+        let lists = self.lists(servers, Some(written));
+        self.refuse(&self.compare(servers, |at| lists.get(at)?.as_ref().map(|listed| listed.tools.as_slice())))
+    }
+
+    /// What the disk has of the servers that the rules name, if it is not newer than this.
+    pub(crate) fn lists(&self, servers: &[ServerSpec], until: Option<SystemTime>) -> Vec<Option<Listed>> {
+        let folder = environment::cache();
+        let list = |spec: &ServerSpec| {
+            let folder = folder.as_ref().filter(|_| self.policy.names_server(&spec.name))?;
+            let listed = belljar_upstream::listed(folder, spec, env!("CARGO_PKG_VERSION"))?;
+            until.is_none_or(|until| listed.at <= until).then_some(listed)
+        };
+        servers.iter().map(list).collect()
+    }
+
+    /// Holds the rules against what is known of each server, by its place.
+    pub(crate) fn compare<'l>(
+        &self,
+        servers: &'l [ServerSpec],
+        tools: impl Fn(usize) -> Option<&'l [belljar_model::ToolDefinition]>,
+    ) -> Comparison {
+        let server = |(at, spec): (usize, &'l ServerSpec)| ServerTools {
+            name: &spec.name,
+            effects: &spec.effects,
+            tools: tools(at),
+        };
+        self.policy.compare(&servers.iter().enumerate().map(server).collect::<Vec<_>>())
+    }
+
+    fn refuse(&self, found: &Comparison) -> Result<(), Failure> {
+        let problems: Vec<Problem> = found.mistakes.iter().map(|mistake| mistake.problem.clone()).collect();
+        if problems.is_empty() { Ok(()) } else { Err(refused(&self.path, &problems)) }
+    }
+}
+
+/// Where a problem is, and what.
+pub(crate) fn placed(file: &Path, problem: &Problem) -> String {
+    let at = problem.position;
+    format!("{}:{}:{}: {}", file.display(), at.line, at.column, problem.fault)
+}
+
 /// Rules with mistakes.
-pub(crate) fn refused(file: &Path, problems: &Problems) -> Failure {
-    let places = problems.problems.iter().map(|problem| {
-        let at = problem.position;
-        format!("{}:{}:{}: {}", file.display(), at.line, at.column, problem.fault)
-    });
-    Failure::config(places.collect::<Vec<_>>().join("\n"), "docs/POLICY.md says what rules can say; nothing was run")
+pub(crate) fn refused(file: &Path, problems: &[Problem]) -> Failure {
+    let places: Vec<String> = problems.iter().map(|problem| placed(file, problem)).collect();
+    Failure::config(
+        places.join("\n"),
+        "docs/POLICY.md says what rules can say; nothing was run. `belljar servers` asks servers anew for their tools",
+    )
 }

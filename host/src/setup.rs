@@ -25,7 +25,7 @@ use crate::{
     environment,
     failure::Failure,
     output,
-    policy::{self, LoadedPolicy},
+    policy::{self, FoundPolicy, LoadedPolicy},
 };
 
 /// The name of the built-in server, in configurations and in scripts.
@@ -78,18 +78,42 @@ impl Loaded {
     }
 }
 
-/// Reads the configuration. No child is started yet.
-pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
+/// A configuration whose rules may have mistakes.
+pub(crate) struct Found {
+    pub(crate) config: Config,
+    path: Option<PathBuf>,
+    looked_up: BTreeMap<String, Option<String>>,
+    pub(crate) policy: Option<FoundPolicy>,
+}
+
+/// Reads the configuration, and finds its rules.
+pub(crate) fn find(arguments: &ConfigArguments) -> Result<Found, Failure> {
     let Some(path) = chosen(arguments) else {
-        return Ok(Loaded { config: demo(), path: None, looked_up: BTreeMap::new(), policy: None });
+        return Ok(Found { config: demo(), path: None, looked_up: BTreeMap::new(), policy: None });
     };
     let (read, looked_up) = environment::with_variables(|variables| {
         let config = belljar_config::load(&path, variables)?;
-        let policy = policy::load(&path, &config, variables)?;
+        let policy = policy::find(&path, &config, variables)?;
         Ok::<_, Failure>((config, policy))
     });
     let (config, policy) = read?;
-    Ok(Loaded { config, path: Some(path), looked_up, policy })
+    Ok(Found { config, path: Some(path), looked_up, policy })
+}
+
+/// Reads the configuration. No child is started yet.
+pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
+    let Found { config, path, looked_up, policy } = find(arguments)?;
+    let policy = policy.map(|found| found.without_mistakes(&config.servers)).transpose()?;
+    Ok(Loaded { config, path, looked_up, policy })
+}
+
+/// The same for a command that calls tools: its rules must fit what the servers listed when the rules were written.
+pub(crate) fn read_to_call(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
+    let loaded = read(arguments)?;
+    if let Some(rules) = &loaded.policy {
+        rules.hold_against_lists(&loaded.config.servers)?;
+    }
+    Ok(loaded)
 }
 
 /// The belljar.toml that a command changes, whether it is there or not.
@@ -167,7 +191,7 @@ impl Setup {
         options.max_result = limits.max_result;
         options.refresh = refresh;
         options.credentials = credentials().map(Arc::new);
-        options.cache = folder(environment::cache_folder()).map(Arc::new);
+        options.cache = environment::cache();
         // Elsewhere a job object ends with its last handle.
         if cfg!(unix) {
             let supervise = |program| Supervisor { program, arguments: vec![SUPERVISE.to_owned()] };

@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::support::Terminal;
 
-const COMMANDS: [&str; 9] = ["run", "call", "search", "servers", "request", "doctor", "bench", "install", "daemon"];
+const COMMANDS: [&str; 10] =
+    ["run", "call", "search", "servers", "request", "policy", "doctor", "bench", "install", "daemon"];
 
 #[test]
 fn the_completions_of_each_shell_know_every_command() {

@@ -36,6 +36,7 @@ mod namespaces;
 mod numbers;
 mod observed_results;
 mod official_client;
+mod policy_command;
 mod real_servers;
 mod redaction;
 mod replay;

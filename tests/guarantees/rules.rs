@@ -165,7 +165,7 @@ fn rules_beside_the_configuration_count_for_every_command_and_a_mistake_ends_it(
         assert!(answer.code != 0 && all.contains("rule 'none' of the owner"), "{arguments:?}\n{answer:?}");
     }
     let doctor = terminal.belljar(&["doctor", "--config", config]);
-    assert!(doctor.stdout.contains("1 rules"), "{doctor:?}");
+    assert!(doctor.stdout.contains("policy.toml, 1 rule"), "{doctor:?}");
 
     terminal.file("policy.toml", "default = 'allow'\n[[rule]]\nid = 'x'\ntool = 'demo.*'\nthen = 'deny'\n");
     let answer = terminal.belljar(&["call", "demo.list_issues", "--no-daemon", "--config", config]);

@@ -33,6 +33,7 @@ pub use arguments::check_arguments;
 pub use belljar_ledger::Asker;
 pub use gateway::Gateway;
 pub use report::report;
+pub use rules::Files;
 pub use run_log::{RunEvents, RunLedger, Watched};
 pub use single_call::SingleCall;
 pub use toolbox::Toolbox;

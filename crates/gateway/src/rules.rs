@@ -31,16 +31,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// These rules for calls of these servers.
     pub(crate) fn new(policy: Arc<Policy>, servers: &[ServerSpec]) -> Self {
-        let base = |spec: &ServerSpec| {
-            let root = spec.life.paths.as_ref().and_then(|paths| paths.roots.first().cloned());
-            let folder = || match &spec.transport {
-                // Where a key stands in it, each instance has another.
-                Transport::Stdio(command) => command.cwd.clone().filter(|_| spec.life.affinity.is_none()),
-                _ => None,
-            };
-            Some((spec.name.clone(), root.or_else(folder)?))
-        };
-        Self { policy, bases: Arc::new(servers.iter().filter_map(base).collect()) }
+        Self { policy, bases: Arc::new(bases(servers)) }
     }
 
     pub(crate) fn policy(&self) -> &Arc<Policy> {
@@ -54,9 +45,30 @@ impl Rules {
 }
 
 /// The files of this machine, as servers see them. It answers a bounded number of questions.
-pub(crate) struct Files {
+pub struct Files {
     bases: Arc<BTreeMap<String, PathBuf>>,
     left: AtomicUsize,
+}
+
+/// Where the relative paths of each server are taken from.
+fn bases(servers: &[ServerSpec]) -> BTreeMap<String, PathBuf> {
+    let base = |spec: &ServerSpec| {
+        let root = spec.life.paths.as_ref().and_then(|paths| paths.roots.first().cloned());
+        let folder = || match &spec.transport {
+            // Where a key stands in it, each instance has another.
+            Transport::Stdio(command) => command.cwd.clone().filter(|_| spec.life.affinity.is_none()),
+            _ => None,
+        };
+        Some((spec.name.clone(), root.or_else(folder)?))
+    };
+    servers.iter().filter_map(base).collect()
+}
+
+impl Files {
+    /// The files as these servers see them, to explain a decision that nobody makes.
+    pub fn of(servers: &[ServerSpec]) -> Self {
+        Self { bases: Arc::new(bases(servers)), left: AtomicUsize::new(MAX_PATHS) }
+    }
 }
 
 impl Places for Files {

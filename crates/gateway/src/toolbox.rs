@@ -12,7 +12,7 @@ use belljar_model::{
     Denial, Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath,
     TrustedEffect, Verdict,
 };
-use belljar_policy::{Decision, Policy, ToolPolicy};
+use belljar_policy::{Broken, Decision, Policy, ServerTools, ToolPolicy};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
@@ -85,8 +85,10 @@ struct Known {
     checks: Arc<Checks>,
     /// What the rules say of each tool that was called.
     judges: Arc<Mutex<BTreeMap<String, Arc<ToolPolicy>>>>,
-    /// The tools that are denied whoever calls them with whatever: nobody sees them.
+    /// The tools that are denied to every caller, whatever the arguments: nobody sees them.
     denied: Arc<BTreeMap<String, Decision>>,
+    /// The conditions of rules to which this list leaves no meaning.
+    broken: Arc<Broken>,
 }
 
 impl Toolbox {
@@ -138,7 +140,8 @@ impl Toolbox {
         let known = server.and_then(Server::last_known);
         let judge = || {
             let effects = server.map(|server| &server.effects);
-            Arc::new(rules.policy().for_tool(path, trusted(effects, known.as_ref(), path.tool())))
+            let broken = known.as_ref().map(|known| known.broken.clone()).unwrap_or_default();
+            Arc::new(rules.policy().for_tool_but(path, trusted(effects, known.as_ref(), path.tool()), &broken))
         };
         let judge = match &known {
             Some(known) => {
@@ -403,7 +406,8 @@ impl Toolbox {
         match &*known {
             Some(known) if Arc::ptr_eq(&known.list, &tools) => Ok(known.catalog.clone()),
             _ => {
-                let (seen, denied) = self.seen(server, tools.as_ref());
+                let broken = Arc::new(self.broken(server, tools.as_ref()));
+                let (seen, denied) = self.seen(server, tools.as_ref(), &broken);
                 let catalog = ServerCatalog::ready(server.names.clone(), seen, &server.effects);
                 let is_shared = server.sharing != Sharing::Free;
                 let catalog = if is_shared { catalog.sharing_state() } else { catalog };
@@ -414,19 +418,38 @@ impl Toolbox {
                 let (workers, observations) = (self.check_workers.clone(), self.observations.clone());
                 let checks = Arc::new(Checks::new(catalog.clone(), workers, observations));
                 let (judges, denied) = (Arc::default(), Arc::new(denied));
-                *known = Some(Known { list: tools, catalog: catalog.clone(), checks, judges, denied });
+                *known = Some(Known { list: tools, catalog: catalog.clone(), checks, judges, denied, broken });
                 Ok(catalog)
             }
         }
     }
 
+    /// The conditions to which this list leaves no meaning. The server may have changed since they were
+    /// written: its rules fail closed, and those of other servers stay as they are.
+    fn broken(&self, server: &Server, tools: &[ToolDefinition]) -> Broken {
+        let Some(rules) = &self.rules else { return Broken::default() };
+        let name = server.names.exact();
+        let (broken, problems) =
+            rules.policy().broken(&ServerTools { name, effects: &server.effects, tools: Some(tools) });
+        for problem in problems {
+            tracing::warn!("the rules, {problem}; for {name}, the rule takes this condition for unknown");
+        }
+        broken
+    }
+
     /// The tools that somebody may call, and those that nobody may.
-    fn seen(&self, server: &Server, tools: &[ToolDefinition]) -> (Vec<ToolDefinition>, BTreeMap<String, Decision>) {
+    fn seen(
+        &self,
+        server: &Server,
+        tools: &[ToolDefinition],
+        broken: &Broken,
+    ) -> (Vec<ToolDefinition>, BTreeMap<String, Decision>) {
         let (mut seen, mut denied) = (Vec::with_capacity(tools.len()), BTreeMap::new());
         let Some(rules) = &self.rules else { return (tools.to_vec(), denied) };
         for tool in tools {
             let path = ToolPath::new(server.names.exact(), &tool.name);
-            let decision = rules.policy().for_tool(&path, server.effects.trusted(tool)).decide_whatever(None);
+            let decision =
+                rules.policy().for_tool_but(&path, server.effects.trusted(tool), broken).decide_whatever(None);
             match decision.filter(|decision| decision.verdict == Verdict::Deny) {
                 Some(decision) => {
                     denied.insert(tool.name.clone(), decision);

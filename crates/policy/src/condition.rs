@@ -67,6 +67,8 @@ pub(crate) enum Quantifier {
 /// All conditions on one argument.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {
+    /// Where the argument's name stands.
+    pub(crate) offset: usize,
     pub(crate) path: ArgumentPath,
     /// Those that cost nothing first.
     pub(crate) operators: Vec<Operator>,
@@ -131,6 +133,23 @@ impl Operator {
     /// Whether it asks the file system.
     pub(crate) fn asks_places(&self) -> bool {
         matches!(self, Self::Under(_) | Self::NotUnder(_))
+    }
+
+    /// Its name, as it is written.
+    pub(crate) fn key(&self) -> &'static str {
+        match self {
+            Self::Is(_) => "is",
+            Self::In(_) => "in",
+            Self::NotIn(_) => "not_in",
+            Self::Min(_) => "min",
+            Self::Max(_) => "max",
+            Self::Under(_) => "under",
+            Self::NotUnder(_) => "not_under",
+            Self::Matches(_) => "matches",
+            Self::LongerThan(_) => "longer_than",
+            Self::Absent => "absent",
+            Self::Present => "present",
+        }
     }
 
     /// What it says of what stands at the end of a path.

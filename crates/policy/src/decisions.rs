@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use belljar_model::{EffectRules, ToolDefinition, ToolPath, Verdict};
 use serde_json::{Value, json};
 
-use crate::{Call, Caller, Places, Policy, absolute_folder};
+use crate::{Broken, Call, Caller, Places, Policy, absolute_folder};
 
 /// A path is under a folder where it begins with its name; `..` leaves everything open.
 struct ByName;
@@ -42,7 +42,7 @@ fn the_example_in_the_documentation_holds_its_tests() {
     let policy = policy(&example);
     assert_eq!((policy.rules(), policy.tests().len()), (3, 1));
     for row in policy.tests() {
-        assert_eq!(row.run(&policy, None, &ByName), None);
+        assert_eq!(row.run(&policy, None, &Broken::default(), &ByName), None);
     }
 }
 

@@ -3,11 +3,11 @@
 use std::{fmt, sync::Arc};
 
 use belljar_model::{Position, Verdict, display};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     Call, Decision, ToolPolicy,
-    argument::Found,
+    argument::{Found, Segment},
     condition::{Condition, Context, Truth},
 };
 
@@ -76,7 +76,15 @@ impl ToolPolicy {
                     is_met: is_met.or((name == "profile").then_some(false)),
                 });
             }
-            for condition in &rule.conditions {
+            for (number, condition) in rule.conditions.iter().enumerate() {
+                if self.is_broken(compiled.rule, number) {
+                    truth = truth.and(Truth::Unknown);
+                    findings.push(Finding {
+                        seen: "an argument of which the server's list knows nothing".to_owned(),
+                        ..finding(condition, call, Truth::Unknown)
+                    });
+                    continue;
+                }
                 let met = condition.judge(call.arguments, rule.quantifier(), context);
                 truth = truth.and(met);
                 findings.push(finding(condition, call, met));
@@ -96,7 +104,7 @@ impl ToolPolicy {
 fn finding(condition: &Condition, call: &Call<'_>, met: Truth) -> Finding {
     let operators: Vec<String> = condition.operators.iter().map(ToString::to_string).collect();
     let seen = if condition.path.has_each() {
-        "the elements".to_owned()
+        elements(condition.path.segments(), call.arguments)
     } else {
         match condition.path.find(call.arguments) {
             Found::Value(value) => shown(value),
@@ -114,12 +122,39 @@ fn finding(condition: &Condition, call: &Call<'_>, met: Truth) -> Finding {
 }
 
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
+    shortened(&value.to_string())
+}
+
+fn shortened(text: &str) -> String {
     let mut short: String = text.chars().take(VALUE_CHARACTERS).collect();
     if short.len() < text.len() {
         short.push('…');
     }
     display::line(&short).into_owned()
+}
+
+/// The elements that a path leads to, as far as they are shown; those that it does not lead to are
+/// shown as `nothing`.
+fn elements(segments: &[Segment], arguments: &Map<String, Value>) -> String {
+    let mut found = Vec::new();
+    if let Some((Segment::Member(name), rest)) = segments.split_first() {
+        collect(arguments.get(name), rest, &mut found);
+    }
+    if found.is_empty() { "no elements".to_owned() } else { shortened(&found.join(", ")) }
+}
+
+fn collect(value: Option<&Value>, segments: &[Segment], found: &mut Vec<String>) {
+    if found.len() > VALUE_CHARACTERS {
+        return;
+    }
+    match (segments.split_first(), value) {
+        (None, Some(value)) => found.push(shown(value)),
+        (Some((Segment::Each, rest)), Some(Value::Array(elements))) => {
+            elements.iter().take(VALUE_CHARACTERS).for_each(|element| collect(Some(element), rest, found));
+        }
+        (Some((Segment::Member(name), rest)), Some(Value::Object(members))) => collect(members.get(name), rest, found),
+        _ => found.push("nothing".to_owned()),
+    }
 }
 
 impl fmt::Display for Explanation {

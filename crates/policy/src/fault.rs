@@ -77,6 +77,33 @@ pub enum Fault {
     /// A rule that never decides anything.
     #[error("rule '{rule}' can never decide anything: rule '{by}' in line {line} decides all that it matches")]
     Shadowed { rule: String, by: String, line: u32 },
+    /// A server that is not configured.
+    #[error("no server is called '{server}': {}", meant_or(nearest.as_deref(), "a pattern such as prod-* may name servers that are not there"))]
+    UnknownServer { server: String, nearest: Option<String> },
+    /// A pattern that is the name of no server.
+    #[error("no configured server is called '{pattern}'")]
+    NoServer { pattern: String },
+    /// A tool that its server does not list.
+    #[error("{server} lists no tool '{tool}'{}", meant(nearest.as_deref()))]
+    UnknownTool { server: String, tool: String, nearest: Option<String> },
+    /// An argument that the tool does not have.
+    #[error("{tool} has no argument '{argument}': {}", meant_or(nearest.as_deref(), &listed(known)))]
+    UnknownArgument { argument: String, tool: String, nearest: Option<String>, known: Vec<String> },
+    /// A path that leads through what has neither members nor elements.
+    #[error("'{argument}' leads through {declared} of {tool}{}", elements(declared, "write [] behind the list's name"))]
+    NoMembers { argument: String, tool: String, declared: String },
+    /// A condition on a value of another type than the tool takes.
+    #[error(
+        "'{condition}' on '{argument}' says something of {wanted}, but {tool} takes {declared}{}",
+        elements(declared, "write [] behind the argument's name")
+    )]
+    WrongType { condition: &'static str, argument: String, tool: String, wanted: String, declared: String },
+    /// A value that the tool does not take.
+    #[error("'{value}' is not among the values of '{argument}' that {tool} takes{}", meant(nearest.as_deref()))]
+    Unlisted { argument: String, value: String, tool: String, nearest: Option<String> },
+    /// A condition that means something for other tools of its rule.
+    #[error("{fault}; rule '{rule}' takes the condition for unknown there")]
+    NotEverywhere { fault: Box<Fault>, rule: String },
     /// More than there may be.
     #[error("{used} {what}; the limit is {limit}")]
     TooMany { what: &'static str, limit: usize, used: usize },
@@ -125,4 +152,28 @@ fn suggestion(nearest: Option<&str>, known: &[&str]) -> String {
         Some(nearest) => format!("did you mean '{nearest}'?"),
         None => format!("the keys are {}", known.join(", ")),
     }
+}
+
+/// The most names that a message lists.
+const LISTED: usize = 12;
+
+fn listed(names: &[String]) -> String {
+    let more = if names.len() > LISTED { ", …" } else { "" };
+    match names.get(..LISTED.min(names.len())) {
+        Some(names) if !names.is_empty() => format!("it has {}{more}", names.join(", ")),
+        _ => "it has none".to_owned(),
+    }
+}
+
+fn meant_or(nearest: Option<&str>, otherwise: &str) -> String {
+    nearest.map_or_else(|| otherwise.to_owned(), |nearest| format!("did you mean '{nearest}'?"))
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!(": did you mean '{nearest}'?"))
+}
+
+/// What to write where a list was overlooked.
+fn elements(declared: &str, help: &str) -> String {
+    if declared == "an array" { format!("; for its elements, {help}") } else { String::new() }
 }

@@ -8,7 +8,7 @@ use std::{
 use belljar_model::{Position, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value};
 
-use crate::{fault::Problems, read, rule::Rule, test_row::TestRow, tool_policy::ToolPolicy};
+use crate::{Broken, fault::Problems, read, rule::Rule, test_row::TestRow, tool_policy::ToolPolicy};
 
 /// What the host knows of the file system. Asked only by `under` and `not_under`.
 pub trait Places: Send + Sync {
@@ -76,7 +76,12 @@ impl Policy {
 
     /// The rules as they concern one tool. It is worth keeping: what can be decided beforehand is.
     pub fn for_tool(self: &Arc<Self>, tool: &ToolPath, trusted: TrustedEffect) -> ToolPolicy {
-        ToolPolicy::new(self.clone(), tool, trusted)
+        self.for_tool_but(tool, trusted, &Broken::default())
+    }
+
+    /// The same where the list of the tool's server has made some conditions meaningless.
+    pub fn for_tool_but(self: &Arc<Self>, tool: &ToolPath, trusted: TrustedEffect, broken: &Broken) -> ToolPolicy {
+        ToolPolicy::new(self.clone(), tool, trusted, broken)
     }
 
     /// What stands in the file as tests.

@@ -5,13 +5,14 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use belljar_model::{Effect, EffectRules, Position, ToolDefinition, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value};
 
-use crate::{Call, Caller, Places, Policy};
+use crate::{Broken, Call, Caller, Places, Policy};
 
 /// One `[[test]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestRow {
     /// Where it stands.
     pub position: Position,
+    pub(crate) offset: usize,
     /// The tool that is called.
     pub call: ToolPath,
     /// With these arguments.
@@ -46,8 +47,14 @@ pub enum DecidedBy {
 
 impl TestRow {
     /// What is wrong, if the row does not hold. `known` is what the tool is trusted to do, where
-    /// that is known; else it is external.
-    pub fn run(&self, policy: &Arc<Policy>, known: Option<TrustedEffect>, places: &dyn Places) -> Option<String> {
+    /// that is known, else it is external; `broken` is what its server's list leaves without meaning.
+    pub fn run(
+        &self,
+        policy: &Arc<Policy>,
+        known: Option<TrustedEffect>,
+        broken: &Broken,
+        places: &dyn Places,
+    ) -> Option<String> {
         let assumed = || {
             let declared = self.effect.map(|effect| (self.call.tool().to_owned(), effect));
             let rules = EffectRules { declared: BTreeMap::from_iter(declared), ..EffectRules::default() };
@@ -56,7 +63,7 @@ impl TestRow {
         let trusted = known.filter(|_| self.effect.is_none()).unwrap_or_else(assumed);
         let caller = Caller { principal: self.principal.as_deref(), profile: self.profile.as_deref() };
         let call = Call { caller, arguments: &self.arguments, places };
-        let tool = policy.for_tool(&self.call, trusted);
+        let tool = policy.for_tool_but(&self.call, trusted, broken);
         let decision = tool.decide(&call);
         let is_by = match (&self.expect.by, &decision.rule) {
             (None, _) | (Some(DecidedBy::Default), None) => true,

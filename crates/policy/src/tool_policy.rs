@@ -6,7 +6,7 @@ use std::sync::Arc;
 use belljar_model::{ToolPath, TrustedEffect, Verdict};
 
 use crate::{
-    Call, Caller, Decision, Policy,
+    Broken, Call, Caller, Decision, Policy,
     argument::{ArgumentPath, Found},
     condition::{Context, Operator, Truth},
     rule::Rule,
@@ -24,6 +24,7 @@ pub struct ToolPolicy {
     pub(crate) rules: Vec<Compiled>,
     checks: Vec<Check>,
     asks_places: bool,
+    broken: Broken,
 }
 
 /// One rule: which one, and its checks.
@@ -42,10 +43,12 @@ enum Check {
     Found { path: usize, operator: Operator },
     /// A condition on elements of lists, by its place in its rule.
     Each { condition: usize },
+    /// A condition to which the server's list leaves no meaning.
+    Broken,
 }
 
 impl ToolPolicy {
-    pub(crate) fn new(policy: Arc<Policy>, tool: &ToolPath, trusted: TrustedEffect) -> Self {
+    pub(crate) fn new(policy: Arc<Policy>, tool: &ToolPath, trusted: TrustedEffect, broken: &Broken) -> Self {
         let default = policy.defaults[trusted.effect() as usize];
         let server = tool.server().to_owned();
         let (mut paths, mut rules, mut checks) = (Vec::<ArgumentPath>::new(), Vec::new(), Vec::new());
@@ -54,6 +57,10 @@ impl ToolPolicy {
         for (at, rule) in denying.into_iter().chain(others) {
             let from = checks.len();
             for (condition, conditions) in rule.conditions.iter().enumerate() {
+                if broken.has(at, condition) {
+                    checks.push(Check::Broken);
+                    continue;
+                }
                 if conditions.path.has_each() {
                     checks.push(Check::Each { condition });
                     continue;
@@ -69,6 +76,7 @@ impl ToolPolicy {
             checks[from..].sort_by_key(|check| match check {
                 Check::Found { operator, .. } => operator.asks_places(),
                 Check::Each { condition } => rule.conditions[*condition].asks_places(),
+                Check::Broken => false,
             });
             let names_callers = rule.principals.is_some() || rule.profiles.is_some();
             rules.push(Compiled { rule: at, verdict: rule.verdict, names_callers, checks: from..checks.len() });
@@ -76,7 +84,7 @@ impl ToolPolicy {
         let asks_places = rules.iter().any(|compiled| {
             policy.rules[compiled.rule].conditions.iter().any(crate::condition::Condition::asks_places)
         });
-        Self { policy, server, default, paths, rules, checks, asks_places }
+        Self { policy, server, default, paths, rules, checks, asks_places, broken: broken.clone() }
     }
 
     /// What becomes of a call.
@@ -128,6 +136,11 @@ impl ToolPolicy {
         &self.server
     }
 
+    /// Whether the server's list leaves no meaning to a condition.
+    pub(crate) fn is_broken(&self, rule: usize, condition: usize) -> bool {
+        self.broken.has(rule, condition)
+    }
+
     pub(crate) fn default(&self) -> Verdict {
         self.default
     }
@@ -147,6 +160,7 @@ impl ToolPolicy {
                 break;
             }
             truth = truth.and(match check {
+                Check::Broken => Truth::Unknown,
                 Check::Found { path, operator } => operator.judge(found[*path], context),
                 Check::Each { condition } => {
                     rule.conditions[*condition].judge(call.arguments, rule.quantifier(), context)

@@ -82,9 +82,14 @@ impl Cache {
 
     /// Whether the list was written long ago. Blocks for a moment.
     pub(crate) fn is_stale(&self) -> bool {
-        let written = self.folder.metadata(&self.name).and_then(|file| file.modified());
         // A time in the future is none.
-        written.is_ok_and(|time| SystemTime::now().duration_since(time.into_std()).is_ok_and(|age| age > FRESH))
+        self.written().is_some_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > FRESH))
+    }
+
+    /// When the list was written. Blocks for a moment.
+    pub(crate) fn written(&self) -> Option<SystemTime> {
+        let written = self.folder.metadata(&self.name).and_then(|file| file.modified());
+        written.ok().map(cap_std::time::SystemTime::into_std)
     }
 
     /// Writes the list in the background.

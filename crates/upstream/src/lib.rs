@@ -33,6 +33,7 @@ mod life;
 mod limits;
 mod lines;
 mod link;
+mod listed;
 mod listing;
 mod load;
 mod messages;
@@ -59,6 +60,7 @@ pub use asking::{AskClient, Caller, ClientAbilities};
 pub use connection::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, StartFault, StartStep};
 pub use gate::AnswerGate;
+pub use listed::{Listed, listed};
 pub use options::{Backoff, BuiltIns, Confiner, Instances, Options, ServeBuiltIn, Supervisor};
 pub use paths::real_path;
 #[cfg(unix)]

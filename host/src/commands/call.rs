@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> {
-    let loaded = setup::read(&arguments.config)?;
+    let loaded = setup::read_to_call(&arguments.config)?;
     let input = input(&arguments.input, loaded.limits().max_arguments.as_u64())?;
     let filter = match &arguments.select {
         Some(expression) => Some(Filter::new(expression).await?),
@@ -114,7 +114,7 @@ impl Seen {
 }
 
 /// The arguments: JSON itself, `@FILE`, or `-` for stdin.
-fn input(input: &str, max: u64) -> Result<Map<String, Value>, Failure> {
+pub(super) fn input(input: &str, max: u64) -> Result<Map<String, Value>, Failure> {
     let text = match input.strip_prefix('@') {
         Some(path) => source::read(Some(Path::new(path)), "JSON", max)?,
         None if input == "-" => source::read(None, "JSON", max)?,

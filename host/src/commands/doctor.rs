@@ -1,12 +1,18 @@
 //! `belljar doctor`: whether everything that belljar needs is there and works.
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
 
 use belljar_daemon::{Client, Status};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::MemoryBound;
-use belljar_model::{LimitsPatch, ServerSpec, Transport};
+use belljar_model::{LimitsPatch, ServerSpec, ToolDefinition, Transport};
+use belljar_policy::{Policy, ServerTools};
 use belljar_sandbox::EMBEDDED_DIGESTS;
 use belljar_upstream::ServerStatus;
 use futures::future::join_all;
@@ -18,7 +24,8 @@ use crate::{
     environment,
     failure::Failure,
     output::{self, ERROR, GOOD, HINT, WARNING, visible_line},
-    render,
+    policy,
+    render::{self, count::counted},
     setup::{self, Loaded, Setup},
     signals,
 };
@@ -80,25 +87,49 @@ pub(crate) async fn doctor(arguments: ServersArguments) -> Result<ExitCode, Fail
 
 async fn all(loaded: Loaded, arguments: &ServersArguments) -> Result<Vec<Check>, Failure> {
     let found = match &loaded.path {
-        Some(path) => format!("{}, {} servers", path.display(), loaded.config.servers.len()),
+        Some(path) => format!("{}, {}", path.display(), counted(loaded.config.servers.len(), "server")),
         None => "none: the built-in demo".to_owned(),
     };
-    let mut checks = vec![Check::good("configuration", found), limits(&loaded.config.limits), rules(&loaded)];
+    let mut checks = vec![Check::good("configuration", found), limits(&loaded.config.limits)];
     checks.extend(folders());
     checks.push(daemon(&loaded, arguments).await);
     let specs = loaded.config.servers.clone();
+    let found = loaded.policy.as_ref().map(|rules| (rules.path.clone(), rules.policy.clone()));
     let setup = Setup::of(loaded);
     checks.extend(image(&setup).await);
-    checks.extend(servers(&setup, &specs).await);
+    let (servers, lists) = servers(&setup, &specs).await;
+    checks.extend(rules(found, &specs, &lists));
+    checks.extend(servers);
     Ok(checks)
 }
 
-/// The owner's rules for calls.
-fn rules(loaded: &Loaded) -> Check {
-    match &loaded.policy {
-        Some(rules) => Check::good("rules", format!("{}, {} rules", rules.path.display(), rules.policy.rules())),
-        None => Check::good("rules", "none: every call of every tool is allowed"),
-    }
+/// The owner's rules for calls, held against what the servers have just listed.
+fn rules(found: Option<(PathBuf, Arc<Policy>)>, specs: &[ServerSpec], lists: &[Option<Tools>]) -> Vec<Check> {
+    let Some((path, policy)) = found else {
+        return vec![Check::good("rules", "none: every call of every tool is allowed")];
+    };
+    let servers: Vec<ServerTools<'_>> = specs
+        .iter()
+        .zip(lists)
+        .map(|(spec, tools)| ServerTools {
+            name: &spec.name,
+            effects: &spec.effects,
+            tools: tools.as_ref().map(|tools| tools.as_slice()),
+        })
+        .collect();
+    let compared = policy.compare(&servers);
+    let mut checks = vec![Check::good("rules", format!("{}, {}", path.display(), counted(policy.rules(), "rule")))];
+    let closed = "correct the rule; until then it takes this condition for unknown, and allows nothing by it";
+    checks.extend(compared.mistakes.iter().map(|mistake| {
+        Check::new("rules", State::Bad, policy::placed(&path, &mistake.problem), Some(closed.to_owned()))
+    }));
+    checks.extend(
+        compared
+            .warnings
+            .iter()
+            .map(|problem| Check::new("rules", State::Warning, policy::placed(&path, problem), None)),
+    );
+    checks
 }
 
 /// The limits that the configuration sets.
@@ -215,17 +246,21 @@ async fn daemon(loaded: &Loaded, arguments: &ServersArguments) -> Check {
     }
 }
 
-/// Starts each server in this process and lists its tools.
-async fn servers(setup: &Setup, specs: &[ServerSpec]) -> Vec<Check> {
+/// What a server has listed.
+type Tools = Arc<Vec<ToolDefinition>>;
+
+/// Starts each server in this process and lists its tools. The lists are in the order of `specs`.
+async fn servers(setup: &Setup, specs: &[ServerSpec]) -> (Vec<Check>, Vec<Option<Tools>>) {
     let upstream = setup.toolbox.upstream();
     let progress = render::progress::show(upstream);
     let names: Vec<&str> = upstream.names().collect();
     join_all(names.iter().map(|name| upstream.tools(name))).await;
     progress.end().await;
     let status = setup.toolbox.status();
+    let lists = join_all(specs.iter().map(|spec| upstream.known_tools(&spec.name))).await;
     setup.toolbox.shutdown().await;
     let trust_of = |name: &str| specs.iter().find(|spec| spec.name == name).map(trust).unwrap_or_default();
-    status.into_iter().map(|status| server(&trust_of(&status.name), status)).collect()
+    (status.into_iter().map(|status| server(&trust_of(&status.name), status)).collect(), lists)
 }
 
 /// What the owner lets a server do beyond what every server may.
@@ -243,9 +278,9 @@ fn server(trust: &str, status: ServerStatus) -> Check {
     let what = format!("server {}", status.name);
     match (status.tools, status.last_error) {
         (Some(0), None) => Check::new(what, State::Warning, "starts, and has no tools", status.hint),
-        (Some(tools), None) => Check::good(what, format!("{tools} tools{trust}")),
+        (Some(tools), None) => Check::good(what, format!("{}{trust}", counted(tools, "tool"))),
         (Some(tools), Some(error)) if status.state.as_str() == "ready" => {
-            Check::new(what, State::Warning, format!("{tools} tools; {error}"), status.hint)
+            Check::new(what, State::Warning, format!("{}; {error}", counted(tools, "tool")), status.hint)
         }
         (_, Some(error)) => Check::new(what, State::Bad, error, status.hint),
         (None, None) => {

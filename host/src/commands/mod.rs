@@ -9,6 +9,7 @@ pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod login;
+pub(crate) mod policy;
 mod recording;
 pub(crate) mod replay;
 pub(crate) mod request;

@@ -118,7 +118,7 @@ async fn carry_out(arguments: &RequestArguments, asked: &Request, begun: Instant
     let action = Action::of(asked)?;
     let context = &asked.context;
     tracing::info!(action = %asked.action, caller = ?context.caller, project_root = ?context.project_root, "asked");
-    let loaded = setup::read(&arguments.config)?;
+    let loaded = setup::read_to_call(&arguments.config)?;
     let told_to_end = signals::told_to_end();
     let no_daemon = arguments.daemon.no_daemon || asked.constraints.isolation == Isolation::Subprocess;
     let mut worker = match daemon::reach(&loaded, NoDaemon { no_daemon }).await? {

@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure> {
     let interrupted = signals::told_to_end();
-    let loaded = setup::read(&arguments.config)?;
+    let loaded = setup::read_to_call(&arguments.config)?;
     let over_http = OverHttp::listen(&arguments).await?;
     let instructions = instructions(&loaded.config.servers, &loaded.limits());
     let (worker, setup) = if arguments.daemon {

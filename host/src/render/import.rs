@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     commands::import::is_without_servers,
     output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible_line},
+    render::count::counted,
 };
 
 /// Whether a file's servers are taken unless somebody says otherwise.
@@ -30,7 +31,11 @@ pub(crate) fn show_offered(found: &Found) {
 /// What somebody who has seen a file of the current folder is asked.
 pub(crate) fn question(found: &Found) -> String {
     let path = found.source.path.display().to_string();
-    format!("{} was written by whoever made this folder; take {} from it?", visible_line(&path), servers(found.len()))
+    format!(
+        "{} was written by whoever made this folder; take {} from it?",
+        visible_line(&path),
+        counted(found.len(), "server")
+    )
 }
 
 fn show_file(found: &Found, standing: Standing) {
@@ -90,7 +95,7 @@ pub(crate) fn show_written(plan: &Plan, target: &Path, written: Option<&Written>
         output::note(format_args!(
             "nothing was taken from {}, because whoever made this folder wrote it; to take {}: {}",
             visible_line(&left.source.path.display().to_string()),
-            servers(left.len()),
+            counted(left.len(), "server"),
             command_for(left),
         ));
     }
@@ -98,11 +103,11 @@ pub(crate) fn show_written(plan: &Plan, target: &Path, written: Option<&Written>
     match written {
         None if plan.is_empty() => {}
         None => {
-            let count = servers(plan.len());
+            let count = counted(plan.len(), "server");
             output::say(format_args!("nothing was written: --write puts {count} into {}", visible_line(&target)));
         }
         Some(written) => {
-            output::say(format_args!("added {} to {}", servers(written.servers), visible_line(&target)));
+            output::say(format_args!("added {} to {}", counted(written.servers, "server"), visible_line(&target)));
             if let Some(copy) = &written.copy {
                 output::say(format_args!("what was there before is in {}", visible_line(&copy.display().to_string())));
             }
@@ -151,9 +156,4 @@ fn of_file(found: &Found, standing: Standing) -> Value {
         value["take_with"] = json!(command_for(found));
     }
     value
-}
-
-/// A number of servers, in words.
-fn servers(count: usize) -> String {
-    if count == 1 { "1 server".to_owned() } else { format!("{count} servers") }
 }

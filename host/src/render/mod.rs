@@ -1,6 +1,7 @@
 //! Answers for people.
 
 pub(crate) mod bench;
+pub(crate) mod count;
 pub(crate) mod import;
 pub(crate) mod outcome;
 pub(crate) mod progress;

@@ -44,7 +44,7 @@ impl Reader<'_> {
                 self.fault(entry.offset, fault);
             }
             let operators = self.operators(&entry.key, &entry.node);
-            conditions.push(Condition { path, operators });
+            conditions.push(Condition { offset: entry.offset, path, operators });
         }
         conditions.sort_by_key(Condition::asks_places);
         conditions

@@ -58,7 +58,7 @@ impl Reader<'_> {
         let (call, (place, expect)) = (call?, expect?);
         let position = Position::of(self.text, offset);
         (self.faults.len() == before)
-            .then_some((place, TestRow { position, call, arguments, effect, principal, profile, expect }))
+            .then_some((place, TestRow { position, offset, call, arguments, effect, principal, profile, expect }))
     }
 
     fn name(&mut self, field: &str, node: &Node) -> Option<String> {

@@ -1,0 +1,409 @@
+//! Rules against what servers list: a rule that names something which is not there does nothing, and nobody would notice.
+//!
+//! What is certain is a mistake, what is only likely a warning. A condition that a server's list has
+//! made meaningless is [`Broken`]: it is unknown from then on, so that rules of this server fail
+//! closed, and no other rule changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use belljar_model::{EffectRules, ToolDefinition, ToolPath, nearest};
+
+use crate::{
+    Policy, Problem,
+    condition::{Condition, Operator, Values},
+    fault::{Fault, shown},
+    glob::ToolGlob,
+    rule::Rule,
+    schema::{Declared, Types, declared},
+};
+
+/// What is known of one configured server.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerTools<'l> {
+    /// Its exact name.
+    pub name: &'l str,
+    /// What the owner says of its tools.
+    pub effects: &'l EffectRules,
+    /// What it lists. `None` where that is not known.
+    pub tools: Option<&'l [ToolDefinition]>,
+}
+
+/// What rules say that the servers' lists do not bear out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Comparison {
+    /// What cannot be meant, in the order of the file.
+    pub mistakes: Vec<Mistake>,
+    /// What is probably not meant, in the order of the file.
+    pub warnings: Vec<Problem>,
+}
+
+/// Something that cannot be meant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mistake {
+    /// The server whose list says otherwise; `None` where there is no such server.
+    pub server: Option<String>,
+    /// What, and where.
+    pub problem: Problem,
+}
+
+/// The conditions to which a server's list leaves no meaning: those of which nothing can be known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Broken(BTreeSet<(usize, usize)>);
+
+impl Broken {
+    pub(crate) fn has(&self, rule: usize, condition: usize) -> bool {
+        self.0.contains(&(rule, condition))
+    }
+
+    /// Whether every condition means something.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What was found, at bytes of the file.
+#[derive(Default)]
+struct Found {
+    mistakes: Vec<(usize, Option<String>, Fault)>,
+    warnings: Vec<(usize, Fault)>,
+    broken: BTreeSet<(usize, usize)>,
+}
+
+impl Policy {
+    /// Holds the rules and tests against the configured servers.
+    pub fn compare(&self, servers: &[ServerTools<'_>]) -> Comparison {
+        let mut found = Found::default();
+        self.compare_names(servers, &mut found);
+        for server in servers {
+            self.compare_arguments(server, &mut found);
+        }
+        found.mistakes.sort_by_key(|(offset, _, _)| *offset);
+        found.warnings.sort_by_key(|(offset, _)| *offset);
+        let problem = |offset, fault| Problem { position: self.position(offset), fault };
+        let mistakes = found.mistakes.into_iter();
+        let warnings = found.warnings.into_iter();
+        Comparison {
+            mistakes: mistakes
+                .map(|(offset, server, fault)| Mistake { server, problem: problem(offset, fault) })
+                .collect(),
+            warnings: warnings.map(|(offset, fault)| problem(offset, fault)).collect(),
+        }
+    }
+
+    /// The conditions that the list of one server has made meaningless, and why.
+    pub fn broken(&self, server: &ServerTools<'_>) -> (Broken, Vec<Problem>) {
+        let mut found = Found::default();
+        self.compare_arguments(server, &mut found);
+        let problem = |(offset, _, fault)| Problem { position: self.position(offset), fault };
+        (Broken(found.broken), found.mistakes.into_iter().map(problem).collect())
+    }
+
+    /// Whether a rule or a test names this server, so that its list is of interest.
+    pub fn names_server(&self, name: &str) -> bool {
+        let is_named = |glob: &ToolGlob| glob.server.is_literal() && glob.server.matches(name);
+        self.rules.iter().any(|rule| rule.tools.iter().flatten().any(is_named))
+            || self.tests.iter().any(|test| test.call.server() == name)
+    }
+
+    fn compare_names(&self, servers: &[ServerTools<'_>], found: &mut Found) {
+        let unknown = |server: &str| Fault::UnknownServer {
+            server: shown(server),
+            nearest: nearest(server, servers.iter().map(|server| server.name)).map(str::to_owned),
+        };
+        for glob in self.rules.iter().flat_map(|rule| rule.tools.iter().flatten()) {
+            let mut matched = servers.iter().filter(|server| glob.server.matches(server.name)).peekable();
+            if matched.peek().is_none() {
+                if glob.server.is_literal() {
+                    found.mistakes.push((glob.offset, None, unknown(&glob.server.text())));
+                } else {
+                    found.warnings.push((glob.offset, Fault::NoServer { pattern: shown(&glob.server.text()) }));
+                }
+                continue;
+            }
+            let matched: Vec<_> = matched.collect();
+            let Some(tools) = matched.iter().map(|server| server.tools).collect::<Option<Vec<_>>>() else { continue };
+            let names = || tools.iter().flat_map(|tools| tools.iter()).map(|tool| tool.name.as_str());
+            if !names().any(|name| glob.tool.matches(name)) {
+                let near = Some(glob.tool.text()).filter(|_| glob.tool.is_literal());
+                let near = near.and_then(|name| nearest(&name, names()).map(shown));
+                let (server, tool) = (shown(&glob.server.text()), shown(&glob.tool.text()));
+                found.warnings.push((glob.offset, Fault::UnknownTool { server, tool, nearest: near }));
+            }
+        }
+        for test in &self.tests {
+            let (server, tool) = (test.call.server(), test.call.tool());
+            match servers.iter().find(|known| known.name == server).map(|known| known.tools) {
+                None => found.mistakes.push((test.offset, None, unknown(server))),
+                Some(Some(tools)) if tools.iter().all(|known| known.name != tool) => {
+                    let nearest = nearest(tool, tools.iter().map(|tool| tool.name.as_str())).map(shown);
+                    let fault = Fault::UnknownTool { server: shown(server), tool: shown(tool), nearest };
+                    found.warnings.push((test.offset, fault));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Looks at the conditions of the rules that name this server.
+    fn compare_arguments(&self, server: &ServerTools<'_>, found: &mut Found) {
+        let Some(tools) = server.tools else { return };
+        let by_name: BTreeMap<&str, &ToolDefinition> = tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
+        for (at, rule) in self.rules.iter().enumerate() {
+            if rule.conditions.is_empty() {
+                continue;
+            }
+            let of_server = |glob: &&ToolGlob| glob.server.is_literal() && glob.server.matches(server.name);
+            let globs: Vec<&ToolGlob> = rule.tools.iter().flatten().filter(of_server).collect();
+            if globs.is_empty() {
+                continue;
+            }
+            let concerned = |tool: &&&ToolDefinition| {
+                globs.iter().any(|glob| glob.tool.matches(&tool.name))
+                    && rule.concerns(&ToolPath::new(server.name, &tool.name), server.effects.trusted(tool))
+            };
+            let tools: Vec<&ToolDefinition> = by_name.values().filter(concerned).copied().collect();
+            for (number, condition) in rule.conditions.iter().enumerate() {
+                let looked = Looked { server, rule, condition, tools: &tools };
+                if looked.look(&globs, found) {
+                    found.broken.insert((at, number));
+                }
+            }
+        }
+    }
+}
+
+/// One condition, and the tools of one server that it is about.
+struct Looked<'l> {
+    server: &'l ServerTools<'l>,
+    rule: &'l Rule,
+    condition: &'l Condition,
+    tools: &'l [&'l ToolDefinition],
+}
+
+impl Looked<'_> {
+    /// Whether the condition means nothing for any of the tools.
+    fn look(&self, globs: &[&ToolGlob], found: &mut Found) -> bool {
+        let mut faults = Vec::new();
+        let mut means_something = self.tools.is_empty();
+        for tool in self.tools {
+            let declared = declared(&tool.input_schema, self.condition.path.segments());
+            match self.fault(tool, &declared) {
+                Some(fault) => faults.push((tool.name.as_str(), fault)),
+                None => means_something = true,
+            }
+            if let Declared::Value { values: Some(values), .. } = &declared {
+                let unlisted = self.condition.operators.iter().filter_map(|operator| unlisted(operator, values));
+                for (value, nearest) in unlisted {
+                    let (argument, tool) = (self.argument(), self.path(&tool.name));
+                    found.warnings.push((self.condition.offset, Fault::Unlisted { argument, value, tool, nearest }));
+                }
+            }
+        }
+        if !means_something {
+            // The first says it: what is wrong for one tool is mostly wrong for all of them alike.
+            if let Some((_, fault)) = faults.into_iter().next() {
+                found.mistakes.push((self.condition.offset, Some(self.server.name.to_owned()), fault));
+                return true;
+            }
+            return false;
+        }
+        let is_named = |tool: &str| globs.iter().any(|glob| glob.tool.is_literal() && glob.tool.matches(tool));
+        for (_, fault) in faults.into_iter().filter(|(tool, _)| is_named(tool)) {
+            let fault = Fault::NotEverywhere { fault: Box::new(fault), rule: self.rule.id.to_string() };
+            found.warnings.push((self.condition.offset, fault));
+        }
+        false
+    }
+
+    fn fault(&self, tool: &ToolDefinition, declared: &Declared<'_>) -> Option<Fault> {
+        let (argument, tool) = (self.argument(), self.path(&tool.name));
+        match declared {
+            Declared::Unsure => None,
+            Declared::Absent { name, known } => {
+                let nearest = nearest(name, known.iter().copied()).map(shown);
+                let known = known.iter().copied().map(shown).collect();
+                Some(Fault::UnknownArgument { argument, tool, nearest, known })
+            }
+            Declared::NoWay { types } => Some(Fault::NoMembers { argument, tool, declared: types.to_string() }),
+            Declared::Value { types, .. } => {
+                let is_wrong = |operator: &&Operator| wanted(operator).is_some_and(|wanted| !types.meets(wanted));
+                let operator = self.condition.operators.iter().find(is_wrong)?;
+                let wanted = wanted(operator)?.to_string();
+                let condition = operator.key();
+                Some(Fault::WrongType { condition, argument, tool, wanted, declared: types.to_string() })
+            }
+        }
+    }
+
+    fn argument(&self) -> String {
+        shown(self.condition.path.text())
+    }
+
+    fn path(&self, tool: &str) -> String {
+        shown(&format!("{}.{tool}", self.server.name))
+    }
+}
+
+/// The types of which an operator can say something; `None` where it says something of each.
+fn wanted(operator: &Operator) -> Option<Types> {
+    match operator {
+        Operator::Is(values) | Operator::In(values) | Operator::NotIn(values) => Some(types_of(values)),
+        Operator::Min(_) | Operator::Max(_) => Some(Types::NUMBER),
+        Operator::Under(_) | Operator::NotUnder(_) | Operator::Matches(_) => Some(Types::STRING),
+        Operator::LongerThan(_) => Some(Types::STRING.or(Types::ARRAY)),
+        Operator::Absent | Operator::Present => None,
+    }
+}
+
+fn types_of(values: &Values) -> Types {
+    let mut types = Types::NONE;
+    for (has, one) in [
+        (!values.texts.is_empty(), Types::STRING),
+        (!values.numbers.is_empty(), Types::NUMBER),
+        (!values.booleans.is_empty(), Types::BOOLEAN),
+    ] {
+        if has {
+            types = types.or(one);
+        }
+    }
+    types
+}
+
+/// A text that a rule compares with and that the schema does not list, and the nearest that it does.
+fn unlisted(operator: &Operator, listed: &[&serde_json::Value]) -> Option<(String, Option<String>)> {
+    let (Operator::Is(values) | Operator::In(values) | Operator::NotIn(values)) = operator else { return None };
+    let listed: Vec<&str> = listed.iter().filter_map(|value| value.as_str()).collect();
+    let text = values.texts.iter().find(|text| !listed.contains(&text.as_str()))?;
+    Some((shown(text), nearest(text, listed).map(shown)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use belljar_model::Verdict;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{Call, Caller, absolute_folder};
+
+    fn tool(name: &str, properties: Value) -> ToolDefinition {
+        let schema = json!({ "type": "object", "properties": properties });
+        ToolDefinition::from_json(json!({ "name": name, "inputSchema": schema })).expect("a tool")
+    }
+
+    fn tools() -> Vec<ToolDefinition> {
+        vec![
+            tool("write_file", json!({ "path": { "type": "string" }, "size": { "type": "integer" } })),
+            tool("move_file", json!({ "source": { "type": "string" }, "mode": { "enum": ["soft", "hard"] } })),
+        ]
+    }
+
+    fn compared(rule: &str) -> (Vec<String>, Vec<String>) {
+        let (tools, effects) = (tools(), EffectRules::default());
+        let fs = ServerTools { name: "fs", effects: &effects, tools: Some(&tools) };
+        let other = ServerTools { name: "git", effects: &effects, tools: None };
+        let policy = policy(rule);
+        let found = policy.compare(&[fs, other]);
+        let text = |problem: &Problem| problem.to_string();
+        (
+            found.mistakes.iter().map(|mistake| text(&mistake.problem)).collect(),
+            found.warnings.iter().map(text).collect(),
+        )
+    }
+
+    fn policy(rule: &str) -> Arc<Policy> {
+        let text = format!("default = 'allow'\n[[rule]]\nid = 'r'\nthen = 'deny'\n{rule}\n");
+        Arc::new(Policy::parse(&text, &absolute_folder).unwrap_or_else(|problems| panic!("{rule}\n{problems}")))
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_a_mistake_at_its_place() {
+        for (rule, expected) in [
+            ("tools = 'fsx.write_file'", "line 5, column 9: no server is called 'fsx': did you mean 'fs'?"),
+            ("tools = ['fs.*', 'zebra.*']", "line 5, column 18: no server is called 'zebra': a pattern such as"),
+            (
+                "tools = 'fs.write_file'\nargs.pth = { is = 'x' }",
+                "line 6, column 6: fs.write_file has no argument 'pth': did you mean 'path'?",
+            ),
+            ("tools = 'fs.*'\nargs.zebra = { present = true }", "has no argument 'zebra': it has mode, source"),
+            (
+                "tools = 'fs.write_file'\nargs.path = { max = 3 }",
+                "line 6, column 6: 'max' on 'path' says something of a number, but fs.write_file takes a string",
+            ),
+            (
+                "tools = 'fs.write_file'\nargs.size = { matches = 'x' }",
+                "'matches' on 'size' says something of a string",
+            ),
+            ("tools = 'fs.write_file'\nargs.size = { in = ['x', true] }", "of a string or a boolean, but"),
+            ("tools = 'fs.write_file'\nargs.'path.x' = { is = 1 }", "'path.x' leads through a string of fs.write_file"),
+            ("tools = 'fs.write_file'\nargs.'path[]' = { is = 1 }", "'path[]' leads through a string"),
+            ("[[test]]\ncall = 'gti.push'\nexpect = 'deny'", "line 5, column 1: no server is called 'gti'"),
+        ] {
+            let (mistakes, _) = compared(rule);
+            assert!(mistakes.len() == 1 && mistakes[0].contains(expected), "{rule}\n{mistakes:?}\nexpected {expected}");
+        }
+    }
+
+    #[test]
+    fn what_is_probably_not_meant_is_a_warning() {
+        for (rule, expected) in [
+            ("tools = 'fs.wirte_file'", "line 5, column 9: fs lists no tool 'wirte_file': did you mean 'write_file'?"),
+            ("tools = 'fs.zebra*'", "fs lists no tool 'zebra*'"),
+            ("tools = 'prod-*.x'", "line 5, column 9: no configured server is called 'prod-*'"),
+            (
+                "tools = ['fs.write_file', 'fs.move_file']\nargs.path = { is = 'x' }",
+                "fs.move_file has no argument 'path': it has mode, source; rule 'r' takes the condition for unknown there",
+            ),
+            ("tools = 'fs.move_file'\nargs.mode = { is = 'sotf' }", "'sotf' is not among the values of 'mode'"),
+            ("[[test]]\ncall = 'fs.mov_file'\nexpect = 'deny'", "fs lists no tool 'mov_file': did you mean"),
+        ] {
+            let (mistakes, warnings) = compared(rule);
+            assert_eq!(mistakes, Vec::<String>::new(), "{rule}");
+            assert!(warnings.len() == 1 && warnings[0].contains(expected), "{rule}\n{warnings:?}\nexpected {expected}");
+        }
+    }
+
+    #[test]
+    fn what_may_well_be_meant_is_not_remarked_on() {
+        for rule in [
+            "tools = 'git.push'\nargs.x = { is = 1 }",
+            "tools = '*.write_file'\nargs.x = { is = 1 }",
+            "args.x = { is = 1 }",
+            "tools = 'fs.*'\nargs.path = { not_under = '/out' }",
+            "tools = 'fs.move_file'\nargs.mode = { in = ['soft', 'hard'] }",
+            "tools = 'fs.write_file'\nargs.path = { longer_than = 3 }\nargs.size = { present = true, min = 3 }",
+            // Nothing of this effect is known: the rule is about none of the tools.
+            "tools = 'fs.*'\neffect = 'read_only'\nargs.x = { is = 1 }",
+        ] {
+            assert_eq!(compared(rule), (Vec::new(), Vec::new()), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_condition_that_a_list_has_made_meaningless_fails_closed_and_no_other_does() {
+        let text = "default = 'ask'\n\
+            [[rule]]\nid = 'gentle'\ntools = ['fs.move_file', 'git.mv']\nargs.force = { absent = true }\nthen = 'allow'\n\
+            [[rule]]\nid = 'hard'\ntools = 'fs.write_file'\nargs.force = { present = true }\nthen = 'deny'\n";
+        let policy = Arc::new(Policy::parse(text, &absolute_folder).expect("rules"));
+        let effects = EffectRules::default();
+        let decided = |tools: &[ToolDefinition], server: &str, name: &str| {
+            let (broken, problems) =
+                policy.broken(&ServerTools { name: server, effects: &effects, tools: Some(tools) });
+            assert_eq!(broken.is_empty(), problems.is_empty());
+            let trusted = effects.trusted(&ToolDefinition::unknown(name));
+            let tool = policy.for_tool_but(&ToolPath::new(server, name), trusted, &broken);
+            let arguments = serde_json::Map::new();
+            let call = Call { caller: Caller::default(), arguments: &arguments, places: &() };
+            assert_eq!(tool.explain(&call).decision, tool.decide(&call));
+            tool.decide(&call).verdict
+        };
+        let before = |name| vec![tool(name, json!({ "force": { "type": "boolean" } }))];
+        let after = |name| vec![tool(name, json!({ "overwrite": { "type": "boolean" } }))];
+        assert_eq!(decided(&before("move_file"), "fs", "move_file"), Verdict::Allow);
+        assert_eq!(decided(&after("move_file"), "fs", "move_file"), Verdict::Ask);
+        assert_eq!(decided(&before("mv"), "git", "mv"), Verdict::Allow);
+        assert_eq!(decided(&before("write_file"), "fs", "write_file"), Verdict::Ask);
+        assert_eq!(decided(&after("write_file"), "fs", "write_file"), Verdict::Deny);
+    }
+}

@@ -1,0 +1,289 @@
+//! `belljar policy`: the owner's rules, looked at without calling anything. No server is started.
+
+use std::{path::Path, process::ExitCode, sync::Arc};
+
+use belljar_gateway::Files;
+use belljar_model::{ErrorKind, ServerSpec, ToolDefinition, ToolPath, TrustedEffect, nearest};
+use belljar_policy::{Broken, Call, Caller, Explanation, Policy, Problem, ServerTools, TestRow};
+use belljar_upstream::Listed;
+use serde_json::{Value, json};
+
+use super::call::input;
+use crate::{
+    arguments::{PolicyArguments, PolicyCommand, PolicyExplainArguments, PolicyOptions},
+    failure::{Failure, exit_code_of},
+    output::{self, ERROR, GOOD, WARNING, visible, visible_line},
+    policy::{FoundPolicy, LoadedPolicy},
+    render::count::counted,
+    setup::{self, Loaded},
+};
+
+pub(crate) fn policy(arguments: PolicyArguments) -> Result<ExitCode, Failure> {
+    match arguments.command {
+        PolicyCommand::Check(options) => check(&options),
+        PolicyCommand::Test(options) => test(&options),
+        PolicyCommand::Explain(arguments) => explain(&arguments),
+    }
+}
+
+/// What is said where there are no rules.
+const NO_RULES: &str = "there are no rules: every call of every tool is allowed";
+
+fn check(options: &PolicyOptions) -> Result<ExitCode, Failure> {
+    let found = setup::find(&options.config)?;
+    let servers = &found.config.servers;
+    let Some(FoundPolicy { path, text, read }) = found.policy else {
+        if options.json {
+            output::print_json(
+                &json!({ "ok": true, "file": null, "rules": 0, "tests": 0, "mistakes": [], "warnings": [], "unknown": [] }),
+            );
+        } else {
+            output::print(NO_RULES);
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut seen = Checked::default();
+    match read {
+        Err(problems) => seen.mistakes.extend(problems.problems.into_iter().map(|problem| (None, problem))),
+        Ok(policy) => {
+            let rules = LoadedPolicy { path: path.clone(), text, policy };
+            let lists = rules.lists(servers, None);
+            let compared = rules.compare(servers, |at| tools_of(&lists, at));
+            seen.mistakes.extend(compared.mistakes.into_iter().map(|mistake| (mistake.server, mistake.problem)));
+            seen.warnings = compared.warnings;
+            (seen.rules, seen.tests) = (rules.policy.rules(), rules.policy.tests().len());
+            let is_unknown = |(at, spec): &(usize, &ServerSpec)| {
+                rules.policy.names_server(&spec.name) && tools_of(&lists, *at).is_none()
+            };
+            seen.unknown = servers.iter().enumerate().filter(is_unknown).map(|(_, spec)| spec.name.clone()).collect();
+        }
+    }
+    if options.json {
+        output::print_json(&seen.as_json(&path))
+    } else {
+        seen.show(&path)
+    }
+    Ok(if seen.mistakes.is_empty() { ExitCode::SUCCESS } else { exit_code_of(ErrorKind::Config) })
+}
+
+/// What a look at the rules has shown.
+#[derive(Default)]
+struct Checked {
+    rules: usize,
+    tests: usize,
+    mistakes: Vec<(Option<String>, Problem)>,
+    warnings: Vec<Problem>,
+    /// The servers that rules name and whose tools are not known.
+    unknown: Vec<String>,
+}
+
+impl Checked {
+    fn show(&self, path: &Path) {
+        let file = path.display().to_string();
+        let file = visible_line(&file);
+        let at = |problem: &Problem| format!("{file}:{}:{}", problem.position.line, problem.position.column);
+        for (_, problem) in &self.mistakes {
+            let fault = problem.fault.to_string();
+            output::print(format_args!("{}: {ERROR}error:{ERROR:#} {}", at(problem), visible_line(&fault)));
+        }
+        for problem in &self.warnings {
+            let fault = problem.fault.to_string();
+            output::print(format_args!("{}: {WARNING}warning:{WARNING:#} {}", at(problem), visible_line(&fault)));
+        }
+        for server in &self.unknown {
+            let server = visible_line(server);
+            output::print(format_args!(
+                "{file}: not held against the tools of {server}, which are not known yet: `belljar servers` lists them"
+            ));
+        }
+        let (mistakes, warnings) = (self.mistakes.len(), self.warnings.len());
+        let found = match (mistakes, warnings) {
+            (0, 0) => format!("{GOOD}nothing is wrong{GOOD:#}"),
+            _ => format!("{}, {}", counted(mistakes, "mistake"), counted(warnings, "warning")),
+        };
+        output::print(format_args!(
+            "{file}: {}, {}: {found}",
+            counted(self.rules, "rule"),
+            counted(self.tests, "test")
+        ));
+    }
+
+    fn as_json(&self, path: &Path) -> Value {
+        let problem = |problem: &Problem| {
+            json!({
+                "line": problem.position.line,
+                "column": problem.position.column,
+                "message": problem.fault.to_string(),
+            })
+        };
+        let mistake = |(server, fault): &(Option<String>, Problem)| {
+            let mut value = problem(fault);
+            value["server"] = json!(server);
+            value
+        };
+        json!({
+            "ok": self.mistakes.is_empty(),
+            "file": path,
+            "rules": self.rules,
+            "tests": self.tests,
+            "mistakes": self.mistakes.iter().map(mistake).collect::<Vec<_>>(),
+            "warnings": self.warnings.iter().map(problem).collect::<Vec<_>>(),
+            "unknown": self.unknown,
+        })
+    }
+}
+
+fn tools_of(lists: &[Option<Listed>], at: usize) -> Option<&[ToolDefinition]> {
+    lists.get(at)?.as_ref().map(|listed| listed.tools.as_slice())
+}
+
+/// The rules with what the disk knows of the servers.
+struct Known<'k> {
+    policy: &'k Arc<Policy>,
+    servers: &'k [ServerSpec],
+    lists: Vec<Option<Listed>>,
+}
+
+impl<'k> Known<'k> {
+    fn of(rules: &'k LoadedPolicy, servers: &'k [ServerSpec]) -> Self {
+        Self { policy: &rules.policy, servers, lists: rules.lists(servers, None) }
+    }
+
+    /// What a tool is trusted to do, and what its server's list leaves without meaning. `None` where there is no such server.
+    fn of_tool(&self, path: &ToolPath) -> Option<OfTool> {
+        let (at, spec) = self.servers.iter().enumerate().find(|(_, spec)| spec.name == path.server())?;
+        let tools = tools_of(&self.lists, at);
+        let listed = tools.and_then(|tools| tools.iter().find(|tool| tool.name == path.tool()));
+        let trusted = match listed {
+            Some(tool) => spec.effects.trusted(tool),
+            None => spec.effects.trusted(&ToolDefinition::unknown(path.tool())),
+        };
+        let server = ServerTools { name: &spec.name, effects: &spec.effects, tools };
+        let (broken, _) = self.policy.broken(&server);
+        Some(OfTool { trusted, broken, is_listed: listed.is_some() })
+    }
+}
+
+struct OfTool {
+    trusted: TrustedEffect,
+    broken: Broken,
+    is_listed: bool,
+}
+
+fn test(options: &PolicyOptions) -> Result<ExitCode, Failure> {
+    let loaded = setup::read(&options.config)?;
+    let Some(rules) = &loaded.policy else {
+        return Ok(without_rules(options.json, &json!({ "ok": true, "tests": [] })));
+    };
+    let servers = &loaded.config.servers;
+    let (known, files) = (Known::of(rules, servers), Files::of(servers));
+    let run = |row: &TestRow| {
+        let tool = known.of_tool(&row.call);
+        let (trusted, broken) = tool.map(|tool| (tool.trusted, tool.broken)).unzip();
+        row.run(known.policy, trusted, &broken.unwrap_or_default(), &files)
+    };
+    let all: Vec<(&TestRow, Option<String>)> = rules.policy.tests().iter().map(|row| (row, run(row))).collect();
+    let failed = all.iter().filter(|(_, problem)| problem.is_some()).count();
+    if options.json {
+        let test = |(row, problem): &(&TestRow, Option<String>)| {
+            json!({
+                "line": row.position.line,
+                "column": row.position.column,
+                "call": row.call.to_string(),
+                "expect": row.expect.to_string(),
+                "ok": problem.is_none(),
+                "problem": problem,
+            })
+        };
+        let tests: Vec<Value> = all.iter().map(test).collect();
+        output::print_json(&json!({ "ok": failed == 0, "file": rules.path, "tests": tests }));
+    } else {
+        let file = rules.path.display().to_string();
+        for (row, problem) in &all {
+            let Some(problem) = problem else { continue };
+            let (line, column) = (row.position.line, row.position.column);
+            let call = row.call.to_string();
+            output::print(format_args!(
+                "{}:{line}:{column}: {ERROR}failed:{ERROR:#} {}: {}",
+                visible_line(&file),
+                visible_line(&call),
+                visible(problem)
+            ));
+        }
+        output::print(format_args!("{}, {failed} failed", counted(all.len(), "test")));
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn without_rules(json: bool, answer: &Value) -> ExitCode {
+    if json {
+        output::print_json(answer);
+    } else {
+        output::print(NO_RULES);
+    }
+    ExitCode::SUCCESS
+}
+
+fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure> {
+    let loaded = setup::read(&arguments.config)?;
+    let input = input(&arguments.input, loaded.limits().max_arguments.as_u64())?;
+    let Some(rules) = &loaded.policy else {
+        let answer =
+            json!({ "tool": arguments.path.to_string(), "verdict": "allow", "rule": null, "why": null, "steps": [] });
+        return Ok(without_rules(arguments.json, &answer));
+    };
+    let known = Known::of(rules, &loaded.config.servers);
+    let Some(tool) = known.of_tool(&arguments.path) else { return Err(no_server(&loaded, &arguments.path)) };
+    if !tool.is_listed {
+        output::note(format_args!(
+            "nothing on disk says that there is a tool {}, so it counts as every unknown tool does",
+            visible_line(&arguments.path.to_string())
+        ));
+    }
+    let caller = Caller { principal: Some(arguments.principal.as_str()), profile: arguments.profile.as_deref() };
+    let files = Files::of(&loaded.config.servers);
+    let call = Call { caller, arguments: &input, places: &files };
+    let explanation = rules.policy.for_tool_but(&arguments.path, tool.trusted, &tool.broken).explain(&call);
+    if arguments.json {
+        output::print_json(&as_json(&arguments.path, tool.trusted, &explanation));
+    } else {
+        let destructive = if tool.trusted.is_destructive() { ", and may destroy something" } else { "" };
+        let path = arguments.path.to_string();
+        output::print(format_args!("{} counts as {}{destructive}", visible_line(&path), tool.trusted.effect()));
+        output::print(explanation);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn no_server(loaded: &Loaded, path: &ToolPath) -> Failure {
+    let names = || loaded.config.servers.iter().map(|spec| spec.name.as_str());
+    let hint = match nearest(path.server(), names()) {
+        Some(nearest) => format!("did you mean '{nearest}'?"),
+        None => format!("the servers are {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    Failure::usage(format!("no server is called '{}'", path.server()), hint)
+}
+
+fn as_json(path: &ToolPath, trusted: TrustedEffect, explanation: &Explanation) -> Value {
+    let finding = |finding: &belljar_policy::Finding| json!({ "condition": finding.condition, "seen": finding.seen, "met": finding.is_met });
+    let step = |step: &belljar_policy::Step| {
+        json!({
+            "rule": step.rule,
+            "line": step.position.line,
+            "column": step.position.column,
+            "then": step.verdict,
+            "matches": step.is_match,
+            "conditions": step.findings.iter().map(finding).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "tool": path.to_string(),
+        "effect": trusted.effect(),
+        "destructive": trusted.is_destructive(),
+        "verdict": explanation.decision.verdict,
+        "rule": explanation.decision.rule,
+        "why": explanation.decision.why,
+        "default": explanation.default,
+        "steps": explanation.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}
