@@ -102,6 +102,7 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
     let (name, message) = name_and_message(&error, context);
     let kind = match (&*name, &*message) {
         _ if globals::is_tool_error(&error) => FailureKind::Tool,
+        _ if globals::is_policy_error(&error) => FailureKind::Denied,
         ("RangeError", FULL_STACK) => FailureKind::Stack,
         _ => FailureKind::Exception,
     };

@@ -222,7 +222,7 @@ pub(crate) async fn the_names_of_the_global_object_are_a_closed_list() {
         String SuppressedError Symbol SyntaxError Temporal TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap \
         WeakRef WeakSet decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN parseFloat \
         parseInt undefined unescape";
-    let belljar = "AbortController AbortSignal CustomEvent DOMException Event EventTarget Intl TextDecoder TextEncoder ToolError URL URLSearchParams atob box btoa clearImmediate \
+    let belljar = "AbortController AbortSignal CustomEvent DOMException Event EventTarget Intl PolicyError TextDecoder TextEncoder ToolError URL URLSearchParams atob box btoa clearImmediate \
         clearInterval clearTimeout console crypto performance queueMicrotask setImmediate setInterval setTimeout structuredClone tools";
     let belljar: Vec<&str> = belljar.split_whitespace().collect();
     for name in &names {

@@ -4,8 +4,9 @@ use std::sync::{Arc, atomic::Ordering};
 
 use belljar_gateway::Gateway;
 use belljar_ledger::Asker;
-use belljar_model::{ErrorKind, LimitsPatch, Outcome, Verdict};
+use belljar_model::{ByteSize, ErrorKind, LimitsPatch, Outcome, Recorded, Verdict};
 use belljar_policy::{Policy, absolute_folder};
+use belljar_sandbox::Recording;
 use serde_json::{Value, json};
 
 use crate::{
@@ -45,20 +46,63 @@ async fn value(gateway: &Gateway, source: &str) -> Value {
 async fn a_call_that_rules_deny_is_an_error_that_can_be_caught_and_never_reaches_the_child() {
     let (stub, gateway) = files(RULES);
     let source = "try { await fs.write_file({ path: '/etc/passwd', content: 'x' }); } catch (error) {\n\
-        return [error instanceof ToolError, error.server, error.tool, error.hint ?? null, error.message];\n}";
+        return [error instanceof PolicyError, error instanceof ToolError, error.name, error.rule, error.why, error.server, error.tool, error.hint ?? null, error.message];\n}";
     assert_eq!(
         value(&gateway, source).await,
-        json!([true, "fs", "write_file", null, "fs.write_file is denied by rule 'out' of the owner: write below /out"])
+        json!([
+            true,
+            false,
+            "PolicyError",
+            "out",
+            "write below /out",
+            "fs",
+            "write_file",
+            null,
+            "fs.write_file is denied by rule 'out' of the owner: write below /out"
+        ])
     );
     // What is only asked for a person is denied too, and says so.
     let outcome = run(&gateway, "await fs.write_file({ path: '/out/x', content: 'long enough to ask' })").await;
     let error = outcome.result.unwrap_err();
-    assert_eq!((error.kind, error.line), (ErrorKind::Tool, Some(1)), "{error:#?}");
+    assert_eq!((error.kind, error.line), (ErrorKind::Denied, Some(1)), "{error:#?}");
     assert!(error.message.contains("rule 'big' of the owner asks a person first, and there is nobody"), "{error:#?}");
     assert_eq!(error.hint, None);
     assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
     let call = &outcome.calls[0];
     assert_eq!((call.ok, call.verdict, call.rule.as_deref()), (false, Some(Verdict::Ask), Some("big")));
+}
+
+#[tokio::test]
+async fn a_policy_error_says_what_the_owner_says_and_is_repeated_by_a_replay() {
+    let (stub, gateway) = files(RULES);
+    let gateway = gateway.with_recording(ByteSize::mib(1));
+    let source = "const told = e => [e.verdict, e.rule, e.why ?? null, Object.keys(e), String(e), e.stack.split('\\n')[0]];\n\
+        const all = [];\n\
+        for (const path of ['/etc/x', '/out/x']) {\n\
+            try { await fs.write_file({ path, content: 'long enough to ask' }) } catch (e) { all.push(told(e)) }\n\
+        }\n\
+        return all;";
+    let outcome = run(&gateway, source).await;
+    let said = outcome.result.clone().unwrap().to_value().unwrap();
+    let denied = "PolicyError: fs.write_file is denied by rule 'out' of the owner: write below /out";
+    let keys = json!(["server", "tool", "verdict", "rule", "why"]);
+    assert_eq!(said[0], json!(["deny", "out", "write below /out", keys, denied, denied]));
+    assert_eq!((&said[1][0], &said[1][1], &said[1][2]), (&json!("ask"), &json!("big"), &Value::Null), "{said:#}");
+    let Some(Recorded::Whole(bytes)) = outcome.recording else { panic!("{outcome:#?}") };
+    let replayed = gateway.replay(&Recording::read(bytes).unwrap()).await.unwrap();
+    assert_eq!(replayed.result.unwrap().to_value().unwrap(), said);
+    assert_eq!(replayed.usage.fuel, outcome.usage.fuel);
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
+    // What a script has put in the place of the class, or a rule of no name, changes nothing of what is told.
+    let source =
+        "globalThis.PolicyError = null; await fs.write_file({ path: '/etc/undefined', content: undefined ?? 'x' })";
+    let error = run(&gateway, source).await.result.unwrap_err();
+    assert_eq!((error.kind, error.hint), (ErrorKind::Denied, None));
+    let (_, closed) = files("default = 'deny'\n[[rule]]\nid = 'a'\nargs.path = { is = '/a' }\nthen = 'allow'\n");
+    let source =
+        "try { await fs.read_text_file({ path: '/b' }) } catch (e) { return [e.verdict, e.rule, e.why, e.message] }";
+    let said = value(&closed, source).await;
+    assert_eq!(said, json!(["deny", null, null, "fs.read_text_file is denied by the owner's rules"]));
 }
 
 #[tokio::test]

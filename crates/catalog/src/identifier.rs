@@ -28,8 +28,8 @@ pub const GLOBALS: &[&str] = &[
     "SyntaxError", "Temporal", "TypeError", "URIError", "Uint16Array", "Uint32Array", "Uint8Array",
     "Uint8ClampedArray", "WeakMap", "WeakRef", "WeakSet", "WebAssembly",
     // of the jar
-    "TextDecoder", "TextEncoder", "ToolError", "URL", "URLSearchParams", "atob", "btoa", "clearInterval",
-    "clearTimeout", "console", "crypto", "performance", "queueMicrotask", "setImmediate", "clearImmediate",
+    "PolicyError", "TextDecoder", "TextEncoder", "ToolError", "URL", "URLSearchParams", "atob", "btoa",
+    "clearInterval", "clearTimeout", "console", "crypto", "performance", "queueMicrotask", "setImmediate", "clearImmediate",
     "setInterval", "setTimeout", "structuredClone", "tools",
 ];
 

@@ -139,6 +139,7 @@ pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -
         glass::FailureKind::Syntax => ErrorKind::Syntax,
         glass::FailureKind::Exception => ErrorKind::Exception,
         glass::FailureKind::Tool => ErrorKind::Tool,
+        glass::FailureKind::Denied => ErrorKind::Denied,
         glass::FailureKind::Stack => ErrorKind::Stack,
         glass::FailureKind::Deadlock => ErrorKind::Deadlock,
         glass::FailureKind::Output => ErrorKind::Output,

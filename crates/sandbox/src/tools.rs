@@ -212,8 +212,8 @@ pub struct CallFault {
     /// Whether the call was never made, since its arguments are not what the tool asks for. The script gets a `TypeError`, and the
     /// call is not among those of the outcome.
     pub is_refusal: bool,
-    /// What the rules of belljar's owner say, where they do not allow the call: a JSON object. Recordings keep it; the
-    /// script gets the message alone, as a `ToolError`.
+    /// What the rules of belljar's owner say, where they do not allow the call: a JSON object with `verdict`,
+    /// `rule` and `why`. The script gets a `PolicyError` with these.
     pub denial: Option<String>,
 }
 

@@ -91,6 +91,9 @@ pub(crate) fn answer(call: Call, result: Result<String, CallError>, context: &mu
             }
             value
         }
+        Err(CallError { message, denied: Some(denied), .. }) => {
+            Err(tool_error::policy_error(site, &tool, &message, &denied, context)?)
+        }
         Err(error) if error.refused => Err(refused(site, &error.message, error.hint.as_deref(), context)?),
         Err(error) => {
             let (message, hint) = (&error.message, error.hint.as_deref());

@@ -30,6 +30,10 @@ pub(crate) fn hint_for(
     position: Option<Position>,
     context: &mut Context,
 ) -> Option<String> {
+    // There is nothing to try where the owner has said no.
+    if name == "PolicyError" {
+        return None;
+    }
     if let Some(rest) = message.strip_prefix("globalThis.")
         && let Some(missing) = rest.strip_suffix(" is not a function")
     {

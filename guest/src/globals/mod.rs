@@ -1,4 +1,4 @@
-//! What a script finds beside the language: `console`, timers, `tools`, `ToolError`, and one namespace for each child server.
+//! What a script finds beside the language: `console`, timers, `tools`, `ToolError`, `PolicyError`, and one namespace for each child server.
 //!
 //! [`install`] makes what is the same for every run, before the snapshot; [`bind`] makes what belongs to one run.
 
@@ -40,9 +40,8 @@ pub(crate) use originals::{
     own_data_property, own_property, raw_stack, source_text,
 };
 pub(crate) use timers::{drop_timers, elapsed, run_due_timer};
-pub(crate) use tool_error::here;
-pub(crate) use tool_error::is_tool_error;
 use tool_error::{CallSite, tool_error};
+pub(crate) use tool_error::{here, is_policy_error, is_tool_error};
 pub(crate) use unread::{not_json, report_rounded, rounded};
 pub(crate) use unseen::warning as warning_of_reads;
 pub(crate) use web::{SearchParams, UrlObject, start_of_run};

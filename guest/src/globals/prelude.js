@@ -15,6 +15,15 @@
     Object.defineProperty(object, name, { value, writable: true, configurable: true });
   hidden(ToolError.prototype, "name", "ToolError");
   hidden(globalThis, "ToolError", ToolError);
+  class PolicyError extends Error {
+    constructor(server, tool, message) {
+      super(message);
+      this.server = server;
+      this.tool = tool;
+    }
+  }
+  hidden(PolicyError.prototype, "name", "PolicyError");
+  hidden(globalThis, "PolicyError", PolicyError);
 
   const codes = {
     InvalidCharacterError: 5, TypeMismatchError: 17, AbortError: 20, QuotaExceededError: 22, TimeoutError: 23, DataCloneError: 25,

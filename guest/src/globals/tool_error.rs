@@ -1,4 +1,4 @@
-//! `ToolError`: what a call of a tool is rejected with.
+//! `ToolError` and `PolicyError`: what a call of a tool is rejected with.
 
 use std::cell::RefCell;
 
@@ -6,22 +6,26 @@ use boa_engine::{
     Context, JsError, JsNativeError, JsNativeErrorKind, JsObject, JsResult, JsString, JsValue, js_string,
 };
 
-use super::{namespace::ToolRef, put, put_hidden};
-use crate::{source::Position, stack};
+use super::{namespace::ToolRef, own_data_property, put, put_hidden};
+use crate::{source::Position, stack, values::decode};
 
 thread_local! {
     static PROTOTYPE: RefCell<Option<JsObject>> = const { RefCell::new(None) };
+    static POLICY_PROTOTYPE: RefCell<Option<JsObject>> = const { RefCell::new(None) };
 }
 
-/// Keeps the prototype of the class that `prelude.js` has made. Part of the snapshot.
+/// Keeps the prototypes of the classes that `prelude.js` has made. Part of the snapshot.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
-    let class = context.global_object().get(js_string!("ToolError"), context)?.as_object();
-    let prototype = match class {
-        Some(class) => class.get(js_string!("prototype"), context)?.as_object(),
-        None => None,
-    };
-    PROTOTYPE.set(prototype);
+    PROTOTYPE.set(prototype_of(js_string!("ToolError"), context)?);
+    POLICY_PROTOTYPE.set(prototype_of(js_string!("PolicyError"), context)?);
     Ok(())
+}
+
+fn prototype_of(class: JsString, context: &mut Context) -> JsResult<Option<JsObject>> {
+    match context.global_object().get(class, context)?.as_object() {
+        Some(class) => Ok(class.get(js_string!("prototype"), context)?.as_object()),
+        None => Ok(None),
+    }
 }
 
 /// Where in the script a call was made: an error that has the stack of then, and nothing else yet.
@@ -73,6 +77,30 @@ pub(super) fn tool_error(
     Ok(JsError::from_opaque(error.into()))
 }
 
+/// A new `PolicyError`: the rules of belljar's owner do not allow the call. `denied` is what they say, as JSON.
+pub(super) fn policy_error(
+    site: CallSite,
+    tool: &ToolRef,
+    message: &str,
+    denied: &str,
+    context: &mut Context,
+) -> JsResult<JsError> {
+    let CallSite(error) = site;
+    error.set_prototype(POLICY_PROTOTYPE.with_borrow(Clone::clone));
+    put_hidden(&error, "message", JsString::from(message), context)?;
+    put(&error, "server", JsString::from(tool.server.as_str()), context)?;
+    put(&error, "tool", JsString::from(tool.name.as_str()), context)?;
+    if let Some(said) = decode::decode(denied, context)?.value.as_object() {
+        for name in ["verdict", "rule", "why"] {
+            let value = own_data_property(&said, JsString::from(name), context);
+            if let Some(text) = value.and_then(|value| value.as_string()) {
+                put(&error, name, text, context)?;
+            }
+        }
+    }
+    Ok(JsError::from_opaque(error.into()))
+}
+
 /// A `TypeError` at the place of a call that was never made: its arguments are not what the tool asks for.
 pub(super) fn refused(site: CallSite, message: &str, hint: Option<&str>, context: &mut Context) -> JsResult<JsError> {
     let CallSite(error) = site;
@@ -98,7 +126,16 @@ pub(super) fn located(error: JsError, context: &mut Context) -> JsResult<JsValue
 
 /// Whether an error is a `ToolError`, by its prototypes.
 pub(crate) fn is_tool_error(error: &JsObject) -> bool {
-    let Some(wanted) = PROTOTYPE.with_borrow(Clone::clone) else { return false };
+    has_prototype(error, PROTOTYPE.with_borrow(Clone::clone))
+}
+
+/// Whether an error is a `PolicyError`, by its prototypes.
+pub(crate) fn is_policy_error(error: &JsObject) -> bool {
+    has_prototype(error, POLICY_PROTOTYPE.with_borrow(Clone::clone))
+}
+
+fn has_prototype(error: &JsObject, wanted: Option<JsObject>) -> bool {
+    let Some(wanted) = wanted else { return false };
     let mut next = error.prototype();
     for _ in 0..16 {
         match next {

@@ -8,7 +8,7 @@ use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 use crate::{
     arguments::ServeArguments,
     failure::Failure,
-    serve::{OverHttp, Server, ThroughDaemon, Wire, Worker, instructions},
+    serve::{OverHttp, Server, ThroughDaemon, Wire, Worker, instructions, with_rules},
     setup::{self, Setup},
     signals,
 };
@@ -18,6 +18,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     let loaded = setup::read_to_call(&arguments.config)?;
     let over_http = OverHttp::listen(&arguments).await?;
     let instructions = instructions(&loaded.config.servers, &loaded.limits());
+    let instructions = if loaded.policy.is_some() { with_rules(&instructions) } else { instructions };
     let (worker, setup) = if arguments.daemon {
         (Worker::Daemon(ThroughDaemon { config: arguments.config }), None)
     } else {

@@ -170,6 +170,7 @@ impl Refusal {
         let kind = match kind {
             ErrorKind::Timeout => ErrorType::Timeout,
             ErrorKind::Tool => ErrorType::McpError,
+            ErrorKind::Denied => ErrorType::Permission,
             ErrorKind::Usage | ErrorKind::Config | ErrorKind::Syntax => ErrorType::Validation,
             _ => ErrorType::Unknown,
         };

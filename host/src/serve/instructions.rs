@@ -21,6 +21,11 @@ pub(crate) fn instructions(servers: &[ServerSpec], limits: &Limits) -> String {
     )
 }
 
+/// The same where the owner has rules for calls.
+pub(crate) fn with_rules(instructions: &str) -> String {
+    format!("{instructions} A call that the owner's rules do not allow throws a PolicyError (server, tool, rule, why).")
+}
+
 fn named(servers: &[ServerSpec]) -> String {
     let exact: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
     let names = namespaces(&exact);
@@ -65,6 +70,7 @@ mod tests {
         let many = of(&(0..2_000).map(|number| format!("server{number}")).collect::<Vec<_>>());
         assert!(many.contains("server0, server1, ") && many.contains(" more."), "{many}");
         assert!(many.len() < few.len() + NAMES_BYTES + 40, "{} bytes", many.len());
+        assert!(!few.contains("PolicyError") && with_rules(&few).contains("PolicyError"));
         assert!(of(&[]).contains("No server is configured."));
     }
 }

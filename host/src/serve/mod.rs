@@ -36,7 +36,7 @@ use serde_json::Value;
 use client::{Client, Questions};
 use definitions::{EXECUTE, SEARCH};
 
-pub(crate) use instructions::instructions;
+pub(crate) use instructions::{instructions, with_rules};
 pub(crate) use over_http::OverHttp;
 pub(crate) use through_daemon::ThroughDaemon;
 pub(crate) use wire::Wire;

@@ -108,8 +108,8 @@ impl RunState {
 fn event(result: Result<JsonText, CallFault>) -> Event {
     match result {
         Ok(text) => Event::Answer(JsonText::into_string(text)),
-        Err(CallFault { message, hint, is_refusal, .. }) => {
-            Event::Fault(CallError { message, hint, refused: is_refusal })
+        Err(CallFault { message, hint, is_refusal, denial }) => {
+            Event::Fault(CallError { message, hint, refused: is_refusal, denied: denial })
         }
     }
 }
