@@ -92,16 +92,58 @@ pub(crate) fn signature(
     observed: Option<&Observed>,
 ) -> String {
     let mut function = Function::read(definition);
-    let remark = match observed.map(Observed::kind) {
-        Some(kind) => {
-            function.result = kind;
-            " /* observed */"
+    let remark = match observed {
+        Some(observed) => {
+            function.result = observed.kind();
+            observed.short_remark()
         }
-        None => "",
+        None => said_of_json(definition, &function),
     };
     let parameters = function.parameters("", Room::Signature, 0);
     let result = printed(&function.types, "", Room::Signature, &function.result, 0);
     format!("{namespace}.{tool}{parameters}: Promise<{result}{remark}>")
+}
+
+/// Behind a declared text that is JSON. What a server declares comes as it is.
+const JSON_TEXT: &str = " /* JSON text */";
+/// Behind a result of which nothing is declared.
+const JSON: &str = " /* JSON, parsed */";
+
+/// What a description that speaks of JSON says of a result that is a text, or of which nothing is declared.
+fn said_of_json(definition: &ToolDefinition, function: &Function) -> &'static str {
+    let said = definition.description.as_deref().unwrap_or_default();
+    let gives_json = GIVES_JSON.iter().any(|words| said.contains(words));
+    let is_text = || match resolved(&function.types, &function.result) {
+        Type::Object(shape) => {
+            shape.others.is_none() && matches!(&shape.members[..], [member] if member.kind == Type::STRING)
+        }
+        kind => *kind == Type::STRING,
+    };
+    match () {
+        () if !gives_json => "",
+        () if definition.output_schema.is_none() => JSON,
+        () if is_text() => JSON_TEXT,
+        () => "",
+    }
+}
+
+/// How a description says that what comes is JSON.
+const GIVES_JSON: [&str; 8] = [
+    "as JSON",
+    "as a JSON",
+    "in JSON",
+    "a JSON object",
+    "a JSON array",
+    "a JSON structure",
+    "JSON text",
+    "JSON string",
+];
+
+fn resolved<'t>(types: &'t Types, kind: &'t Type) -> &'t Type {
+    match kind {
+        Type::Named(name) => types.aliases.get(*name).map_or(kind, |alias| &alias.body),
+        kind => kind,
+    }
 }
 
 /// The whole declaration. `effect` is what stands in brackets behind the description. The result is the observed one, where one is given.
@@ -136,7 +178,15 @@ pub(crate) fn declaration(
         text.push_str(&format!("  type {prefix}{} = {body};\n", named.name));
     }
     let example = example::example(namespace.alias(), alias, &function);
-    text.push_str(&described(tool, definition, effect, &[observed.map(Observed::remark), example]));
+    let remark = match observed {
+        Some(observed) => Some(observed.remark()),
+        None => match said_of_json(definition, &function) {
+            JSON_TEXT => Some("Its text is JSON, by its description: use JSON.parse.".to_owned()),
+            JSON => Some("Its text is JSON, by its description, and comes parsed.".to_owned()),
+            _ => None,
+        },
+    };
+    text.push_str(&described(tool, definition, effect, &[remark, example]));
     text.push_str(&format!("  function {alias}{parameters}: Promise<{result}>;\n}}"));
     text
 }

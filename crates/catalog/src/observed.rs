@@ -26,6 +26,9 @@ pub struct Observed {
     /// The last of them that showed something new.
     changed: u64,
     shape: Seen,
+    /// Whether what came followed a program among the arguments, such as a query of a database: its names are not the tool's.
+    #[serde(default, skip_serializing_if = "is_false")]
+    program: bool,
     /// Whether its data came as a text in Python's notation.
     #[serde(default, skip_serializing_if = "is_false")]
     python: bool,
@@ -58,8 +61,9 @@ impl Observed {
         shape.merge(seen);
         shape.settle();
         self.calls = self.calls.saturating_add(1);
-        let is_new = !shape.is_same_type(&self.shape);
+        let is_new = !shape.is_same_type(&self.shape) || (words.has_program() && !self.program);
         self.shape = shape;
+        self.program |= words.has_program();
         if is_new {
             self.changed = self.calls;
         }
@@ -96,6 +100,11 @@ impl Observed {
         self.shape.kind()
     }
 
+    /// What stands behind the type in a signature.
+    pub(crate) fn short_remark(&self) -> &'static str {
+        if self.program { " /* observed; names and types as the call asks for */" } else { " /* observed */" }
+    }
+
     /// For the comment of a declaration: where the type comes from, and how far to trust it.
     pub(crate) fn remark(&self) -> String {
         let calls = if self.calls == 1 { "1 call".to_owned() } else { format!("{} calls", self.calls) };
@@ -112,7 +121,8 @@ impl Observed {
             (true, true) => " A text in Python's notation is not parsed, since not all are: use tools.parse(text).",
             (false, _) => "",
         };
-        format!("Result type observed in {calls}{drift}; the server declares none.{varies}{notation}")
+        let program = if self.program { " Its names and types are those that a call's arguments ask for." } else { "" };
+        format!("Result type observed in {calls}{drift}; the server declares none.{program}{varies}{notation}")
     }
 }
 

@@ -30,6 +30,31 @@ fn kind(schema: Value) -> String {
 }
 
 #[test]
+fn a_text_that_is_json_by_its_description_is_said_to_be_and_how_it_comes() {
+    let content = json!({"type": "object", "properties": {"content": {"type": "string"}}, "required": ["content"]});
+    let described = |said: &str, output: Option<Value>| {
+        let mut entry = json!({"name": "t", "description": said, "inputSchema": {"properties": {}}});
+        if let Some(output) = output {
+            entry["outputSchema"] = output;
+        }
+        (signed(&entry), declared(&entry))
+    };
+    let (line, full) = described("A tree as a JSON structure.", Some(content.clone()));
+    assert_eq!(line, "fs.t(): Promise<{ content: string } /* JSON text */>");
+    assert!(full.contains("Its text is JSON, by its description: use JSON.parse."), "{full}");
+    let (line, full) = described("Gives rows in JSON.", None);
+    assert_eq!(line, "fs.t(): Promise<unknown /* JSON, parsed */>");
+    assert!(full.contains("Its text is JSON, by its description, and comes parsed."), "{full}");
+    let two = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}});
+    for (said, output) in
+        [("Reads a file.", Some(content)), ("Reads a JSON file.", None), ("In JSON: as JSON", Some(two))]
+    {
+        let (line, full) = described(said, output);
+        assert!(!line.contains("/*") && !full.contains("Its text is JSON"), "{line}\n{full}");
+    }
+}
+
+#[test]
 fn a_declaration_says_what_a_tool_takes_gives_and_does() {
     let entry = json!({
         "name": "read_file", "description": "Read a file.\n\nAs text.",

@@ -211,7 +211,7 @@ impl Seen {
 impl Object {
     fn of(members: &Map<String, Value>, words: &Words, depth: usize) -> Self {
         let is_data = |name: &str| !is_a_programmers(name) || words.has(name);
-        if members.len() > OBSERVED_MEMBERS || members.keys().any(|name| is_data(name)) {
+        if words.has_program() || members.len() > OBSERVED_MEMBERS || members.keys().any(|name| is_data(name)) {
             let mut inside = Seen::default();
             for member in members.values().take(OBSERVED_ELEMENTS) {
                 inside.merge(Seen::within(member, words, depth + 1));

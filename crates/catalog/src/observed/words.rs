@@ -1,6 +1,7 @@
 //! What the arguments of a call say, kept in a few bytes until its answer comes.
 
 use std::{
+    borrow::Cow,
     fmt,
     hash::{DefaultHasher, Hash as _, Hasher as _},
 };
@@ -15,22 +16,49 @@ use crate::bounds::{OBSERVED_NAME_BYTES, OBSERVED_NODES};
 /// They are kept as hashes, because a call may wait for long and many may wait at once. Two texts with one hash cost no more than a
 /// name that is taken for data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Words(Vec<u64>);
+pub struct Words {
+    hashes: Vec<u64>,
+    /// Whether one of the arguments is a program, such as a query of a database: what comes is of its making.
+    program: bool,
+}
+
+/// What arguments are called that are programs.
+const PROGRAMS: [&str; 12] = [
+    "code",
+    "cypher",
+    "expression",
+    "function",
+    "graphql",
+    "jq",
+    "jsonpath",
+    "js",
+    "script",
+    "sql",
+    "statement",
+    "xpath",
+];
+/// How a text begins that is a query in a language, where an argument of another name holds one.
+const QUERIES: [&str; 4] = ["select", "with", "pragma", "explain"];
 
 impl Words {
     /// The words of a call's arguments. No tree is made of them.
     pub fn of(arguments: &JsonText) -> Self {
-        let mut words = Vec::new();
+        let mut words = Self::default();
         // A number that serde does not take ends the reading; the words before it are kept.
-        let _ = Inside(&mut words).deserialize(&mut serde_json::Deserializer::from_str(arguments.as_str()));
-        words.sort_unstable();
-        words.dedup();
-        Self(words)
+        let _ = Inside(&mut words, false).deserialize(&mut serde_json::Deserializer::from_str(arguments.as_str()));
+        words.hashes.sort_unstable();
+        words.hashes.dedup();
+        words
+    }
+
+    /// Whether the names in what comes are those that a program among the arguments has given.
+    pub(crate) fn has_program(&self) -> bool {
+        self.program
     }
 
     /// Whether `name` is among them, in whatever case.
     pub(super) fn has(&self, name: &str) -> bool {
-        name.len() <= OBSERVED_NAME_BYTES && self.0.binary_search(&hash(name)).is_ok()
+        name.len() <= OBSERVED_NAME_BYTES && self.hashes.binary_search(&hash(name)).is_ok()
     }
 }
 
@@ -40,14 +68,27 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Reads a value and what is inside it, and keeps its texts. Its depth is bounded, because the value is that of a [`JsonText`].
-struct Inside<'a>(&'a mut Vec<u64>);
+/// Whether a text is a query: two words at least, of which the first begins one.
+fn is_query(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let begins = words.next().is_some_and(|first| QUERIES.iter().any(|known| first.eq_ignore_ascii_case(known)));
+    let is_select = |word: &str| word.eq_ignore_ascii_case("from") || word.contains(['(', '*', '=', ';']);
+    begins && words.take(MOST_WORDS).any(is_select)
+}
+
+/// Words of a text that are looked at for what makes it a query.
+const MOST_WORDS: usize = 200;
+
+/// Reads a value and what is inside it, and keeps its texts. The second says that its text is a program.
+///
+/// Nothing else is kept. Its depth is bounded, because the value is that of a [`JsonText`].
+struct Inside<'a>(&'a mut Words, bool);
 
 impl<'de> DeserializeSeed<'de> for Inside<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        if self.0.len() >= OBSERVED_NODES {
+        if self.0.hashes.len() >= OBSERVED_NODES {
             return IgnoredAny::deserialize(deserializer).map(|_| ());
         }
         deserializer.deserialize_any(self)
@@ -63,19 +104,20 @@ impl<'de> Visitor<'de> for Inside<'_> {
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
         if text.len() <= OBSERVED_NAME_BYTES {
-            self.0.push(hash(text));
+            self.0.hashes.push(hash(text));
         }
+        self.0.program |= self.1 || is_query(text);
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        while elements.next_element_seed(Inside(self.0))?.is_some() {}
+        while elements.next_element_seed(Inside(self.0, self.1))?.is_some() {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while members.next_key::<IgnoredAny>()?.is_some() {
-            members.next_value_seed(Inside(self.0))?;
+        while let Some(name) = members.next_key::<Cow<'de, str>>()? {
+            members.next_value_seed(Inside(self.0, PROGRAMS.iter().any(|known| name.eq_ignore_ascii_case(known))))?;
         }
         Ok(())
     }
@@ -107,6 +149,32 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn arguments_that_are_programs_are_known_by_their_name_or_their_text() {
+        let has_program = |arguments: serde_json::Value| Words::of(&JsonText::from_value(&arguments)).has_program();
+        for program in [
+            json!({ "query": "SELECT name FROM customers" }),
+            json!({ "query": "\n  with a as (select 1) select * from a" }),
+            json!({ "q": "pragma table_info('x')" }),
+            json!({ "function": "() => document.title" }),
+            json!({ "options": { "Expression": "1 + 1" } }),
+            json!({ "sql": ["x"] }),
+        ] {
+            assert!(has_program(program.clone()), "{program}");
+        }
+        for other in [
+            json!({ "query": "tea" }),
+            json!({ "query": "select" }),
+            json!({ "title": "Select a colour" }),
+            json!({ "path": "select from.txt" }),
+            json!({ "text": "with many words of no language" }),
+            json!({ "code": 7 }),
+            json!({}),
+        ] {
+            assert!(!has_program(other.clone()), "{other}");
+        }
+    }
+
     fn of(arguments: &serde_json::Value) -> Words {
         Words::of(&JsonText::from_value(arguments))
     }
@@ -121,6 +189,6 @@ mod tests {
     #[test]
     fn arguments_of_any_size_leave_a_bounded_number_of_words() {
         let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
-        assert_eq!(of(&json!({ "many": many })).0.len(), OBSERVED_NODES);
+        assert_eq!(of(&json!({ "many": many })).hashes.len(), OBSERVED_NODES);
     }
 }
