@@ -48,6 +48,9 @@ pub struct Answer {
     /// How to get what was left out.
     #[serde(skip)]
     pub(crate) more: String,
+    /// How many of what was left out have little to do with what was asked for.
+    #[serde(skip)]
+    pub(crate) weak: usize,
 }
 
 /// A tool that was found.
@@ -73,6 +76,12 @@ pub struct Found {
     /// Where its paths may lead, where its owner says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folders: Option<String>,
+    /// What its server is started with, where that says where its paths may lead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_with: Option<String>,
+    /// What else is worth knowing of it before a call: lines on its description and its arguments. Of the best, where there is room.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
     /// How a script calls it.
     #[serde(skip)]
     pub(crate) expression: String,
@@ -140,6 +149,8 @@ impl Found {
             declaration,
             stateful: tool.shares_state(),
             folders: tool.folders().filter(|_| detail != Detail::Names).map(str::to_owned),
+            started_with: tool.started_with().filter(|_| detail != Detail::Names).map(str::to_owned),
+            details: Vec::new(),
             expression: tool.expression().to_owned(),
             layout,
         }
@@ -153,20 +164,26 @@ impl Found {
     /// What a model reads, with the line's end.
     pub(crate) fn to_text(&self) -> String {
         let effect = if self.stateful { format!("{}, stateful", self.effect) } else { self.effect.to_string() };
-        match (&self.declaration, &self.summary) {
+        let line = match (&self.declaration, &self.summary) {
             (Some(declaration), _) if self.layout == Layout::Block => format!("{declaration}\n\n"),
             (Some(signature), Some(summary)) if !summary.is_empty() => {
                 format!("{signature}  // {summary} ({effect})\n")
             }
             (Some(signature), _) => format!("{signature}  // ({effect})\n"),
             (None, _) => format!("{}  // ({effect})\n", self.expression),
-        }
+        };
+        self.details.iter().fold(line, |text, more| text + &detail_line(more))
     }
 
     /// The last part of the expression: its name in a list of its server's tools.
     fn property(&self) -> &str {
         self.expression.split_once('.').map_or(self.expression.as_str(), |(_, property)| property)
     }
+}
+
+/// A line under the signature.
+pub(crate) fn detail_line(text: &str) -> String {
+    format!("    // {text}\n")
 }
 
 impl Head {
@@ -211,8 +228,14 @@ impl Answer {
             let _ = writeln!(text, "Note: {note}");
         }
         if self.omitted > 0 {
-            let tools = if self.omitted == 1 { "1 more tool is" } else { &format!("{} more tools are", self.omitted) };
-            let _ = writeln!(text, "{tools} left out: {}.", self.more);
+            let weak = match self.weak.min(self.omitted) {
+                0 => String::new(),
+                weak if weak == self.omitted => ", which match weakly,".to_owned(),
+                weak => format!(", {weak} of which match weakly,"),
+            };
+            let (tools, are) = if self.omitted == 1 { ("tool", "is") } else { ("tools", "are") };
+            let weak = if self.omitted == 1 { weak.replace("match ", "matches ") } else { weak };
+            let _ = writeln!(text, "{} more {tools}{weak} {are} left out: {}.", self.omitted, self.more);
         }
         if self.is_brief_on_unavailable && !self.unavailable.is_empty() {
             let names = self.unavailable.iter().take(UNAVAILABLE_SHOWN);

@@ -19,7 +19,7 @@ pub(crate) const CONSTRAINT_CHARS: usize = 80;
 pub(crate) const REASON_CHARS: usize = 240;
 /// Folders of one server that are told.
 pub(crate) const FOLDERS_SHOWN: usize = 5;
-/// Characters of such a folder.
+/// Characters of such a folder, or of an argument with which a server is started.
 pub(crate) const FOLDER_CHARS: usize = 160;
 /// Characters of a name, of a server or a tool, in a note.
 pub(crate) const SHOWN_NAME_CHARS: usize = 80;
@@ -102,6 +102,15 @@ pub(crate) const MOST_RESULTS: usize = 1_000;
 pub(crate) const DEFAULT_BUDGET: usize = 2_000;
 /// The largest budget in tokens, whatever is given.
 pub(crate) const LARGEST_BUDGET: usize = 200_000;
+/// Wishes in one question that are looked for by themselves.
+pub(crate) const WISHES: usize = 4;
+/// Tools of an answer of which there is more than the signature, where there is room.
+pub(crate) const DETAILED: usize = 5;
+/// Characters of the description there.
+pub(crate) const DETAIL_CHARS: usize = 280;
+/// Characters of the line on all arguments, and of what is said of one.
+pub(crate) const ARGUMENTS_CHARS: usize = 420;
+pub(crate) const ARGUMENT_CHARS: usize = 130;
 /// Unavailable servers that are named in a text; the rest is counted.
 pub(crate) const UNAVAILABLE_SHOWN: usize = 8;
 /// Servers named in the note on an unknown server.

@@ -17,6 +17,7 @@ mod answer;
 mod bounds;
 mod catalog;
 mod declaration;
+mod details;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod identifier;
@@ -37,6 +38,7 @@ mod testing;
 mod text;
 mod tool;
 mod vocabulary;
+mod wishes;
 mod words;
 
 // The examples measure from outside what the tests hold from inside.

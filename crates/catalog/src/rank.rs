@@ -9,11 +9,12 @@ use std::{cmp::Ordering, sync::Arc};
 use belljar_model::Effect;
 
 use crate::{
-    bounds::QUERY_WORDS,
+    bounds::{DEFAULT_RESULTS, QUERY_WORDS},
     server::ServerCatalog,
     terms::{Term, Terms, terms},
     tool::Tool,
     vocabulary::Vocabulary,
+    wishes::wishes,
     words::folded,
 };
 
@@ -21,8 +22,12 @@ use crate::{
 const SATURATION: f64 = 2.0;
 /// The share of its score that a tool keeps which has hardly any of the words asked for.
 const LEAST_COVERAGE: f64 = 0.3;
-/// The share of the best score below which a tool has nothing to do with the question.
+/// The share of the best score below which a tool has little to do with the question: it is counted, and shown to
+/// those who ask for more than is shown by default.
 const CUTOFF: f64 = 0.2;
+
+/// The share of its score that a tool keeps which its server calls deprecated.
+const DEPRECATED: f64 = 0.7;
 
 /// The share of a question that the best tool must have something of. One with less is shown, and said to fit in part.
 const FITS: f64 = 0.45;
@@ -38,6 +43,8 @@ pub(crate) struct Ranking<'a> {
     pub(crate) tools: Vec<&'a Tool>,
     /// How many there are, those that are left out included.
     pub(crate) found: usize,
+    /// How many of them have little to do with the question.
+    pub(crate) weak: usize,
     /// The words that no tool has, where little is left of the question without them.
     pub(crate) missing: Vec<String>,
     /// Whether the best tool has most of the other words, and several of them.
@@ -74,6 +81,8 @@ struct Tally {
 }
 
 /// Ranks the tools of `wanted` servers. How rare a word is, is counted over `all`, so that a filter does not change the order.
+///
+/// Where the question has several wishes, what answers each of them best stands behind the first.
 pub(crate) fn rank<'a>(
     text: &str,
     vocabulary: &Vocabulary,
@@ -82,6 +91,40 @@ pub(crate) fn rank<'a>(
     effect: Option<Effect>,
     asked: usize,
 ) -> Ranking<'a> {
+    let wanted: &dyn Fn(&ServerCatalog) -> bool = &wanted;
+    let (mut ranking, is_named) = rank_one(text, vocabulary, all, wanted, effect, asked);
+    if is_named {
+        return ranking;
+    }
+    let mut place = 1;
+    for wish in wishes(text) {
+        let (answers, _) = rank_one(&wish, vocabulary, all, wanted, effect, 1);
+        let Some(best) = answers.tools.first().copied().filter(|_| answers.missing.is_empty()) else { continue };
+        match ranking.tools.iter().position(|tool| std::ptr::eq(*tool, best)) {
+            Some(at) if at < place => continue,
+            Some(at) => {
+                ranking.tools.remove(at);
+            }
+            // It was among those that were cut off, which are counted.
+            None => ranking.weak = ranking.weak.saturating_sub(usize::from(ranking.found > ranking.tools.len())),
+        }
+        ranking.tools.insert(place.min(ranking.tools.len()), best);
+        place += 1;
+    }
+    ranking.tools.truncate(asked);
+    ranking.found = ranking.found.max(ranking.tools.len());
+    ranking
+}
+
+/// The same for one wish, and whether it names a tool.
+fn rank_one<'a>(
+    text: &str,
+    vocabulary: &Vocabulary,
+    all: &'a [Arc<ServerCatalog>],
+    wanted: &dyn Fn(&ServerCatalog) -> bool,
+    effect: Option<Effect>,
+    asked: usize,
+) -> (Ranking<'a>, bool) {
     let mut tallies = vec![Tally::default(); vocabulary.tools()];
     let mut worth_of_all = 0.0;
     let Terms { all: terms, unknown } = terms(text, vocabulary);
@@ -103,7 +146,9 @@ pub(crate) fn rank<'a>(
     for (tool, tally) in tallies.iter().enumerate() {
         if tally.covered > 0.0 && !is_named(tool) && is_wanted(tool) {
             let share = tally.covered / worth_of_all;
-            let score = tally.score * (LEAST_COVERAGE + (1.0 - LEAST_COVERAGE) * share);
+            let is_deprecated = vocabulary.tool(tool, all).is_some_and(|(_, tool)| tool.is_deprecated());
+            let kept = if is_deprecated { DEPRECATED } else { 1.0 };
+            let score = tally.score * kept * (LEAST_COVERAGE + (1.0 - LEAST_COVERAGE) * share);
             hits.push(Hit { tool, tier: Tier::Words, score, order: vocabulary.order(tool) });
         }
     }
@@ -115,10 +160,14 @@ pub(crate) fn rank<'a>(
         hits.retain(|hit| hit.tier > Tier::Words);
     }
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
-    hits.retain(|hit| hit.tier > Tier::Words || hit.score >= best * CUTOFF);
     let mut found = hits.len();
+    let fits_well = |hit: &&Hit| hit.tier > Tier::Words || hit.score >= best * CUTOFF;
+    let mut weak = found - hits.iter().filter(fits_well).count();
+    if asked <= DEFAULT_RESULTS {
+        hits.retain(|hit| fits_well(&hit));
+    }
     let most = asked.max(SHOWN_OF_UNFIT);
-    if found > most {
+    if hits.len() > most {
         hits.select_nth_unstable_by(most, Hit::order);
         hits.truncate(most);
     }
@@ -129,12 +178,13 @@ pub(crate) fn rank<'a>(
     let fits = has_name || unknown.is_empty() || covered >= FITS * (worth_of_all + worth_of_unknown);
     if !fits {
         hits.truncate(SHOWN_OF_UNFIT);
-        found = hits.len();
+        (found, weak) = (hits.len(), 0);
     }
     hits.truncate(asked);
     let tools = hits.iter().filter_map(|hit| vocabulary.tool(hit.tool, all)).map(|(_, tool)| tool);
     let fits_the_rest = terms.len() >= LEAST_WORDS && covered >= FITS_THE_REST * worth_of_all;
-    Ranking { tools: tools.collect(), found, missing: if fits { Vec::new() } else { unknown }, fits_the_rest }
+    let missing = if fits { Vec::new() } else { unknown };
+    (Ranking { tools: tools.collect(), found, weak, missing, fits_the_rest }, has_name)
 }
 
 impl Hit {
@@ -227,7 +277,7 @@ fn tiers(text: &str, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>]) -> Vec
             Tier::Path
         } else if text == names.exact() || text == names.alias() {
             Tier::Name
-        } else if !whole.is_empty() && folded(names.exact()) == whole {
+        } else if !whole.is_empty() && folded(names.exact()) == whole && !tool.is_deprecated() {
             Tier::Spelling
         } else {
             continue;

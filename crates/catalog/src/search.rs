@@ -8,11 +8,13 @@ use std::sync::Arc;
 use belljar_model::{Effect, ToolPath};
 
 use crate::{
-    answer::{Answer, Found, Head, Unavailable, bytes_for, estimate_tokens},
+    answer::{Answer, Found, Head, Unavailable, bytes_for, detail_line, estimate_tokens},
     bounds::{
-        DEFAULT_BUDGET, DEFAULT_RESULTS, LARGEST_BUDGET, MOST_RESULTS, QUERY_CHARS, SERVERS_SHOWN, SHOWN_NAME_CHARS,
+        DEFAULT_BUDGET, DEFAULT_RESULTS, DETAILED, LARGEST_BUDGET, MOST_RESULTS, QUERY_CHARS, SERVERS_SHOWN,
+        SHOWN_NAME_CHARS,
     },
     catalog::Catalog,
+    details::details,
     observed::Observed,
     query::{Detail, Query},
     rank::{Ranking, has_words, rank},
@@ -23,12 +25,16 @@ use crate::{
 };
 
 /// Bytes kept for the line that says what was left out.
-const OMITTED_LINE_BYTES: usize = 140;
+const OMITTED_LINE_BYTES: usize = 180;
 /// Bytes kept in each line of a catalogue for the count of what is not named there.
 const MORE_BYTES: usize = 16;
 
 /// Servers of which an answer says where their paths may lead.
 const FOLDER_NOTES: usize = 3;
+/// Bytes kept for that, at most a quarter of what there is.
+const FOLDER_BYTES: usize = 500;
+/// Bytes that an answer takes at most for what it says of tools beside their signatures.
+const DETAILS_BYTES: usize = 1_600;
 /// What stands around a note.
 const NOTE_BYTES: usize = "Note: \n".len();
 /// Words of the question that a note repeats.
@@ -75,13 +81,25 @@ impl Catalog {
                 answer.notes.push(format!("the tools of {} are not known", quoted(server.name())));
                 return answer;
             }
-            let Ranking { tools, found, missing, fits_the_rest } =
+            let Ranking { tools, found, weak, missing, fits_the_rest } =
                 rank(&text, self.vocabulary(), self.servers(), is_wanted, query.effect, limit);
             let detail = query.detail.unwrap_or(Detail::Brief);
+            let for_folders = room.set_aside(if detail == Detail::Names { 0 } else { FOLDER_BYTES });
             room.fill(&mut answer, &tools, found, detail, observed);
-            answer.more = more(budget, Some(limit), query, found > limit && answer.results.len() == limit);
+            answer.weak = weak;
+            let shown = answer.results.len();
+            answer.more = match shown + weak >= found && shown < limit {
+                true => more(budget, Some(limit.max(DEFAULT_RESULTS)), query, true),
+                false => more(budget, Some(limit), query, found > limit && shown == limit),
+            };
             answer.notes.extend(of_shared_state(&answer));
-            answer.notes.extend(self.of_folders(&answer, detail, room.bytes));
+            let of_folders = self.of_folders(&answer, detail, room.bytes + for_folders);
+            room.bytes += for_folders;
+            room.bytes = room.bytes.saturating_sub(of_folders.iter().map(|note| note.len() + NOTE_BYTES).sum());
+            answer.notes.extend(of_folders);
+            if detail == Detail::Brief {
+                room.detail(&mut answer, &tools);
+            }
             if found == 0 {
                 answer.notes.push(self.nothing_found(&text, query));
             } else if !missing.is_empty() {
@@ -142,10 +160,11 @@ impl Catalog {
                 (!is_found)
                     .then(|| format!("{namespace} works in certain folders: {}({{}}) names them", lister.expression()))
             };
-            let note = match &found.folders {
-                Some(_) if detail == Detail::Full => None,
-                Some(folders) => Some(format!("paths of {namespace} are {folders}")),
-                None => lister(),
+            let note = match (&found.folders, &found.started_with) {
+                (Some(_), _) | (_, Some(_)) if detail == Detail::Full => None,
+                (Some(folders), _) => Some(format!("paths of {namespace} are {folders}")),
+                (None, Some(arguments)) => Some(format!("{namespace} is started with {arguments}")),
+                (None, None) => lister(),
             };
             let fits =
                 |note: &String| notes.len() < FOLDER_NOTES && !notes.contains(note) && note.len() + NOTE_BYTES <= room;
@@ -253,6 +272,28 @@ impl Room {
     fn keep_for(&mut self, answer: &Answer) {
         let kept = (answer.remarks().len() + OMITTED_LINE_BYTES).min(self.bytes / 2);
         self.bytes -= kept;
+    }
+
+    /// Takes so much away for something that comes later, at most a quarter, and says how much that is.
+    fn set_aside(&mut self, wanted: usize) -> usize {
+        let kept = wanted.min(self.bytes / 4);
+        self.bytes -= kept;
+        kept
+    }
+
+    /// Says more of the first tools, as long as there is room.
+    fn detail(&mut self, answer: &mut Answer, tools: &[&Tool]) {
+        let mut left = self.bytes.min(DETAILS_BYTES);
+        for (found, tool) in answer.results.iter_mut().zip(tools).take(DETAILED) {
+            for line in details(tool) {
+                let bytes = detail_line(&line).len();
+                if found.declaration.is_some() && found.path == *tool.path() && bytes <= left {
+                    left -= bytes;
+                    self.bytes -= bytes;
+                    found.details.push(line);
+                }
+            }
+        }
     }
 
     /// Takes tools in their order as long as each fits as a whole. Of the first there is always at least its name.

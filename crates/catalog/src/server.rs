@@ -128,6 +128,22 @@ impl ServerCatalog {
         self
     }
 
+    /// The same for a server that is started with these arguments, each a folder or a file and the option before it: what is shown of
+    /// its tools that take a path says so, since nothing else may say where their paths can lead.
+    #[must_use]
+    pub fn started_with(mut self, arguments: &[(Option<String>, PathBuf)]) -> Self {
+        let shown = |(option, path): &(Option<String>, PathBuf)| {
+            let path = quoted(&one_line(&path.to_string_lossy(), FOLDER_CHARS));
+            option.as_ref().map_or(path.clone(), |option| format!("{} {path}", one_line(option, FOLDER_CHARS)))
+        };
+        let shown: Vec<String> = arguments.iter().take(FOLDERS_SHOWN).map(shown).collect();
+        if !shown.is_empty() {
+            let text = Arc::from(shown.join(" "));
+            self.tools.iter_mut().for_each(|tool| tool.tell_arguments(&text));
+        }
+        self
+    }
+
     /// The tool that lists the folders in which the others work, where there is one.
     pub fn lister_of_folders(&self) -> Option<&Tool> {
         LISTERS_OF_FOLDERS.iter().find_map(|name| self.tool(name))

@@ -3,14 +3,39 @@
 use std::sync::{Arc, OnceLock};
 
 use belljar_model::{Effect, ToolDefinition, ToolPath, TrustedEffect};
+use serde_json::Value;
 
 use crate::{
-    bounds::SUMMARY_CHARS,
+    bounds::{INDEXED_PARAMETERS, SUMMARY_CHARS},
     declaration,
     names::Names,
     observed::Observed,
     text::{comment, first_sentence, quoted},
+    words::split,
 };
+
+/// How a description says that a tool is not to be used any more.
+const DEPRECATED: [&str; 3] = ["DEPRECATED", "Deprecated:", "(deprecated)"];
+
+/// Words in the names of arguments that are paths.
+const NAMES_OF_PATHS: [&str; 16] = [
+    "cwd",
+    "destination",
+    "dir",
+    "directories",
+    "directory",
+    "file",
+    "filename",
+    "files",
+    "folder",
+    "folders",
+    "path",
+    "paths",
+    "repo",
+    "repository",
+    "source",
+    "workspace",
+];
 
 /// One tool of one server.
 #[derive(Debug)]
@@ -23,8 +48,10 @@ pub struct Tool {
     trusted_effect: TrustedEffect,
     shares_state: bool,
     folders: Option<Arc<str>>,
+    started_with: Option<Arc<str>>,
     expression: String,
     summary: String,
+    is_deprecated: bool,
     signature: OnceLock<String>,
     declaration: OnceLock<String>,
 }
@@ -42,6 +69,7 @@ impl Tool {
             path: ToolPath::new(namespace.exact(), names.exact()),
             expression: format!("{}.{}", namespace.alias(), names.alias()),
             summary: first_sentence(said, SUMMARY_CHARS),
+            is_deprecated: DEPRECATED.iter().any(|word| said.contains(word)),
             namespace: namespace.clone(),
             names,
             definition,
@@ -49,6 +77,7 @@ impl Tool {
             trusted_effect,
             shares_state: false,
             folders: None,
+            started_with: None,
             signature: OnceLock::new(),
             declaration: OnceLock::new(),
         }
@@ -101,6 +130,20 @@ impl Tool {
         }
     }
 
+    /// The paths that its server is started with, where it takes a path itself: `--repository "/data/site"`.
+    pub fn started_with(&self) -> Option<&str> {
+        self.started_with.as_deref()
+    }
+
+    /// The same for a tool that takes a path, by the names of its arguments.
+    pub(crate) fn tell_arguments(&mut self, arguments: &Arc<str>) {
+        let properties = self.definition.input_schema.get("properties").and_then(Value::as_object);
+        let mut names = properties.into_iter().flatten().take(INDEXED_PARAMETERS).map(|(name, _)| name);
+        if names.any(|name| split(name).iter().any(|word| NAMES_OF_PATHS.contains(&word.as_str()))) {
+            self.started_with = Some(arguments.clone());
+        }
+    }
+
     /// How a script calls it: `fs.read_file`, `notion.notion_search`.
     pub fn expression(&self) -> &str {
         &self.expression
@@ -115,6 +158,11 @@ impl Tool {
     /// The first sentence of its description, on one line, safe to show. Empty where there is none.
     pub fn summary(&self) -> &str {
         &self.summary
+    }
+
+    /// Whether its server has another one for the same.
+    pub(crate) fn is_deprecated(&self) -> bool {
+        self.is_deprecated
     }
 
     /// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`.
@@ -152,6 +200,10 @@ impl Tool {
         };
         let remark = match self.folders() {
             Some(folders) => format!("{remark}; paths are {}", comment(folders)),
+            None => remark,
+        };
+        let remark = match self.started_with().filter(|_| self.folders.is_none()) {
+            Some(arguments) => format!("{remark}; {} is started with {}", self.namespace.alias(), comment(arguments)),
             None => remark,
         };
         declaration::declaration(&self.namespace, &self.names, &self.definition, &remark, observed)

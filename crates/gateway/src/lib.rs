@@ -26,6 +26,7 @@ mod report;
 mod rules;
 mod run_log;
 mod single_call;
+mod started;
 mod tool_result;
 mod toolbox;
 

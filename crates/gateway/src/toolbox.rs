@@ -9,7 +9,7 @@ use belljar_catalog::{
     Answer, Catalog, Names, Notation, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces,
 };
 use belljar_model::{
-    Denial, Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath,
+    Denial, Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath, Transport,
     TrustedEffect, Verdict,
 };
 use belljar_policy::{Broken, Decision, Policy, ServerTools, ToolPolicy};
@@ -19,7 +19,7 @@ use cap_std::fs::Dir;
 use futures::future::join_all;
 use serde_json::Value;
 use tokio::{
-    sync::{RwLock, Semaphore},
+    sync::{OnceCell, RwLock, Semaphore},
     task::spawn_blocking,
     time::timeout,
 };
@@ -31,6 +31,7 @@ use crate::{
     observations::Observations,
     rules::{Files, Rules, denial},
     run_log::{CLOSING, RunEvents, RunLedger, Told},
+    started,
     tool_result::{Written, may_be_written_so, value, written},
 };
 
@@ -64,6 +65,9 @@ struct Server {
     effects: EffectRules,
     sharing: Sharing,
     paths: Option<PathRules>,
+    transport: Transport,
+    /// What it is started with that says where it works.
+    started_with: OnceCell<Vec<started::Argument>>,
     share: Share,
     lock: ServerLock,
     /// Those of principals, as long as a run has one.
@@ -103,6 +107,8 @@ impl Toolbox {
                 effects: spec.effects.clone(),
                 sharing: spec.sharing(),
                 paths: spec.life.paths.clone(),
+                transport: spec.transport.clone(),
+                started_with: OnceCell::new(),
                 share: spec.life.share,
                 lock: ServerLock::default(),
                 principals_locks: Mutex::default(),
@@ -402,6 +408,7 @@ impl Toolbox {
 
     async fn known(&self, server: &Server) -> Result<Arc<ServerCatalog>, Arc<StartFault>> {
         let tools = self.upstream.tools(server.names.exact()).await?;
+        let started_with = server.started_with.get_or_init(|| started::arguments(&server.transport)).await;
         let mut known = server.known.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
             Some(known) if Arc::ptr_eq(&known.list, &tools) => Ok(known.catalog.clone()),
@@ -413,7 +420,7 @@ impl Toolbox {
                 let catalog = if is_shared { catalog.sharing_state() } else { catalog };
                 let catalog = Arc::new(match &server.paths {
                     Some(rules) => catalog.within(&rules.roots, &rules.arguments),
-                    None => catalog,
+                    None => catalog.started_with(started_with),
                 });
                 let (workers, observations) = (self.check_workers.clone(), self.observations.clone());
                 let checks = Arc::new(Checks::new(catalog.clone(), workers, observations));

@@ -131,7 +131,7 @@ fn the_answer_serialises_as_the_contract_says() {
     };
     assert_eq!(
         json(Detail::Brief),
-        r#"{"results":[{"path":"fs.read-file","server":"fs","tool":"read-file","effect":"read_only","summary":"Read a file.","declaration":"fs.read_file(args?: Record<string, unknown>): Promise<unknown>"}],"omitted":0,"unavailable":[]}"#
+        r#"{"results":[{"path":"fs.read-file","server":"fs","tool":"read-file","effect":"read_only","summary":"Read a file.","declaration":"fs.read_file(args?: Record<string, unknown>): Promise<unknown>","details":["Any."]}],"omitted":0,"unavailable":[]}"#
     );
     assert_eq!(
         json(Detail::Names),
@@ -357,6 +357,94 @@ fn where_a_tool_lists_the_folders_of_its_server_the_answer_names_it() {
     let notes = |text: &str| catalog.search(&Query { limit: Some(1), ..Query::new(text) }).notes;
     assert_eq!(notes("read_file"), ["files works in certain folders: files.list_allowed_directories({}) names them"]);
     assert_eq!(notes("list_allowed_directories"), Vec::<String>::new());
+}
+
+#[test]
+fn a_question_of_several_wishes_finds_what_answers_each() {
+    let catalog = real();
+    for (question, right) in [
+        ("read file list directory", "filesystem.read_text_file filesystem.list_directory"),
+        ("create directory write file", "filesystem.create_directory filesystem.write_file"),
+        ("list tables and run sql query", "sqlite.list_tables sqlite.read_query"),
+        ("convert time between timezones, then write the file", "time.convert_time filesystem.write_file"),
+        (
+            "search nodes in the graph, add observations, delete a relation",
+            "memory.search_nodes memory.add_observations memory.delete_relations",
+        ),
+    ] {
+        let found = paths(&catalog.search(&Query::new(question)));
+        for right in right.split(' ') {
+            let is_right = |path: &&String| right.split('|').any(|right| *path == right);
+            assert!(found.iter().take(5).any(|path| is_right(&path)), "{question}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_matches_weakly_is_counted_and_shown_to_those_who_ask_for_more() {
+    let catalog = real();
+    let of_files = |limit| Query { server: Some("filesystem".to_owned()), limit, ..Query::new("overwrite a file") };
+    let answer = catalog.search(&of_files(None));
+    let text = answer.to_text();
+    assert!(answer.omitted > 1, "{text}");
+    assert!(text.contains(&format!("{} more tools, ", answer.omitted)), "{text}");
+    assert!(text.contains("which match weakly, are left out: raise limit (10)"), "{text}");
+    let all = catalog.search(&of_files(Some(20)));
+    assert_eq!((all.results.len(), all.omitted), (answer.results.len() + answer.omitted, 0));
+}
+
+#[test]
+fn the_first_tools_are_told_in_detail_as_far_as_there_is_room() {
+    let catalog = real();
+    let answer = catalog.search(&Query::new("convert time to another timezone"));
+    assert_eq!(answer.results[0].path.to_string(), "time.convert_time");
+    assert!(answer.results[0].details[0].contains("time: Time to convert in 24-hour format (HH:MM)"));
+    assert!(answer.to_text().contains("    // source_timezone: Source IANA timezone name"), "{}", answer.to_text());
+    let tools = |budget| catalog.search(&Query { budget: Some(budget), ..Query::new("read a file") });
+    let (short, long) = (tools(600), tools(2_000));
+    let count = |answer: &Answer| answer.results.iter().map(|found| found.details.len()).sum::<usize>();
+    assert!(count(&short) < count(&long), "{}", short.to_text());
+    assert!(long.results.iter().skip(DETAILED).all(|found| found.details.is_empty()));
+}
+
+#[test]
+fn tools_that_take_a_path_say_what_their_server_is_started_with() {
+    let tool = |name: &str, properties: serde_json::Value| {
+        let schema = json!({ "type": "object", "properties": properties });
+        ToolDefinition::from_json(json!({ "name": name, "description": "Shows commits.", "inputSchema": schema }))
+            .expect("a tool")
+    };
+    let text = json!({ "type": "string" });
+    let tools = vec![tool("log", json!({ "repo_path": text })), tool("version", json!({ "name": text }))];
+    let server = ServerCatalog::ready(namespaces(&["git"]).remove(0), tools, &EffectRules::default());
+    let arguments = [(Some("--repository".to_owned()), "/data/site".into()), (None, "/data/\u{1b}*/".into())];
+    let catalog = Catalog::new(vec![Arc::new(server.started_with(&arguments))]);
+    let answer = catalog.search(&Query::new("git.log"));
+    assert_eq!(answer.notes, ["git is started with --repository \"/data/site\" \"/data/\u{fffd}*/\""]);
+    let full = catalog.search(&Query { detail: Some(Detail::Full), ..Query::new("git.log") });
+    let declaration = full.results[0].declaration.as_deref().unwrap_or_default();
+    assert!(declaration.contains("(external; git is started with --repository \"/data/site\" "), "{declaration}");
+    assert_eq!(declaration.matches("*/").count(), 1, "{declaration}");
+    assert_eq!(catalog.search(&Query::new("git.version")).notes, Vec::<String>::new());
+}
+
+#[test]
+fn names_that_a_query_gives_are_not_shown_as_the_tools_own() {
+    let catalog = catalog(&[("db", r#"[{"name": "query"}]"#)]);
+    let mut observed = Observed::default();
+    let asked = json!({ "query": "select id, name from people" });
+    let words = crate::Words::of(&belljar_model::JsonText::from_value(&asked));
+    observed.record(&json!([{ "id": 1, "name": "a" }]), &words);
+    let rows = Arc::new(observed);
+    let line = |detail| {
+        let query = Query { detail: Some(detail), ..Query::new("query") };
+        let answer = catalog.search_with(&query, &|_| Some(rows.clone()));
+        answer.results[0].declaration.clone().unwrap_or_default()
+    };
+    let result = "{ [key: string]: string | number }[] /* observed; names and types as the call asks for */";
+    assert!(line(Detail::Brief).ends_with(&format!("Promise<{result}>")), "{}", line(Detail::Brief));
+    let full = line(Detail::Full);
+    assert!(full.contains("Its names and types are those that a call's arguments ask for."), "{full}");
 }
 
 #[test]
