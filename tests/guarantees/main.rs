@@ -4,6 +4,7 @@
 
 mod absent;
 mod arguments;
+mod at_most;
 mod bench;
 mod cancellation;
 mod command_line;

@@ -105,7 +105,7 @@ fn an_explanation_says_of_each_rule_what_was_met_and_what_was_seen() {
             principal: Some(call["principal"].as_str().unwrap_or("owner")),
             profile: call["profile"].as_str(),
         };
-        let call_of = Call { caller, arguments: call["args"].as_object().unwrap(), places: &ByName };
+        let call_of = Call { caller, arguments: call["args"].as_object().unwrap(), places: &ByName, counts: &() };
         let explanation = tool.explain(&call_of);
         assert_eq!(explanation.decision, tool.decide(&call_of), "{call}");
         (call["name"].as_str().unwrap().to_owned(), format!("{path} {}\n{explanation}", call["args"]))

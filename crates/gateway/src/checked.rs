@@ -3,6 +3,8 @@
 //! A megabyte of `[0,0,…]` is a tree of some forty, and a run may have a thousand calls under way. So a call waits with its text
 //! alone, and only so many large trees exist at a time.
 
+use std::sync::Arc;
+
 use belljar_model::{Denial, JsonText, ToolPath};
 use belljar_policy::{Decision, ToolPolicy};
 use serde_json::{Map, Value};
@@ -11,6 +13,7 @@ use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
 use crate::{
     Toolbox,
     arguments::Refusal,
+    counts::{Counting, Known},
     rules::{self, AsRules, Files, denial},
 };
 
@@ -54,15 +57,24 @@ impl Toolbox {
         }
         let mut decision = None;
         if let Some((judge, files)) = self.judge_of(path) {
-            let who = who.clone();
-            let decided = if is_large || judge.asks_places() {
-                let judging = on_a_thread(move || (judge_tree(&judge, &files, &who, &tree), tree));
-                let (decided, judged) = judging.await;
-                tree = judged;
-                decided
-            } else {
-                judge_tree(&judge, &files, &who, &tree)
+            let files = Arc::new(files);
+            let mut counting = Counting::new(self, who);
+            let decided = loop {
+                let known = counting.known();
+                let decided = if is_large || judge.asks_places() {
+                    let (judge, files, who) = (judge.clone(), files.clone(), who.clone());
+                    let judging = on_a_thread(move || (judge_tree(&judge, &files, &who, &known, &tree), tree));
+                    let (decided, judged) = judging.await;
+                    tree = judged;
+                    decided
+                } else {
+                    judge_tree(&judge, &files, who, &known, &tree)
+                };
+                if !counting.find_out().await {
+                    break decided;
+                }
             };
+            counting.settle(&decided).await;
             if let Some(denial) = denial(path, &decided) {
                 return Err(NotSent::Denied(denial));
             }
@@ -73,8 +85,8 @@ impl Toolbox {
     }
 }
 
-fn judge_tree(judge: &ToolPolicy, files: &Files, who: &AsRules, tree: &Tree) -> Decision {
-    rules::judge(judge, files, who, &tree.members)
+fn judge_tree(judge: &ToolPolicy, files: &Files, who: &AsRules, counts: &Known, tree: &Tree) -> Decision {
+    rules::judge(judge, files, who, counts, &tree.members)
 }
 
 /// Why a call is not sent.

@@ -88,7 +88,14 @@ impl Grant {
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
         let (log, effect, ceiling, who) = (self.log.clone(), tool.effect, self.ceiling, self.who.clone());
+        // Its place is where the script began it, whatever is done first.
+        let judge = toolbox.judge_of(&path).filter(|(judge, _)| judge.counts() && !path.is_lock());
+        let turn = judge.map(|_| who.counts().turn());
         async move {
+            let mut turn = turn;
+            if let Some(turn) = &mut turn {
+                turn.come().await;
+            }
             let server = toolbox.position_of(path.server()).unwrap_or(usize::MAX);
             let waits = |server: &str| remarks.tell(format!("waited for {server}, which another run had for itself"));
             let refused = |fault: LockFault| {
@@ -116,7 +123,9 @@ impl Grant {
                 Some(member) => idempotency::with_key(arguments, member, &idempotency::key(log.run(), number)),
                 None => arguments,
             };
-            let checked = match toolbox.checked(&path, arguments, &who).await {
+            let checked = toolbox.checked(&path, arguments, &who).await;
+            drop(turn);
+            let checked = match checked {
                 Ok(checked) => checked,
                 Err(NotSent::Refused(refusal)) => {
                     return Err(CallFault::refused(refusal.message).with_hint(refusal.hint));

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod checked;
+mod counts;
 mod gateway;
 mod grant;
 mod idempotency;

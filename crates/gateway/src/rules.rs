@@ -14,7 +14,10 @@ use belljar_model::{Denial, ServerSpec, ToolPath, Transport, Verdict};
 use belljar_policy::{Call, Caller, Decision, Places, Policy, ToolPolicy};
 use serde_json::{Map, Value};
 
-use crate::places;
+use crate::{
+    counts::{Known, RunCounts},
+    places,
+};
 
 /// Who calls without a token: the owner, at the command line or through a client of theirs.
 const OWNER: &str = "owner";
@@ -84,21 +87,39 @@ impl Places for Files {
 pub(crate) struct AsRules {
     asker: Asker,
     profile: Option<Arc<str>>,
+    /// What the run has used.
+    counts: Arc<RunCounts>,
 }
 
 impl AsRules {
     pub(crate) fn new(asker: Asker, profile: Option<Arc<str>>) -> Self {
-        Self { asker, profile }
+        Self { asker, profile, counts: Arc::default() }
+    }
+
+    /// What the run has used.
+    pub(crate) fn counts(&self) -> &RunCounts {
+        &self.counts
+    }
+
+    /// The owner, or the name of a token.
+    pub(crate) fn principal(&self) -> &str {
+        self.asker.principal().unwrap_or(OWNER)
     }
 
     fn caller(&self) -> Caller<'_> {
-        Caller { principal: Some(self.asker.principal().unwrap_or(OWNER)), profile: self.profile.as_deref() }
+        Caller { principal: Some(self.principal()), profile: self.profile.as_deref() }
     }
 }
 
 /// What becomes of this call.
-pub(crate) fn judge(tool: &ToolPolicy, rules: &Files, who: &AsRules, arguments: &Map<String, Value>) -> Decision {
-    tool.decide(&Call { caller: who.caller(), arguments, places: rules })
+pub(crate) fn judge(
+    tool: &ToolPolicy,
+    rules: &Files,
+    who: &AsRules,
+    counts: &Known,
+    arguments: &Map<String, Value>,
+) -> Decision {
+    tool.decide(&Call { caller: who.caller(), arguments, places: rules, counts })
 }
 
 /// What stands against sending a call that was decided so; nothing where it is allowed.

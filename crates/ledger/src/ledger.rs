@@ -7,6 +7,7 @@ use crate::{
     entry::{Digest, Entry, KeptRecording},
     fault::LedgerFault,
     query::{Filter, KeptRun, Purge, WholeRun},
+    sqlite::{Count, CountId},
 };
 
 /// A ledger of runs.
@@ -40,6 +41,13 @@ pub trait Ledger: Send + Sync + 'static {
 
     /// Forgets runs, and says how many.
     fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerFault>>;
+
+    /// Counts a call by a rule, if there is room for it; nothing where there is none. Of two that want the last place,
+    /// whichever processes they are of, one gets it.
+    fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerFault>>;
+
+    /// Takes back what was counted.
+    fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>>;
 
     /// Keeps all that was handed over, and takes nothing any more.
     fn close(&self) -> BoxFuture<'_, ()>;

@@ -21,4 +21,4 @@ pub use entry::{Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, R
 pub use fault::LedgerFault;
 pub use ledger::Ledger;
 pub use query::{Filter, KeptCall, KeptRun, Purge, RunState, Since, WholeRun};
-pub use sqlite::{Options, SqliteLedger};
+pub use sqlite::{Count, CountId, Options, SqliteLedger};

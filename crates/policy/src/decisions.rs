@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use belljar_model::{EffectRules, ToolDefinition, ToolPath, Verdict};
 use serde_json::{Value, json};
 
-use crate::{Broken, Call, Caller, Places, Policy, absolute_folder};
+use crate::{AtMost, Broken, Call, Caller, Counts, Places, Policy, absolute_folder};
 
 /// A path is under a folder where it begins with its name; `..` leaves everything open.
 struct ByName;
@@ -25,7 +25,7 @@ fn decided(text: &str, tool: &str, arguments: Value) -> String {
     let definition = ToolDefinition::from_json(json!({"name": tool.tool()})).expect("a tool");
     let trusted = EffectRules::default().trusted(&definition);
     let Value::Object(arguments) = arguments else { panic!("an object") };
-    let call = Call { caller: Caller::default(), arguments: &arguments, places: &ByName };
+    let call = Call { caller: Caller::default(), arguments: &arguments, places: &ByName, counts: &() };
     let decision = policy(text).for_tool(&tool, trusted).decide(&call);
     format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"))
 }
@@ -150,7 +150,8 @@ fn an_explanation_names_each_rule_and_what_it_saw() {
     let definition = ToolDefinition::from_json(json!({"name": "pay"})).expect("a tool");
     let tool = policy(text).for_tool(&ToolPath::new("s", "pay"), EffectRules::default().trusted(&definition));
     let explained = |arguments: Value| {
-        let call = Call { caller: Caller::default(), arguments: arguments.as_object().expect("it"), places: &() };
+        let call =
+            Call { caller: Caller::default(), arguments: arguments.as_object().expect("it"), places: &(), counts: &() };
         tool.explain(&call).to_string()
     };
     assert_eq!(
@@ -162,4 +163,43 @@ fn an_explanation_names_each_rule_and_what_it_saw() {
         explained(json!({"amount": 1})),
         "deny 'usd' (line 7): matches\n  unknown: currency not_in [\"usd\"], seen nothing\ndeny by 'usd': dollars only"
     );
+}
+
+/// So many calls were made before.
+struct Before(Option<u32>);
+
+impl Counts for Before {
+    fn has_room(&self, _: &Arc<str>, at_most: AtMost) -> Option<bool> {
+        self.0.map(|calls| calls < at_most.calls)
+    }
+}
+
+#[test]
+fn a_count_is_a_condition_that_is_asked_last_and_fails_closed() {
+    let text = "default = 'ask'\n\
+        [[rule]]\nid = 'many'\nargs.n = { max = 9 }\nat_most = '20/run'\nthen = 'deny'\n\
+        [[rule]]\nid = 'few'\nargs.n = { max = 9 }\nat_most = '10/hour'\nthen = 'allow'\n";
+    let definition = ToolDefinition::from_json(json!({"name": "t"})).expect("a tool");
+    let tool = policy(text).for_tool(&ToolPath::new("s", "t"), EffectRules::default().trusted(&definition));
+    assert!(tool.counts());
+    assert_eq!(tool.decide_whatever(None), None);
+    for (before, n, expected) in [
+        (Some(0), 1, "allow by few"),
+        (Some(9), 1, "allow by few"),
+        (Some(10), 1, "ask by default"),
+        (Some(20), 1, "deny by many"),
+        (None, 1, "deny by many"),
+        (None, 10, "ask by default"),
+    ] {
+        let arguments = json!({"n": n});
+        let arguments = arguments.as_object().expect("it");
+        let call = Call { caller: Caller::default(), arguments, places: &(), counts: &Before(before) };
+        let decision = tool.decide(&call);
+        let said = format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"));
+        assert_eq!(said, expected, "{before:?} {n}");
+        assert_eq!(tool.explain(&call).decision, decision);
+    }
+    let shadowing =
+        "default = 'ask'\n[[rule]]\nid = 'a'\nat_most = '1/run'\nthen = 'deny'\n[[rule]]\nid = 'b'\nthen = 'allow'\n";
+    assert!(Policy::parse(shadowing, &absolute_folder).is_ok());
 }

@@ -89,6 +89,25 @@ impl ToolPolicy {
                 truth = truth.and(met);
                 findings.push(finding(condition, call, met));
             }
+            if let Some(at_most) = rule.at_most.filter(|_| rule.takes(truth)) {
+                let met = rule.concerns_count(call.counts);
+                truth = truth.and(met);
+                let (within, beyond) = ("no more calls than that", "more calls than that");
+                findings.push(Finding {
+                    condition: format!("at_most {at_most}"),
+                    seen: match (met, rule.verdict == Verdict::Allow) {
+                        (Truth::Unknown, _) => "nobody knows how many calls",
+                        (Truth::True, true) | (Truth::False, false) => within,
+                        _ => beyond,
+                    }
+                    .to_owned(),
+                    is_met: match met {
+                        Truth::True => Some(true),
+                        Truth::False => Some(false),
+                        Truth::Unknown => None,
+                    },
+                });
+            }
             let is_match = rule.takes(truth);
             let position = self.policy().position(rule.offset);
             steps.push(Step { rule: rule.id.clone(), position, verdict: rule.verdict, is_match, findings });

@@ -41,6 +41,7 @@
 #![warn(missing_docs)]
 
 mod argument;
+mod at_most;
 mod condition;
 #[cfg(test)]
 mod decisions;
@@ -60,6 +61,7 @@ mod test_row;
 mod tool_policy;
 mod tree;
 
+pub use at_most::{AtMost, Counts, Period};
 pub use belljar_model::Position;
 pub use explain::{Explanation, Finding, Step};
 pub use fault::{Fault, Problem, Problems};

@@ -246,7 +246,7 @@ impl Case {
         let text = written(self.default, &self.rules);
         let policy = Policy::parse(&text, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
         let tool = Arc::new(policy).for_tool(&ToolPath::new("s", "t"), self.tool);
-        let call = Call { caller: self.caller(), arguments: &self.arguments, places: &Simple };
+        let call = Call { caller: self.caller(), arguments: &self.arguments, places: &Simple, counts: &() };
         let decision = tool.decide(&call);
         assert_eq!(tool.explain(&call).decision, decision, "{text}\n{:?}", self.arguments);
         if let Some(whatever) = tool.decide_whatever(Some(&self.caller())) {

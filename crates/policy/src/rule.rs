@@ -5,7 +5,7 @@ use std::sync::Arc;
 use belljar_model::{ToolPath, TrustedEffect, Verdict};
 
 use crate::{
-    Caller,
+    AtMost, Caller, Counts,
     condition::{Condition, Quantifier, Truth},
     glob::{Glob, ToolGlob},
 };
@@ -24,6 +24,8 @@ pub(crate) struct Rule {
     pub(crate) destructive: bool,
     pub(crate) principals: Option<Vec<Glob>>,
     pub(crate) profiles: Option<Vec<Glob>>,
+    /// How many calls it lets pass.
+    pub(crate) at_most: Option<AtMost>,
     /// Those that ask the file system last.
     pub(crate) conditions: Vec<Condition>,
 }
@@ -63,6 +65,14 @@ impl Rule {
         }
     }
 
+    /// Whether the count leaves it as it is, where all else matches: a rule that allows does so as long as there is
+    /// room, and one that denies or asks does so when there is none.
+    pub(crate) fn concerns_count(&self, counts: &dyn Counts) -> Truth {
+        let Some(at_most) = self.at_most else { return Truth::True };
+        let room = counts.has_room(&self.id, at_most).map_or(Truth::Unknown, Truth::from);
+        if self.verdict == Verdict::Allow { room } else { !room }
+    }
+
     pub(crate) fn quantifier(&self) -> Quantifier {
         match self.verdict {
             Verdict::Allow => Quantifier::All,
@@ -83,6 +93,7 @@ impl Rule {
             (Some(ours), Some(theirs)) => theirs.iter().all(|their| ours.iter().any(|our| our.covers(their))),
         };
         self.conditions.is_empty()
+            && self.at_most.is_none()
             && tools
             && self.effects.iter().zip(other.effects).all(|(ours, theirs)| *ours || !theirs)
             && (!self.destructive || other.destructive)

@@ -62,7 +62,7 @@ impl TestRow {
         };
         let trusted = known.filter(|_| self.effect.is_none()).unwrap_or_else(assumed);
         let caller = Caller { principal: self.principal.as_deref(), profile: self.profile.as_deref() };
-        let call = Call { caller, arguments: &self.arguments, places };
+        let call = Call { caller, arguments: &self.arguments, places, counts: &() };
         let tool = policy.for_tool_but(&self.call, trusted, broken);
         let decision = tool.decide(&call);
         let is_by = match (&self.expect.by, &decision.rule) {

@@ -33,6 +33,7 @@ pub(crate) struct Compiled {
     pub(crate) rule: usize,
     verdict: Verdict,
     names_callers: bool,
+    counts: bool,
     checks: std::ops::Range<usize>,
 }
 
@@ -79,7 +80,13 @@ impl ToolPolicy {
                 Check::Broken => false,
             });
             let names_callers = rule.principals.is_some() || rule.profiles.is_some();
-            rules.push(Compiled { rule: at, verdict: rule.verdict, names_callers, checks: from..checks.len() });
+            rules.push(Compiled {
+                rule: at,
+                verdict: rule.verdict,
+                names_callers,
+                counts: rule.at_most.is_some(),
+                checks: from..checks.len(),
+            });
         }
         let asks_places = rules.iter().any(|compiled| {
             policy.rules[compiled.rule].conditions.iter().any(crate::condition::Condition::asks_places)
@@ -108,7 +115,7 @@ impl ToolPolicy {
                 continue;
             }
             let is_for_all = !compiled.names_callers || caller.is_some();
-            match (compiled.verdict, compiled.checks.is_empty() && is_for_all) {
+            match (compiled.verdict, compiled.checks.is_empty() && !compiled.counts && is_for_all) {
                 (Verdict::Deny, true) => return Some(self.decision(Some(compiled))),
                 // Those that deny came before.
                 (_, true) => return is_certain.then(|| self.decision(Some(compiled))),
@@ -126,6 +133,11 @@ impl ToolPolicy {
     /// Whether a decision may ask the file system, which takes its time.
     pub fn asks_places(&self) -> bool {
         self.asks_places
+    }
+
+    /// Whether a decision may ask how many calls there were.
+    pub fn counts(&self) -> bool {
+        self.rules.iter().any(|compiled| compiled.counts)
     }
 
     pub(crate) fn policy(&self) -> &Policy {
@@ -166,6 +178,10 @@ impl ToolPolicy {
                     rule.conditions[*condition].judge(call.arguments, rule.quantifier(), context)
                 }
             });
+        }
+        // Asked last: a call counts only where all else matches.
+        if compiled.counts && rule.takes(truth) {
+            truth = truth.and(rule.concerns_count(call.counts));
         }
         truth
     }

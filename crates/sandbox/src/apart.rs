@@ -109,14 +109,19 @@ pub fn call(
     let bounds = JsonBounds::with_bytes(usize::try_from(limits.max_arguments.as_u64()).unwrap_or(usize::MAX));
     let arguments = JsonText::parse(arguments, &bounds);
     let room = Room { room: AnswerRoom::new(keeper.holdings.clone()), overflow: keeper.overflow.clone() };
+    // Here, and not when the future is polled: tools may go by the order in which calls are begun.
+    let called = match arguments {
+        // A tool that panics has failed, and nothing else has: also one that panics before it gives its future.
+        Ok(arguments) => {
+            let begin = || tools.begin(number, &tool, arguments, limit, room.room.clone());
+            std::panic::catch_unwind(AssertUnwindSafe(begin)).map_err(|_| host::panicked())
+        }
+        Err(fault) => Err(host::arguments_fault(&fault)),
+    };
     async move {
-        let result = match arguments {
-            // A tool that panics has failed, and nothing else has: also one that panics before it gives its future.
-            Ok(arguments) => {
-                let called = async { tools.begin(number, &tool, arguments, limit, room.room.clone()).await };
-                AssertUnwindSafe(called).catch_unwind().await.unwrap_or_else(|_| Err(host::panicked()))
-            }
-            Err(fault) => Err(host::arguments_fault(&fault)),
+        let result = match called {
+            Ok(called) => AssertUnwindSafe(called).catch_unwind().await.unwrap_or_else(|_| Err(host::panicked())),
+            Err(fault) => Err(fault),
         };
         let result = result.and_then(|result| host::bounded(result, max_result));
         let record = host::record(&tool, &result, begun);

@@ -1,9 +1,10 @@
 //! The ledger as a file of SQLite's, in WAL mode: one process writes at a time, and all can read.
 //!
 //! `file.rs` opens it and says what it may be, `writer.rs` is the one thread of a process that
-//! writes, `keep.rs` forgets, `write.rs` and `read.rs` have the statements, and `live.rs` tells the
+//! writes, `keep.rs` forgets, `counts.rs` counts calls for rules, `write.rs` and `read.rs` have the statements, and `live.rs` tells the
 //! runs of a process that lives from those of one that is gone. `points.rs` is for tests.
 
+mod counts;
 mod file;
 mod keep;
 mod live;
@@ -31,6 +32,8 @@ use crate::{
     ledger::Ledger,
     query::{Filter, KeptRun, Purge, WholeRun},
 };
+use counts::Counts;
+pub use counts::{Count, CountId};
 use writer::Writer;
 
 /// How long another process's lock is waited for, and room in the queue.
@@ -49,6 +52,7 @@ pub struct Options {
 pub struct SqliteLedger {
     path: Option<PathBuf>,
     key: Arc<KeyPlace>,
+    counts: Arc<Counts>,
     writer: Writer,
 }
 
@@ -58,7 +62,8 @@ impl SqliteLedger {
     pub fn new(folder: Option<&Path>, options: Options) -> Self {
         let key = Arc::new(KeyPlace::new(folder));
         let writer = Writer::start(folder.map(Path::to_owned), key.clone(), options);
-        Self { path: folder.map(|folder| folder.join(file::NAME)), key, writer }
+        let counts = Arc::new(Counts::new(folder.map(Path::to_owned)));
+        Self { path: folder.map(|folder| folder.join(file::NAME)), key, counts, writer }
     }
 
     async fn read<T: Send + 'static>(
@@ -110,7 +115,21 @@ impl Ledger for SqliteLedger {
         self.writer.purge(what).boxed()
     }
 
+    fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerFault>> {
+        let counts = self.counts.clone();
+        on_a_thread(move || counts.count(&count)).boxed()
+    }
+
+    fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>> {
+        let counts = self.counts.clone();
+        on_a_thread(move || counts.uncount(id)).boxed()
+    }
+
     fn close(&self) -> BoxFuture<'_, ()> {
         self.writer.close().boxed()
     }
+}
+
+async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    spawn_blocking(work).await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

@@ -79,7 +79,9 @@ impl Reader<'_> {
 
     fn expected(&mut self, field: &str, expected: &'static str, node: &Node) {
         let found = match &node.value {
-            Value::Text(_) if expected.starts_with("one of") => "another string".to_owned(),
+            Value::Text(_) if expected.starts_with("one of") || expected.contains("as in") => {
+                "another string".to_owned()
+            }
             Value::Integer(_) | Value::Float(_) if expected.contains("number") => "another number".to_owned(),
             _ => node.kind().to_owned(),
         };

@@ -15,7 +15,7 @@ fn refused(text: &str) -> String {
 fn every_mistake_is_refused_with_line_and_column() {
     for (rest, expected) in [
         ("tool = 'fs.*'", "line 5, column 1: unknown key 'tool' in rule 'a': did you mean 'tools'?"),
-        ("at_most = '20/run'", "line 5, column 1: unknown key 'at_most' in rule 'a': the keys are id, tools"),
+        ("carries = 'private'", "line 5, column 1: unknown key 'carries' in rule 'a': the keys are id, tools"),
         ("during = 'Mon-Fri'", "unknown key 'during' in rule 'a'"),
         ("carries = 'private'", "unknown key 'carries' in rule 'a'"),
         ("after = ['a.b']", "unknown key 'after' in rule 'a'"),
@@ -28,6 +28,10 @@ fn every_mistake_is_refused_with_line_and_column() {
         ("effect = 'readonly'", "line 5, column 10: 'effect' must be one of read_only, mutating, external"),
         ("destructive = false", "line 5, column 15: 'destructive' must be true, or left out, not true or false"),
         ("principal = ''", "line 5, column 13: '' is not a pattern for principals: it is empty"),
+        ("at_most = '20'", "line 5, column 11: 'at_most' must be a number and a period, as in \"20/run\""),
+        ("at_most = '0/run'", "'at_most' must be a number and a period"),
+        ("at_most = '3/week'", "'at_most' must be a number and a period"),
+        ("at_most = 20", "'at_most' must be a number and a period"),
         ("why = ''", "line 5, column 7: 'why' must be a sentence"),
         ("args = 3", "line 5, column 8: 'args' must be a table, such as"),
         ("args.x = 3", "line 5, column 10: 'args.x' must be a table of conditions"),

@@ -12,7 +12,8 @@ use crate::{
     tree::{Entry, Node, Value},
 };
 
-const KEYS: &[&str] = &["id", "tools", "effect", "destructive", "principal", "profile", "args", "then", "why"];
+const KEYS: &[&str] =
+    &["id", "tools", "effect", "destructive", "principal", "profile", "args", "at_most", "then", "why"];
 
 /// The most characters of an id: it stands in errors and in records of calls.
 const ID_CHARACTERS: usize = 64;
@@ -44,6 +45,7 @@ impl Reader<'_> {
             destructive: false,
             principals: None,
             profiles: None,
+            at_most: None,
             conditions: Vec::new(),
         };
         let id = entries.iter().find(|entry| entry.key == "id").and_then(|entry| entry.node.text());
@@ -93,6 +95,14 @@ impl Reader<'_> {
                 "principal" => rule.principals = Some(self.globs("principal", "principals", node)),
                 "profile" => rule.profiles = Some(self.globs("profile", "profiles", node)),
                 "args" => rule.conditions = self.conditions(node),
+                "at_most" => match node.text().and_then(|text| text.parse().ok()) {
+                    Some(at_most) => rule.at_most = Some(at_most),
+                    None => self.expected(
+                        "at_most",
+                        "a number and a period, as in \"20/run\": run, minute, hour or day",
+                        node,
+                    ),
+                },
                 "then" => then = Some(self.verdict("then", node)),
                 "why" => match node.text() {
                     Some(text) if !text.trim().is_empty() && text.chars().count() <= WHY_CHARACTERS => {

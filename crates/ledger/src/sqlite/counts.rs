@@ -1,0 +1,170 @@
+//! How often rules of the owner have let a call pass, by principal: for all processes of a user together.
+//!
+//! It has a connection of its own. A count is looked at and written in one transaction, so that of two processes that want the last
+//! place one gets it. Its table is made when something is counted first, and is no part of what the versions of the file say; what is
+//! older than a day is forgotten.
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::{PATIENCE, file};
+use crate::{fault::LedgerFault, query::milliseconds};
+
+const TABLE: &str = "
+CREATE TABLE IF NOT EXISTS counted(
+    id INTEGER PRIMARY KEY,
+    rule TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS counted_by_rule ON counted(rule, principal, at_ms);
+CREATE INDEX IF NOT EXISTS counted_by_time ON counted(at_ms);
+";
+
+/// What nobody asks for any more.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// One call that is to be counted, if there is room for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// The rule by which it is counted.
+    pub rule: String,
+    /// Whose call it is.
+    pub principal: String,
+    /// The most calls,
+    pub at_most: u32,
+    /// within so long before now.
+    pub within: Duration,
+}
+
+/// A call that was counted, to take it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountId(i64);
+
+/// The counts of a folder's ledger.
+pub(super) struct Counts {
+    folder: Option<PathBuf>,
+    open: Mutex<Option<Connection>>,
+}
+
+impl Counts {
+    pub(super) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, open: Mutex::default() }
+    }
+
+    /// Counts a call; nothing where there is no room. Blocks.
+    pub(super) fn count(&self, count: &Count) -> Result<Option<CountId>, LedgerFault> {
+        self.with(|connection| {
+            let now = SystemTime::now();
+            let before = |past| now.checked_sub(past).map_or(0, milliseconds);
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.prepare_cached("DELETE FROM counted WHERE at_ms < ?1")?.execute(params![before(KEPT)])?;
+            // A time in the future, as after a clock was set back, counts too.
+            let used: u32 = transaction
+                .prepare_cached("SELECT count(*) FROM counted WHERE rule = ?1 AND principal = ?2 AND at_ms > ?3")?
+                .query_row(params![count.rule, count.principal, before(count.within)], |row| row.get(0))?;
+            if used >= count.at_most {
+                return Ok(None);
+            }
+            transaction
+                .prepare_cached("INSERT INTO counted(rule, principal, at_ms) VALUES (?1, ?2, ?3)")?
+                .execute(params![count.rule, count.principal, milliseconds(now)])?;
+            let id = transaction.last_insert_rowid();
+            transaction.commit()?;
+            Ok(Some(CountId(id)))
+        })
+    }
+
+    /// Takes back what was counted. Blocks.
+    pub(super) fn uncount(&self, CountId(id): CountId) -> Result<(), LedgerFault> {
+        self.with(|connection| {
+            connection.prepare_cached("DELETE FROM counted WHERE id = ?1")?.execute(params![id])?;
+            Ok(())
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, LedgerFault> {
+        let folder = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
+        let path = folder.join(file::NAME);
+        let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = match open.take() {
+            Some(connection) => open.insert(connection),
+            None => {
+                let connection = file::open(folder)?;
+                connection.execute_batch(TABLE).map_err(failed)?;
+                open.insert(connection)
+            }
+        };
+        let done = work(connection).map_err(failed);
+        if done.is_err() {
+            // Whatever is wrong with the connection, the next count begins anew.
+            *open = None;
+        }
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(rule: &str, principal: &str, at_most: u32, within: Duration) -> Count {
+        Count { rule: rule.to_owned(), principal: principal.to_owned(), at_most, within }
+    }
+
+    #[test]
+    fn a_rule_counts_by_principal_and_in_all_processes_together() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let counts = || Counts::new(Some(folder.path().to_owned()));
+        let (here, there) = (counts(), counts());
+        let day = Duration::from_secs(24 * 60 * 60);
+        let ada = count("mails", "ada", 2, day);
+        let first = here.count(&ada).expect("kept").expect("room");
+        assert!(there.count(&ada).expect("kept").is_some());
+        assert_eq!(here.count(&ada).expect("kept"), None);
+        for other in [count("mails", "bob", 2, day), count("posts", "ada", 2, day), count("mails", "ada", 3, day)] {
+            assert!(here.count(&other).expect("kept").is_some(), "{other:?}");
+        }
+        there.uncount(first).expect("kept");
+        assert_eq!(here.count(&ada).expect("kept"), None, "the third was counted too");
+        let all = std::thread::scope(|scope| {
+            let many: Vec<_> = (0..8)
+                .map(|_| {
+                    scope.spawn(|| {
+                        (0..5)
+                            .filter(|_| counts().count(&count("many", "ada", 7, day)).expect("kept").is_some())
+                            .count()
+                    })
+                })
+                .collect();
+            many.into_iter().map(|one| one.join().expect("no panic")).sum::<usize>()
+        });
+        assert_eq!(all, 7);
+    }
+
+    #[test]
+    fn what_is_older_than_the_period_does_not_count() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let counts = Counts::new(Some(folder.path().to_owned()));
+        let minute = count("mails", "ada", 1, Duration::from_secs(60));
+        assert!(counts.count(&minute).expect("kept").is_some());
+        let connection = Connection::open(folder.path().join(file::NAME)).expect("the ledger");
+        let age =
+            |by: i64| connection.execute("UPDATE counted SET at_ms = at_ms - ?1", params![by]).expect("it is there");
+        age(30_000);
+        assert_eq!(counts.count(&minute).expect("kept"), None);
+        age(31_000);
+        assert!(counts.count(&minute).expect("kept").is_some());
+        age(24 * 60 * 60 * 1000);
+        assert!(counts.count(&minute).expect("kept").is_some());
+        let left: i64 = connection.query_row("SELECT count(*) FROM counted", [], |row| row.get(0)).expect("a number");
+        assert_eq!(left, 1, "what is older than a day is gone");
+        assert!(matches!(Counts::new(None).count(&minute), Err(LedgerFault::NoFolder)));
+    }
+}
