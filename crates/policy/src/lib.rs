@@ -48,6 +48,7 @@ mod decisions;
 mod explain;
 mod fault;
 mod glob;
+mod index;
 mod lists;
 mod number;
 mod policy;

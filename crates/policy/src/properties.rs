@@ -1,7 +1,7 @@
 //! Random rules and calls: the decisions are those of an evaluator that is too simple to be wrong,
 //! and the rules keep their promises.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use belljar_model::{Effect, EffectRules, ToolDefinition, ToolPath, TrustedEffect, Verdict};
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
@@ -60,11 +60,11 @@ fn condition(random: &mut StdRng) -> (String, String, Value) {
     let path = PATHS[random.random_range(0..PATHS.len())].to_owned();
     let scalars = || json!(["x", 1, 1.5, true]);
     let (operator, value) = match random.random_range(0..11) {
-        0 => ("is", json!(["x", "1"][random.random_range(0..2)])),
-        1 => ("in", scalars()),
+        0 => ("is", [json!("x"), json!("1"), json!(1), json!(1.5)][random.random_range(0..4)].clone()),
+        1 => ("in", [scalars(), json!(["x", "xx"]), json!([0, 1.5])][random.random_range(0..3)].clone()),
         2 => ("not_in", json!(["y", 2])),
-        3 => ("min", json!(1)),
-        4 => ("max", json!(2.5)),
+        3 => ("min", json!(random.random_range(0..4))),
+        4 => ("max", [json!(2.5), json!(0), json!(1)][random.random_range(0..3)].clone()),
         5 => ("under", json!(["/out"])),
         6 => ("not_under", json!(["/out", "/tmp"])),
         7 => ("matches", json!("x+")),
@@ -316,4 +316,62 @@ fn dropping_an_argument_never_allows_more() {
         }
     }
     assert!(stricter > 100, "{stricter}");
+}
+
+/// An explanation looks at one rule after the other, without an index.
+#[test]
+fn hundreds_of_rules_are_decided_as_one_after_the_other() {
+    let mut seen = BTreeSet::new();
+    for seed in 0..12 {
+        let random = &mut StdRng::seed_from_u64(seed);
+        // Hardly any of them matches: else the first ones would decide everything.
+        let rules: String = (0..300)
+            .map(|at| {
+                let then = Verdict::ALL[random.random_range(0..3)];
+                let number = random.random_range(0..300);
+                let numeric = match random.random_range(0..4) {
+                    0 => format!("is = {number}"),
+                    1 => format!("in = [{number}, {}.5]", number + 7),
+                    2 => format!("min = {}", 290 + number / 10),
+                    _ => format!("max = {}.5", number / 10 - 20),
+                };
+                let textual = match random.random_range(0..3) {
+                    0 => format!("is = 't{number}'"),
+                    1 => format!("in = ['t{number}', 't{}']", number / 2),
+                    _ => format!("matches = 't{number}'"),
+                };
+                let conditions = match random.random_range(0..4) {
+                    0 => format!("args.a = {{ {numeric} }}\n"),
+                    1 => format!("args.b = {{ {textual} }}\n"),
+                    2 => format!("args.c = {{ in = [{number}, 't{number}'] }}\n"),
+                    _ => format!("args.a = {{ {numeric} }}\nargs.b = {{ {textual} }}\n"),
+                };
+                format!("[[rule]]\nid = 'r{at}'\ntools = 's.t'\nthen = '{then}'\n{conditions}")
+            })
+            .collect();
+        let policy = Arc::new(Policy::parse(&format!("default = 'ask'\n{rules}"), &absolute_folder).expect("rules"));
+        let trusted = EffectRules::default().trusted(&ToolDefinition::unknown("t"));
+        let tool = policy.for_tool(&ToolPath::new("s", "t"), trusted);
+        for _ in 0..40 {
+            let mut arguments = Map::new();
+            for name in ["a", "b", "c"] {
+                let number = random.random_range(0..300);
+                let value = match random.random_range(0..40) {
+                    0 => continue,
+                    1 => Value::Null,
+                    2 => json!(true),
+                    3 => json!(format!("t{number}x")),
+                    4..10 if name == "a" => json!(f64::from(number) + 0.5),
+                    _ if name == "a" => json!(number),
+                    _ => json!(format!("t{number}")),
+                };
+                arguments.insert(name.to_owned(), value);
+            }
+            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &() };
+            let decision = tool.decide(&call);
+            assert_eq!(decision, tool.explain(&call).decision, "seed {seed}: {arguments:?}");
+            seen.insert(decision.rule);
+        }
+    }
+    assert!(seen.len() > 60, "only {} rules ever decided", seen.len());
 }

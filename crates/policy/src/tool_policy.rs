@@ -1,7 +1,8 @@
 //! The rules that concern one tool, in the form in which they are decided: each argument is looked
-//! up once, rules that deny come first, and what asks the file system comes last within a rule.
+//! up once, rules that its value excludes are passed over (`index.rs`), rules that deny come first, and
+//! what asks the file system comes last within a rule.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use belljar_model::{ToolPath, TrustedEffect, Verdict};
 
@@ -9,6 +10,7 @@ use crate::{
     Broken, Call, Caller, Decision, Policy,
     argument::{ArgumentPath, Found},
     condition::{Context, Operator, Truth},
+    index::{Entry, Index},
     rule::Rule,
 };
 
@@ -25,6 +27,8 @@ pub struct ToolPolicy {
     checks: Vec<Check>,
     asks_places: bool,
     broken: Broken,
+    /// Made for the first decision: of many a tool it is asked only whether anybody may call it.
+    index: OnceLock<Index>,
 }
 
 /// One rule: which one, and its checks.
@@ -91,7 +95,17 @@ impl ToolPolicy {
         let asks_places = rules.iter().any(|compiled| {
             policy.rules[compiled.rule].conditions.iter().any(crate::condition::Condition::asks_places)
         });
-        Self { policy, server, default, paths, rules, checks, asks_places, broken: broken.clone() }
+        Self {
+            policy,
+            server,
+            default,
+            paths,
+            rules,
+            checks,
+            asks_places,
+            broken: broken.clone(),
+            index: OnceLock::new(),
+        }
     }
 
     /// What becomes of a call.
@@ -101,7 +115,23 @@ impl ToolPolicy {
             let rule = &self.policy.rules[compiled.rule];
             rule.takes(self.truth(compiled, rule, &found, call))
         };
-        self.decision(self.rules.iter().find(decides))
+        let candidates = self.index.get_or_init(|| self.indexed()).candidates(&found);
+        // Bits behind the last rule are those of none.
+        self.decision(candidates.filter_map(|at| self.rules.get(at)).find(decides))
+    }
+
+    fn indexed(&self) -> Index {
+        let of_rule = |(at, compiled): (usize, &Compiled)| {
+            let takes_unknown = compiled.verdict != Verdict::Allow;
+            let entry = move |check| match check {
+                &Check::Found { path, ref operator } => {
+                    Some(Entry { rule: at, argument: path, operator, takes_unknown })
+                }
+                Check::Each { .. } | Check::Broken => None,
+            };
+            self.checks[compiled.checks.clone()].iter().filter_map(entry).collect::<Vec<_>>()
+        };
+        Index::new(self.rules.len(), self.rules.iter().enumerate().flat_map(of_rule))
     }
 
     /// What becomes of every call of this caller, or of anybody's where none is given, whatever its
