@@ -1,6 +1,11 @@
 //! The owner's rules judge every call, whichever way it comes, before anything is sent.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Write as _},
+    process::Stdio,
+    sync::{Arc, atomic::Ordering},
+};
 
 use belljar_gateway::Gateway;
 use belljar_ledger::Asker;
@@ -11,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     stub_server::{Stub, gateway_with_rules},
-    support::Terminal,
+    support::{Terminal, repository},
 };
 
 const RULES: &str = "default = 'allow'\n\
@@ -223,4 +228,177 @@ fn rules_beside_the_configuration_count_for_every_command_and_a_mistake_ends_it(
     let answer = terminal.belljar(&["call", "demo.list_issues", "--no-daemon", "--config", config]);
     assert_eq!(answer.code, 2, "{answer:?}");
     assert!(answer.stderr.contains("gone.toml: there is no such file"), "{answer:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn no_way_of_writing_a_path_leads_past_a_rule() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for name in ["out/deep", "secret"] {
+        fs::create_dir_all(root.join(name)).unwrap();
+    }
+    fs::create_dir_all(root.join("out/caf\u{e9}")).unwrap();
+    symlink(root.join("secret"), root.join("out/link")).unwrap();
+    symlink("../../secret", root.join("out/deep/relative_link")).unwrap();
+    let out = root.join("out");
+    let rules = format!(
+        "default = 'deny'\n[[rule]]\nid = 'out'\ntools = 'fs.read_text_file'\nargs.path = {{ under = {out:?} }}\nthen = 'allow'\n\
+        [[rule]]\nid = 'writes'\ntools = 'fs.create_directory'\nthen = 'allow'\n\
+        [[rule]]\nid = 'not-out'\ntools = 'fs.create_directory'\nargs.path = {{ not_under = {out:?} }}\nthen = 'deny'\n"
+    );
+    let (stub, gateway) = files(&rules);
+    let out = out.to_str().unwrap();
+    let attacks = [
+        format!("{out}/../secret/x"),
+        format!("{out}/deep/../../secret/x"),
+        format!("{out}/./../secret/x"),
+        format!("{out}//..//secret/x"),
+        format!("{out}/link/x"),
+        format!("{out}/link"),
+        format!("{out}/deep/relative_link/x"),
+        format!("{out}/%2e%2e/secret/x"),
+        format!("{out}/..%2fsecret/x"),
+        format!("{out}/..\\secret\\x"),
+        format!("{out}/x\0/../../secret"),
+        format!("{out}/x\n"),
+        format!("{out}/x."),
+        format!("{out}/x "),
+        format!("{out}/... /x"),
+        format!("{out}-secret/x"),
+        format!("{out}x"),
+        out.to_uppercase(),
+        format!("{}/OUT/x", root.display()),
+        format!("file://{out}/x"),
+        format!("~{out}/x"),
+        format!("{out}/$HOME/x"),
+        "out/x".to_owned(),
+        String::new(),
+        root.join("secret/x").to_str().unwrap().to_owned(),
+        "/".to_owned(),
+    ];
+    let passed = async |tool: &str, paths: &[String]| {
+        let source = format!(
+            "const passed = [];\nfor (const path of {}) await fs.{tool}({{ path }}).then(() => passed.push(path), e => {{ if (!(e instanceof PolicyError)) throw e }});\n\
+            return passed",
+            json!(paths)
+        );
+        value(&gateway, &source).await
+    };
+    for tool in ["read_text_file", "create_directory"] {
+        assert_eq!(passed(tool, &attacks).await, json!([]), "{tool}");
+    }
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
+    let meant = ["x", "deep/new/x", "./deep//x", "caf\u{e9}/x", "cafe\u{301}/x"].map(|name| format!("{out}/{name}"));
+    for tool in ["read_text_file", "create_directory"] {
+        assert_eq!(passed(tool, &meant).await, json!(meant), "{tool}");
+    }
+    // The folder of a rule that is not there yet: another way of writing its name may be the same folder to a server.
+    let missing = root.join("new/caf\u{e9}");
+    let rules = format!(
+        "default = 'allow'\n[[rule]]\nid = 'new'\ntools = 'fs.*'\nargs.path = {{ under = {missing:?} }}\nthen = 'deny'\n"
+    );
+    let (stub, gateway) = files(&rules);
+    for path in ["new/cafe\u{301}/x", "NEW/caf\u{e9}/x", "new/caf\u{e9}/x"] {
+        let source = format!("await fs.read_text_file({{ path: {:?} }})", root.join(path));
+        assert_eq!(run(&gateway, &source).await.result.unwrap_err().kind, ErrorKind::Denied, "{path}");
+    }
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
+}
+
+/// What is sent to a child is sent in two files, and both send what the one place gives that judges.
+#[test]
+fn nothing_sends_a_call_but_what_has_had_it_judged() {
+    let root = repository();
+    let mut senders = Vec::new();
+    let mut folders: Vec<_> = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.push(root.join("host"));
+    // Calls that the owner has configured are not judged; figures are measured below the gateway.
+    folders.retain(|folder| !["upstream", "measures", "testkit"].iter().any(|name| folder.ends_with(name)));
+    let mut looked_at = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                looked_at += 1;
+                let text = fs::read_to_string(&path).unwrap();
+                let sends = text.matches(".call_text(").count()
+                    + text.matches("upstream().call(").count()
+                    + text.matches("upstream.call(").count();
+                if sends > 0 {
+                    let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+                    senders.push((name, sends, text.matches(".checked(").count()));
+                }
+            }
+        }
+    }
+    senders.sort();
+    let expected = ["crates/gateway/src/grant.rs", "crates/gateway/src/single_call.rs"];
+    assert!(looked_at > 200, "{looked_at} files");
+    assert_eq!(senders, expected.map(|name| (name.to_owned(), 1, 1)));
+}
+
+#[test]
+fn no_door_of_belljar_leads_past_the_rules() {
+    let terminal = Terminal::with_daemon();
+    let config = terminal.file("belljar.toml", "[servers.demo]\nbuiltin = 'demo'\n");
+    let confined = terminal.file(
+        "confined.toml",
+        "[policy]\nfile = 'policy.toml'\n[runs]\nprocess = true\n[servers.demo]\nbuiltin = 'demo'\n",
+    );
+    let (config, confined) = (config.to_str().unwrap(), confined.to_str().unwrap());
+    // Not a denial of every call: the tool is seen, and each call of it is judged.
+    terminal.file(
+        "policy.toml",
+        "default = 'allow'\n[[rule]]\nid = 'none'\ntools = 'demo.*'\nargs.project = { absent = true }\nthen = 'deny'\n",
+    );
+    let script = "await demo.list_issues({})";
+    let request = json!({ "intent": "QUERY", "action": "demo.list_issues", "params": {} }).to_string();
+    let request = terminal.file("request.json", request);
+    let request = request.to_str().unwrap();
+    let mut doors = vec![
+        vec!["call", "demo.list_issues", "--config", config],
+        vec!["run", "--code", script, "--config", config],
+        vec!["request", request, "--config", config],
+        vec!["call", "demo.list_issues", "--no-daemon", "--config", config],
+        vec!["run", "--code", script, "--no-daemon", "--config", config],
+        vec!["request", request, "--no-daemon", "--config", config],
+    ];
+    if cfg!(target_os = "linux") {
+        doors.push(vec!["run", "--code", script, "--no-daemon", "--config", confined]);
+    }
+    for arguments in doors {
+        let answer = terminal.belljar(&arguments);
+        let all = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(answer.code != 0 && all.contains("rule 'none' of the owner"), "{arguments:?}\n{answer:?}");
+    }
+    for arguments in [vec!["serve", "--config", config], vec!["serve", "--daemon", "--config", config]] {
+        let answer = served(&terminal, &arguments, script);
+        assert!(answer.to_string().contains("rule 'none' of the owner"), "{arguments:?}\n{answer:#}");
+    }
+    assert_eq!(terminal.belljar(&["daemon", "stop", "--config", config]).code, 0);
+}
+
+/// What a client of `belljar serve` gets for a script.
+fn served(terminal: &Terminal, arguments: &[&str], script: &str) -> Value {
+    let mut command = terminal.command(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+    for message in [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "execute_code", "arguments": { "code": script } } }),
+    ] {
+        writeln!(input, "{message}").unwrap();
+    }
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let answers = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let answer = answers.into_iter().find(|answer| answer["id"] == 2).unwrap();
+    drop(input);
+    child.wait().unwrap();
+    answer
 }
