@@ -13,6 +13,7 @@ use belljar_http::Scope;
 use belljar_model::{
     ByteSize, Effect, ErrorKind, LedgerLevel, LimitsPatch, Outcome, RunError, RunId, RunIdStart, ToolPath,
 };
+use belljar_policy::LocalTime;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{commands::install::InstallClient, envelope, help, output};
@@ -267,6 +268,9 @@ pub(crate) struct PolicyExplainArguments {
     /// The profile of the entry through which the call comes.
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
+    /// When, as in 'mon 10:30' [default: now].
+    #[arg(long, value_name = "DAY TIME", value_parser = local_time)]
+    pub(crate) at: Option<LocalTime>,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     /// Prints one JSON object.
@@ -775,6 +779,10 @@ fn variable(text: &str) -> Result<(String, String), String> {
 
 fn duration(text: &str) -> Result<Duration, String> {
     belljar_model::parse_duration(text).map_err(|fault| fault.to_string())
+}
+
+fn local_time(text: &str) -> Result<LocalTime, String> {
+    text.parse().map_err(|()| "write a day and a time, as in 'mon 10:30'".to_owned())
 }
 
 /// A time, or how long ago it was.

@@ -105,7 +105,8 @@ fn an_explanation_says_of_each_rule_what_was_met_and_what_was_seen() {
             principal: Some(call["principal"].as_str().unwrap_or("owner")),
             profile: call["profile"].as_str(),
         };
-        let call_of = Call { caller, arguments: call["args"].as_object().unwrap(), places: &ByName, counts: &() };
+        let call_of =
+            Call { caller, arguments: call["args"].as_object().unwrap(), places: &ByName, counts: &(), at: None };
         let explanation = tool.explain(&call_of);
         assert_eq!(explanation.decision, tool.decide(&call_of), "{call}");
         (call["name"].as_str().unwrap().to_owned(), format!("{path} {}\n{explanation}", call["args"]))
@@ -215,7 +216,13 @@ fn explain_says_why_and_calls_nothing() {
     let found = kid.belljar(&["policy", "explain", "kid.slow", "--json"]).json();
     assert_eq!((&found["verdict"], &found["rule"]), (&json!("deny"), &json!("long")), "{found:#}");
     assert_eq!(found["steps"][0]["conditions"][0]["met"], Value::Null, "{found:#}");
-    let answer = kid.belljar(&["policy", "explain", "kdi.wait"]);
+    kid.rules("default = 'allow'\n[[rule]]\nid = 'night'\ntools = 'kid.*'\nhours = '22:00-06:00'\nthen = 'deny'\n");
+    for (at, verdict) in [("mon 23:00", "deny"), ("tue 05:59", "deny"), ("tue 06:00", "allow")] {
+        let found = kid.belljar(&["policy", "explain", "kid.slow", "--json", "--at", at]).json();
+        assert_eq!((&found["verdict"], &found["steps"][0]["conditions"][0]["seen"]), (&json!(verdict), &json!(at)));
+    }
+    assert_eq!(kid.belljar(&["policy", "explain", "kid.slow", "--at", "noon"]).code, 2);
+    let answer = kid.belljar(&["policy", "explain", "kdi.slow"]);
     assert!(answer.code == 2 && answer.stderr.contains("did you mean 'kid'?"), "{answer:#?}");
 }
 

@@ -186,6 +186,20 @@ async fn rules_know_the_principal_and_the_profile() {
 }
 
 #[tokio::test]
+async fn calls_are_judged_by_the_time_at_which_they_are_made() {
+    let (stub, gateway) = files("default = 'allow'\n[[rule]]\nid = 'always'\nhours = 'mon-sun'\nthen = 'deny'\n");
+    let list = "await fs.list_directory({ path: '/a' }); 1";
+    assert!(run(&gateway, list).await.result.unwrap_err().message.contains("rule 'always'"));
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
+    // Of two halves of a day, one is now.
+    let halves = "default = 'deny'\n[[rule]]\nid = 'first'\nhours = '00:00-12:00'\nthen = 'allow'\n\
+        [[rule]]\nid = 'second'\nhours = '12:00-24:00'\nthen = 'allow'\n";
+    let outcome = run(&files(halves).1, list).await;
+    let rule = outcome.calls[0].rule.as_deref();
+    assert!(outcome.is_ok() && matches!(rule, Some("first" | "second")), "{outcome:#?}");
+}
+
+#[tokio::test]
 async fn hints_of_a_server_that_is_not_trusted_open_nothing() {
     let (stub, gateway) = files("default = { read_only = 'allow', mutating = 'deny', external = 'deny' }\n");
     let outcome = run(&gateway, "await fs.read_text_file({ path: '/a' })").await;

@@ -35,7 +35,7 @@ pub use arguments::check_arguments;
 pub use belljar_ledger::Asker;
 pub use gateway::Gateway;
 pub use report::report;
-pub use rules::Files;
+pub use rules::{Files, local_time};
 pub use run_log::{RunEvents, RunLedger, Watched};
 pub use single_call::SingleCall;
 pub use toolbox::Toolbox;

@@ -11,7 +11,7 @@ use std::{
 
 use belljar_ledger::Asker;
 use belljar_model::{Denial, ServerSpec, ToolPath, Transport, Verdict};
-use belljar_policy::{Call, Caller, Decision, Places, Policy, ToolPolicy};
+use belljar_policy::{Call, Caller, Decision, LocalTime, Places, Policy, ToolPolicy};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -119,7 +119,8 @@ pub(crate) fn judge(
     counts: &Known,
     arguments: &Map<String, Value>,
 ) -> Decision {
-    tool.decide(&Call { caller: who.caller(), arguments, places: rules, counts })
+    let at = tool.asks_time().then(local_time).flatten();
+    tool.decide(&Call { caller: who.caller(), arguments, places: rules, counts, at })
 }
 
 /// What stands against sending a call that was decided so; nothing where it is allowed.
@@ -141,4 +142,11 @@ pub(crate) fn denial(path: &ToolPath, decision: &Decision) -> Option<Denial> {
     };
     let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
     Some(Denial { verdict: decision.verdict, rule: text(&decision.rule), why: text(&decision.why), message })
+}
+
+/// What time of which day it is here: the owner writes rules in hours of their own. `None` where the clock makes no sense.
+pub fn local_time() -> Option<LocalTime> {
+    let now = jiff::Zoned::now();
+    let part = |part: i8| u8::try_from(part).ok();
+    LocalTime::new(part(now.weekday().to_monday_zero_offset())?, part(now.hour())?, part(now.minute())?)
 }

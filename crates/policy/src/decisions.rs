@@ -25,7 +25,7 @@ fn decided(text: &str, tool: &str, arguments: Value) -> String {
     let definition = ToolDefinition::from_json(json!({"name": tool.tool()})).expect("a tool");
     let trusted = EffectRules::default().trusted(&definition);
     let Value::Object(arguments) = arguments else { panic!("an object") };
-    let call = Call { caller: Caller::default(), arguments: &arguments, places: &ByName, counts: &() };
+    let call = Call { caller: Caller::default(), arguments: &arguments, places: &ByName, counts: &(), at: None };
     let decision = policy(text).for_tool(&tool, trusted).decide(&call);
     format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"))
 }
@@ -150,8 +150,13 @@ fn an_explanation_names_each_rule_and_what_it_saw() {
     let definition = ToolDefinition::from_json(json!({"name": "pay"})).expect("a tool");
     let tool = policy(text).for_tool(&ToolPath::new("s", "pay"), EffectRules::default().trusted(&definition));
     let explained = |arguments: Value| {
-        let call =
-            Call { caller: Caller::default(), arguments: arguments.as_object().expect("it"), places: &(), counts: &() };
+        let call = Call {
+            caller: Caller::default(),
+            arguments: arguments.as_object().expect("it"),
+            places: &(),
+            counts: &(),
+            at: None,
+        };
         tool.explain(&call).to_string()
     };
     assert_eq!(
@@ -193,7 +198,7 @@ fn a_count_is_a_condition_that_is_asked_last_and_fails_closed() {
     ] {
         let arguments = json!({"n": n});
         let arguments = arguments.as_object().expect("it");
-        let call = Call { caller: Caller::default(), arguments, places: &(), counts: &Before(before) };
+        let call = Call { caller: Caller::default(), arguments, places: &(), counts: &Before(before), at: None };
         let decision = tool.decide(&call);
         let said = format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"));
         assert_eq!(said, expected, "{before:?} {n}");
@@ -202,4 +207,30 @@ fn a_count_is_a_condition_that_is_asked_last_and_fails_closed() {
     let shadowing =
         "default = 'ask'\n[[rule]]\nid = 'a'\nat_most = '1/run'\nthen = 'deny'\n[[rule]]\nid = 'b'\nthen = 'allow'\n";
     assert!(Policy::parse(shadowing, &absolute_folder).is_ok());
+}
+
+#[test]
+fn a_rule_with_hours_is_for_these_hours_and_fails_closed() {
+    let text = "default = 'ask'\n\
+        [[rule]]\nid = 'night'\nhours = ['22:00-06:00', 'sun']\nthen = 'deny'\n\
+        [[rule]]\nid = 'work'\nhours = 'mon-fri 09:00-18:00'\nthen = 'allow'\n";
+    let definition = ToolDefinition::from_json(json!({"name": "t"})).expect("a tool");
+    let tool = policy(text).for_tool(&ToolPath::new("s", "t"), EffectRules::default().trusted(&definition));
+    assert!(tool.asks_time());
+    assert_eq!(tool.decide_whatever(None), None);
+    let arguments = serde_json::Map::new();
+    for (at, expected) in [
+        (Some("mon 10:00"), "allow by work"),
+        (Some("sat 10:00"), "ask by default"),
+        (Some("sun 10:00"), "deny by night"),
+        (Some("tue 23:00"), "deny by night"),
+        (None, "deny by night"),
+    ] {
+        let at = at.map(|at| at.parse().expect(at));
+        let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &(), at };
+        let decision = tool.decide(&call);
+        let said = format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"));
+        assert_eq!(said, expected, "{at:?}");
+        assert_eq!(tool.explain(&call).decision, decision);
+    }
 }

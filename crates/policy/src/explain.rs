@@ -76,6 +76,16 @@ impl ToolPolicy {
                     is_met: is_met.or((name == "profile").then_some(false)),
                 });
             }
+            if let Some(hours) = &rule.hours {
+                let met = rule.concerns_time(call.at);
+                truth = truth.and(met);
+                let wanted: Vec<String> = hours.iter().map(ToString::to_string).collect();
+                findings.push(Finding {
+                    condition: format!("hours [{}]", wanted.join(", ")),
+                    seen: call.at.map_or_else(|| "no time".to_owned(), |at| at.to_string()),
+                    is_met: known(met),
+                });
+            }
             for (number, condition) in rule.conditions.iter().enumerate() {
                 if self.is_broken(compiled.rule, number) {
                     truth = truth.and(Truth::Unknown);
@@ -101,11 +111,7 @@ impl ToolPolicy {
                         _ => beyond,
                     }
                     .to_owned(),
-                    is_met: match met {
-                        Truth::True => Some(true),
-                        Truth::False => Some(false),
-                        Truth::Unknown => None,
-                    },
+                    is_met: known(met),
                 });
             }
             let is_match = rule.takes(truth);
@@ -131,13 +137,17 @@ fn finding(condition: &Condition, call: &Call<'_>, met: Truth) -> Finding {
             Found::Unknown => "something without members".to_owned(),
         }
     };
-    let is_met = match met {
+    let is_met = known(met);
+    let condition = format!("{} {}", display::line(condition.path.text()), display::line(&operators.join(" and ")));
+    Finding { condition, seen, is_met }
+}
+
+fn known(truth: Truth) -> Option<bool> {
+    match truth {
         Truth::True => Some(true),
         Truth::False => Some(false),
         Truth::Unknown => None,
-    };
-    let condition = format!("{} {}", display::line(condition.path.text()), display::line(&operators.join(" and ")));
-    Finding { condition, seen, is_met }
+    }
 }
 
 fn shown(value: &Value) -> String {

@@ -394,7 +394,7 @@ mod tests {
             let trusted = effects.trusted(&ToolDefinition::unknown(name));
             let tool = policy.for_tool_but(&ToolPath::new(server, name), trusted, &broken);
             let arguments = serde_json::Map::new();
-            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &() };
+            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &(), at: None };
             assert_eq!(tool.explain(&call).decision, tool.decide(&call));
             tool.decide(&call).verdict
         };

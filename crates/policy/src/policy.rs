@@ -8,7 +8,7 @@ use std::{
 use belljar_model::{Position, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value};
 
-use crate::{Broken, Counts, fault::Problems, read, rule::Rule, test_row::TestRow, tool_policy::ToolPolicy};
+use crate::{Broken, Counts, LocalTime, fault::Problems, read, rule::Rule, test_row::TestRow, tool_policy::ToolPolicy};
 
 /// What the host knows of the file system. Asked only by `under` and `not_under`.
 pub trait Places: Send + Sync {
@@ -44,6 +44,8 @@ pub struct Call<'c> {
     pub places: &'c dyn Places,
     /// Who counts calls.
     pub counts: &'c dyn Counts,
+    /// When, where the owner is. `None` where nobody knows.
+    pub at: Option<LocalTime>,
 }
 
 /// What becomes of a call, and why.

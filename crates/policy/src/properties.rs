@@ -246,7 +246,7 @@ impl Case {
         let text = written(self.default, &self.rules);
         let policy = Policy::parse(&text, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
         let tool = Arc::new(policy).for_tool(&ToolPath::new("s", "t"), self.tool);
-        let call = Call { caller: self.caller(), arguments: &self.arguments, places: &Simple, counts: &() };
+        let call = Call { caller: self.caller(), arguments: &self.arguments, places: &Simple, counts: &(), at: None };
         let decision = tool.decide(&call);
         assert_eq!(tool.explain(&call).decision, decision, "{text}\n{:?}", self.arguments);
         if let Some(whatever) = tool.decide_whatever(Some(&self.caller())) {
@@ -367,7 +367,7 @@ fn hundreds_of_rules_are_decided_as_one_after_the_other() {
                 };
                 arguments.insert(name.to_owned(), value);
             }
-            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &() };
+            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &(), at: None };
             let decision = tool.decide(&call);
             assert_eq!(decision, tool.explain(&call).decision, "seed {seed}: {arguments:?}");
             seen.insert(decision.rule);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use belljar_model::{ToolPath, TrustedEffect, Verdict};
 
 use crate::{
-    AtMost, Caller, Counts,
+    AtMost, Caller, Counts, LocalTime,
     condition::{Condition, Quantifier, Truth},
     glob::{Glob, ToolGlob},
+    hours::Hours,
 };
 
 /// What a rule says, and of which calls.
@@ -24,6 +25,7 @@ pub(crate) struct Rule {
     pub(crate) destructive: bool,
     pub(crate) principals: Option<Vec<Glob>>,
     pub(crate) profiles: Option<Vec<Glob>>,
+    pub(crate) hours: Option<Vec<Hours>>,
     /// How many calls it lets pass.
     pub(crate) at_most: Option<AtMost>,
     /// Those that ask the file system last.
@@ -55,6 +57,15 @@ impl Rule {
             (Some(globs), Some(name)) => globs.iter().any(|glob| glob.matches(name)).into(),
         };
         principal.and(profile)
+    }
+
+    /// Whether this moment is meant.
+    pub(crate) fn concerns_time(&self, at: Option<LocalTime>) -> Truth {
+        match (&self.hours, at) {
+            (None, _) => Truth::True,
+            (Some(_), None) => Truth::Unknown,
+            (Some(hours), Some(at)) => hours.iter().any(|hours| hours.contain(at)).into(),
+        }
     }
 
     /// Whether a condition of this truth counts as met.
@@ -94,6 +105,7 @@ impl Rule {
         };
         self.conditions.is_empty()
             && self.at_most.is_none()
+            && self.hours.is_none()
             && tools
             && self.effects.iter().zip(other.effects).all(|(ours, theirs)| *ours || !theirs)
             && (!self.destructive || other.destructive)

@@ -38,7 +38,15 @@ pub(crate) struct Compiled {
     verdict: Verdict,
     names_callers: bool,
     counts: bool,
+    has_hours: bool,
     checks: std::ops::Range<usize>,
+}
+
+impl Compiled {
+    /// Whether nothing but the tool and the caller decides.
+    fn is_unconditional(&self) -> bool {
+        self.checks.is_empty() && !self.counts && !self.has_hours
+    }
 }
 
 /// One thing to look at.
@@ -89,6 +97,7 @@ impl ToolPolicy {
                 verdict: rule.verdict,
                 names_callers,
                 counts: rule.at_most.is_some(),
+                has_hours: rule.hours.is_some(),
                 checks: from..checks.len(),
             });
         }
@@ -145,7 +154,7 @@ impl ToolPolicy {
                 continue;
             }
             let is_for_all = !compiled.names_callers || caller.is_some();
-            match (compiled.verdict, compiled.checks.is_empty() && !compiled.counts && is_for_all) {
+            match (compiled.verdict, compiled.is_unconditional() && is_for_all) {
                 (Verdict::Deny, true) => return Some(self.decision(Some(compiled))),
                 // Those that deny came before.
                 (_, true) => return is_certain.then(|| self.decision(Some(compiled))),
@@ -163,6 +172,11 @@ impl ToolPolicy {
     /// Whether a decision may ask the file system, which takes its time.
     pub fn asks_places(&self) -> bool {
         self.asks_places
+    }
+
+    /// Whether a decision may ask for the time.
+    pub fn asks_time(&self) -> bool {
+        self.rules.iter().any(|compiled| compiled.has_hours)
     }
 
     /// Whether a decision may ask how many calls there were.
@@ -197,6 +211,9 @@ impl ToolPolicy {
     fn truth(&self, compiled: &Compiled, rule: &Rule, found: &[Found<'_>], call: &Call<'_>) -> Truth {
         let context = Context { server: &self.server, places: call.places };
         let mut truth = if compiled.names_callers { rule.concerns_caller(&call.caller) } else { Truth::True };
+        if compiled.has_hours {
+            truth = truth.and(rule.concerns_time(call.at));
+        }
         for check in &self.checks[compiled.checks.clone()] {
             if truth == Truth::False || !rule.takes(truth) {
                 break;

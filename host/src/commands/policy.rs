@@ -242,7 +242,13 @@ fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure> {
     }
     let caller = Caller { principal: Some(arguments.principal.as_str()), profile: arguments.profile.as_deref() };
     let files = Files::of(&loaded.config.servers);
-    let call = Call { caller, arguments: &input, places: &files, counts: &() };
+    let call = Call {
+        caller,
+        arguments: &input,
+        places: &files,
+        counts: &(),
+        at: arguments.at.or_else(belljar_gateway::local_time),
+    };
     let explanation = rules.policy.for_tool_but(&arguments.path, tool.trusted, &tool.broken).explain(&call);
     if arguments.json {
         output::print_json(&as_json(&arguments.path, tool.trusted, &explanation));

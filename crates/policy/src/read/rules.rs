@@ -13,7 +13,7 @@ use crate::{
 };
 
 const KEYS: &[&str] =
-    &["id", "tools", "effect", "destructive", "principal", "profile", "args", "at_most", "then", "why"];
+    &["id", "tools", "effect", "destructive", "principal", "profile", "hours", "args", "at_most", "then", "why"];
 
 /// The most characters of an id: it stands in errors and in records of calls.
 const ID_CHARACTERS: usize = 64;
@@ -45,6 +45,7 @@ impl Reader<'_> {
             destructive: false,
             principals: None,
             profiles: None,
+            hours: None,
             at_most: None,
             conditions: Vec::new(),
         };
@@ -94,6 +95,23 @@ impl Reader<'_> {
                 },
                 "principal" => rule.principals = Some(self.globs("principal", "principals", node)),
                 "profile" => rule.profiles = Some(self.globs("profile", "profiles", node)),
+                "hours" => {
+                    let mut hours = Vec::new();
+                    for (offset, text) in self.texts("hours", node) {
+                        match text.parse() {
+                            Ok(some) => hours.push(some),
+                            Err(()) => {
+                                let fault = Fault::Expected {
+                                    field: "hours".to_owned(),
+                                    expected: "days and times, as in \"mon-fri 09:00-18:00\", or one of them",
+                                    found: "another string".to_owned(),
+                                };
+                                self.fault(offset, fault);
+                            }
+                        }
+                    }
+                    rule.hours = Some(hours);
+                }
                 "args" => rule.conditions = self.conditions(node),
                 "at_most" => match node.text().and_then(|text| text.parse().ok()) {
                     Some(at_most) => rule.at_most = Some(at_most),

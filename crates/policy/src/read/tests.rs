@@ -11,7 +11,7 @@ use crate::{
     tree::{Entry, Node, Value},
 };
 
-const KEYS: &[&str] = &["call", "args", "effect", "principal", "profile", "expect"];
+const KEYS: &[&str] = &["call", "args", "effect", "principal", "profile", "at", "expect"];
 
 impl Reader<'_> {
     /// The tests, each with the place of its expectation.
@@ -23,7 +23,7 @@ impl Reader<'_> {
     fn test(&mut self, offset: usize, entries: &[Entry]) -> Option<(usize, TestRow)> {
         let before = self.faults.len();
         let (mut call, mut arguments, mut effect, mut expect) = (None, Map::new(), None, None);
-        let (mut principal, mut profile) = (None, None);
+        let (mut principal, mut profile, mut at) = (None, None, None);
         for entry in entries {
             let node = &entry.node;
             match entry.key.as_str() {
@@ -40,6 +40,10 @@ impl Reader<'_> {
                     None => self.expected("effect", "one of read_only, mutating, external", node),
                 },
                 "principal" => principal = self.name("principal", node),
+                "at" => match node.text().and_then(|text| text.parse().ok()) {
+                    Some(given) => at = Some(given),
+                    None => self.expected("at", "a day and a time, as in \"mon 10:30\"", node),
+                },
                 "profile" => profile = self.name("profile", node),
                 "expect" => match node.text().and_then(expectation) {
                     Some(expectation) => expect = Some((node.offset, expectation)),
@@ -58,7 +62,7 @@ impl Reader<'_> {
         let (call, (place, expect)) = (call?, expect?);
         let position = Position::of(self.text, offset);
         (self.faults.len() == before)
-            .then_some((place, TestRow { position, offset, call, arguments, effect, principal, profile, expect }))
+            .then_some((place, TestRow { position, offset, call, arguments, effect, principal, profile, at, expect }))
     }
 
     fn name(&mut self, field: &str, node: &Node) -> Option<String> {
