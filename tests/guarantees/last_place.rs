@@ -17,6 +17,11 @@ const FUEL: u64 = 60_000_000;
 const ENDLESS: &[(&str, u32)] = &[
     ("const a = 1;\n\nwhile (true) {}", 3),
     ("let n = 0;\nfor (;;) {\n  n += 1;\n}", 3),
+    // Loops without any expression.
+    ("const a = 1;\n\nfor (;;) {}", 3),
+    ("const a = 1;\nfor (;;);", 2),
+    ("const a = 1;\nouter: for (;;) {\n  for (;;) {\n    continue outer;\n  }\n}", 2),
+    ("const a = 1;\nfor (;;) {\n  let b = 1;\n}\nconst c = 2;\nreturn c;", 2),
     ("for (\n  let i = 0;\n  i >= 0;\n  i++\n) {}", 3),
     ("let n = 0;\ndo {\n  n++;\n} while (n > 0);", 4),
     ("const list = [1];\nfor (const x of list)\n  list.push(x);", 2),

@@ -15,8 +15,8 @@ use crate::{
 const MAX_ELEMENTS: u64 = 1_000;
 
 thread_local! {
-    /// What was looped over last and is no list, with the message that says so. The translation
-    /// hides it from the engine.
+    /// What was looped over last and is not a list, with the message that says so. The
+    /// translation hides it from the engine.
     static LOOPED: RefCell<Option<(String, JsValue)>> = const { RefCell::new(None) };
 }
 

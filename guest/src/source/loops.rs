@@ -21,16 +21,16 @@
 //! ```
 //!
 //! Only the innermost loops are worth it: their bodies are there twice. What cannot be looped over has lost its name then, so that the
-//! second loop asks `__iterable__`, which knows it. Variables that are the first items of a list are its business too (see `take.rs`).
+//! second loop asks `__iterable__`, which knows it. A loop without any expression is given one. Variables that are the first items of a list are its business too (see `take.rs`).
 
 use oxc::{
     allocator::{Allocator, ArenaBox, ArenaVec, CloneIn, TakeIn},
     ast::{
         ast::{
-            Argument, BinaryOperator, BindingIdentifier, BindingPattern, Expression, ForOfStatement, ForStatementInit,
-            ForStatementLeft, IdentifierName, IdentifierReference, LabeledStatement, MemberExpression, NumberBase,
-            Program, SimpleAssignmentTarget, Statement, TaggedTemplateExpression, UpdateOperator, VariableDeclaration,
-            VariableDeclarationKind, VariableDeclarator,
+            Argument, BinaryOperator, BindingIdentifier, BindingPattern, Expression, ForOfStatement, ForStatement,
+            ForStatementInit, ForStatementLeft, IdentifierName, IdentifierReference, LabeledStatement,
+            MemberExpression, NumberBase, Program, SimpleAssignmentTarget, Statement, TaggedTemplateExpression,
+            UpdateOperator, VariableDeclaration, VariableDeclarationKind, VariableDeclarator,
         },
         builder::AstBuilder,
     },
@@ -101,6 +101,29 @@ impl<'a> VisitMut<'a> for Counter<'a, '_> {
                 *statement = self.counted(each, declaration);
             }
         }
+    }
+
+    /// A loop that has no expression at all has no place in the engine's eyes, and would end without
+    /// one: `for (;;) {}` becomes `for (; true;) {}`.
+    fn visit_for_statement(&mut self, each: &mut ForStatement<'a>) {
+        walk_mut::walk_for_statement(self, each);
+        if each.test.is_none() && each.update.is_none() && !has_place(&each.body) {
+            each.test = Some(Expression::new_boolean_literal(each.span, true, &self.builder));
+        }
+    }
+}
+
+/// Whether the engine finds an expression at the beginning of a body.
+fn has_place(body: &Statement<'_>) -> bool {
+    match body {
+        Statement::BlockStatement(block) => block.body.iter().any(has_place),
+        Statement::ReturnStatement(statement) => statement.argument.is_some(),
+        Statement::ExpressionStatement(_)
+        | Statement::IfStatement(_)
+        | Statement::SwitchStatement(_)
+        | Statement::WhileStatement(_)
+        | Statement::ThrowStatement(_) => true,
+        _ => false,
     }
 }
 

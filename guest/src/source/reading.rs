@@ -45,7 +45,7 @@ pub(crate) fn reads_whole_result() -> bool {
     with_source(|source| source.contains(".content[0].text") && !source.contains("tools.raw"))
 }
 
-/// Where the script throws something that is no error, if it does so in one place.
+/// Where the script throws something that is not an error, if it does so in one place.
 pub(crate) fn thrown_value() -> Option<Position> {
     struct Throws(Vec<Span>);
     impl<'a> Visit<'a> for Throws {

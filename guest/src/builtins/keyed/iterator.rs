@@ -73,7 +73,7 @@ fn items<C: Listed>(this: &JsValue, method: &str, kind: Kind, context: &Context)
 fn next<C: Collection>(this: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let object = this.as_object();
     let Some(mut items) = object.as_ref().and_then(JsObject::downcast_mut::<Items<C>>) else {
-        let message = format!("next was called on something that is no iterator over a {}", C::NAME);
+        let message = format!("next was called on something that is not an iterator over a {}", C::NAME);
         return Err(JsNativeError::typ().with_message(message).into());
     };
     let mut cursor = items.cursor;

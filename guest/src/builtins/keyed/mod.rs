@@ -39,7 +39,7 @@ trait Collection: NativeObject {
 }
 
 fn missing(name: &str, method: &str) -> JsNativeError {
-    let message = format!("{name}.prototype.{method} was called on something that is no {name}");
+    let message = format!("{name}.prototype.{method} was called on something that is not a {name}");
     JsNativeError::typ().with_message(message)
 }
 

@@ -22,7 +22,8 @@ pub(super) fn exec(
     context: &mut Context,
 ) -> JsResult<JsValue> {
     let regexp = regexp(this).ok_or_else(|| {
-        JsNativeError::typ().with_message("RegExp.prototype.exec was called on something that is no regular expression")
+        JsNativeError::typ()
+            .with_message("RegExp.prototype.exec was called on something that is not a regular expression")
     })?;
     let text = argument(arguments, 0).to_string(context)?;
     match builtin_exec(&regexp, &text, getters, context)? {
@@ -111,7 +112,7 @@ pub(super) fn regexp_exec(
         };
     }
     let regexp = regexp(&this).ok_or_else(|| {
-        JsNativeError::typ().with_message("a method of RegExp was called on something that is no regular expression")
+        JsNativeError::typ().with_message("a method of RegExp was called on something that is not a regular expression")
     })?;
     builtin_exec(&regexp, text, &originals.getters, context)
 }

@@ -55,7 +55,7 @@ pub(super) fn match_all(
 /// `%RegExpStringIteratorPrototype%.next`. No borrow is held while a script's `exec` runs: that may ask for the next one, too.
 pub(super) fn next(this: &JsValue, _: &[JsValue], originals: &Originals, context: &mut Context) -> JsResult<JsValue> {
     let iterator = this.as_object().and_then(|object| object.downcast::<Matches>().ok()).ok_or_else(|| {
-        JsNativeError::typ().with_message("next was called on something that is no iterator over matches")
+        JsNativeError::typ().with_message("next was called on something that is not an iterator over matches")
     })?;
     let (regexp, text, is_global, is_full_unicode, is_done) = {
         let object = iterator.borrow();

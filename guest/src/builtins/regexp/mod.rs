@@ -76,7 +76,7 @@ fn regexp(value: &JsValue) -> Option<JsObject> {
 
 fn object(value: &JsValue, method: &str) -> JsResult<JsObject> {
     value.as_object().ok_or_else(|| {
-        let message = format!("RegExp.prototype.{method} was called on something that is no object");
+        let message = format!("RegExp.prototype.{method} was called on something that is not an object");
         JsNativeError::typ().with_message(message).into()
     })
 }

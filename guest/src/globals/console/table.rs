@@ -26,7 +26,7 @@ impl Column {
     }
 }
 
-/// The table of these arguments, unless the first is no object.
+/// The table of these arguments, unless the first is not an object.
 pub(super) fn drawn(arguments: &[JsValue], context: &mut Context) -> JsResult<Option<String>> {
     let Some(data) = arguments.first().and_then(JsValue::as_object) else { return Ok(None) };
     let mut index = Column::new("(iteration index)");

@@ -124,9 +124,9 @@ impl<'v> Bytes<'v> {
         let object = array.as_object().and_then(|object| JsTypedArray::from_object(object).ok());
         match object.and_then(|array| array.kind()) {
             Some(TypedArrayKind::Uint8) => Ok(Self { array, method }),
-            _ => {
-                Err(type_error(&format!("Uint8Array.prototype.{method} was called on something that is no Uint8Array")))
-            }
+            _ => Err(type_error(&format!(
+                "Uint8Array.prototype.{method} was called on something that is not a Uint8Array"
+            ))),
         }
     }
 
