@@ -33,6 +33,8 @@ const NATIVE_RECURSION_LIMIT: usize = 400;
 const STACK_VALUES: usize = 1_000_000;
 /// Functions that are named where the script does not wait for them.
 const MAX_WAITING: usize = 5;
+/// Texts of rejections with which another is compared.
+const MAX_COMPARED: usize = 20;
 /// The longest `ArrayBuffer`: the memory limit ends a run well before.
 const MAX_BUFFER_BYTES: u64 = 1 << 30;
 
@@ -213,14 +215,24 @@ fn promise_object(promise: &JsPromise) -> JsObject<Promise> {
 }
 
 /// Says which promises were rejected and never looked at: a failure that would else be silent.
+///
+/// Those with one text are told once, with their number.
 fn report_rejections(context: &mut Context) {
+    let mut told: Vec<(String, usize)> = Vec::new();
     for promise in REJECTED.take() {
         if let Ok(promise) = JsPromise::from_object(promise.upcast())
             && let PromiseState::Rejected(reason) = promise.state()
         {
             let reason = inspect::text(&reason, context);
-            console::write(console::Level::Error, &format!("unhandled rejection: {reason}"));
+            match told.iter_mut().rev().take(MAX_COMPARED).find(|(known, _)| *known == reason) {
+                Some((_, times)) => *times += 1,
+                None => told.push((reason, 1)),
+            }
         }
+    }
+    for (reason, times) in told {
+        let times = if times > 1 { format!(", {times} times") } else { String::new() };
+        console::write(console::Level::Error, &format!("unhandled rejection{times}: {reason}"));
     }
 }
 

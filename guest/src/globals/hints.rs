@@ -43,7 +43,10 @@ pub(crate) fn hint_for(
         let cause = match name {
             "TypeError" => hidden(message, operand)
                 .or_else(|| of_tools(message, operand))
-                .or_else(|| source::hint_for_promise(position, &namespace::globals())),
+                .or_else(|| source::hint_for_promise(position, &namespace::globals()))
+                .or_else(|| {
+                    message.starts_with("Invalid URL: ").then(|| argument_hint(message, position, context)).flatten()
+                }),
             "SyntaxError" if message.ends_with("[object Promise]") => {
                 let promise = source::hint_for_promise(position, &namespace::globals());
                 promise.or_else(|| source::hint_for_parsing(position, None, &namespace::globals()))
