@@ -19,10 +19,22 @@ const BETWEEN: [&str; 4] = ["and", "then", "or", "also"];
 
 /// The wishes of a question, each as a question of its own; none where it wishes for one thing.
 pub(crate) fn wishes(text: &str) -> Vec<String> {
-    let mut words = split(text);
+    let clauses: Vec<&str> = text.split([',', ';', '\n']).filter(|clause| !clause.trim().is_empty()).collect();
+    let is_list = clauses.len() > 1;
+    let mut wishes: Vec<String> = clauses.iter().flat_map(|clause| of_clause(clause, is_list)).take(WISHES).collect();
+    if wishes.len() < 2 {
+        wishes.clear();
+    }
+    wishes
+}
+
+/// The wishes of a part without commas. One of several, if it has two words, is a wish with whatever verb.
+fn of_clause(clause: &str, is_one_of_several: bool) -> Vec<String> {
+    let mut words = split(clause);
     words.truncate(QUERY_WORDS);
+    words.retain(|word| !BETWEEN.contains(&word.as_str()));
     let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
-    for word in words.iter().map(String::as_str).filter(|word| !BETWEEN.contains(word)) {
+    for word in words.iter().map(String::as_str) {
         let is_verb = is_verb(word);
         match groups.last_mut() {
             Some((verbs, objects)) if is_verb && objects.is_empty() => verbs.push(word),
@@ -32,15 +44,15 @@ pub(crate) fn wishes(text: &str) -> Vec<String> {
             _ => {}
         }
     }
-    let wishes = groups.iter().filter(|(_, objects)| !objects.is_empty()).flat_map(|(verbs, objects)| {
-        let of = move |verb: &&str| format!("{verb} {}", objects.join(" "));
-        verbs.iter().map(of)
-    });
-    let mut wishes: Vec<String> = wishes.take(WISHES).collect();
-    if wishes.len() < 2 {
-        wishes.clear();
+    let of_group = |(verbs, objects): &(Vec<&str>, Vec<&str>)| -> Vec<String> {
+        let of = |verb: &&str| format!("{verb} {}", objects.join(" "));
+        if objects.is_empty() { Vec::new() } else { verbs.iter().map(of).collect() }
+    };
+    let wishes: Vec<String> = groups.iter().flat_map(of_group).take(WISHES).collect();
+    match wishes.is_empty() && is_one_of_several && words.len() > 1 {
+        true => vec![words.join(" ")],
+        false => wishes,
     }
-    wishes
 }
 
 fn is_verb(word: &str) -> bool {
@@ -58,8 +70,21 @@ mod tests {
             wishes("Search files, then read the files and write a summary"),
             ["search files", "read the files", "write a summary"]
         );
+        assert_eq!(
+            wishes("create branch, stage files, commit the changes; done"),
+            ["create branch", "stage files", "commit the changes"]
+        );
         assert_eq!(wishes("read write file"), ["read file", "write file"]);
-        for one in ["read a file", "git log commits", "list", "the file list", "", "run sql query", "commit history"] {
+        for one in [
+            "read a file",
+            "git log commits",
+            "list",
+            "the file list",
+            "",
+            "run sql query",
+            "commit history",
+            "files, folders",
+        ] {
             assert_eq!(wishes(one), Vec::<String>::new(), "{one}");
         }
         assert_eq!(wishes(&"read file ".repeat(100_000)).len(), WISHES);

@@ -14,7 +14,7 @@ pub(crate) fn instructions(servers: &[ServerSpec], limits: &Limits) -> String {
          calls, loops, filters and returns only what is needed. {} A run has at most {seconds} s, {} calls and {} of value. \
          console.log comes back with the answer. What a server declares comes as declared (a text in it stays a text, also one \
          that is JSON); any other result is its text, as data where that is JSON or a Python literal, or its content blocks. \
-         Nothing is kept from one run to the next. An image or file that a tool gave \
+         tools.parse(text) reads CSV, JSON lines, Python literals and front matter. Nothing is kept from one run to the next. An image or file that a tool gave \
          and the script returns is shown as such. A tool that fails throws a ToolError (server, tool, message, content): catch it \
          where the script can go on.",
         named(servers),

@@ -365,6 +365,10 @@ fn a_question_of_several_wishes_finds_what_answers_each() {
     for (question, right) in [
         ("read file list directory", "filesystem.read_text_file filesystem.list_directory"),
         ("create directory write file", "filesystem.create_directory filesystem.write_file"),
+        (
+            "create branch, stage files, commit changes",
+            "git.git_create_branch|github.create_branch git.git_add|git.git_diff_staged git.git_commit",
+        ),
         ("list tables and run sql query", "sqlite.list_tables sqlite.read_query"),
         ("convert time between timezones, then write the file", "time.convert_time filesystem.write_file"),
         (
