@@ -21,6 +21,7 @@ mod errors_teach;
 mod events;
 mod every_file_is_compiled;
 mod examples;
+mod first_tries;
 mod forms;
 mod fuel;
 mod generated;
