@@ -6,7 +6,7 @@ use std::{io, path::PathBuf, sync::Arc};
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerFault {
-    /// There is not a folder for it.
+    /// There is no folder for it.
     #[error("there is no state folder of your own in which a ledger of runs could be kept")]
     NoFolder,
     /// The key of its digests cannot be had.

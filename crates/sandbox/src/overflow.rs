@@ -70,7 +70,7 @@ impl Overflow {
     fn append(&self, bytes: &[u8]) -> io::Result<u64> {
         let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if open.file.is_none() {
-            let folder = self.folder.as_ref().ok_or_else(|| io::Error::other("there is not a folder for it"))?;
+            let folder = self.folder.as_ref().ok_or_else(|| io::Error::other("there is no folder for it"))?;
             open.file = Some(nameless(folder)?);
         }
         let OpenFile { file: Some(file), end, count } = &mut *open else { return Err(io::Error::other("no file")) };

@@ -67,7 +67,7 @@ pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, n
 }
 
 fn leads_within(rules: &PathRules, place: &Place) -> Result<(), String> {
-    // Where there is not a folder there is no link in it.
+    // Where there is no folder there is no link in it.
     let Ok(folder) = place.folder.canonicalize() else { return Ok(()) };
     let shown = one_line(&place.path.to_string_lossy(), 200);
     let path = real_path(&place.path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;

@@ -20,7 +20,7 @@ pub(crate) async fn login(arguments: LoginArguments) -> Result<ExitCode, Failure
         ));
     };
     let folder = setup::credentials()
-        .ok_or_else(|| Failure::internal("there is not a folder to keep the login in: set XDG_STATE_HOME to one"))?;
+        .ok_or_else(|| Failure::internal("there is no folder to keep the login in: set XDG_STATE_HOME to one"))?;
     let agent = concat!("belljar/", env!("CARGO_PKG_VERSION"));
     let interrupted = signals::told_to_end();
     let pending = begin(endpoint, Arc::new(folder), agent).await.map_err(|fault| failure(&fault))?;

@@ -58,7 +58,7 @@ fn address(name: &str) -> Result<Address, Failure> {
         }
     }
     // There is a temporary folder in any case.
-    Err(refused.map_or_else(|| Failure::internal("there is not a folder for the daemon's socket"), unusable))
+    Err(refused.map_or_else(|| Failure::internal("there is no folder for the daemon's socket"), unusable))
 }
 
 /// The name of the configuration in this environment.

@@ -416,7 +416,7 @@ async fn a_folder_that_cannot_be_used_is_named() {
     let file = folder.path().join("file");
     fs::write(&file, "").expect("written");
     let (written, _) = faults(&file.join("state")).await;
-    let fault = written.expect_err("there is not a folder");
+    let fault = written.expect_err("there is no folder");
     assert!(fault.to_string().contains("file/state"), "{fault}");
     let nowhere = SqliteLedger::new(None, Options { fsync: false, keep: LedgerKeep::default() });
     assert!(matches!(nowhere.commit(Entry::Begin(start(1))).await, Err(LedgerFault::NoFolder)));
