@@ -3,11 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use belljar_gateway::{Gateway, report};
-use belljar_model::{ErrorKind, LimitsPatch, Outcome};
-use serde_json::{Value, json};
+use belljar_model::{ErrorKind, LimitsPatch};
+use serde_json::json;
 
 use crate::{
-    stub_server::{Stub, gateway, text},
+    stub_server::{Stub, gateway, run, text, value},
     support::Terminal,
 };
 
@@ -19,17 +19,6 @@ fn files() -> (Stub, Gateway) {
     );
     let gateway = gateway(&[("fs", stub.clone())], Vec::new());
     (stub, gateway)
-}
-
-async fn run(gateway: &Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &LimitsPatch::default()).await
-}
-
-async fn value(gateway: &Gateway, source: &str) -> Value {
-    match run(gateway, source).await.result {
-        Ok(value) => value.to_value().unwrap(),
-        Err(error) => panic!("{source}\nfailed: {error:#?}"),
-    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     context_cost::Client,
     real_servers::everything,
-    stub_server::{Stub, gateway},
+    stub_server::{Stub, gateway, run},
     support::Terminal,
 };
 
@@ -18,10 +18,6 @@ fn camera(bytes: usize) -> (Value, Gateway) {
     let content = json!([{ "type": "text", "text": "a shot" }, block]);
     let stub = Stub::new(tools, move |_, _| json!({ "content": content }));
     (block, gateway(&[("camera", stub)], Vec::new()))
-}
-
-async fn run(gateway: &Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &LimitsPatch::default()).await
 }
 
 fn blocks(outcome: &Outcome) -> Vec<Value> {
@@ -70,7 +66,11 @@ async fn an_image_does_not_count_as_text_and_all_else_does() {
         assert!(outcome.media.is_empty(), "{source}");
         let error = outcome.result.unwrap_err();
         let limit = error.limit.expect("a limit");
-        assert_eq!((error.kind, limit.name, limit.max), (ErrorKind::Output, "max_output", 256 * 1024), "{source}");
+        assert_eq!(
+            (error.kind, limit.name.as_str(), limit.max),
+            (ErrorKind::Output, "max_output", 256 * 1024),
+            "{source}"
+        );
         assert!(limit.used > limit.max, "{source}: {limit:?}");
     }
     // Whoever lowers the limit means text.

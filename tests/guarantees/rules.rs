@@ -9,13 +9,13 @@ use std::{
 
 use belljar_gateway::Gateway;
 use belljar_ledger::Asker;
-use belljar_model::{ByteSize, ErrorKind, LimitsPatch, Outcome, Recorded, Verdict};
+use belljar_model::{ByteSize, ErrorKind, Recorded, Verdict};
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::Recording;
 use serde_json::{Value, json};
 
 use crate::{
-    stub_server::{Stub, gateway_with_rules},
+    stub_server::{Stub, gateway_with_rules, run, value},
     support::{Terminal, repository},
 };
 
@@ -34,17 +34,6 @@ fn files(rules: &str) -> (Stub, Gateway) {
     let policy = Policy::parse(rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
     let gateway = gateway_with_rules(&[("fs", stub.clone())], Arc::new(policy));
     (stub, gateway)
-}
-
-async fn run(gateway: &Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &LimitsPatch::default()).await
-}
-
-async fn value(gateway: &Gateway, source: &str) -> Value {
-    match run(gateway, source).await.result {
-        Ok(value) => value.to_value().unwrap(),
-        Err(error) => panic!("{source}\nfailed: {error:#?}"),
-    }
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use belljar_model::{ErrorKind, LimitsPatch, LogLevel, Outcome, ServerSpec};
 use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::Notify};
 
-use crate::stub_server::{Stub, gateway_of, text};
+use crate::stub_server::{Stub, gateway_of, run, text};
 
 /// A browser with one page: `go` opens a URL there, `read` says which is open.
 fn browser() -> Stub {
@@ -39,10 +39,6 @@ fn stateful(spec: &mut ServerSpec) {
 
 fn exclusive(spec: &mut ServerSpec) {
     spec.exclusive = true;
-}
-
-async fn run(gateway: &Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &LimitsPatch::default()).await
 }
 
 fn value(outcome: &Outcome) -> Value {

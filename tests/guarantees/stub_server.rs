@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{EffectRules, Limits, ServerSpec, Transport};
+use belljar_model::{EffectRules, Limits, LimitsPatch, Outcome, ServerSpec, Transport};
 use belljar_policy::Policy;
 use belljar_upstream::{BuiltIns, Options};
 use belljar_worker::WorkerProgram;
@@ -132,4 +132,17 @@ fn toolbox_of(stubs: &[(&str, Stub)], others: Vec<ServerSpec>, change: impl Fn(&
     let mut options = Options::new("belljar-tests", "0");
     options.environment = std::env::var("PATH").map(|path| ("PATH".to_owned(), path)).into_iter().collect();
     Toolbox::new(specs, built_ins, options)
+}
+
+/// Runs a script with the limits of the gateway.
+pub(crate) async fn run(gateway: &Gateway, source: &str) -> Outcome {
+    gateway.execute(source.to_owned(), &LimitsPatch::default()).await
+}
+
+/// The value of a script that succeeds.
+pub(crate) async fn value(gateway: &Gateway, source: &str) -> Value {
+    match run(gateway, source).await.result {
+        Ok(value) => value.to_value().unwrap(),
+        Err(error) => panic!("{source}\nfailed: {error:#?}"),
+    }
 }

@@ -1,9 +1,8 @@
 //! Children that call themselves and their tools what they like: lines 91 to 95 of the catalogue.
 
-use belljar_model::Outcome;
 use serde_json::{Value, json};
 
-use crate::stub_server::{Stub, gateway};
+use crate::stub_server::{Stub, gateway, run, value};
 
 /// Names that are no identifiers, or are too well known, or are alike.
 fn names() -> Vec<String> {
@@ -51,17 +50,6 @@ fn tools(description: &str) -> Value {
 
 fn echo(name: &str, arguments: &Value) -> Value {
     json!({ "content": [], "structuredContent": { "name": name, "arguments": arguments } })
-}
-
-async fn run(gateway: &belljar_gateway::Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &Default::default()).await
-}
-
-async fn value(gateway: &belljar_gateway::Gateway, source: &str) -> Value {
-    match run(gateway, source).await.result {
-        Ok(value) => value.to_value().unwrap(),
-        Err(error) => panic!("{source}\n{error:#?}"),
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     cancellation::send,
-    stub_server::{Stub, gateway_with_check_worker},
+    stub_server::{Stub, gateway_with_check_worker, run},
     support::{Answer, Terminal, belljar},
 };
 
@@ -108,10 +108,6 @@ fn processes(is_such: impl Fn(&str) -> bool) -> BTreeSet<u32> {
         is_such(&String::from_utf8_lossy(&command).replace('\0', " ")).then_some(pid)
     });
     such.collect()
-}
-
-async fn run(gateway: &Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &Default::default()).await
 }
 
 fn value(outcome: Outcome) -> Value {
