@@ -1,5 +1,7 @@
 //! The command line, as clap reads it.
 
+mod limits;
+
 use std::{
     net::SocketAddr,
     path::PathBuf,
@@ -10,12 +12,11 @@ use std::{
 use belljar_catalog::Detail;
 use belljar_config::import::Client;
 use belljar_http::Scope;
-use belljar_model::{
-    ByteSize, Effect, ErrorKind, LedgerLevel, LimitsPatch, Outcome, RunError, RunId, RunIdStart, ToolPath,
-};
+use belljar_model::{Effect, ErrorKind, LedgerLevel, Outcome, RunError, RunId, RunIdStart, ToolPath};
 use belljar_policy::LocalTime;
 use clap::{Args, Parser, Subcommand};
 
+use self::limits::LimitArguments;
 use crate::{commands::install::InstallClient, envelope, help, output};
 
 /// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a WebAssembly sandbox.
@@ -114,51 +115,8 @@ pub(crate) struct RunArguments {
     /// What the ledger keeps of this run, whatever it keeps of others: off, calls or recordings.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) ledger: Option<LedgerLevel>,
-    /// Wall time, waits included [default: 120s].
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    timeout: Option<Duration>,
-    /// Time inside the script [default: 30s].
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    compute: Option<Duration>,
-    /// Time spent waiting for tools and timers [default: as the timeout].
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    wait: Option<Duration>,
-    /// Time of one tool call [default: 30s].
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    call: Option<Duration>,
-    /// Work, in units that are the same on every machine.
-    #[arg(long, value_name = "N")]
-    fuel: Option<u64>,
-    /// Memory of the script [default: 256MiB].
-    #[arg(long, value_name = "SIZE")]
-    memory: Option<ByteSize>,
-    /// Tool calls in all [default: 1000].
-    #[arg(long, value_name = "N")]
-    max_calls: Option<u64>,
-    /// Tool calls at the same time [default: as many as in all].
-    #[arg(long, value_name = "N")]
-    max_concurrent_calls: Option<u64>,
-    /// The script itself [default: 1MiB].
-    #[arg(long, value_name = "SIZE")]
-    max_source: Option<ByteSize>,
-    /// The arguments of one call, as JSON [default: 1MiB].
-    #[arg(long, value_name = "SIZE")]
-    max_arguments: Option<ByteSize>,
-    /// The result of one call, as JSON [default: 5MB].
-    #[arg(long, value_name = "SIZE")]
-    max_result: Option<ByteSize>,
-    /// The value, as JSON [default: 256KiB].
-    #[arg(long, value_name = "SIZE")]
-    max_output: Option<ByteSize>,
-    /// All logs together [default: 64KiB].
-    #[arg(long, value_name = "SIZE")]
-    max_logs: Option<ByteSize>,
-    /// What is held for the script outside of its memory: arguments of calls under way, answers, logs [default: 64MiB].
-    #[arg(long, value_name = "SIZE")]
-    max_held: Option<ByteSize>,
-    /// All logs together, in lines [default: 10000].
-    #[arg(long, value_name = "N")]
-    max_log_lines: Option<u64>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
 }
@@ -293,28 +251,6 @@ pub(crate) struct NoDaemon {
     /// Does everything in this process, and starts no daemon.
     #[arg(long)]
     pub(crate) no_daemon: bool,
-}
-
-impl RunArguments {
-    pub(crate) fn limits(&self) -> LimitsPatch {
-        LimitsPatch {
-            timeout: self.timeout,
-            compute: self.compute,
-            wait: self.wait,
-            call: self.call,
-            fuel: self.fuel,
-            memory: self.memory,
-            max_calls: self.max_calls,
-            max_concurrent_calls: self.max_concurrent_calls,
-            max_source: self.max_source,
-            max_arguments: self.max_arguments,
-            max_result: self.max_result,
-            max_output: self.max_output,
-            max_logs: self.max_logs,
-            max_held: self.max_held,
-            max_log_lines: self.max_log_lines,
-        }
-    }
 }
 
 #[derive(Args)]

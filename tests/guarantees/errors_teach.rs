@@ -674,7 +674,7 @@ pub(crate) async fn a_script_that_catches_everything_cannot_swallow_a_limit() {
         let expected = if source.starts_with("const e") { ErrorKind::Exception } else { ErrorKind::Fuel };
         assert_eq!(error.kind, expected, "{source}\n{error:#?}");
         if expected == ErrorKind::Fuel {
-            assert_eq!(error.limit.map(|limit| limit.name), Some("fuel"), "{source}");
+            assert_eq!(error.limit.map(|limit| limit.name.as_str()), Some("fuel"), "{source}");
         }
     }
 }

@@ -87,7 +87,7 @@ async fn every_limit_on_what_a_script_does_names_the_line() {
         ("await box.echo({});\n\nawait box.echo({});", 3, Limits { max_calls: 1, ..base.clone() }, "max_calls"),
     ] {
         let error = ended(source, &limits).await;
-        assert_eq!(error.limit.as_ref().map(|hit| hit.name), Some(name), "{source}\n{error:#?}");
+        assert_eq!(error.limit.as_ref().map(|hit| hit.name.as_str()), Some(name), "{source}\n{error:#?}");
         assert_eq!(error.line, Some(line), "{source}\n{error:#?}");
     }
 }
@@ -95,7 +95,7 @@ async fn every_limit_on_what_a_script_does_names_the_line() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_limits_an_endless_loop_ends_in_ten_seconds_of_compute() {
     let error = ended("const a = 1;\nwhile (true) {}", &Limits::default()).await;
-    let hit = error.limit.as_ref().map(|hit| (hit.name, hit.max));
+    let hit = error.limit.as_ref().map(|hit| (hit.name.as_str(), hit.max));
     assert_eq!((hit, error.line), (Some(("compute", 10_000)), Some(2)), "{error:#?}");
 }
 

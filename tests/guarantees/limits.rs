@@ -20,7 +20,7 @@ async fn hit(source: &str, limits: Limits) -> RunError {
 fn assert_limit(error: &RunError, kind: ErrorKind, name: &str, max: u64) {
     assert_eq!(error.kind, kind, "{error:#?}");
     let limit = error.limit.as_ref().unwrap_or_else(|| panic!("no limit: {error:#?}"));
-    assert_eq!((limit.name, limit.max), (name, max), "{error:#?}");
+    assert_eq!((limit.name.as_str(), limit.max), (name, max), "{error:#?}");
     assert!(limit.used >= limit.max, "{error:#?}");
     assert!(error.hint.is_some() && error.recoverable, "{error:#?}");
 }

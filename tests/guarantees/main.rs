@@ -16,6 +16,7 @@ mod dead_children;
 mod determinism;
 mod differential;
 mod doctor;
+mod documents;
 mod edit_config;
 mod errors_teach;
 mod events;

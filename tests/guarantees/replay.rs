@@ -141,7 +141,11 @@ async fn runs_that_fail_are_repeated_with_their_errors() {
     let source = "await Promise.all([...Array(40).keys()].map(i => box.wait({ ms: i, text: 'x'.repeat(1e5) })))";
     let limits = Limits { max_held: ByteSize::mib(1), ..Limits::default() };
     let (run, recording) = recorded(source, &limits, support::tools()).await;
-    assert_eq!(run.result.as_ref().unwrap_err().limit.as_ref().map(|hit| hit.name), Some("max_held"), "{run:#?}");
+    assert_eq!(
+        run.result.as_ref().unwrap_err().limit.as_ref().map(|hit| hit.name.as_str()),
+        Some("max_held"),
+        "{run:#?}"
+    );
     let replay = replayed(&recording).await.unwrap_or_else(|error| panic!("{source}\n{error}"));
     assert_same(&replay, &run, source);
 }
@@ -446,7 +450,7 @@ async fn an_endless_replay_ends_by_the_clocks_of_whoever_asked_for_it() {
     let endless = edited(&recording, |start| start.source = "while (true) {}".to_owned(), Some);
     let ceiling = Limits { compute: Duration::from_millis(200), ..Limits::default() };
     let refused = support::sandbox().replay(&endless, &ceiling).await.unwrap_err();
-    assert!(matches!(&refused, ReplayError::Time(hit) if hit.name == "compute"), "{refused}");
+    assert!(matches!(&refused, ReplayError::Time(hit) if hit.name.as_str() == "compute"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_model::{ErrorKind, JsonText, LimitHit, Limits};
+use belljar_model::{ErrorKind, JsonText, LimitHit, LimitName, Limits};
 use belljar_sandbox::{ByteSize, CallFault, Directory, Effect, GrantedTool, Namespace, ToolPath, Tools, Unavailable};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
@@ -297,7 +297,7 @@ pub(crate) async fn a_value_larger_than_max_output_is_an_error_with_the_size_it_
         }
         let error = result.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Output, "{source}");
-        assert_eq!(error.limit, Some(LimitHit { name: "max_output", max: 100, used, unit: "bytes" }), "{source}");
+        assert_eq!(error.limit, Some(LimitHit { name: LimitName::MaxOutput, max: 100, used }), "{source}");
         assert!(error.hint.is_some());
     }
 }
@@ -311,7 +311,7 @@ pub(crate) async fn a_huge_value_is_refused_before_it_fills_the_memory() {
     ] {
         let error = error_of(ErrorKind::Output, source).await;
         let limit = error.limit.unwrap();
-        assert!(limit.name == "max_output" && limit.used > limit.max, "{source}");
+        assert!(limit.name.as_str() == "max_output" && limit.used > limit.max, "{source}");
     }
     let caught = value(
         "try { await box.echo({ v: Array(1000).fill('x'.repeat(1e6)) }) } catch (e) { return [e.name, e.message] }",

@@ -1,6 +1,6 @@
 //! The `[limits]` and the `[runs]` of belljar.toml.
 
-use belljar_model::{LimitsPatch, RunsPatch};
+use belljar_model::{LimitKind, LimitName, LimitSpec, LimitsPatch, RunsPatch};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -58,16 +58,15 @@ fn no_limit() -> serde_json::Value {
 }
 
 fn unexpected(table: &str, entry: &Entry) -> Located {
-    let (expected, takes_strings, takes_numbers) = match entry.key.as_str() {
-        "timeout" | "compute" | "wait" | "call" | "queue_timeout" => {
+    let limit = LimitName::from_name(&entry.key).and_then(LimitSpec::of).map(|spec| spec.kind);
+    let (expected, takes_strings, takes_numbers) = match (limit, entry.key.as_str()) {
+        (Some(LimitKind::Duration), _) | (None, "queue_timeout") => {
             (expected_duration(&entry.node, "a duration such as \"30s\", \"500ms\" or \"2m\""), true, false)
         }
-        "fuel" | "max_calls" | "max_concurrent_calls" | "max_log_lines" | "max_queued" => {
-            ("a whole number", false, true)
-        }
-        "process" => ("true or false", false, false),
-        "max_live" | "max_computing" => ("a whole number above 0", false, true),
-        _ => ("a size such as \"64MiB\", or a number of bytes", true, true),
+        (Some(LimitKind::Count), _) | (None, "max_queued") => ("a whole number", false, true),
+        (None, "process") => ("true or false", false, false),
+        (None, "max_live" | "max_computing") => ("a whole number above 0", false, true),
+        (Some(LimitKind::Size), _) | (None, _) => ("a size such as \"64MiB\", or a number of bytes", true, true),
     };
     let found = match &entry.node.value {
         Value::String(_) if takes_strings => "another string",
@@ -82,7 +81,7 @@ fn unexpected(table: &str, entry: &Entry) -> Located {
 mod tests {
     use std::time::Duration;
 
-    use belljar_model::{ByteSize, LimitsPatch};
+    use belljar_model::{ByteSize, LimitKind, LimitSpec, LimitsPatch};
 
     use crate::testing::toml;
 
@@ -101,11 +100,11 @@ mod tests {
 
     #[test]
     fn every_limit_of_the_model_can_be_set() {
-        let line = |name: &&str| match *name {
-            "timeout" | "compute" | "wait" | "call" | "queue_timeout" => format!("{name} = '1s'\n"),
-            _ => format!("{name} = 1\n"),
+        let line = |spec: &LimitSpec| match spec.kind {
+            LimitKind::Duration => format!("{} = '1s'\n", spec.name),
+            LimitKind::Size | LimitKind::Count => format!("{} = 1\n", spec.name),
         };
-        let text: String = LimitsPatch::NAMES.iter().map(line).collect();
+        let text: String = LimitSpec::ALL.iter().map(line).collect();
         let limits = toml(&format!("[limits]\n{text}")).expect("limits").limits;
         assert!(!format!("{limits:?}").contains("None"), "{limits:?}");
     }

@@ -1,7 +1,8 @@
 //! The JSON Schema of belljar.toml and its reader say the same. (The schema itself is kept by hand, for its descriptions.)
 
+use belljar_model::{LimitKind, LimitSpec};
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     Format,
@@ -63,6 +64,22 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
     assert_eq!(properties("/definitions/server/properties/sandbox/properties"), sorted(sandbox::KEYS));
+}
+
+#[test]
+fn the_schema_tells_each_limit_as_the_table_of_limits_does() {
+    let expected = LimitSpec::ALL.iter().map(|spec| {
+        let described = format!("{} ({}).", spec.summary, spec.default_text());
+        let property = match spec.kind {
+            LimitKind::Duration => json!({ "description": described, "allOf": [{ "$ref": "#/definitions/duration" }] }),
+            LimitKind::Size => json!({ "description": described, "allOf": [{ "$ref": "#/definitions/size" }] }),
+            LimitKind::Count => json!({ "description": described, "type": "integer", "minimum": 0 }),
+        };
+        (spec.name.as_str().to_owned(), property)
+    });
+    let expected = Value::Object(expected.collect());
+    let found = schema().pointer("/properties/limits/properties").cloned().expect("limits");
+    assert_eq!(found, expected, "belljar.schema.json should have:\n{expected:#}");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::{fmt, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct as _};
+
+use crate::LimitName;
 
 /// What kind of failure ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -89,22 +91,32 @@ impl fmt::Display for ErrorKind {
 }
 
 /// The limit that ended a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitHit {
-    /// The limit's name, as in [`Limits`](crate::Limits).
-    pub name: &'static str,
+    /// Which one. Its [`unit`](LimitName::unit) is that of both numbers.
+    pub name: LimitName,
     /// Its value.
     pub max: u64,
     /// What had been used, or would have been, when the run was ended.
     pub used: u64,
-    /// The unit of both: `ms`, `bytes`, `fuel`, `calls`, `lines` or `levels`.
-    pub unit: &'static str,
 }
 
 impl LimitHit {
     /// Whether it is a limit on time, which the same script meets elsewhere when it runs again.
     pub fn is_of_time(&self) -> bool {
-        self.unit == "ms"
+        self.name.unit() == "ms"
+    }
+}
+
+impl Serialize for LimitHit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { name, max, used } = self;
+        let mut hit = serializer.serialize_struct("LimitHit", 4)?;
+        hit.serialize_field("name", name)?;
+        hit.serialize_field("max", max)?;
+        hit.serialize_field("used", used)?;
+        hit.serialize_field("unit", name.unit())?;
+        hit.end()
     }
 }
 

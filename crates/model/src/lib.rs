@@ -43,7 +43,7 @@ pub use error::{ErrorKind, LimitHit, RunError};
 pub use json::{JsonBounds, JsonFault, JsonText};
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
 pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat, Share};
-pub use limits::{LimitFault, Limits, LimitsPatch};
+pub use limits::{LimitFault, LimitKind, LimitName, LimitSpec, Limits, LimitsPatch};
 pub use media::{Media, may_hold_media, take_media, text_exceeds};
 pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Recorded, Usage};

@@ -193,7 +193,7 @@ pub struct Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ErrorKind, LimitHit};
+    use crate::{ErrorKind, LimitHit, LimitName};
 
     #[test]
     fn an_outcome_serialises_as_the_contract_says() {
@@ -220,7 +220,7 @@ mod tests {
             serde_json::to_string(&ok).expect("json"),
             r#"{"ok":true,"run":"r_0000000000001","value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"source_bytes":0,"tool_calls":1,"concurrent_calls":0,"largest_arguments_bytes":0,"largest_result_bytes":0,"log_bytes":0,"log_lines":0,"output_bytes":7}}"#
         );
-        let limit = LimitHit { name: "fuel", max: 5, used: 5, unit: "fuel" };
+        let limit = LimitHit { name: LimitName::Fuel, max: 5, used: 5 };
         let failed = Outcome::refused(RunError::new(ErrorKind::Fuel, "out of fuel").with_limit(limit));
         assert_eq!(
             serde_json::to_string(&failed).expect("json"),

@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, time::Duration};
 use bytesize::ByteSize;
 use serde::Deserialize;
 
-use crate::limits::duration;
+use crate::limits::optional;
 
 /// What the owner sets of how many runs there may be; what is not set has the sandbox's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
@@ -22,7 +22,7 @@ pub struct RunsPatch {
     /// Whether scripts run in a confined process of their own.
     pub process: Option<bool>,
     /// How long a run may queue.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "optional")]
     pub queue_timeout: Option<Duration>,
 }
 

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_model::{ByteSize, ErrorKind, LimitHit, RunError};
+use belljar_model::{ByteSize, ErrorKind, LimitHit, LimitName, RunError};
 use tokio::sync::oneshot;
 
 use crate::SandboxOptions;
@@ -95,7 +95,7 @@ impl Admission {
             }
             if state.queued >= self.max_queued && !state.makes_room_for(client) {
                 let max = self.max_queued as u64;
-                return Err(self.busy(&state, LimitHit { name: "max_queued", max, used: max + 1, unit: "runs" }));
+                return Err(self.busy(&state, LimitHit { name: LimitName::MaxQueued, max, used: max + 1 }));
             }
             state.enqueue(client, memory)
         };
@@ -108,11 +108,11 @@ impl Admission {
             // Sent away, to make room for another client.
             Ok(Err(_)) => {
                 let max = self.max_queued as u64;
-                Err(self.busy(&self.lock(), LimitHit { name: "max_queued", max, used: max + 1, unit: "runs" }))
+                Err(self.busy(&self.lock(), LimitHit { name: LimitName::MaxQueued, max, used: max + 1 }))
             }
             Err(_) => {
                 let waited = milliseconds(self.queue_timeout);
-                let hit = LimitHit { name: "queue_timeout", max: waited, used: waited, unit: "ms" };
+                let hit = LimitHit { name: LimitName::QueueTimeout, max: waited, used: waited };
                 Err(self.busy(&self.lock(), hit))
             }
         }

@@ -22,7 +22,7 @@ pub enum ReplayError {
     #[error("the run was recorded with another limit: {0}; raise limits.{name}", name = .0.name)]
     Limits(#[from] LimitFault),
     /// It takes longer here than is allowed.
-    #[error("the replay met the limit '{name}' of {max} {unit}: raise limits.{name}", name = .0.name, max = .0.max, unit = .0.unit)]
+    #[error("the replay met the limit '{name}' of {max} {unit}: raise limits.{name}", name = .0.name, max = .0.max, unit = .0.name.unit())]
     Time(LimitHit),
     /// It does something else than the recording has.
     #[error("the replay is not what was recorded: {0}")]

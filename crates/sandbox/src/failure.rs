@@ -1,6 +1,6 @@
 //! From what stopped a run to the error that its author reads.
 
-use belljar_model::{CallRecord, ErrorKind, LimitHit, Limits, RunError};
+use belljar_model::{CallRecord, ErrorKind, LimitHit, LimitName, Limits, RunError};
 use wasmtime::{Store, Trap};
 
 use crate::{
@@ -61,60 +61,75 @@ pub(crate) fn limit(hit: LimitHit) -> RunError {
 /// The same, of a run that was about something.
 pub(crate) fn limit_of(hit: LimitHit, doing: &Doing) -> RunError {
     let (kind, message, hint) = match hit.name {
-        "timeout" => (
+        LimitName::Timeout => (
             ErrorKind::Timeout,
             format!("the run took longer than its timeout of {} ms{}", hit.max, doing.waiting()),
             doing.faster(),
         ),
-        "compute" => (
+        LimitName::Compute => (
             ErrorKind::Timeout,
             format!("the script computed for longer than {} ms", hit.max),
             "is there a loop that never ends? Work on less at a time",
         ),
-        "wait" => (
+        LimitName::Wait => (
             ErrorKind::Timeout,
             format!("the script waited for longer than {} ms in all{}", hit.max, doing.waiting()),
             doing.faster(),
         ),
-        "fuel" => (
+        LimitName::Fuel => (
             ErrorKind::Fuel,
             format!("the script used up its fuel of {}", hit.max),
             "is there a loop that never ends? Work on less at a time",
         ),
-        "memory" => (
+        LimitName::Memory => (
             ErrorKind::Memory,
             format!("the script needs more memory than its limit of {} bytes", hit.max),
             "keep less at once: filter and slice early",
         ),
-        "stack" => (
+        LimitName::Stack => (
             ErrorKind::Stack,
             "the script, or what it parses, nests too deeply".to_owned(),
             "use a loop in place of recursion, and flatter data",
         ),
-        "max_calls" => (
+        LimitName::MaxCalls => (
             ErrorKind::Calls,
             format!("the script made more than {} tool calls", hit.max),
             "look for a tool that takes many items at once, or do less in one run",
         ),
-        "max_concurrent_calls" => (
+        LimitName::MaxConcurrentCalls => (
             ErrorKind::Calls,
             format!("the script made more than {} tool calls at once", hit.max),
             "await them in smaller groups",
         ),
-        "max_output" => (
+        LimitName::MaxOutput => (
             ErrorKind::Output,
             format!("the value has {} bytes as JSON; the limit is {}", hit.used, hit.max),
             "return less: filter, slice or count in the script",
         ),
-        "max_source" => (
+        LimitName::MaxSource => (
             ErrorKind::Usage,
             format!("the source has {} bytes; the limit is {}", hit.used, hit.max),
             "pass data through tools instead of writing it into the script",
         ),
-        name => (
+        LimitName::UnderWay => (
             ErrorKind::Calls,
-            format!("the script had more than {} {} at once ({name})", hit.max, hit.unit),
+            format!("the script had more than {} {} at once", hit.max, hit.name.unit()),
             "await them in smaller groups",
+        ),
+        // What goes over one of these is cut, waits, or fails with an error that can be caught.
+        LimitName::Call
+        | LimitName::MaxArguments
+        | LimitName::MaxResult
+        | LimitName::MaxLogs
+        | LimitName::MaxLogLines
+        | LimitName::MaxHeld
+        | LimitName::MaxQueued
+        | LimitName::QueueTimeout
+        | LimitName::RequestsInFlight
+        | LimitName::RequestBytesInFlight => (
+            ErrorKind::Internal,
+            format!("the run was ended by the limit '{}', which ends no run", hit.name),
+            "this is a fault in belljar, not in the script",
         ),
     };
     RunError::new(kind, message).with_hint(hint).with_limit(hit)
@@ -122,7 +137,7 @@ pub(crate) fn limit_of(hit: LimitHit, doing: &Doing) -> RunError {
 
 /// The value of a run is larger than its limit.
 pub fn value_too_large(used: u64, limits: &Limits) -> RunError {
-    limit(LimitHit { name: "max_output", max: limits.max_output.as_u64(), used, unit: "bytes" })
+    limit(LimitHit { name: LimitName::MaxOutput, max: limits.max_output.as_u64(), used })
 }
 
 /// The caller did not want to wait any longer.
@@ -197,16 +212,16 @@ pub(crate) fn trapped(
     }
     let memory = limits.memory.as_u64();
     match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => limit(LimitHit { name: "fuel", max: limits.fuel, used: limits.fuel, unit: "fuel" }),
+        Some(Trap::OutOfFuel) => limit(LimitHit { name: LimitName::Fuel, max: limits.fuel, used: limits.fuel }),
         Some(Trap::StackOverflow) => stack_overflow(),
         _ if store.data().limiter.denied().is_some() => {
             let used = store.data().limiter.denied().unwrap_or(memory);
-            limit(LimitHit { name: "memory", max: memory, used, unit: "bytes" })
+            limit(LimitHit { name: LimitName::Memory, max: memory, used })
         }
         _ if refused_allocation(store).is_some() => {
             let wanted = refused_allocation(store).unwrap_or_default();
             let used = wanted.saturating_add(store.data().limiter.peak());
-            limit(LimitHit { name: "memory", max: memory, used: used.max(memory), unit: "bytes" })
+            limit(LimitHit { name: LimitName::Memory, max: memory, used: used.max(memory) })
         }
         // The guest's own stack lies at the bottom of its memory; running off it is an access out of bounds.
         Some(Trap::MemoryOutOfBounds) => stack_overflow(),
@@ -243,7 +258,7 @@ fn refused_allocation(store: &Store<RunState>) -> Option<u64> {
 }
 
 fn stack_overflow() -> RunError {
-    let mut error = limit(LimitHit { name: "stack", max: 0, used: 0, unit: "bytes" });
+    let mut error = limit(LimitHit { name: LimitName::Stack, max: 0, used: 0 });
     // How deep it was cannot be measured.
     error.limit = None;
     error

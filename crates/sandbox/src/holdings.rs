@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use belljar_model::LimitHit;
+use belljar_model::{LimitHit, LimitName};
 use tokio::sync::Notify;
 
 /// Answers that are in memory on their way to the file. One at least, whatever its size.
@@ -98,7 +98,7 @@ impl Holdings {
         let mut counts = self.lock();
         let used = counts.arguments.saturating_add(counts.notes).saturating_add(bytes);
         if used > self.0.max {
-            return Err(LimitHit { name: "max_held", max: self.0.max, used, unit: "bytes" });
+            return Err(LimitHit { name: LimitName::MaxHeld, max: self.0.max, used });
         }
         counts.arguments += bytes;
         counts.note_peak();
@@ -316,7 +316,7 @@ mod tests {
         holdings.keep(10);
         let _answer = admitted(&holdings, 50).expect("the first one always comes in");
         let hit = holdings.begin_call(31).expect_err("too many");
-        assert_eq!((hit.name, hit.max, hit.used, hit.unit), ("max_held", 100, 101, "bytes"));
+        assert_eq!((hit.name, hit.max, hit.used), (LimitName::MaxHeld, 100, 101));
         holdings.begin_call(30).expect("there is room for just as many");
         holdings.end_call(60);
         holdings.begin_call(60).expect("there is room again");

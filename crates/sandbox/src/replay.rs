@@ -5,7 +5,9 @@
 
 use std::fmt::Write as _;
 
-use belljar_model::{CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitHit, Outcome, RunError, ToolPath};
+use belljar_model::{
+    CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Outcome, RunError, ToolPath,
+};
 use belljar_recording::{Answer, Cause, Clock, End, Entry, Kept, Listing, Question, Recording};
 
 use crate::{
@@ -300,9 +302,10 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
 
 /// The limit on time that a recording names.
 fn time_limit(name: &str, max: u64, used: u64) -> Result<LimitHit, ReplayError> {
-    let known = ["timeout", "compute", "wait"].into_iter().find(|known| *known == name);
+    let of_time = |limit: &LimitName| matches!(limit, LimitName::Timeout | LimitName::Compute | LimitName::Wait);
+    let known = LimitName::from_name(name).filter(of_time);
     let unknown = || ReplayError::Diverged(Divergence::new("the recorded run was ended by an unknown limit"));
-    Ok(LimitHit { name: known.ok_or_else(unknown)?, max, used, unit: "ms" })
+    Ok(LimitHit { name: known.ok_or_else(unknown)?, max, used })
 }
 
 impl From<Stop> for wasmtime::Error {

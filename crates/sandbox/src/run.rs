@@ -140,7 +140,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         }
     };
     if let Some(LimitHit { name, max, used, .. }) = &overdue {
-        cause = Cause::Time { limit: name, max: *max, used: *used };
+        cause = Cause::Time { limit: name.as_str(), max: *max, used: *used };
     }
     let usage = Usage {
         wall_ms: Some(milliseconds(wall)),

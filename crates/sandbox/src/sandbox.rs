@@ -3,7 +3,7 @@
 use std::{pin::pin, sync::Arc, time::SystemTime};
 
 use belljar_image::{CodeOrigin, Image, ImageError};
-use belljar_model::{ByteSize, LimitHit, Limits, Outcome, RunStep};
+use belljar_model::{ByteSize, LimitHit, LimitName, Limits, Outcome, RunStep};
 use belljar_recording::{Cause, EngineId, Recording, Server, Start, Writer};
 use cap_std::fs::Dir;
 use futures::FutureExt as _;
@@ -129,7 +129,7 @@ impl Sandbox {
     ) -> Outcome {
         let (used, max) = (program.source.len() as u64, limits.max_source.as_u64());
         if used > max {
-            return Outcome::refused(failure::limit(LimitHit { name: "max_source", max, used, unit: "bytes" }));
+            return Outcome::refused(failure::limit(LimitHit { name: LimitName::MaxSource, max, used }));
         }
         let mut cancelled = pin!(cancelled);
         let mut admission = pin!(self.admission.admit(&program.client, reserved(limits, program.max_recording)));
@@ -230,7 +230,7 @@ impl Sandbox {
     ) -> Result<Outcome, ReplayError> {
         let (used, max) = (source.len() as u64, ceiling.max_source.as_u64());
         if used > max {
-            let hit = LimitHit { name: "max_source", max, used, unit: "bytes" };
+            let hit = LimitHit { name: LimitName::MaxSource, max, used };
             return Ok(Outcome::refused(failure::limit(hit)));
         }
         let rehearsal = || StandIn::Rehearsal(Box::new(Rehearsal::new(recording.clone())));

@@ -18,7 +18,7 @@ use crate::{
 
 pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read_to_call(&arguments.config)?;
-    let limits = arguments.limits();
+    let limits = arguments.limits.patch.clone();
     let max_source = limits.over(&loaded.limits()).max_source.as_u64();
     let script = match &arguments.code {
         Some(code) => code.clone(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use belljar_model::{ByteSize, CallRecord, ErrorKind, LimitsPatch, LogEntry, LogLevel, Usage};
+use belljar_model::{ByteSize, CallRecord, ErrorKind, LimitName, LimitSpec, LogEntry, LogLevel, Usage};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -90,8 +90,9 @@ fn failure(error: &SeenError) {
         output::say(format_args!("{HINT}hint:{HINT:#} {}", visible(hint)));
     }
     // Who runs a command is the owner, who may raise a limit; a client is told nothing of that.
-    if let Some(limit) = error.limit.as_ref().filter(|limit| LimitsPatch::NAMES.contains(&limit.name.as_str())) {
-        let option = limit.name.replace('_', "-");
+    let limit = error.limit.as_ref().and_then(|limit| LimitName::from_name(&limit.name));
+    if let Some(limit) = limit.and_then(LimitSpec::of) {
+        let option = limit.name.as_str().replace('_', "-");
         output::say(format_args!(
             "{HINT}hint:{HINT:#} --{option} sets this limit, and so does `{}` in [limits]",
             limit.name

@@ -129,7 +129,7 @@ impl Expected {
             (Self::Limit(kind, name), Err(error)) => {
                 assert_eq!(error.kind, *kind, "{}", context());
                 let limit = error.limit.as_ref().unwrap_or_else(|| panic!("no limit: {}", context()));
-                assert_eq!(limit.name, *name, "{}", context());
+                assert_eq!(limit.name.as_str(), *name, "{}", context());
                 assert_eq!(Some(limit.max), configured(limits, name), "{}", context());
                 assert!(limit.used >= limit.max, "{}", context());
                 assert!(error.recoverable && error.hint.is_some(), "{}", context());
@@ -170,7 +170,7 @@ pub(crate) fn note(line: u8, outcome: &Outcome, time: Duration) {
     let got = match &outcome.result {
         Ok(_) => "success".to_owned(),
         Err(error) => match &error.limit {
-            Some(limit) => format!("{} ({})", error.kind, limit.name),
+            Some(limit) => format!("{} ({})", error.kind, limit.name.as_str()),
             None if error.kind == ErrorKind::Exception => {
                 error.message.split(':').next().unwrap_or_default().chars().take(20).collect()
             }

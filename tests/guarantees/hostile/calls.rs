@@ -81,7 +81,7 @@ pub(crate) async fn an_answer_at_the_very_moment_of_the_deadline_is_a_value_or_a
             Ok(value) => assert_eq!(value.as_str(), "\"there\""),
             Err(error) => {
                 assert_eq!(error.kind, ErrorKind::Timeout, "{error:#?}");
-                assert_eq!(error.limit.as_ref().map(|limit| limit.name), Some("timeout"));
+                assert_eq!(error.limit.as_ref().map(|limit| limit.name.as_str()), Some("timeout"));
             }
         }
         // Whichever it was, the call has one record.

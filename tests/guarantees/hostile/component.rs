@@ -219,7 +219,7 @@ pub(crate) async fn a_result_that_is_too_large_or_too_deep_is_refused_before_any
     let error = error_of("", &fill(100_000)).await;
     assert_eq!(error.kind, ErrorKind::Output, "{error:#?}");
     let error = error_of("", &fill(1_000_000)).await;
-    assert_eq!((error.kind, error.limit.unwrap().name), (ErrorKind::Output, "max_output"));
+    assert_eq!((error.kind, error.limit.unwrap().name.as_str()), (ErrorKind::Output, "max_output"));
     // More than the host takes over the glass at all.
     let limits = Limits { memory: ByteSize::mib(64), ..small() };
     let error = outcome_of(component("", &module("", &fill(20_000_000))), &limits).await.result.unwrap_err();
@@ -291,7 +291,7 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
         let parts = format!("{parts}\n(data (i32.const 512) \"{{}}\")");
         let error = error_of(&parts, &run).await;
         assert_eq!(error.kind, kind, "{what}: {error:#?}");
-        assert_eq!(error.limit.map(|limit| limit.name), Some(limit), "{what}");
+        assert_eq!(error.limit.map(|limit| limit.name.as_str()), Some(limit), "{what}");
     }
 }
 
@@ -348,7 +348,7 @@ pub(crate) async fn a_component_that_needs_more_memory_than_its_limit_never_star
         module("", "unreachable").replace(r#"(memory (export "memory") 16)"#, r#"(memory (export "memory") 2000)"#);
     let outcome = outcome_of(component("", &core), &small()).await;
     let error = outcome.result.unwrap_err();
-    assert_eq!((error.kind, error.limit.map(|limit| limit.name)), (ErrorKind::Memory, Some("memory")));
+    assert_eq!((error.kind, error.limit.map(|limit| limit.name.as_str())), (ErrorKind::Memory, Some("memory")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

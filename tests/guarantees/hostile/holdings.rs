@@ -229,7 +229,7 @@ pub(crate) async fn a_refused_call_that_is_not_caught_ends_the_run_with_the_limi
     let error = outcome.result.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Tool, "{error:#?}");
     let limit = error.limit.as_ref().unwrap();
-    assert_eq!((limit.name, limit.max, limit.used), ("max_held", 10_240, 20_008));
+    assert_eq!((limit.name.as_str(), limit.max, limit.used), ("max_held", 10_240, 20_008));
     assert!(error.hint.as_ref().is_some_and(|hint| hint.contains("smaller groups")), "{error:#?}");
     assert!(outcome.calls.is_empty() && outcome.usage.tool_calls == 0);
 }

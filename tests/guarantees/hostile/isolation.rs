@@ -134,7 +134,7 @@ pub(crate) async fn whichever_growth_of_memory_is_denied_the_run_ends_as_memory(
             Err(error) => {
                 assert!(pages < peak / PAGE, "{pages} pages are enough: {error:#?}");
                 assert_eq!(error.kind, ErrorKind::Memory, "{pages} pages: {error:#?}");
-                assert_eq!(error.limit.map(|limit| limit.name), Some("memory"));
+                assert_eq!(error.limit.map(|limit| limit.name.as_str()), Some("memory"));
             }
         }
         arena.assert_clean("a growth that was denied").await;

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use belljar_model::{ByteSize, ErrorKind, LimitHit, Limits, RunError};
+use belljar_model::{ByteSize, ErrorKind, LimitHit, LimitName, Limits, RunError};
 use belljar_sandbox::SandboxOptions;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -45,7 +45,7 @@ impl Places {
             let max = self.max_queued;
             RunError::new(ErrorKind::Busy, "belljar is busy: more runs wait for the engine's process than may queue")
                 .with_hint("try again later; [runs] in the configuration sets how many runs may queue (max_queued)")
-                .with_limit(LimitHit { name: "max_queued", max, used: max.saturating_add(1), unit: "runs" })
+                .with_limit(LimitHit { name: LimitName::MaxQueued, max, used: max.saturating_add(1) })
                 .with_retry_after(RETRY_AFTER)
         })
     }

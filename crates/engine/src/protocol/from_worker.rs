@@ -1,7 +1,7 @@
 //! What the engine's process says to the gateway, which believes nothing of it.
 
 use belljar_model::{
-    ByteSize, ErrorKind, JsonBounds, JsonText, LimitHit, Limits, LimitsPatch, LogEntry, LogLevel, Outcome, Recorded,
+    ByteSize, ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, Outcome, Recorded,
     RunError, Usage, text_exceeds,
 };
 
@@ -272,7 +272,7 @@ fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer
         writer.u64(number);
     });
     body.option(limit.as_ref(), |writer, limit| {
-        writer.text(limit.name).u64(limit.max).u64(limit.used).text(limit.unit);
+        writer.text(limit.name.as_str()).u64(limit.max).u64(limit.used);
     })
 }
 
@@ -287,20 +287,10 @@ fn read_error(reader: &mut Reader<'_>) -> Result<RunError, Malformed> {
     error.hint = reader.option_text(MAX_ERROR_TEXT)?;
     error.retry_after_ms = reader.option(Reader::u64)?;
     error.limit = reader.option(|reader| {
-        let name = known(reader.text(FIXED)?, LimitsPatch::NAMES.iter().chain(OTHER_LIMITS))?;
-        let (max, used) = (reader.u64()?, reader.u64()?);
-        let unit = known(reader.text(FIXED)?, UNITS.iter())?;
-        Ok(LimitHit { name, max, used, unit })
+        let name = LimitName::from_name(reader.text(FIXED)?).ok_or(Malformed::Tag)?;
+        Ok(LimitHit { name, max: reader.u64()?, used: reader.u64()? })
     })?;
     Ok(error)
-}
-
-/// Limits of the sandbox that are not among those of a run.
-const OTHER_LIMITS: &[&str] = &["max_queued", "queue_timeout", "stack", "under_way"];
-const UNITS: &[&str] = &["bytes", "calls", "calls and timers", "fuel", "levels", "lines", "ms", "runs"];
-
-fn known<'names>(text: &str, mut names: impl Iterator<Item = &'names &'static str>) -> Result<&'static str, Malformed> {
-    names.find(|name| **name == text).copied().ok_or(Malformed::Tag)
 }
 
 #[cfg(test)]
@@ -330,7 +320,7 @@ mod tests {
     #[test]
     fn an_outcome_arrives_as_it_was_sent() {
         let limits = Limits::default();
-        let limit = LimitHit { name: "under_way", max: 1, used: 2, unit: "calls and timers" };
+        let limit = LimitHit { name: LimitName::UnderWay, max: 1, used: 2 };
         let mut error = RunError::new(ErrorKind::Calls, "m").with_hint("h").with_limit(limit);
         error = error.with_retry_after(Duration::from_millis(5));
         (error.line, error.column, error.stack, error.frame) = (Some(1), Some(2), Some("s".into()), Some("f".into()));
@@ -355,8 +345,13 @@ mod tests {
         logs.logs = vec![LogEntry { level: LogLevel::Log, text: String::new() }; 3];
         assert_eq!(parse_outcome(body(&outcome(1, &logs)), &few), Err(Malformed::Limit));
         let mut invented = RunError::new(ErrorKind::Fuel, "m");
-        invented.limit = Some(LimitHit { name: "patience", max: 1, used: 1, unit: "ms" });
-        assert_eq!(parse_outcome(body(&outcome(1, &sent(Err(invented)))), &few), Err(Malformed::Tag));
+        invented.limit = Some(LimitHit { name: LimitName::MaxLogs, max: 1, used: 1 });
+        let frame = outcome(1, &sent(Err(invented)));
+        assert!(parse_outcome(body(&frame), &few).is_ok());
+        let at = frame.windows(8).position(|window| window == b"max_logs").expect("the name");
+        let mut frame = frame;
+        frame[at..at + 8].copy_from_slice(b"patience");
+        assert_eq!(parse_outcome(body(&frame), &few), Err(Malformed::Tag));
     }
 
     #[test]

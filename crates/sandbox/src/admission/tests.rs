@@ -64,7 +64,7 @@ async fn a_full_queue_sends_away_the_greediest_and_never_more_than_there_is_need
         refused.retry_after_ms.is_some_and(|ms| ms >= 100) && refused.message.contains("retry after"),
         "{refused:?}"
     );
-    assert_eq!(refused.limit, Some(LimitHit { name: "max_queued", max: 3, used: 4, unit: "runs" }));
+    assert_eq!(refused.limit, Some(LimitHit { name: LimitName::MaxQueued, max: 3, used: 4 }));
 
     let mut modest = asked(&door, "modest", ByteSize::mib(1)).await;
     assert!(!is_in(&mut modest).await, "it waits");
@@ -124,6 +124,6 @@ async fn a_run_that_waits_too_long_is_told_so() {
     let door = Admission::new(&SandboxOptions { max_live: 1, queue_timeout, ..SandboxOptions::default() });
     let _slot = door.admit("", ByteSize::mib(1)).await.expect("a free slot");
     let error = door.admit("", ByteSize::mib(1)).await.err().expect("nobody frees the slot");
-    assert_eq!(error.limit, Some(LimitHit { name: "queue_timeout", max: 20, used: 20, unit: "ms" }));
+    assert_eq!(error.limit, Some(LimitHit { name: LimitName::QueueTimeout, max: 20, used: 20 }));
     assert_eq!(door.lock().queued, 0);
 }

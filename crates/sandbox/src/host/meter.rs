@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_model::{LimitHit, Limits};
+use belljar_model::{LimitHit, LimitName, Limits};
 
 /// Measures a run, and says when it has had its time.
 pub(crate) struct Meter {
@@ -71,11 +71,11 @@ impl Meter {
         let inside = if clocks.phase == Phase::Computing { clocks.since.elapsed() } else { Duration::ZERO };
         let computed = clocks.computed + inside;
         if computed > self.compute {
-            return Err(hit("compute", self.compute, computed));
+            return Err(hit(LimitName::Compute, self.compute, computed));
         }
         let wall = clocks.started.elapsed();
         if wall > self.timeout {
-            return Err(hit("timeout", self.timeout, wall));
+            return Err(hit(LimitName::Timeout, self.timeout, wall));
         }
         Ok(())
     }
@@ -84,10 +84,10 @@ impl Meter {
     pub(crate) fn overdue(&self) -> Result<LimitHit, Duration> {
         let (wall, _, waited) = self.read();
         if wall >= self.timeout {
-            return Ok(hit("timeout", self.timeout, wall));
+            return Ok(hit(LimitName::Timeout, self.timeout, wall));
         }
         if waited >= self.wait {
-            return Ok(hit("wait", self.wait, waited));
+            return Ok(hit(LimitName::Wait, self.wait, waited));
         }
         // No wait is longer than the time that passes.
         Err((self.timeout - wall).min(self.wait - waited))
@@ -105,7 +105,7 @@ impl Meter {
     }
 }
 
-fn hit(name: &'static str, max: Duration, used: Duration) -> LimitHit {
+fn hit(name: LimitName, max: Duration, used: Duration) -> LimitHit {
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    LimitHit { name, max: milliseconds(max), used: milliseconds(used), unit: "ms" }
+    LimitHit { name, max: milliseconds(max), used: milliseconds(used) }
 }

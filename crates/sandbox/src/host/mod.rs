@@ -15,7 +15,7 @@ mod wasi;
 
 use std::sync::Arc;
 
-use belljar_model::{LimitHit, Limits};
+use belljar_model::{LimitHit, LimitName, Limits};
 use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
 use tokio::task::JoinSet;
 use wasmtime::component::{HasData, Linker, ResourceTable};
@@ -160,7 +160,7 @@ impl RunState {
     fn admit(&mut self) -> wasmtime::Result<u32> {
         let (used, max) = (self.outstanding + 1, MAX_OUTSTANDING);
         if used > max {
-            return Err(self.exceeded(LimitHit { name: "under_way", max, used, unit: "calls and timers" }));
+            return Err(self.exceeded(LimitHit { name: LimitName::UnderWay, max, used }));
         }
         let number = self.begun;
         self.begun = number.checked_add(1).ok_or_else(|| wasmtime::Error::msg("the numbers of calls are used up"))?;

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use belljar_model::{JsonBounds, JsonText, LimitHit};
+use belljar_model::{JsonBounds, JsonText, LimitHit, LimitName};
 use futures::FutureExt as _;
 use wasmtime::{
     StoreContextMut,
@@ -96,12 +96,12 @@ impl RunState {
     fn begin_call(&mut self, handle: &Resource<Handle>, arguments: String, fuel_left: u64) -> wasmtime::Result<u32> {
         let tool = self.handles.get(handle)?.0.clone();
         if self.calls >= self.limits.max_calls {
-            let hit = LimitHit { name: "max_calls", max: self.limits.max_calls, used: self.calls + 1, unit: "calls" };
+            let hit = LimitHit { name: LimitName::MaxCalls, max: self.limits.max_calls, used: self.calls + 1 };
             return Err(self.exceeded(hit));
         }
         let (open, max) = (self.journal.open_calls(), self.limits.max_concurrent_calls);
         if open >= max {
-            return Err(self.exceeded(LimitHit { name: "max_concurrent_calls", max, used: open + 1, unit: "calls" }));
+            return Err(self.exceeded(LimitHit { name: LimitName::MaxConcurrentCalls, max, used: open + 1 }));
         }
         let begun = self.admit()?;
         let number = u64::from(begun);

@@ -1,6 +1,6 @@
 //! What the client hears in place of an answer.
 
-use belljar_model::{ErrorKind, JsonFault, LimitHit, Outcome, RunError};
+use belljar_model::{ErrorKind, JsonFault, LimitHit, LimitName, Outcome, RunError};
 use rmcp::{
     RoleServer,
     model::{
@@ -139,10 +139,10 @@ impl Refusal {
     /// The limit that the client may be below later.
     fn limit(&self) -> Option<LimitHit> {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let hit = |name, max, used, unit| Some(LimitHit { name, max: count(max), used: count(used), unit });
+        let hit = |name, max, used| Some(LimitHit { name, max: count(max), used: count(used) });
         match self {
-            Self::TooMany => hit("requests_in_flight", MAX_IN_FLIGHT, MAX_IN_FLIGHT + 1, "requests"),
-            Self::TooLarge(used) => hit("request_bytes_in_flight", MAX_BYTES_IN_FLIGHT, *used, "bytes"),
+            Self::TooMany => hit(LimitName::RequestsInFlight, MAX_IN_FLIGHT, MAX_IN_FLIGHT + 1),
+            Self::TooLarge(used) => hit(LimitName::RequestBytesInFlight, MAX_BYTES_IN_FLIGHT, *used),
             _ => None,
         }
     }

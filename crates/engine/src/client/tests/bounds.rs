@@ -47,7 +47,7 @@ async fn a_run_beyond_all_places_is_told_that_belljar_is_busy() {
         let outcome = outcome.expect("no panic").expect("no panic").expect("it is not begun elsewhere");
         let error = outcome.result.expect_err("there is no place");
         assert_eq!(error.kind, ErrorKind::Busy, "{error:#?}");
-        assert!(error.retry_after_ms.is_some() && error.limit.is_some_and(|limit| limit.name == "max_queued"));
+        assert!(error.retry_after_ms.is_some() && error.limit.is_some_and(|limit| limit.name.as_str() == "max_queued"));
         busy += 1;
     }
     // A place is free again when a run has ended.

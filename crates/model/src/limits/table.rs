@@ -1,0 +1,86 @@
+//! The limits: a name, what it is, its default, its unit, a line for help texts; above each, its reason.
+
+use std::{fmt, time::Duration};
+
+use bytesize::ByteSize;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{LimitSpec, declare::limits, optional, value::LimitValue};
+
+limits! {
+    run {
+        /// Wall time from the moment the run starts to execute, waits included. Two minutes: what clients
+        /// wait for.
+        timeout Timeout: Duration = Duration::from_secs(120), "ms", "Wall time, waits included";
+        /// Time inside the guest. Ten seconds: of the scripts in `tests/scripts` none takes more than 26 ms,
+        /// and of the 3,352 programs in `tests/differential`, an interpreter of Lisp in JavaScript among
+        /// them, none more than 1.7 s.
+        compute Compute: Duration = Duration::from_secs(10), "ms", "Time inside the script";
+        /// Time spent waiting for tools and timers, all waits together. As long as `timeout`: it decides
+        /// only where the owner lowers it, for runs that may compute for long and must not wait for long.
+        wait Wait: Duration = Duration::from_secs(120), "ms", "Time spent waiting for tools and timers, all waits together",
+            follows Timeout;
+        /// Time of one tool call. Thirty seconds, the habit of MCP clients.
+        call Call: Duration = Duration::from_secs(30), "ms", "Time of one tool call";
+        /// Work, in wasmtime's fuel. Deterministic: the same script with the same answers uses the same. The
+        /// default takes longer than `compute` on today's machines, so it decides only where the owner
+        /// lowers it.
+        fuel Fuel: u64 = 200_000_000_000, "fuel", "Work, in units that are the same on every machine";
+        /// The guest's linear memory and tables. 256 MiB: a tool result of 5 MB becomes some 100 MB of
+        /// objects.
+        memory Memory: ByteSize = ByteSize::mib(256), "bytes", "Memory of the script";
+        /// Tool calls in all. A thousand: a loop over a page of results, not a crawl.
+        max_calls MaxCalls: u64 = 1_000, "calls", "Tool calls in all";
+        /// Tool calls under way at the same time. As many as there may be in all: `Promise.all` over a page
+        /// of results is what scripts are for. Lower it for children that suffer from it.
+        max_concurrent_calls MaxConcurrentCalls: u64 = 1_000, "calls", "Tool calls under way at the same time",
+            follows MaxCalls;
+        /// The source text. 1 MiB: models write a few KB.
+        max_source MaxSource: ByteSize = ByteSize::mib(1), "bytes", "The script itself";
+        /// The arguments of one call, as JSON. 1 MiB.
+        max_arguments MaxArguments: ByteSize = ByteSize::mib(1), "bytes", "The arguments of one call, as JSON";
+        /// The result of one call, as JSON. 5 MB, as much as a client accepts of a server.
+        max_result MaxResult: ByteSize = ByteSize::mb(5), "bytes", "The result of one call, as JSON";
+        /// The value of the run, as JSON. 256 KiB: some 60,000 tokens, more than a model should read. The
+        /// base64 of images and files in it is not counted here: it may have as many bytes again as
+        /// `max_result`, since it came as a tool's result.
+        max_output MaxOutput: ByteSize = ByteSize::kib(256), "bytes", "The value of the run, as JSON";
+        /// All log texts together. 64 KiB; what is over is cut, and the cut is said.
+        max_logs MaxLogs: ByteSize = ByteSize::kib(64), "bytes", "All logs together";
+        /// What the host holds for the run outside of its memory, all together: arguments of calls under
+        /// way, answers that the script has not taken yet, logs, records of calls. 64 MiB: sixty calls with
+        /// the largest arguments at once, or a dozen of the largest answers. A call whose arguments find no
+        /// room fails; answers that find none wait in a file, or in the pipe.
+        max_held MaxHeld: ByteSize = ByteSize::mib(64), "bytes",
+            "What is held for the script outside of its memory: arguments of calls under way, answers, logs";
+        /// The lines of all log texts together. 10,000: an empty line costs memory too. What is over is cut,
+        /// and the cut is said.
+        max_log_lines MaxLogLines: u64 = 10_000, "lines", "All logs together, in lines";
+    }
+    others {
+        /// The guest's stack.
+        Stack "stack", "bytes";
+        /// Calls and timers of one run that are under way.
+        UnderWay "under_way", "calls and timers";
+        /// `max_queued` of the sandbox: runs that wait for a slot.
+        MaxQueued "max_queued", "runs";
+        /// `queue_timeout` of the sandbox: how long one waits for a slot.
+        QueueTimeout "queue_timeout", "ms";
+        /// Requests that a client on stdio has under way.
+        RequestsInFlight "requests_in_flight", "requests";
+        /// The bytes of these requests.
+        RequestBytesInFlight "request_bytes_in_flight", "bytes";
+    }
+}
+
+impl fmt::Display for LimitName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+impl Serialize for LimitName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
