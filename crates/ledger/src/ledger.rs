@@ -1,12 +1,13 @@
 //! What a ledger is to those who write to it and ask it, wherever it keeps what it is given.
 
+use belljar_approvals::{Change, QuestionId, Refusal, State};
 use belljar_model::RunId;
 use futures::future::BoxFuture;
 
 use crate::{
     entry::{Digest, Entry, KeptRecording},
     fault::LedgerFault,
-    query::{Filter, KeptRun, Purge, WholeRun},
+    query::{Filter, KeptQuestion, KeptRun, Purge, QuestionFilter, WholeRun},
     sqlite::{Count, CountId},
 };
 
@@ -48,6 +49,19 @@ pub trait Ledger: Send + Sync + 'static {
 
     /// Takes back what was counted.
     fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// Makes a change to a question to the owner, and waits until it is kept. Of two that exclude each other, whichever process makes
+    /// them, one is refused.
+    fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerFault>>;
+
+    /// Hands such a change over where nobody can wait. Whether there was room for it.
+    fn offer_change(&self, change: Change) -> bool;
+
+    /// Questions to the owner, the oldest first.
+    fn questions(&self, filter: QuestionFilter) -> BoxFuture<'_, Result<Vec<KeptQuestion>, LedgerFault>>;
+
+    /// How these questions stand. One that was forgotten is not among them.
+    fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerFault>>;
 
     /// Keeps all that was handed over, and takes nothing any more.
     fn close(&self) -> BoxFuture<'_, ()>;

@@ -4,8 +4,9 @@
 //! that after a crash the ledger says which calls may have happened. It is a narrow trait; [`SqliteLedger`] is the one that there is, a file in
 //! the user's state folder that several processes use at once.
 //!
-//! At level `calls` no value is kept: of sources, arguments and answers there are sizes and keyed digests. Nothing here decides what is
-//! called, and nothing that is read here is ever sent again.
+//! At level `calls` no value is kept: of sources, arguments and answers there are sizes and keyed digests. Questions to the owner lie here
+//! too, with the arguments that are shown for as long as they are open. Nothing here decides what is called, and nothing that is read here
+//! is ever sent again.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -20,5 +21,5 @@ mod sqlite;
 pub use entry::{Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunStart};
 pub use fault::LedgerFault;
 pub use ledger::Ledger;
-pub use query::{Filter, KeptCall, KeptRun, Purge, RunState, Since, WholeRun};
+pub use query::{Filter, KeptCall, KeptQuestion, KeptRun, Purge, QuestionFilter, RunState, Since, WholeRun};
 pub use sqlite::{Count, CountId, Options, SqliteLedger};

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use belljar_approvals::{Question, QuestionId, State};
 use belljar_model::{Effect, RunId, ToolPath, Verdict};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
@@ -105,6 +106,32 @@ pub struct KeptRun {
     pub recording: Option<&'static str>,
     /// The length of its recording, where there is one.
     pub recording_bytes: Option<u64>,
+}
+
+/// Which questions are asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct QuestionFilter {
+    /// Only those that nobody has decided.
+    pub open: bool,
+    /// Only those that are asked here.
+    pub desk: Option<u64>,
+    /// Only this one.
+    pub id: Option<QuestionId>,
+}
+
+/// A question as the ledger has it.
+#[derive(Debug, Clone)]
+pub struct KeptQuestion {
+    /// The question. Its arguments are there as long as it is open.
+    pub question: Question,
+    /// How it stands.
+    pub state: State,
+    /// Whose run waits.
+    pub(crate) process: i64,
+    /// Whether that process lives: a decision is of no use otherwise.
+    pub is_waited_for: bool,
+    /// The way by which a decision came.
+    pub channel: Option<String>,
 }
 
 /// A run and its calls.

@@ -9,7 +9,7 @@ use std::{
 use cap_std::fs::OpenOptions;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
-use super::{PATIENCE, points};
+use super::{PATIENCE, points, questions};
 use crate::fault::LedgerFault;
 
 /// Its name in the state folder.
@@ -19,7 +19,7 @@ pub(super) const NAME: &str = "ledger.db";
 const APPLICATION: i64 = 0x626a_6c72;
 
 /// The version of what follows. A file of a later one is not touched.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or
 /// not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while
@@ -145,9 +145,11 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         // Another process may have been faster.
         match made(&transaction, &path)? {
-            Made::NotYet => make(&transaction, SCHEMA),
-            Made::Earlier(1) => make(&transaction, &[FROM_1_TO_2, FROM_2_TO_3].concat()),
-            Made::Earlier(_) => make(&transaction, FROM_2_TO_3),
+            Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE].concat()),
+            Made::Earlier(1) => make(&transaction, &[FROM_1_TO_2, FROM_2_TO_3, questions::TABLE].concat()),
+            Made::Earlier(2) => make(&transaction, &[FROM_2_TO_3, questions::TABLE].concat()),
+            // From version 3 to 4: questions to the owner.
+            Made::Earlier(_) => make(&transaction, questions::TABLE),
             Made::Yes => Ok(()),
         }
         .map_err(failed)?;

@@ -8,7 +8,10 @@ use std::{
 use belljar_model::LedgerKeep;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::live::{Living, Presence};
+use super::{
+    live::{Living, Presence},
+    questions,
+};
 use crate::query::{Purge, milliseconds};
 
 /// Runs that are forgotten at a time. The file is locked meanwhile, and other processes write too.
@@ -24,8 +27,10 @@ pub(super) fn tidy(
     keep: &LedgerKeep,
 ) -> rusqlite::Result<u64> {
     interrupted(connection, path, presence)?;
+    questions::withdraw(connection, path, presence)?;
     let age = Duration::from_secs(u64::from(keep.days) * 24 * 3600);
     let oldest = SystemTime::now().checked_sub(age).map_or(0, milliseconds);
+    questions::forget(connection, oldest)?;
     let mut forgotten = forget_all(connection, oldest)?;
     if used(connection)? > keep.bytes.as_u64() {
         let enough = keep.bytes.as_u64() / 100 * LEFT;
@@ -57,8 +62,14 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
             let runs: Vec<i64> = runs.iter().map(|run| run.bits().cast_signed()).collect();
             forget_these(connection, &runs)? as u64
         }
-        Purge::Before(at) => forget_all(connection, milliseconds(*at))?,
-        Purge::All => forget_all(connection, i64::MAX)?,
+        Purge::Before(at) => {
+            questions::forget(connection, milliseconds(*at))?;
+            forget_all(connection, milliseconds(*at))?
+        }
+        Purge::All => {
+            questions::forget(connection, i64::MAX)?;
+            forget_all(connection, i64::MAX)?
+        }
     };
     vacuum(connection)?;
     connection.pragma_update(None, "secure_delete", false)?;
@@ -109,6 +120,8 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
         transaction.prepare_cached(called)?.execute(params![run])?;
         transaction.prepare_cached("DELETE FROM calls WHERE run = ?1")?.execute(params![run])?;
         transaction.prepare_cached("DELETE FROM recordings WHERE run = ?1")?.execute(params![run])?;
+        // One that is open goes with its run: without it, its call is not sent.
+        transaction.prepare_cached("DELETE FROM questions WHERE run = ?1")?.execute(params![run])?;
         forgotten += transaction.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute(params![run])?;
     }
     transaction.commit()?;

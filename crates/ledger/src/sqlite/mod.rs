@@ -1,14 +1,15 @@
 //! The ledger as a file of SQLite's, in WAL mode: one process writes at a time, and all can read.
 //!
 //! `file.rs` opens it and says what it may be, `writer.rs` is the one thread of a process that
-//! writes, `keep.rs` forgets, `counts.rs` counts calls for rules, `write.rs` and `read.rs` have the statements, and `live.rs` tells the
-//! runs of a process that lives from those of one that is gone. `points.rs` is for tests.
+//! writes, `keep.rs` forgets, `counts.rs` counts calls for rules, `write.rs`, `read.rs` and `questions.rs` have the statements, and
+//! `live.rs` tells the runs of a process that lives from those of one that is gone. `points.rs` is for tests.
 
 mod counts;
 mod file;
 mod keep;
 mod live;
 mod points;
+mod questions;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use std::{
     time::Duration,
 };
 
+use belljar_approvals::{Change, QuestionId, Refusal, State};
 use belljar_model::{LedgerKeep, RunId};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::task::spawn_blocking;
@@ -30,7 +32,7 @@ use crate::{
     fault::LedgerFault,
     key::KeyPlace,
     ledger::Ledger,
-    query::{Filter, KeptRun, Purge, WholeRun},
+    query::{Filter, KeptQuestion, KeptRun, Purge, QuestionFilter, WholeRun},
 };
 use counts::Counts;
 pub use counts::{Count, CountId};
@@ -123,6 +125,22 @@ impl Ledger for SqliteLedger {
     fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>> {
         let counts = self.counts.clone();
         on_a_thread(move || counts.uncount(id)).boxed()
+    }
+
+    fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerFault>> {
+        self.writer.change(change).boxed()
+    }
+
+    fn offer_change(&self, change: Change) -> bool {
+        self.writer.offer_change(change)
+    }
+
+    fn questions(&self, filter: QuestionFilter) -> BoxFuture<'_, Result<Vec<KeptQuestion>, LedgerFault>> {
+        async move { Ok(self.read(move |reader| reader.questions(&filter)).await?.unwrap_or_default()) }.boxed()
+    }
+
+    fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerFault>> {
+        async move { Ok(self.read(move |reader| reader.question_states(&ids)).await?.unwrap_or_default()) }.boxed()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

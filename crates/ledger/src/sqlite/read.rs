@@ -7,18 +7,20 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use belljar_approvals::{QuestionId, State};
 use belljar_model::{Effect, RunId, ToolPath, Verdict};
 use rusqlite::{Connection, Row, named_params, params, types::Type};
 
 use super::{
     PATIENCE, file,
     live::Living,
+    questions,
     write::{flag_of, number_of, verdict},
 };
 use crate::{
     entry::{CallState, KeptRecording},
     fault::LedgerFault,
-    query::{Filter, KeptCall, KeptRun, RunState, milliseconds},
+    query::{Filter, KeptCall, KeptQuestion, KeptRun, QuestionFilter, RunState, milliseconds},
 };
 
 /// Calls that are read of one run: more than any limit lets it have by default, a hundred times.
@@ -96,6 +98,22 @@ impl Reader {
             Ok(Some((kept, calls)))
         };
         read().map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+    }
+
+    /// The questions that a filter asks for.
+    pub(super) fn questions(&mut self, filter: &QuestionFilter) -> Result<Vec<KeptQuestion>, LedgerFault> {
+        let Self { connection, path, living } = self;
+        let mut found =
+            questions::questions(connection, filter).map_err(|error| LedgerFault::of(&error, path, PATIENCE))?;
+        for kept in &mut found {
+            kept.is_waited_for = living.has(kept.process);
+        }
+        Ok(found)
+    }
+
+    /// How these questions stand.
+    pub(super) fn question_states(&mut self, ids: &[QuestionId]) -> Result<Vec<(QuestionId, State)>, LedgerFault> {
+        questions::states(&self.connection, ids).map_err(|error| LedgerFault::of(&error, &self.path, PATIENCE))
     }
 
     /// What a run took in.
@@ -223,17 +241,17 @@ fn kept_call(row: &Row<'_>) -> rusqlite::Result<KeptCall> {
     })
 }
 
-fn effect(row: &Row<'_>, column: usize) -> rusqlite::Result<Effect> {
+pub(super) fn effect(row: &Row<'_>, column: usize) -> rusqlite::Result<Effect> {
     let number: i64 = row.get(column)?;
     Effect::ALL.into_iter().find(|effect| number_of(*effect) == number).ok_or_else(|| senseless(column, "an effect"))
 }
 
 /// A number that cannot be negative. (What is larger than a signed one can say was never written.)
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     let number: Option<i64> = row.get(column)?;
     number.map(|number| u64::try_from(number).map_err(|_| senseless(column, "a number"))).transpose()
 }
 
-fn senseless(column: usize, what: &str) -> rusqlite::Error {
+pub(super) fn senseless(column: usize, what: &str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Null, format!("it is not {what} that is known").into())
 }

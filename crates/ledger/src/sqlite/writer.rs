@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use belljar_approvals::{Change, Refusal};
 use belljar_model::ToolPath;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::{
@@ -21,7 +22,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Options, PATIENCE, file, keep, live::Presence, points, write::Author};
+use super::{Options, PATIENCE, file, keep, live::Presence, points, questions, write::Author};
 use crate::{
     entry::Entry,
     fault::LedgerFault,
@@ -45,12 +46,15 @@ const TIDYING: Duration = Duration::from_secs(3600);
 /// How often what goes wrong is said.
 const COMPLAINTS: Duration = Duration::from_secs(60);
 
+type Changed = Result<Result<(), Refusal>, LedgerFault>;
 type Receipt = oneshot::Sender<Result<(), LedgerFault>>;
 
 enum Message {
     Entry(Entry, Option<Receipt>, Option<OwnedSemaphorePermit>),
     /// All that came before is kept, or was said to be lost.
     Flush(oneshot::Sender<()>),
+    /// A question is asked, decided or ended.
+    Question(Change, Option<oneshot::Sender<Changed>>),
     /// Runs are to be forgotten.
     Purge(Purge, oneshot::Sender<Result<u64, LedgerFault>>),
     /// All that came before is kept, and this is the end.
@@ -119,6 +123,16 @@ impl Writer {
         done.await.unwrap_or(Err(LedgerFault::Closed))
     }
 
+    pub(super) async fn change(&self, change: Change) -> Changed {
+        let (told, done) = oneshot::channel();
+        self.send(Message::Question(change, Some(told))).await?;
+        done.await.unwrap_or(Err(LedgerFault::Closed))
+    }
+
+    pub(super) fn offer_change(&self, change: Change) -> bool {
+        self.messages.try_send(Message::Question(change, None)).is_ok()
+    }
+
     pub(super) async fn close(&self) {
         let (told, done) = oneshot::channel();
         if self.send(Message::Close(told)).await.is_ok() {
@@ -169,7 +183,7 @@ impl Work {
         let (mut entries, mut receipts, mut told, mut rooms) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut goes_on = true;
         while goes_on && let Some(first) = messages.blocking_recv() {
-            let (mut next, mut purge) = (Some(first), None);
+            let (mut next, mut purge, mut question) = (Some(first), None, None);
             while let Some(message) = next {
                 match message {
                     Message::Entry(entry, receipt, room) => {
@@ -178,14 +192,15 @@ impl Work {
                         receipts.extend(receipt);
                     }
                     Message::Flush(done) => told.push(done),
+                    Message::Question(change, done) => question = Some((change, done)),
                     Message::Purge(what, done) => purge = Some((what, done)),
                     Message::Close(done) => {
                         told.push(done);
                         goes_on = false;
                     }
                 }
-                next =
-                    if goes_on && purge.is_none() && entries.len() < BATCH { messages.try_recv().ok() } else { None };
+                let is_alone = purge.is_some() || question.is_some();
+                next = if goes_on && !is_alone && entries.len() < BATCH { messages.try_recv().ok() } else { None };
             }
             if !entries.is_empty() {
                 let waits = !receipts.is_empty();
@@ -198,6 +213,17 @@ impl Work {
                 for receipt in receipts.drain(..) {
                     // Whoever does not wait any more has gone.
                     let _ = receipt.send(kept.clone());
+                }
+            }
+            if let Some((change, done)) = question {
+                let changed = self.change(&change);
+                match done {
+                    Some(done) => drop(done.send(changed)),
+                    None => {
+                        if let Err(fault) = changed {
+                            self.complaints.say(&fault, 1);
+                        }
+                    }
                 }
             }
             if let Some((what, done)) = purge {
@@ -230,6 +256,13 @@ impl Work {
             self.open = None;
         }
         kept
+    }
+
+    fn change(&mut self, change: &Change) -> Changed {
+        let syncs = self.options.fsync;
+        let open = self.opened()?;
+        let path = open.path();
+        open.change(change, syncs).map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
     }
 
     fn opened(&mut self) -> Result<&mut Open, LedgerFault> {
@@ -309,11 +342,23 @@ impl Open {
         self.connection.path().map(PathBuf::from).unwrap_or_default()
     }
 
-    fn write(&mut self, entries: &[Entry], syncs: bool) -> rusqlite::Result<()> {
+    fn sync(&mut self, syncs: bool) -> rusqlite::Result<()> {
         if syncs != self.syncs {
             self.connection.pragma_update(None, "synchronous", if syncs { "FULL" } else { "NORMAL" })?;
             self.syncs = syncs;
         }
+        Ok(())
+    }
+
+    fn change(&mut self, change: &Change, syncs: bool) -> rusqlite::Result<Result<(), Refusal>> {
+        self.sync(syncs)?;
+        points::bound(&self.connection)?;
+        let path = self.path();
+        questions::change(&mut self.connection, &path, &self.presence, change)
+    }
+
+    fn write(&mut self, entries: &[Entry], syncs: bool) -> rusqlite::Result<()> {
+        self.sync(syncs)?;
         points::bound(&self.connection)?;
         points::pass();
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

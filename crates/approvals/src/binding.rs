@@ -1,0 +1,141 @@
+//! What a decision is about: this very call.
+
+use std::{fmt, sync::Arc, time::SystemTime};
+
+use belljar_model::{RunId, ToolPath};
+use sha2::{Digest as _, Sha256};
+
+use crate::state::Refusal;
+
+/// A SHA-256.
+pub type Digest = [u8; 32];
+
+/// The SHA-256 of a text.
+pub fn digest(text: &[u8]) -> Digest {
+    Sha256::digest(text).into()
+}
+
+/// What a decision is bound to. A call for which any of it differs is not the call that was decided about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// The run.
+    pub run: RunId,
+    /// The call's number among the calls and timers of its run.
+    pub number: u64,
+    /// The tool.
+    pub tool: ToolPath,
+    /// The digest of the arguments as they would be sent.
+    pub arguments: Digest,
+    /// The digest of the tool's definition, as its server gave it.
+    pub definition: Digest,
+    /// The rule that asks; nothing where it is the default.
+    pub rule: Option<Arc<str>>,
+    /// Who calls: the owner, or the name of a token.
+    pub principal: Arc<str>,
+    /// Until when there may be a decision, and until when it counts.
+    pub expires: SystemTime,
+}
+
+/// A part of a binding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The run.
+    Run,
+    /// The call's number.
+    Call,
+    /// The tool's name.
+    Tool,
+    /// The arguments.
+    Arguments,
+    /// The tool's definition.
+    Definition,
+    /// The rule.
+    Rule,
+    /// Who calls.
+    Principal,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Run => "it is about a call of another run",
+            Self::Call => "it is about another call of the run",
+            Self::Tool => "it is about another tool",
+            Self::Arguments => "the arguments are not those that were shown",
+            Self::Definition => "the tool's definition has changed since",
+            Self::Rule => "another rule of the owner asks now",
+            Self::Principal => "somebody else calls",
+        })
+    }
+}
+
+impl Binding {
+    /// Whether a decision about this is one about the call that is about to be sent, at this time.
+    ///
+    /// # Errors
+    /// The first difference, or that it is too late.
+    pub fn admits(&self, sent: &Self, now: SystemTime) -> Result<(), Refusal> {
+        let parts = [
+            (self.run == sent.run, Part::Run),
+            (self.number == sent.number, Part::Call),
+            (self.tool == sent.tool, Part::Tool),
+            (self.arguments == sent.arguments, Part::Arguments),
+            (self.definition == sent.definition, Part::Definition),
+            (self.rule == sent.rule, Part::Rule),
+            (self.principal == sent.principal, Part::Principal),
+        ];
+        match parts.into_iter().find(|(is_equal, _)| !is_equal) {
+            Some((_, part)) => Err(Refusal::Differs(part)),
+            None if now >= self.expires => Err(Refusal::TooLate),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn binding() -> Binding {
+        Binding {
+            run: RunId::from_bits(1),
+            number: 2,
+            tool: ToolPath::new("bank", "refund"),
+            arguments: digest(b"{\"amount\":82}"),
+            definition: digest(b"{}"),
+            rule: Some("refunds".into()),
+            principal: "owner".into(),
+            expires: SystemTime::UNIX_EPOCH + Duration::from_secs(100),
+        }
+    }
+
+    #[test]
+    fn a_decision_is_about_one_call_and_each_difference_has_its_reason() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(99);
+        assert_eq!(binding().admits(&binding(), now), Ok(()));
+        let change = |change: &dyn Fn(&mut Binding)| {
+            let mut sent = binding();
+            change(&mut sent);
+            binding().admits(&sent, now)
+        };
+        for (refused, part) in [
+            (change(&|sent| sent.run = RunId::from_bits(3)), Part::Run),
+            (change(&|sent| sent.number = 3), Part::Call),
+            (change(&|sent| sent.tool = ToolPath::new("bank", "pay")), Part::Tool),
+            (change(&|sent| sent.arguments = digest(b"{\"amount\":820}")), Part::Arguments),
+            (change(&|sent| sent.definition = digest(b"{ }")), Part::Definition),
+            (change(&|sent| sent.rule = None), Part::Rule),
+            (change(&|sent| sent.rule = Some("other".into())), Part::Rule),
+            (change(&|sent| sent.principal = "ci".into()), Part::Principal),
+        ] {
+            assert_eq!(refused, Err(Refusal::Differs(part)));
+        }
+        // What whoever sends says of its time counts for nothing.
+        let later = SystemTime::UNIX_EPOCH + Duration::from_secs(100);
+        let mut sent = binding();
+        sent.expires = later + Duration::from_secs(1000);
+        assert_eq!(binding().admits(&sent, later), Err(Refusal::TooLate));
+    }
+}

@@ -1,0 +1,20 @@
+//! What a person is asked before a call is sent, and what their decision is bound to.
+//!
+//! A rule with the verdict `ask` holds a call back. A [`Question`] is what the owner is shown of it, and its [`Binding`] says of which call:
+//! the run, the call's number, the arguments as they would be sent, the tool's definition, the rule, who called, and until when. A decision is
+//! about that and about nothing else: the binding is compared with what is about to be sent, and it is used once.
+//!
+//! No I/O: where questions are kept, and who is shown them, is decided elsewhere. Nothing here ever takes a decision.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod binding;
+mod id;
+mod question;
+mod state;
+
+pub use binding::{Binding, Digest, Part, digest};
+pub use id::{QuestionId, QuestionIdFault};
+pub use question::{By, Change, Channel, Decision, Past, Question};
+pub use state::{Refusal, State};

@@ -1,0 +1,130 @@
+//! What is asked, and what is done with it.
+
+use std::{sync::Arc, time::SystemTime};
+
+use belljar_model::{Effect, RunId, ToolPath};
+use serde::{Deserialize, Serialize};
+
+use crate::{Binding, QuestionId, Refusal, State};
+
+/// A question to the owner: whether this call is to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Its name.
+    pub id: QuestionId,
+    /// Which call it is about.
+    pub binding: Binding,
+    /// What the tool says that it changes.
+    pub effect: Effect,
+    /// The owner's words in the rule.
+    pub why: Option<Arc<str>>,
+    /// The arguments as they would be sent; empty once the question is closed.
+    pub arguments: String,
+    /// What the run did by then.
+    pub so_far: Vec<Past>,
+    /// When it was asked.
+    pub asked: SystemTime,
+    /// The one place that is asked beside `belljar approve`, where there is one: a terminal, or a client.
+    pub desk: Option<u64>,
+    /// Whether `belljar approve` may decide it.
+    pub for_command: bool,
+    /// Whether that may be without a person typing, as the owner's configuration says.
+    pub allow_yes: bool,
+}
+
+/// Calls that the run made before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Past {
+    /// The tool.
+    pub tool: String,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// How many such calls there were in a row.
+    pub calls: u64,
+}
+
+/// The way by which a decision came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// The terminal at which the run was started.
+    Terminal,
+    /// `belljar approve` or `belljar deny`, at a terminal.
+    Command,
+    /// The same without anybody typing, which the owner's configuration allows.
+    Unattended,
+    /// A form that the client showed.
+    Elicitation,
+}
+
+impl Channel {
+    /// The name used in JSON and in the ledger.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Command => "command",
+            Self::Unattended => "unattended",
+            Self::Elicitation => "elicitation",
+        }
+    }
+}
+
+/// Who decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The owner, by a command.
+    Owner,
+    /// Whoever sits where the run was asked for.
+    Desk(u64),
+}
+
+/// A decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether the call is to be sent.
+    pub approve: bool,
+    /// Who decided.
+    pub by: By,
+    /// Which way it came.
+    pub channel: Channel,
+    /// When.
+    pub at: SystemTime,
+}
+
+/// What is done with a question.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// It is asked.
+    Ask(Box<Question>),
+    /// It is decided.
+    Decide(QuestionId, Decision),
+    /// The decision is used for the call that is bound so: from then on it may have been sent.
+    Use(QuestionId, Box<Binding>),
+    /// It ends without a decision.
+    End(QuestionId, State),
+}
+
+impl Question {
+    /// Whether this decision may be taken.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn takes(&self, decision: &Decision) -> Result<(), Refusal> {
+        match decision.by {
+            By::Owner if !self.for_command => Err(Refusal::OfAnother),
+            By::Desk(desk) if self.desk != Some(desk) => Err(Refusal::OfAnother),
+            _ if decision.at >= self.binding.expires => Err(Refusal::TooLate),
+            _ => Ok(()),
+        }
+    }
+
+    /// The run.
+    pub fn run(&self) -> RunId {
+        self.binding.run
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &ToolPath {
+        &self.binding.tool
+    }
+}

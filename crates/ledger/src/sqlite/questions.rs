@@ -1,0 +1,259 @@
+//! Questions to the owner. Each change looks at how the question stands and writes in one transaction: of two processes that decide, one does.
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use belljar_approvals::{Binding, Change, Decision, Digest, Past, Question, QuestionId, Refusal, State};
+use belljar_model::{RunId, ToolPath};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, named_params, params};
+
+use super::{
+    live::{Living, Presence},
+    read::{effect, senseless, unsigned},
+    write::number_of,
+};
+use crate::query::{KeptQuestion, QuestionFilter, milliseconds};
+
+/// The table of version 4. A `state` is the place of a state in `State::ALL`; the arguments are there as long as the question is open.
+pub(super) const TABLE: &str = "
+CREATE TABLE questions(
+    id INTEGER PRIMARY KEY,
+    process INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    effect INTEGER NOT NULL,
+    arguments BLOB NOT NULL,
+    definition BLOB NOT NULL,
+    rule TEXT,
+    why TEXT,
+    principal TEXT NOT NULL,
+    asked_ms INTEGER NOT NULL,
+    expires_ms INTEGER NOT NULL,
+    shown TEXT,
+    so_far TEXT NOT NULL,
+    desk INTEGER,
+    for_command INTEGER NOT NULL,
+    allow_yes INTEGER NOT NULL,
+    channel TEXT,
+    decided_ms INTEGER
+) STRICT;
+CREATE INDEX questions_open ON questions(process) WHERE state = 0;
+CREATE INDEX questions_of_run ON questions(run);
+";
+
+/// The most questions that are read at once.
+const MAX_READ: usize = 1000;
+
+const COLUMNS: &str =
+    "SELECT id, process, state, run, number, server, tool, effect, arguments, definition, rule, why, principal,
+    asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, channel, decided_ms FROM questions";
+
+/// Makes a change, if the question stands so that it can be made.
+pub(super) fn change(
+    connection: &mut Connection,
+    path: &Path,
+    presence: &Presence,
+    change: &Change,
+) -> rusqlite::Result<Result<(), Refusal>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let changed = match change {
+        Change::Ask(question) => ask(&transaction, presence.token(), question).map(Ok),
+        Change::Decide(id, decision) => decide(&transaction, path, presence, *id, decision),
+        Change::Use(id, binding) => {
+            let admitted = |kept: &KeptQuestion| {
+                let next = kept.state.used()?;
+                kept.question.binding.admits(binding, SystemTime::now())?;
+                Ok(next)
+            };
+            update(&transaction, *id, None, admitted)
+        }
+        Change::End(id, end) => update(&transaction, *id, None, |kept| kept.state.ended(*end)),
+    }?;
+    if changed.is_ok() {
+        transaction.commit()?;
+    }
+    Ok(changed)
+}
+
+fn ask(to: &Transaction<'_>, process: i64, question: &Question) -> rusqlite::Result<()> {
+    let Question { id, binding, effect, why, arguments, so_far, asked, desk, for_command, allow_yes } = question;
+    let Binding { run, number, tool, arguments: digest, definition, rule, principal, expires } = binding;
+    let so_far = serde_json::to_string(so_far).unwrap_or_default();
+    to.prepare_cached(
+        "INSERT INTO questions(id, process, state, run, number, server, tool, effect, arguments, definition, rule, why,
+             principal, asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes)
+         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+    )?
+    .execute(params![
+        id.bits().cast_signed(),
+        process,
+        run.bits().cast_signed(),
+        number.cast_signed(),
+        tool.server(),
+        tool.tool(),
+        number_of(*effect),
+        digest,
+        definition,
+        rule.as_deref(),
+        why.as_deref(),
+        principal.as_ref(),
+        milliseconds(*asked),
+        milliseconds(*expires),
+        arguments,
+        so_far,
+        desk.map(u64::cast_signed),
+        for_command,
+        allow_yes,
+    ])
+    .map(|_| ())
+}
+
+fn decide(
+    to: &Transaction<'_>,
+    path: &Path,
+    presence: &Presence,
+    id: QuestionId,
+    decision: &Decision,
+) -> rusqlite::Result<Result<(), Refusal>> {
+    let mut living = Living::beside(path);
+    update(to, id, Some(decision), |kept| {
+        let next = kept.state.decided(decision.approve)?;
+        kept.question.takes(decision)?;
+        if kept.process == presence.token() || living.has(kept.process) { Ok(next) } else { Err(Refusal::Over) }
+    })
+}
+
+/// Gives a question its next state, and forgets what it showed.
+fn update(
+    to: &Transaction<'_>,
+    id: QuestionId,
+    decision: Option<&Decision>,
+    next: impl FnOnce(&KeptQuestion) -> Result<State, Refusal>,
+) -> rusqlite::Result<Result<(), Refusal>> {
+    let id = id.bits().cast_signed();
+    let mut statement = to.prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?;
+    let mut rows = statement.query(params![id])?;
+    let Some(row) = rows.next()? else { return Ok(Err(Refusal::Unknown)) };
+    let state = match next(&kept(row)?) {
+        Ok(state) => state,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    drop(rows);
+    to.prepare_cached(
+        "UPDATE questions SET state = ?2, shown = NULL, channel = coalesce(?3, channel), decided_ms = coalesce(?4, decided_ms)
+         WHERE id = ?1",
+    )?
+    .execute(params![
+        id,
+        number(state),
+        decision.map(|decision| decision.channel.as_str()),
+        decision.map(|decision| milliseconds(decision.at)),
+    ])?;
+    Ok(Ok(()))
+}
+
+/// The questions that a filter asks for, the oldest first.
+pub(super) fn questions(connection: &Connection, filter: &QuestionFilter) -> rusqlite::Result<Vec<KeptQuestion>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{COLUMNS} WHERE (:open = 0 OR state = 0) AND (:desk IS NULL OR desk = :desk) AND (:id IS NULL OR id = :id)
+         ORDER BY asked_ms, id"
+    ))?;
+    let found = statement.query_map(
+        named_params! {
+            ":open": filter.open,
+            ":desk": filter.desk.map(u64::cast_signed),
+            ":id": filter.id.map(|id| id.bits().cast_signed()),
+        },
+        kept,
+    )?;
+    found.take(MAX_READ).collect()
+}
+
+/// How these questions stand. One that is not there has no state.
+pub(super) fn states(connection: &Connection, ids: &[QuestionId]) -> rusqlite::Result<Vec<(QuestionId, State)>> {
+    let mut statement = connection.prepare_cached("SELECT state FROM questions WHERE id = ?1")?;
+    let mut states = Vec::new();
+    for id in ids {
+        let mut rows = statement.query(params![id.bits().cast_signed()])?;
+        if let Some(row) = rows.next()? {
+            states.push((*id, state(row, 0)?));
+        }
+    }
+    Ok(states)
+}
+
+/// Says of the open questions of a process that is gone that nobody waits for their decision.
+pub(super) fn withdraw(connection: &Connection, path: &Path, presence: &Presence) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("SELECT DISTINCT process FROM questions WHERE state = 0")?;
+    let open = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    let mut living = Living::beside(path);
+    for process in open.into_iter().filter(|process| *process != presence.token()) {
+        if !living.has(process) {
+            let sql = "UPDATE questions SET state = ?2, shown = NULL WHERE state = 0 AND process = ?1";
+            connection.prepare_cached(sql)?.execute(params![process, number(State::Withdrawn)])?;
+        }
+    }
+    Ok(())
+}
+
+/// Forgets questions that nobody waits for any more, from before a time.
+pub(super) fn forget(connection: &Connection, before_ms: i64) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM questions WHERE asked_ms < ?1 AND state <> 0";
+    connection.prepare_cached(sql)?.execute(params![before_ms]).map(|_| ())
+}
+
+fn kept(row: &Row<'_>) -> rusqlite::Result<KeptQuestion> {
+    let time = |column| {
+        let milliseconds = unsigned(row, column)?.unwrap_or_default();
+        let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds));
+        time.ok_or_else(|| senseless(column, "a time"))
+    };
+    let text = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.map(Arc::from));
+    let bits = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
+    let digest = |column| row.get::<_, Digest>(column);
+    let so_far: Vec<Past> =
+        serde_json::from_str(&row.get::<_, String>(16)?).map_err(|_| senseless(16, "a list of calls"))?;
+    let question = Question {
+        id: QuestionId::from_bits(bits(0)?.unwrap_or_default()),
+        binding: Binding {
+            run: RunId::from_bits(bits(3)?.unwrap_or_default()),
+            number: bits(4)?.unwrap_or_default(),
+            tool: ToolPath::new(row.get::<_, String>(5)?, row.get::<_, String>(6)?),
+            arguments: digest(8)?,
+            definition: digest(9)?,
+            rule: text(10)?,
+            principal: text(12)?.unwrap_or_default(),
+            expires: time(14)?,
+        },
+        effect: effect(row, 7)?,
+        why: text(11)?,
+        arguments: row.get::<_, Option<String>>(15)?.unwrap_or_default(),
+        so_far,
+        asked: time(13)?,
+        desk: bits(17)?,
+        for_command: row.get(18)?,
+        allow_yes: row.get(19)?,
+    };
+    Ok(KeptQuestion {
+        question,
+        state: state(row, 2)?,
+        process: row.get(1)?,
+        is_waited_for: true,
+        channel: row.get(20)?,
+    })
+}
+
+fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
+    let number: usize = usize::try_from(row.get::<_, i64>(column)?).map_err(|_| senseless(column, "a state"))?;
+    State::ALL.get(number).copied().ok_or_else(|| senseless(column, "a state"))
+}
+
+fn number(state: State) -> i64 {
+    State::ALL.iter().zip(0..).find_map(|(known, number)| (*known == state).then_some(number)).unwrap_or_default()
+}
