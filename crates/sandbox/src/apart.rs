@@ -15,6 +15,7 @@ use crate::{
     holdings::{Held, Holdings, Place},
     host,
     overflow::{Overflow, Written},
+    parking::Parking,
 };
 
 /// Bytes that a record takes beside its texts.
@@ -92,7 +93,8 @@ impl Keeper {
     }
 }
 
-/// Makes a call for a run with these limits. The future ends when the answer is kept.
+/// Makes a call for a run with these limits. The future ends when the answer is kept. `parked` hears when the call begins to wait for a
+/// person, and when it does not any more.
 ///
 /// # Cancellation
 /// Dropping the future ends the call, and nothing of it is counted any more.
@@ -103,12 +105,16 @@ pub fn call(
     arguments: String,
     limits: &Limits,
     keeper: &Keeper,
+    parked: impl Fn(bool) + Send + Sync + 'static,
 ) -> BoxFuture<'static, CallEnd> {
     let begun = Instant::now();
     let (max_result, limit) = (limits.max_result.as_u64(), limits.call);
     let bounds = JsonBounds::with_bytes(usize::try_from(limits.max_arguments.as_u64()).unwrap_or(usize::MAX));
     let arguments = JsonText::parse(arguments, &bounds);
-    let room = Room { room: AnswerRoom::new(keeper.holdings.clone()), overflow: keeper.overflow.clone() };
+    let room = Room {
+        room: AnswerRoom::new(keeper.holdings.clone(), Parking::telling(parked)),
+        overflow: keeper.overflow.clone(),
+    };
     // Here, and not when the future is polled: tools may go by the order in which calls are begun.
     let called = match arguments {
         // A tool that panics has failed, and nothing else has: also one that panics before it gives its future.

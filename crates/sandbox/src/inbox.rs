@@ -143,6 +143,11 @@ impl Inbox {
         Some(Completion { number, event })
     }
 
+    /// Whether a timer runs.
+    pub(crate) fn has_timers(&self) -> bool {
+        !self.lock().timers.ends.is_empty()
+    }
+
     /// Waits until the next completion can be taken.
     pub(crate) async fn ready(&self) {
         loop {

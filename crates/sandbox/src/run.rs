@@ -17,6 +17,7 @@ use crate::{
     host::{Journal, Meter, RunState, Shared, Tape, glass, milliseconds},
     inbox::Inbox,
     overflow::Overflow,
+    parking::Parking,
     stand_in::StandIn,
     turn::Turn,
 };
@@ -76,6 +77,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         turn: Arc::new(Turn::new(host.turns.clone(), meter.clone())),
         meter,
         holdings,
+        parking: Parking::default(),
         overflow: host.overflow.clone(),
     };
     let namespaces: Vec<glass::Namespace> = namespaces

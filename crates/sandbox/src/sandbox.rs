@@ -306,6 +306,7 @@ mod tests {
         holdings::Holdings,
         host::{Journal, Meter, Shared, Tape},
         inbox::Inbox,
+        parking::Parking,
         turn::Turn,
     };
 
@@ -319,7 +320,15 @@ mod tests {
         let inbox = Inbox::new(None, holdings.clone());
         let journal = Journal::new(holdings.clone());
         let turn = Arc::new(Turn::new(sandbox.turns.clone(), meter.clone()));
-        let shared = Shared { inbox, journal, turn, meter, holdings, overflow: Overflow::new(None) };
+        let shared = Shared {
+            inbox,
+            journal,
+            turn,
+            meter,
+            holdings,
+            parking: Parking::default(),
+            overflow: Overflow::new(None),
+        };
         let tape = Tape { recorder: Recorder::new(None), stand_in: None };
         let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, [0; 32], &shared, tape);
         let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");

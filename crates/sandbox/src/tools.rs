@@ -8,7 +8,10 @@ use std::{
 use belljar_model::{Denial, Effect, JsonText, RunStep, ToolPath};
 use futures::future::BoxFuture;
 
-use crate::holdings::{Held, Holdings};
+use crate::{
+    holdings::{Held, Holdings},
+    parking::{Parked, Parking},
+};
 
 /// The tools of a run.
 ///
@@ -76,6 +79,7 @@ pub struct AnswerRoom(Arc<Room>);
 
 struct Room {
     holdings: Holdings,
+    parking: Parking,
     state: Mutex<RoomState>,
 }
 
@@ -86,8 +90,13 @@ struct RoomState {
 }
 
 impl AnswerRoom {
-    pub(crate) fn new(holdings: Holdings) -> Self {
-        Self(Arc::new(Room { holdings, state: Mutex::default() }))
+    pub(crate) fn new(holdings: Holdings, parking: Parking) -> Self {
+        Self(Arc::new(Room { holdings, parking, state: Mutex::default() }))
+    }
+
+    /// The call waits for a person for as long as what is returned is there. While a run waits for people alone, no clock of it counts.
+    pub fn park(&self) -> Parked {
+        self.0.parking.park()
     }
 
     /// Waits until an answer of so many bytes may be read into memory. At once, where nobody waits for it any more.

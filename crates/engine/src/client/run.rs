@@ -232,6 +232,8 @@ impl Run {
             tool
         };
         self.terms.keeper.hold_arguments(call.arguments.len() as u64);
+        let (outbox, of_run) = (self.outbox.clone(), self.number);
+        let parked = move |is_parked| outbox.send(to_worker::parked(of_run, number, is_parked));
         if call.arguments.len() > AT_ONCE_BYTES {
             let run = self.clone();
             self.spawn(async move {
@@ -242,14 +244,15 @@ impl Run {
                     call.arguments,
                     &run.terms.limits,
                     &run.terms.keeper,
+                    parked,
                 );
                 run.deliver(number, called.await);
             });
             return Ok(());
         }
         // Many a tool has its answer at hand, or needs no more than to send its request.
-        let mut called =
-            apart::call(self.terms.tools.clone(), number, tool, call.arguments, &self.terms.limits, &self.terms.keeper);
+        let Terms { tools, limits, keeper, .. } = &self.terms;
+        let mut called = apart::call(tools.clone(), number, tool, call.arguments, limits, keeper, parked);
         match called.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(end) => self.deliver(number, end),
             Poll::Pending => {

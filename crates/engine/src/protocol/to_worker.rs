@@ -28,6 +28,9 @@ pub(crate) const ANSWER_WAITS: u8 = 7;
 /// A recorded run is to be repeated, or another script to be run over its answers.
 pub(crate) const REPLAY: u8 = 8;
 
+/// One of its calls waits for a person, or does not any more: no clock of a run counts that.
+pub(crate) const PARKED: u8 = 9;
+
 /// The most bytes of a frame that the process takes. It is the gateway's business to keep to the limits of its owner; this is for a pipe that is
 /// out of step.
 pub(crate) const MAX_BODY: u32 = u32::MAX / 2;
@@ -201,6 +204,18 @@ pub(crate) fn parse_answer_waits(body: &[u8]) -> Result<(u64, usize), Malformed>
     Ok(waits)
 }
 
+pub(crate) fn parked(run: u64, number: u64, is_parked: bool) -> Vec<u8> {
+    Writer::frame(PARKED, run, 16).u64(number).flag(is_parked).finish_frame()
+}
+
+/// The number of a call, and whether it waits for a person.
+pub(crate) fn parse_parked(body: &[u8]) -> Result<(u64, bool), Malformed> {
+    let mut reader = Reader::new(body);
+    let parked = (reader.u64()?, reader.flag()?);
+    reader.end()?;
+    Ok(parked)
+}
+
 /// An answer as it came: a JSON text that has yet to be looked at, or a fault.
 pub(crate) type CallAnswer = Result<String, CallFault>;
 
@@ -274,5 +289,6 @@ mod tests {
         assert_eq!((number, arrived.message.as_str(), arrived.is_refusal), (9, "no", true));
         assert_eq!(arrived.hint.as_deref(), Some("yes"));
         assert_eq!(parse_answer_waits(body(&answer_waits(1, 9, 17))), Ok((9, 17)));
+        assert_eq!(parse_parked(body(&parked(1, 9, true))), Ok((9, true)));
     }
 }

@@ -86,6 +86,13 @@ pub(super) async fn serve(
                     tools.answer_waits(number, bytes);
                 }
             }
+            to_worker::PARKED => {
+                let tools = lock(&known).get(&run).map(|entry| entry.tools.clone());
+                if let Some(tools) = tools {
+                    let (number, is_parked) = to_worker::parse_parked(&body).map_err(io::Error::other)?;
+                    tools.parked(number, is_parked);
+                }
+            }
             _ => return Err(io::ErrorKind::InvalidData.into()),
         }
     }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use belljar_model::{Effect, JsonBounds, JsonText, ToolPath};
-use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Parked, Tools, Unavailable};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::sync::oneshot;
 
@@ -36,6 +36,8 @@ struct Link {
 struct Waiting {
     question: Option<oneshot::Sender<Result<String, String>>>,
     calls: HashMap<u64, oneshot::Sender<Told>>,
+    /// Those whose answer the gateway does not have, and whether they wait for a person.
+    unanswered: HashMap<u64, (AnswerRoom, Option<Parked>)>,
     /// What was admitted of the answers that came unasked.
     admitted: u64,
     /// The gateway hears no more of this run.
@@ -63,7 +65,11 @@ impl FarTools {
 
     /// The answer to a call.
     pub(super) fn call_answered(&self, number: u64, answer: CallAnswer) {
-        let waiting = self.link.lock().calls.remove(&number);
+        let waiting = {
+            let mut waiting = self.link.lock();
+            waiting.unanswered.remove(&number);
+            waiting.calls.remove(&number)
+        };
         if let Some(waiting) = waiting {
             let _ = waiting.send(Told::Answer(answer));
         }
@@ -72,9 +78,17 @@ impl FarTools {
     /// The answer to a call waits on the other side.
     pub(super) fn answer_waits(&self, number: u64, bytes: usize) {
         let mut waiting = self.link.lock();
+        waiting.unanswered.remove(&number);
         let told = waiting.calls.remove(&number).map(|call| call.send(Told::Waits(bytes)));
         if !matches!(told, Some(Ok(()))) {
             self.link.forget(&waiting, number);
+        }
+    }
+
+    /// A call waits for a person, or does not any more.
+    pub(super) fn parked(&self, number: u64, is_parked: bool) {
+        if let Some((room, parked)) = self.link.lock().unanswered.get_mut(&number) {
+            *parked = is_parked.then(|| room.park());
         }
     }
 
@@ -207,6 +221,7 @@ impl Tools for FarTools {
         let admitted = {
             let mut waiting = self.link.lock();
             waiting.calls.insert(number, sender);
+            waiting.unanswered.insert(number, (room.clone(), None));
             waiting.admitted
         };
         let link = self.link.clone();

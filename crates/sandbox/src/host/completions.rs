@@ -43,7 +43,9 @@ impl RunState {
             if !self.inbox.can_come(|number| self.journal.is_open(number)) {
                 return Err(wasmtime::Error::msg("the recorded order is of another run"));
             }
-            self.turn.wait_for(self.inbox.ready()).await;
+            let (inbox, journal) = (self.inbox.clone(), self.journal.clone());
+            let (parking, meter) = (self.parking.clone(), self.meter.clone());
+            self.turn.wait_for(async move { parking.ready(&inbox, &journal, &meter).await }).await;
         };
         let event = match event {
             inbox::Event::Answer(answer) => self.hand_over(number, answer).await,

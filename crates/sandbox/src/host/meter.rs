@@ -7,6 +7,9 @@ use std::{
 
 use belljar_model::{LimitHit, LimitName, Limits};
 
+/// How often a run is looked at that rests with no time left: as much may pass once it goes on.
+const RESTING_LOOK: Duration = Duration::from_millis(50);
+
 /// Measures a run, and says when it has had its time.
 pub(crate) struct Meter {
     timeout: Duration,
@@ -19,6 +22,7 @@ struct Clocks {
     started: Instant,
     computed: Duration,
     waited: Duration,
+    rested: Duration,
     /// Since when the run is in its phase.
     since: Instant,
     phase: Phase,
@@ -31,6 +35,8 @@ pub(crate) enum Phase {
     Computing,
     /// The guest waits for the host.
     Waiting,
+    /// The guest waits for nothing but a person. No clock counts that.
+    Resting,
     /// The guest could go on, and waits for its turn. No clock of the script's counts that.
     Queued,
 }
@@ -46,6 +52,7 @@ impl Meter {
                 started: now,
                 computed: Duration::ZERO,
                 waited: Duration::ZERO,
+                rested: Duration::ZERO,
                 since: now,
                 phase: Phase::Queued,
             }),
@@ -60,9 +67,20 @@ impl Meter {
         match clocks.phase {
             Phase::Computing => clocks.computed += past,
             Phase::Waiting => clocks.waited += past,
+            Phase::Resting => clocks.rested += past,
             Phase::Queued => {}
         }
         (clocks.since, clocks.phase) = (now, phase);
+    }
+
+    /// A run that waits does so for people alone, or not for them alone.
+    pub(crate) fn stand(&self, for_people: bool) {
+        let phase = self.lock().phase;
+        match (phase, for_people) {
+            (Phase::Waiting, true) => self.enter(Phase::Resting),
+            (Phase::Resting, false) => self.enter(Phase::Waiting),
+            _ => {}
+        }
     }
 
     /// The limit of time that a run has met while it computes. Asked at each tick.
@@ -73,7 +91,7 @@ impl Meter {
         if computed > self.compute {
             return Err(hit(LimitName::Compute, self.compute, computed));
         }
-        let wall = clocks.started.elapsed();
+        let wall = clocks.started.elapsed().saturating_sub(clocks.rested);
         if wall > self.timeout {
             return Err(hit(LimitName::Timeout, self.timeout, wall));
         }
@@ -90,14 +108,18 @@ impl Meter {
             return Ok(hit(LimitName::Wait, self.wait, waited));
         }
         // No wait is longer than the time that passes.
-        Err((self.timeout - wall).min(self.wait - waited))
+        let left = (self.timeout - wall).min(self.wait - waited);
+        // For one that rests no time passes, however often it is looked.
+        Err(if self.lock().phase == Phase::Resting { left.max(RESTING_LOOK) } else { left })
     }
 
-    /// Wall time, time inside, time waited.
+    /// Wall time without that in which the run rested, time inside, time waited.
     pub(crate) fn read(&self) -> (Duration, Duration, Duration) {
         let clocks = self.lock();
         let waiting = if clocks.phase == Phase::Waiting { clocks.since.elapsed() } else { Duration::ZERO };
-        (clocks.started.elapsed(), clocks.computed, clocks.waited + waiting)
+        let resting = if clocks.phase == Phase::Resting { clocks.since.elapsed() } else { Duration::ZERO };
+        let wall = clocks.started.elapsed().saturating_sub(clocks.rested + resting);
+        (wall, clocks.computed, clocks.waited + waiting)
     }
 
     fn lock(&self) -> MutexGuard<'_, Clocks> {

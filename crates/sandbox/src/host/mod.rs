@@ -26,8 +26,8 @@ pub(crate) use meter::{Meter, Phase};
 pub(crate) use wasi::stderr_text;
 
 use crate::{
-    Directory, Tools, holdings::Holdings, inbox::Inbox, limiter::MemoryLimiter, overflow::Overflow, recorder::Recorder,
-    stand_in::StandIn, turn::Turn,
+    Directory, Tools, holdings::Holdings, inbox::Inbox, limiter::MemoryLimiter, overflow::Overflow, parking::Parking,
+    recorder::Recorder, stand_in::StandIn, turn::Turn,
 };
 
 /// The glass, as generated from `wit/sandbox.wit`.
@@ -72,6 +72,7 @@ pub(crate) struct RunState {
     turn: Arc<Turn>,
     meter: Arc<Meter>,
     holdings: Holdings,
+    parking: Parking,
     overflow: Overflow,
     /// The generator has a name, so that a seed gives the same numbers with every version of belljar.
     random: ChaCha12Rng,
@@ -105,6 +106,7 @@ pub(crate) struct Shared {
     pub(crate) turn: Arc<Turn>,
     pub(crate) meter: Arc<Meter>,
     pub(crate) holdings: Holdings,
+    pub(crate) parking: Parking,
     pub(crate) overflow: Overflow,
 }
 
@@ -133,6 +135,7 @@ impl RunState {
             turn: shared.turn.clone(),
             meter: shared.meter.clone(),
             holdings: shared.holdings.clone(),
+            parking: shared.parking.clone(),
             overflow: shared.overflow.clone(),
             random: ChaCha12Rng::from_seed(seed),
             recorder: tape.recorder,

@@ -124,7 +124,7 @@ impl RunState {
             return Ok(begun);
         }
 
-        let room = Wanted(AnswerRoom::new(self.holdings.clone()));
+        let room = Wanted(AnswerRoom::new(self.holdings.clone(), self.parking.clone()));
         let bounds = JsonBounds::with_bytes(as_size(self.limits.max_arguments.as_u64()));
         let call = match JsonText::parse(arguments, &bounds) {
             Ok(arguments) => {
