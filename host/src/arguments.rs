@@ -48,6 +48,13 @@ pub(crate) enum Command {
     Runs(RunsArguments),
     /// Replays recordings and fixtures that lie in a folder, and says what differs.
     Test(TestArguments),
+    /// Lists the calls that wait for your decision, with all that would be sent.
+    Approvals(ApprovalsArguments),
+    /// Lets a call be sent that waits for your decision: once, and only if nothing about it has changed.
+    #[command(after_help = help::APPROVE)]
+    Approve(DecideArguments),
+    /// Refuses a call that waits for your decision.
+    Deny(DecideArguments),
     /// The tokens of belljar serve --http.
     #[command(after_help = help::TOKEN)]
     Token(TokenArguments),
@@ -145,6 +152,23 @@ pub(crate) struct ServeArguments {
     /// A name for this entry, which rules in policy.toml can ask for.
     #[arg(long, value_name = "NAME", conflicts_with = "daemon")]
     pub(crate) profile: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct ApprovalsArguments {
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DecideArguments {
+    /// The question's name, or its beginning, as belljar approvals lists it.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Decides without a person typing, where the owner's belljar.toml says [approvals] allow_yes = true.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Args)]
@@ -658,6 +682,8 @@ impl Arguments {
             Command::Runs(arguments) => arguments.wants_json(),
             Command::Test(arguments) => arguments.json,
             Command::Token(arguments) => arguments.command.is_json(),
+            Command::Approvals(arguments) => arguments.json,
+            Command::Approve(_) | Command::Deny(_) => false,
             Command::Policy(arguments) => arguments.command.is_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,

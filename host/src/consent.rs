@@ -22,3 +22,13 @@ pub(crate) fn agreed(question: impl Display) -> bool {
         && io::stdin().read_line(&mut answer).is_ok()
         && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
+
+/// Throws away what was typed and not read yet: nobody agrees to what they have not seen.
+pub(crate) fn forget_what_was_typed() {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::termios::{FlushArg, tcflush};
+        // What is no terminal has nothing that was typed.
+        let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
+    }
+}

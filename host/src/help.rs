@@ -98,6 +98,14 @@ docs/DEPLOY.md has proxies for that. All clients share the servers behind it, wi
 
 Exit code: 0 the client or a signal ended it; 2 wrong usage or configuration; 3 belljar itself failed.";
 
+pub(crate) const APPROVE: &str = "\
+It shows the call, its arguments as they would be sent, the rule, and what the run did so far, and wants a code typed that this terminal \
+alone shows. The decision is for this call: with other arguments, or when the tool's definition or the rule has changed, it counts for \
+nothing. What waits ends with its run, or when [approvals] wait has passed.
+
+  belljar approvals
+  belljar approve a_0fx3";
+
 pub(crate) const TOKEN: &str = "\
 A server that runs takes note of changes within two seconds. Only hashes are kept, in a file of belljar's state folder that is the user's alone.
 

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod approvals;
 mod arguments;
 mod commands;
 mod consent;
@@ -75,6 +76,9 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Test(arguments) => commands::test::test(arguments).await,
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
             Command::Runs(arguments) => commands::runs::runs(arguments).await,
+            Command::Approvals(arguments) => commands::approvals::approvals(arguments).await,
+            Command::Approve(arguments) => commands::approvals::decide(arguments, true).await,
+            Command::Deny(arguments) => commands::approvals::decide(arguments, false).await,
             Command::Token(arguments) => commands::token::token(&arguments),
             Command::Policy(arguments) => commands::policy::policy(arguments),
             Command::Search(arguments) => commands::search::search(arguments).await,

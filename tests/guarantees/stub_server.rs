@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use belljar_gateway::{Gateway, Toolbox};
+use belljar_gateway::{Gateway, RunLedger, Toolbox};
 use belljar_model::{EffectRules, Limits, LimitsPatch, Outcome, ServerSpec, Transport};
 use belljar_policy::Policy;
 use belljar_upstream::{BuiltIns, Options};
@@ -109,6 +109,13 @@ pub(crate) fn gateway_with_rules(stubs: &[(&str, Stub)], rules: Arc<Policy>) -> 
     // What such a server says of its tools is taken for a stranger's word.
     let toolbox = toolbox_of(stubs, Vec::new(), |spec| spec.effects = EffectRules::default());
     over(toolbox.with_policy(rules, &specs))
+}
+
+/// The same, whose runs, calls and questions are kept.
+pub(crate) fn gateway_with_rules_and_ledger(stubs: &[(&str, Stub)], rules: Arc<Policy>, ledger: RunLedger) -> Gateway {
+    let specs: Vec<ServerSpec> =
+        stubs.iter().map(|(name, _)| ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()))).collect();
+    over(toolbox_of(stubs, Vec::new(), |_| {}).with_policy(rules, &specs).with_ledger(ledger))
 }
 
 fn over(toolbox: Toolbox) -> Gateway {

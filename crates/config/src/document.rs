@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Config, Format, MAX_SERVERS, daemon,
+    Config, Format, MAX_SERVERS, approvals, daemon,
     error::{Fault, Field, Located, shown},
     expand::Expander,
     ledger, limits, policy,
@@ -11,7 +11,7 @@ use crate::{
     tree::{Entry, Node, Value, check_unique},
 };
 
-pub(crate) const TOML_KEYS: [&str; 6] = ["limits", "runs", "daemon", "ledger", "policy", "servers"];
+pub(crate) const TOML_KEYS: [&str; 7] = ["limits", "runs", "daemon", "ledger", "policy", "approvals", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -49,6 +49,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
     let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
     let ledger = find(entries, "ledger").map(|entry| ledger::read(&entry.node)).transpose()?;
     let policy = find(entries, "policy").map(|entry| policy::read(&entry.node, directory, expander)).transpose()?;
+    let approvals = find(entries, "approvals").map(|entry| approvals::read(&entry.node)).transpose()?;
     let settings = Config {
         servers: Vec::new(),
         limits: limits.unwrap_or_default(),
@@ -56,6 +57,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
         daemon: daemon.unwrap_or_default(),
         ledger: ledger.unwrap_or_default(),
         policy: policy.flatten(),
+        approvals: approvals.unwrap_or_default(),
     };
     Ok((settings, find(entries, "servers")))
 }
@@ -229,7 +231,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, ledger, policy, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, ledger, policy, approvals, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {

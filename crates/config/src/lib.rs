@@ -3,7 +3,7 @@
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
 //! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]`, the `[daemon]`, the
-//! `[ledger]` and the `[policy]` can be set in `belljar.toml` alone.
+//! `[ledger]`, the `[policy]` and `[approvals]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
@@ -23,6 +23,9 @@
 //!
 //! [policy]
 //! file = "policy.toml"        # the owner's rules for calls; else those in a policy.toml beside this file
+//!
+//! [approvals]
+//! wait = "10m"                # how long the owner is waited for, about a call that a rule asks them about
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -74,6 +77,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod approvals;
 mod daemon;
 mod document;
 pub mod edit;
@@ -134,6 +138,17 @@ pub struct Config {
     pub ledger: LedgerSettings,
     /// The file with the owner's rules, where one is named.
     pub policy: Option<PathBuf>,
+    /// How the owner is asked about calls.
+    pub approvals: ApprovalsSettings,
+}
+
+/// What `[approvals]` says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ApprovalsSettings {
+    /// How long a decision is waited for.
+    pub wait: Duration,
+    /// Whether `belljar approve --yes` decides without a person typing.
+    pub allow_yes: bool,
 }
 
 /// What `[daemon]` says.

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Denial, JsonText, ToolPath};
+use belljar_model::{Denial, JsonText, ToolPath, Verdict};
 use belljar_policy::{Decision, ToolPolicy};
 use serde_json::{Map, Value};
 use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
 
 use crate::{
     Toolbox,
+    approvals::Held,
     arguments::Refusal,
     counts::{Counting, Known},
     rules::{self, AsRules, Files, denial},
@@ -25,7 +26,7 @@ pub(crate) const LARGE_TREES: usize = 2;
 impl Toolbox {
     /// The arguments as they are to be sent, if they are what the tool asks for, and the owner's rules allow the call.
     ///
-    /// Every call of a tool passes here, and nothing but what this gives is sent.
+    /// Every call of a tool passes here, and nothing but what this gives is sent, or what [`Held::settle`] makes of it.
     ///
     /// What is sent is written anew from the tree that was judged: a name that stands twice in a text cannot mean one thing to the
     /// check and another to the child.
@@ -81,7 +82,13 @@ impl Toolbox {
             decision = Some(decided);
         }
         let arguments = if is_large { on_a_thread(move || tree.into_text()).await } else { tree.into_text() };
-        Ok(Checked { arguments, warning, decision })
+        match decision {
+            Some(asks) if asks.verdict == Verdict::Ask => {
+                let checked = Checked { arguments, warning, decision: None };
+                Err(NotSent::MustBeAsked(Box::new(Held::new(checked, asks))))
+            }
+            decision => Ok(Checked { arguments, warning, decision }),
+        }
     }
 }
 
@@ -96,6 +103,8 @@ pub(crate) enum NotSent {
     Refused(Refusal),
     /// The owner's rules do not allow it.
     Denied(Denial),
+    /// They want a person to be asked first.
+    MustBeAsked(Box<Held>),
 }
 
 impl From<Refusal> for NotSent {
@@ -171,7 +180,7 @@ mod tests {
         match toolbox().checked(&ToolPath::new("server", "tool"), arguments, &AsRules::default()).await {
             Ok(checked) => Ok(checked.arguments),
             Err(NotSent::Refused(refusal)) => Err(refusal),
-            Err(NotSent::Denied(denial)) => panic!("{denial:?}"),
+            Err(other) => panic!("{other:?}"),
         }
     }
 

@@ -68,12 +68,17 @@ impl Turn {
 /// What is known of the counts, while one call is judged.
 #[derive(Default)]
 pub(crate) struct Known {
+    /// The call was counted before, and is judged once more.
+    was_counted: bool,
     room: Mutex<BTreeMap<Arc<str>, bool>>,
     asked: Mutex<Option<(Arc<str>, AtMost)>>,
 }
 
 impl Counts for Known {
     fn has_room(&self, rule: &Arc<str>, at_most: AtMost) -> Option<bool> {
+        if self.was_counted {
+            return Some(true);
+        }
         let room = self.room.lock().unwrap_or_else(PoisonError::into_inner).get(rule).copied();
         if room.is_none() {
             // One after the other: what comes behind may not be asked for once this is known.
@@ -97,7 +102,14 @@ pub(crate) struct Counting<'c> {
 impl<'c> Counting<'c> {
     pub(crate) fn new(toolbox: &Toolbox, who: &'c AsRules) -> Self {
         let ledger = toolbox.told().ledger.as_ref().map(|ledger| ledger.ledger.clone());
-        Self { who, ledger, known: Arc::default(), in_run: Vec::new(), in_ledger: Vec::new(), is_lost: false }
+        Self {
+            who,
+            ledger,
+            known: Arc::new(Known { was_counted: who.was_counted(), ..Known::default() }),
+            in_run: Vec::new(),
+            in_ledger: Vec::new(),
+            is_lost: false,
+        }
     }
 
     /// What is known so far.

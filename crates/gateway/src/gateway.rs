@@ -11,7 +11,7 @@ use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
 
-use crate::{Toolbox, grant::Grant, locks::RunLocks, media, rules::AsRules, run_log::RunLog};
+use crate::{Approvals, Toolbox, grant::Grant, locks::RunLocks, media, rules::AsRules, run_log::RunLog};
 
 /// Runs scripts over all configured children.
 #[derive(Clone)]
@@ -26,6 +26,7 @@ pub struct Gateway {
     profile: Option<Arc<str>>,
     ceiling: Effect,
     level: Option<LedgerLevel>,
+    approvals: Option<Approvals>,
 }
 
 impl Gateway {
@@ -42,6 +43,7 @@ impl Gateway {
             profile: None,
             ceiling: Effect::External,
             level: None,
+            approvals: None,
         }
     }
 
@@ -79,6 +81,12 @@ impl Gateway {
     #[must_use]
     pub fn with_ledger_level(&self, level: LedgerLevel) -> Self {
         Self { level: Some(level), ..self.clone() }
+    }
+
+    /// The same gateway for runs about whose calls somebody can be asked. Without that, a call that must be asked for is an error.
+    #[must_use]
+    pub fn with_approvals(&self, approvals: Approvals) -> Self {
+        Self { approvals: Some(approvals), ..self.clone() }
     }
 
     /// The same gateway with other limits.
@@ -160,7 +168,8 @@ impl Gateway {
         let grant = Arc::new(
             Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
                 .with_ceiling(self.ceiling)
-                .with_caller(AsRules::new(self.asker.clone(), self.profile.clone())),
+                .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
+                .with_approvals(self.approvals),
         );
         let ends = Ends(grant.locks());
         let max_recording = self.max_recording.max(log.max_recording());

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::{
     Toolbox,
+    approvals::{Approvals, Asking},
     checked::{Checked, NotSent},
     idempotency,
     locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
@@ -38,6 +39,8 @@ pub(crate) struct Grant {
     ceiling: Effect,
     /// Who calls, for the owner's rules.
     who: AsRules,
+    /// Who can be asked about calls; nobody, where there is nothing.
+    approvals: Option<Approvals>,
 }
 
 impl Grant {
@@ -53,6 +56,7 @@ impl Grant {
             log,
             ceiling: Effect::External,
             who: AsRules::default(),
+            approvals: None,
         }
     }
 
@@ -64,6 +68,11 @@ impl Grant {
     /// The same for this caller.
     pub(crate) fn with_caller(self, who: AsRules) -> Self {
         Self { who, ..self }
+    }
+
+    /// The same, with somebody who can be asked about calls.
+    pub(crate) fn with_approvals(self, approvals: Option<Approvals>) -> Self {
+        Self { approvals, ..self }
     }
 
     /// The servers that the run has for itself.
@@ -78,12 +87,13 @@ impl Grant {
 
     fn call_as(
         &self,
-        caller: Caller,
+        (caller, room): (Caller, Option<AnswerRoom>),
         number: u64,
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+        let approvals = self.approvals;
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
@@ -126,11 +136,19 @@ impl Grant {
             let checked = toolbox.checked(&path, arguments, &who).await;
             drop(turn);
             let checked = match checked {
-                Ok(checked) => checked,
+                Ok(checked) => Ok(checked),
                 Err(NotSent::Refused(refusal)) => {
                     return Err(CallFault::refused(refusal.message).with_hint(refusal.hint));
                 }
-                Err(NotSent::Denied(denial)) => {
+                Err(NotSent::Denied(denial)) => Err(denial),
+                Err(NotSent::MustBeAsked(held)) => {
+                    let (toolbox, log, who, path, room) = (&toolbox, &*log, &who, &path, room.as_ref());
+                    held.settle(&Asking { toolbox, log, who, approvals, room, number, path, effect }).await
+                }
+            };
+            let checked = match checked {
+                Ok(checked) => checked,
+                Err(denial) => {
                     log.denied(number, &path, (effect, trusted), &denial).await;
                     return Err(CallFault::denied(denial));
                 }
@@ -224,7 +242,7 @@ impl Tools for Grant {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         // A sandbox begins its calls below, with their numbers.
-        self.call_as(self.caller.clone(), UNNUMBERED, tool, arguments, limit)
+        self.call_as((self.caller.clone(), None), UNNUMBERED, tool, arguments, limit)
     }
 
     fn begin(
@@ -235,7 +253,8 @@ impl Tools for Grant {
         limit: Duration,
         room: AnswerRoom,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        self.call_as(self.caller.with_gate(Arc::new(Gate(room))), number, tool, arguments, limit)
+        let caller = self.caller.with_gate(Arc::new(Gate(room.clone())));
+        self.call_as((caller, Some(room)), number, tool, arguments, limit)
     }
 
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {

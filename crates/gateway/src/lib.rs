@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod approvals;
 mod arguments;
 mod checked;
 mod counts;
@@ -31,6 +32,7 @@ mod started;
 mod tool_result;
 mod toolbox;
 
+pub use approvals::Approvals;
 pub use arguments::check_arguments;
 pub use belljar_ledger::Asker;
 pub use gateway::Gateway;

@@ -89,11 +89,22 @@ pub(crate) struct AsRules {
     profile: Option<Arc<str>>,
     /// What the run has used.
     counts: Arc<RunCounts>,
+    /// Whether the call was counted before.
+    was_counted: bool,
 }
 
 impl AsRules {
     pub(crate) fn new(asker: Asker, profile: Option<Arc<str>>) -> Self {
-        Self { asker, profile, counts: Arc::default() }
+        Self { asker, profile, counts: Arc::default(), was_counted: false }
+    }
+
+    /// The same for a call that was judged and counted before, and is judged once more.
+    pub(crate) fn counted(&self) -> Self {
+        Self { was_counted: true, ..self.clone() }
+    }
+
+    pub(crate) fn was_counted(&self) -> bool {
+        self.was_counted
     }
 
     /// What the run has used.
@@ -123,25 +134,28 @@ pub(crate) fn judge(
     tool.decide(&Call { caller: who.caller(), arguments, places: rules, counts, at })
 }
 
-/// What stands against sending a call that was decided so; nothing where it is allowed.
+/// What stands against sending a call that was denied.
 pub(crate) fn denial(path: &ToolPath, decision: &Decision) -> Option<Denial> {
-    if decision.verdict == Verdict::Allow {
-        return None;
-    }
-    let by = match &decision.rule {
+    let is_denied = decision.verdict == Verdict::Deny;
+    is_denied.then(|| denial_of(decision, Verdict::Deny, format!("{path} is denied by {}", named(decision))))
+}
+
+/// The rule that decided, in words.
+pub(crate) fn named(decision: &Decision) -> String {
+    match &decision.rule {
         Some(rule) => format!("rule '{rule}' of the owner"),
         None => "the owner's rules".to_owned(),
-    };
-    let what = match decision.verdict {
-        Verdict::Ask => format!("{path} was not called: {by} asks a person first, and there is nobody here to ask"),
-        _ => format!("{path} is denied by {by}"),
-    };
+    }
+}
+
+/// A denial that says this, and the owner's reason.
+pub(crate) fn denial_of(decision: &Decision, verdict: Verdict, what: String) -> Denial {
     let message = match &decision.why {
         Some(why) => format!("{what}: {why}"),
         None => what,
     };
     let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
-    Some(Denial { verdict: decision.verdict, rule: text(&decision.rule), why: text(&decision.why), message })
+    Denial { verdict, rule: text(&decision.rule), why: text(&decision.why), message }
 }
 
 /// What time of which day it is here: the owner writes rules in hours of their own. `None` where the clock makes no sense.

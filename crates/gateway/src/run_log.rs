@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use belljar_approvals::Past;
 use belljar_ledger::{Asker, Call, CallEnd, CallState, Entry, KeptRecording, Ledger, LedgerFault, RunEnd, RunStart};
 use belljar_model::{
     ByteSize, Denial, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RedactRule, RunError, RunEvent, RunId,
@@ -26,6 +27,9 @@ const WAITING_CALLS: usize = 256;
 
 /// Events that a slow listener may be behind. It loses what is older, and is told how much.
 const EVENTS: usize = 1024;
+
+/// Rows of what a run did that a person is shown.
+const PAST: usize = 50;
 
 /// Where runs are kept.
 #[derive(Clone)]
@@ -102,6 +106,14 @@ pub(crate) struct RunLog {
     clock: Instant,
     calls: Mutex<Calls>,
     judgements: Judgements,
+    history: Mutex<History>,
+}
+
+/// What the run did so far, for a person who is to decide about a call of it.
+#[derive(Default)]
+struct History {
+    past: Vec<Past>,
+    questions: u64,
 }
 
 #[derive(Default)]
@@ -155,6 +167,7 @@ impl RunLog {
             clock: Instant::now(),
             calls: Mutex::default(),
             judgements: Judgements::default(),
+            history: Mutex::default(),
         };
         log.tell(RunStep::Begun { origin });
         Ok(Arc::new(log))
@@ -209,7 +222,7 @@ impl RunLog {
             }
         }
         self.tell(RunStep::Sent { call: number });
-        Ok(SentCall { log: self.clone(), number, has_intent, sent: Instant::now() })
+        Ok(SentCall { log: self.clone(), number, tool: tool.clone(), has_intent, sent: Instant::now() })
     }
 
     /// Notes what the owner's rules said of a call, for the outcome.
@@ -246,6 +259,37 @@ impl RunLog {
             end: Some(end),
         })
         .await;
+    }
+
+    /// The calls that have ended, in their order; the last [`PAST`] kinds of them.
+    pub(crate) fn so_far(&self) -> Vec<Past> {
+        self.history().past.clone()
+    }
+
+    /// Counts a question to the owner. Whether it may be asked.
+    pub(crate) fn takes_a_question(&self, max: u64) -> bool {
+        let mut history = self.history();
+        let is_one = history.questions < max;
+        history.questions = history.questions.saturating_add(1);
+        is_one
+    }
+
+    fn remember(&self, tool: &ToolPath, ok: bool) {
+        let past = &mut self.history().past;
+        let tool = tool.to_string();
+        match past.last_mut() {
+            Some(last) if last.tool == tool && last.ok == ok => last.calls += 1,
+            _ => {
+                if past.len() == PAST {
+                    past.remove(0);
+                }
+                past.push(Past { tool, ok, calls: 1 });
+            }
+        }
+    }
+
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the owner's rules said of the calls.
@@ -351,6 +395,7 @@ impl Drop for RunLog {
 pub(crate) struct SentCall {
     log: Arc<RunLog>,
     number: u64,
+    tool: ToolPath,
     has_intent: bool,
     sent: Instant,
 }
@@ -365,6 +410,7 @@ impl SentCall {
         let (log, number) = (&self.log, self.number);
         log.tell(RunStep::Answered { call: number, ok: state == CallState::Ok });
         let has_failed = state != CallState::Ok;
+        log.remember(&self.tool, !has_failed);
         let Some((RunLedger { ledger, .. }, _)) = &log.kept else { return has_failed };
         let text = answer.map(|answer| answer.as_str().as_bytes());
         let end = CallEnd {

@@ -123,8 +123,12 @@ impl Toolbox {
         let who = AsRules::default();
         let checked = match self.checked(path, arguments, &who).await {
             Ok(checked) => checked,
-            Err(NotSent::Refused(refusal)) => return Err(refused(refusal)),
-            Err(NotSent::Denied(denial)) => {
+            Err(not_allowed) => {
+                let denial = match not_allowed {
+                    NotSent::MustBeAsked(held) => held.denied(path),
+                    NotSent::Denied(denial) => denial,
+                    NotSent::Refused(refusal) => return Err(refused(refusal)),
+                };
                 let error = RunError::new(ErrorKind::Denied, denial.message.clone());
                 let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None).await?;
                 told.run = Some(log.run());

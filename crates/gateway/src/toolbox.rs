@@ -25,6 +25,7 @@ use tokio::{
 };
 
 use crate::{
+    approvals::Waiting,
     arguments::{CheckWorkers, Checks},
     checked::LARGE_TREES,
     locks::ServerLock,
@@ -51,6 +52,8 @@ pub struct Toolbox {
     large_trees: Arc<Semaphore>,
     told: Arc<Told>,
     rules: Option<Rules>,
+    /// Calls that wait for a decision of the owner.
+    waiting: Arc<Waiting>,
 }
 
 #[derive(Default)]
@@ -124,6 +127,7 @@ impl Toolbox {
             large_trees: Arc::new(Semaphore::new(LARGE_TREES)),
             told: Arc::default(),
             rules: None,
+            waiting: Arc::default(),
         }
     }
 
@@ -205,6 +209,20 @@ impl Toolbox {
     /// What happens in runs from now on. Whoever is slow loses some of it, and is told how much.
     pub fn events(&self) -> RunEvents {
         self.told.events()
+    }
+
+    /// Who waits for decisions of the owner.
+    pub(crate) fn waiting(&self) -> &Arc<Waiting> {
+        &self.waiting
+    }
+
+    /// The digest of what a tool's server says of it, as far as that is known.
+    pub(crate) fn definition_digest(&self, path: &ToolPath) -> belljar_approvals::Digest {
+        let server = self.servers.iter().find(|server| server.names.exact() == path.server());
+        let known = server.and_then(Server::last_known);
+        let tool = known.as_ref().and_then(|known| known.catalog.tool(path.tool()));
+        let definition = tool.and_then(|tool| serde_json::to_vec(tool.definition()).ok()).unwrap_or_default();
+        belljar_approvals::digest(&definition)
     }
 
     /// Who is told of runs.

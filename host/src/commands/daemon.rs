@@ -133,9 +133,10 @@ async fn serve(config: &ConfigArguments) -> Result<(), Failure> {
         idle: loaded.config.daemon.idle,
         drain: DRAIN,
     };
+    let approvals = loaded.config.approvals.clone();
     let setup = Setup::to_stay(loaded);
     let gateway = setup.gateway(&LimitsPatch::default()).await?;
-    let service = Arc::new(GatewayService::new(gateway, setup.limits.clone()));
+    let service = Arc::new(GatewayService::new(gateway, setup.limits.clone(), approvals));
     let server =
         Server::bind(&place.address, service, options).await.map_err(|fault| Failure::internal(fault.to_string()))?;
     tracing::info!(socket = %place.address.socket().display(), "listening");

@@ -1,5 +1,6 @@
 //! One module per command: ask the crates, show the answer, choose the exit code.
 
+pub(crate) mod approvals;
 pub(crate) mod bench;
 pub(crate) mod call;
 pub(crate) mod daemon;

@@ -8,11 +8,12 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{recording::RecordingFile, source};
 use crate::{
+    approvals::{self, TerminalDesk},
     arguments::RunArguments,
     daemon::{self, Told},
     failure::{self, Failure},
     output, render,
-    setup::{self, Setup},
+    setup::{self, Loaded, Setup},
     signals,
 };
 
@@ -34,9 +35,11 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
         json: arguments.json,
     };
     let told_to_end = signals::told_to_end();
+    let desk = TerminalDesk::open(&loaded)?;
+    let desk_id = desk.as_ref().map(TerminalDesk::id);
     match daemon::reach(&loaded, arguments.daemon).await? {
-        Some(client) => there(client, &script, &limits, &wanted, told_to_end).await,
-        None => here(Setup::of(loaded), script, &limits, &wanted, told_to_end).await,
+        Some(client) => there(client, &script, &limits, &wanted, desk_id, told_to_end).await,
+        None => here(loaded, script, &limits, &wanted, desk_id, told_to_end).await,
     }
 }
 
@@ -55,9 +58,13 @@ async fn there(
     script: &str,
     limits: &LimitsPatch,
     wanted: &Wanted,
+    desk: Option<u64>,
     told_to_end: impl Future<Output = ()>,
 ) -> Result<ExitCode, Failure> {
     let mut params = serde_json::json!({ "code": script, "limits": limits, "origin": "run" });
+    if let Some(desk) = desk {
+        params["desk"] = desk.into();
+    }
     if wanted.recording.is_some() {
         params["max_recording"] = wanted.max_recording.as_u64().into();
     }
@@ -74,13 +81,16 @@ async fn there(
 
 /// Runs the script in this process, with children of its own.
 async fn here(
-    setup: Setup,
+    loaded: Loaded,
     script: String,
     limits: &LimitsPatch,
     wanted: &Wanted,
+    desk: Option<u64>,
     told_to_end: impl Future<Output = ()> + Send,
 ) -> Result<ExitCode, Failure> {
-    let mut gateway = setup.gateway(limits).await?.with_origin("run");
+    let asked = approvals::asked(&loaded.config.approvals, desk, false);
+    let setup = Setup::of(loaded);
+    let mut gateway = setup.gateway(limits).await?.with_origin("run").with_approvals(asked);
     if wanted.recording.is_some() {
         gateway = gateway.with_recording(wanted.max_recording);
     }

@@ -8,7 +8,7 @@ use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 use crate::{
     arguments::ServeArguments,
     failure::Failure,
-    serve::{OverHttp, Server, ThroughDaemon, Wire, Worker, instructions, with_rules},
+    serve::{Asking, OverHttp, Server, ThroughDaemon, Wire, Worker, instructions, with_rules},
     setup::{self, Setup},
     signals,
 };
@@ -17,6 +17,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     let interrupted = signals::told_to_end();
     let loaded = setup::read_to_call(&arguments.config)?;
     let over_http = OverHttp::listen(&arguments).await?;
+    let asking = Asking::of(&loaded);
     let instructions = instructions(&loaded.config.servers, &loaded.limits());
     let instructions = if loaded.policy.is_some() { with_rules(&instructions) } else { instructions };
     let (worker, setup) = if arguments.daemon {
@@ -24,6 +25,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     } else {
         let setup = Setup::to_stay(loaded);
         let gateway = setup.gateway(&LimitsPatch::default()).await?.with_origin("serve");
+        let gateway = gateway.with_approvals(asking.approvals(None));
         let gateway = match &arguments.profile {
             Some(profile) => gateway.with_profile(profile),
             None => gateway,
@@ -31,7 +33,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
         setup.toolbox.upstream().begin_warm();
         (Worker::Here(Box::new(gateway)), Some(setup))
     };
-    let server = Server::new(worker, instructions);
+    let server = Server::new(worker, instructions, asking);
     let ended = match over_http {
         Some(over_http) => {
             over_http.serve(server, interrupted).await;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use belljar_catalog::{Detail, Query};
+use belljar_config::ApprovalsSettings;
 use belljar_daemon::{Answer, Fault, Service, codes};
 use belljar_gateway::{Asker, Gateway, report};
 use belljar_model::{ByteSize, Effect, Limits, LimitsPatch, Media, Recorded, ToolPath};
@@ -14,15 +15,18 @@ use serde_json::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::approvals;
+
 /// The gateway of this daemon, and the limits that its configuration sets.
 pub(crate) struct GatewayService {
     gateway: Gateway,
     limits: Limits,
+    approvals: ApprovalsSettings,
 }
 
 impl GatewayService {
-    pub(crate) fn new(gateway: Gateway, limits: Limits) -> Self {
-        Self { gateway, limits }
+    pub(crate) fn new(gateway: Gateway, limits: Limits, approvals: ApprovalsSettings) -> Self {
+        Self { gateway, limits, approvals }
     }
 }
 
@@ -40,6 +44,8 @@ struct ExecuteParams {
     #[serde(default)]
     origin: Origin,
     client: Option<String>,
+    /// Where a person can be asked about calls of the run, beside `belljar approve`.
+    desk: Option<u64>,
 }
 
 /// Who asks for a run.
@@ -120,7 +126,7 @@ impl Service for GatewayService {
     ) -> Option<BoxFuture<'static, Answer>> {
         let gateway = self.gateway.for_client(client.to_string());
         Some(match method {
-            "execute" => execute(gateway, self.limits.clone(), params, cancelled).boxed(),
+            "execute" => execute(gateway, (self.limits.clone(), self.approvals.clone()), params, cancelled).boxed(),
             "call" => call(gateway, self.limits.call, params, cancelled).boxed(),
             "effect" => effect(gateway, params).boxed(),
             "search" => search(gateway, params).boxed(),
@@ -138,11 +144,19 @@ impl Service for GatewayService {
     }
 }
 
-async fn execute(gateway: Gateway, limits: Limits, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ExecuteParams { code, limits: asked, max_recording, ledger, origin, client } = parsed(&params)?;
+async fn execute(
+    gateway: Gateway,
+    (limits, approvals): (Limits, ApprovalsSettings),
+    params: Box<RawValue>,
+    cancelled: CancellationToken,
+) -> Answer {
+    let ExecuteParams { code, limits: asked, max_recording, ledger, origin, client, desk } = parsed(&params)?;
     // Whoever may connect is the owner, who may raise a limit as on the command line.
     let asker = Asker::new(None, client.as_deref());
     let mut gateway = gateway.with_limits(asked.over(&limits)).with_origin(origin.as_str()).with_asker(asker);
+    // A command that nobody sits at ends with an error rather than wait for somebody elsewhere.
+    let by_command = matches!(origin, Origin::Serve);
+    gateway = gateway.with_approvals(approvals::asked(&approvals, desk, by_command));
     if let Some(max) = max_recording {
         gateway = gateway.with_recording(max);
     }

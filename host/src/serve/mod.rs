@@ -7,6 +7,7 @@
 mod answer;
 mod client;
 pub(crate) mod definitions;
+mod elicitation;
 mod instructions;
 mod over_http;
 mod progress;
@@ -16,8 +17,10 @@ mod wire;
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use belljar_catalog::{Detail, Query};
-use belljar_gateway::{Asker, Gateway, report};
+use belljar_config::ApprovalsSettings;
+use belljar_gateway::{Approvals, Asker, Gateway, report};
 use belljar_http::{Admission, Scope};
+use belljar_ledger::Ledger;
 use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, display};
 use belljar_upstream::Caller;
 use futures::FutureExt as _;
@@ -28,11 +31,15 @@ use rmcp::{
         ErrorCode, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
         ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
     },
-    service::RequestContext,
+    service::{Peer, RequestContext},
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::{
+    approvals,
+    setup::{self, Loaded},
+};
 use client::{Client, Questions};
 use definitions::{EXECUTE, SEARCH};
 
@@ -47,6 +54,32 @@ pub(crate) struct Server {
     instructions: String,
     tools: Vec<Tool>,
     questions: Questions,
+    asking: Asking,
+}
+
+/// How the owner is asked about calls of runs that this server is asked for.
+pub(crate) struct Asking {
+    settings: ApprovalsSettings,
+    /// Where questions lie; nothing where there are no rules that could ask.
+    ledger: Option<Arc<dyn Ledger>>,
+}
+
+impl Asking {
+    pub(crate) fn of(loaded: &Loaded) -> Self {
+        let ledger = || Arc::new(setup::ledger_of(&loaded.config.ledger)) as Arc<dyn Ledger>;
+        Self { settings: loaded.config.approvals.clone(), ledger: loaded.policy.is_some().then(ledger) }
+    }
+
+    /// Who can be asked: whoever sits at this desk, and the owner by a command.
+    pub(crate) fn approvals(&self, desk: Option<u64>) -> Approvals {
+        approvals::asked(&self.settings, desk, true)
+    }
+
+    /// The client's user, if the client shows forms and rules could ask: the number of their desk, and where its questions lie.
+    fn desk(&self, peer: &Peer<RoleServer>) -> Option<(u64, &Arc<dyn Ledger>)> {
+        let ledger = self.ledger.as_ref().filter(|_| client::abilities(peer).elicitation)?;
+        Some((approvals::new_desk().ok()?, ledger))
+    }
 }
 
 /// Who does the work.
@@ -57,8 +90,8 @@ pub(crate) enum Worker {
 
 impl Server {
     /// A server that a client knows by these instructions.
-    pub(crate) fn new(worker: Worker, instructions: String) -> Self {
-        Self { worker, instructions, tools: definitions::tools(), questions: Questions::default() }
+    pub(crate) fn new(worker: Worker, instructions: String, asking: Asking) -> Self {
+        Self { worker, instructions, tools: definitions::tools(), questions: Questions::default(), asking }
     }
 }
 
@@ -203,7 +236,23 @@ impl Server {
         result
     }
 
+    /// Runs a script, and puts to the client's user what rules ask meanwhile. Over HTTP the client is not the owner's to ask.
     async fn execute(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
+        match self.asking.desk(&context.peer).filter(|_| Admission::of(context).is_none()) {
+            None => self.execute_at(arguments, context, None).await,
+            Some((desk, ledger)) => tokio::select! {
+                result = self.execute_at(arguments, context, Some(desk)) => result,
+                never = elicitation::ask(&context.peer, desk, ledger) => match never {},
+            },
+        }
+    }
+
+    async fn execute_at(
+        &self,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+        desk: Option<u64>,
+    ) -> CallToolResult {
         let outcome = match serde_json::from_value::<ExecuteRequest>(arguments) {
             Ok(request) => match &self.worker {
                 Worker::Here(gateway) => {
@@ -212,6 +261,7 @@ impl Server {
                     let (caller, gateway) = match Admission::of(context) {
                         None => {
                             let client = Client::new(context.peer.clone(), &self.questions);
+                            let gateway = gateway.with_approvals(self.asking.approvals(desk));
                             (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker(None)))
                         }
                         // Of many clients none is asked what servers want to know of one.
@@ -229,7 +279,7 @@ impl Server {
                 }
                 Worker::Daemon(daemon) => {
                     let client = client::name(context);
-                    return daemon.execute(&request, client.as_deref(), context.ct.cancelled()).await;
+                    return daemon.execute(&request, client.as_deref(), desk, context.ct.cancelled()).await;
                 }
             },
             Err(error) => Outcome::refused(

@@ -34,6 +34,7 @@ impl ThroughDaemon {
         &self,
         request: &ExecuteRequest,
         client: Option<&str>,
+        desk: Option<u64>,
         cancelled: impl Future<Output = ()>,
     ) -> CallToolResult {
         let asked = async {
@@ -43,7 +44,9 @@ impl ThroughDaemon {
                 let hint = "ask for less, or let the owner of belljar raise the limit in its configuration";
                 return Err(Failure::usage(fault.to_string(), hint));
             }
-            let params = json!({ "code": request.code, "limits": request.limits, "origin": "serve", "client": client });
+            let params = json!({
+                "code": request.code, "limits": request.limits, "origin": "serve", "client": client, "desk": desk,
+            });
             self.ask(&loaded, "execute", &params, cancelled).await
         };
         answered(asked.await)

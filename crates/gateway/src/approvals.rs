@@ -1,0 +1,332 @@
+//! Calls that a rule holds back until a person agrees.
+//!
+//! A call with the verdict `ask` is [`Held`], and only [`Held::settle`] gives what may be sent of it: after the owner was asked, agreed, and the
+//! ledger has noted that their decision was used, for this call and no other. Whatever else happens, an error included, nothing is sent.
+//!
+//! The question lies in the ledger, because whoever decides is in another process as often as not. What a script or a model reads of it names
+//! neither the question nor a command.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use belljar_approvals::{Binding, Change, Question, QuestionId, Refusal, State, digest};
+use belljar_ledger::{Ledger, LedgerFault};
+use belljar_model::{Denial, Effect, ToolPath, Verdict};
+use belljar_policy::Decision;
+use belljar_sandbox::AnswerRoom;
+use rand::{TryRngCore as _, rngs::OsRng};
+use tokio::{
+    sync::oneshot,
+    time::{sleep, timeout},
+};
+
+use crate::{
+    Toolbox,
+    checked::{Checked, NotSent},
+    rules::{self, AsRules},
+    run_log::RunLog,
+};
+
+/// The longest arguments that a person is asked about: what nobody reads nobody can agree to.
+const MAX_SHOWN_BYTES: usize = 64 * 1024;
+/// The questions that one run may ask. A person who is asked more often than that does not read any more.
+const MAX_QUESTIONS: u64 = 100;
+/// How often the ledger is asked for decisions, while any is waited for: another process may have taken one.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Who can be asked about calls of a run, and how long.
+#[derive(Debug, Clone, Copy)]
+pub struct Approvals {
+    /// The place that asks for the run, where it can ask a person: it looks for questions of this number in the ledger.
+    pub desk: Option<u64>,
+    /// Whether the owner can decide by a command.
+    pub by_command: bool,
+    /// Whether that may be without a person typing.
+    pub allow_yes: bool,
+    /// How long a decision is waited for.
+    pub wait: Duration,
+}
+
+/// A call that was checked and judged, and must not be sent before a person agrees.
+#[derive(Debug)]
+pub(crate) struct Held {
+    checked: Checked,
+    decision: Decision,
+}
+
+/// A call of a run, as a question is asked about it.
+pub(crate) struct Asking<'a> {
+    pub(crate) toolbox: &'a Arc<Toolbox>,
+    pub(crate) log: &'a RunLog,
+    pub(crate) who: &'a AsRules,
+    pub(crate) approvals: Option<Approvals>,
+    /// What tells the run that it waits for a person.
+    pub(crate) room: Option<&'a AnswerRoom>,
+    pub(crate) number: u64,
+    pub(crate) path: &'a ToolPath,
+    pub(crate) effect: Effect,
+}
+
+/// Why a call is not sent that a person was to be asked about.
+#[derive(Debug, thiserror::Error)]
+enum Unsent {
+    #[error("there is nobody here to ask: the owner must decide")]
+    Nobody,
+    #[error("this run has asked the owner {MAX_QUESTIONS} times, the limit")]
+    TooMany,
+    #[error("its arguments have {0} bytes, and a person is shown {MAX_SHOWN_BYTES} at most: send less at once")]
+    TooLong(usize),
+    #[error("the question could not be asked: {0}")]
+    Unkept(#[from] LedgerFault),
+    #[error("the question could not be named: the system gave no random number")]
+    Unnamed,
+    #[error("the owner said no")]
+    Denied,
+    #[error("the owner was asked and did not decide within {}", humantime(*.0))]
+    Expired(Duration),
+    #[error("whoever was asked went away without a decision")]
+    Unanswered,
+    #[error("the question was withdrawn")]
+    Withdrawn,
+    #[error("the owner's decision does not count for it: {0}")]
+    Refused(#[from] Refusal),
+    #[error("its arguments do not fit the tool any more: {0}")]
+    NoLongerFits(String),
+}
+
+impl Held {
+    /// Holds a call back.
+    pub(crate) fn new(checked: Checked, decision: Decision) -> Self {
+        Self { checked, decision }
+    }
+
+    /// Asks the owner, and waits. What is given may be sent, once.
+    ///
+    /// # Errors
+    /// Why it is not sent.
+    ///
+    /// # Cancellation
+    /// The question is withdrawn.
+    pub(crate) async fn settle(self, asking: &Asking<'_>) -> Result<Checked, Denial> {
+        let (path, decision) = (asking.path, self.decision.clone());
+        self.ask(asking).await.map_err(|end| end.of(path, &decision))
+    }
+
+    /// Nobody can be asked about it.
+    pub(crate) fn denied(&self, path: &ToolPath) -> Denial {
+        End::from(Unsent::Nobody).of(path, &self.decision)
+    }
+
+    async fn ask(self, asking: &Asking<'_>) -> Result<Checked, End> {
+        let Asking { toolbox, log, approvals, number, path, effect, .. } = asking;
+        let reachable = approvals.filter(|approvals| approvals.desk.is_some() || approvals.by_command);
+        let ledger = toolbox.told().ledger.as_ref().map(|kept| kept.ledger.clone());
+        let (Some(approvals), Some(ledger)) = (reachable, ledger) else { return Err(Unsent::Nobody.into()) };
+        let text = self.checked.arguments.as_str();
+        if text.len() > MAX_SHOWN_BYTES {
+            return Err(Unsent::TooLong(text.len()).into());
+        }
+        if !log.takes_a_question(MAX_QUESTIONS) {
+            return Err(Unsent::TooMany.into());
+        }
+        let now = SystemTime::now();
+        let binding = self.binding(asking, now + approvals.wait);
+        let question = Question {
+            id: QuestionId::from_bits(OsRng.try_next_u64().map_err(|_| Unsent::Unnamed)?),
+            binding,
+            effect: *effect,
+            why: self.decision.why.clone(),
+            arguments: text.to_owned(),
+            so_far: log.so_far(),
+            asked: now,
+            desk: approvals.desk,
+            for_command: approvals.by_command,
+            allow_yes: approvals.allow_yes,
+        };
+        let id = question.id;
+        tracing::info!(run = %log.run(), call = number, tool = %path, "the owner is asked");
+        let asked = Asked { ledger, id, is_over: false };
+        let decided = toolbox.waiting().for_decision(&asked.ledger, id);
+        asked.ledger.change_question(Change::Ask(Box::new(question))).await.map_err(Unsent::from)??;
+        // From here on time is the person's.
+        let parked = asking.room.map(AnswerRoom::park);
+        let state = asked.state(decided, approvals.wait).await?;
+        drop(parked);
+        match state {
+            State::Approved => self.agreed(asking, asked).await,
+            State::Denied => Err(asked.ends(Unsent::Denied)),
+            State::Expired => Err(asked.ends(Unsent::Expired(approvals.wait))),
+            State::Unanswered => Err(asked.ends(Unsent::Unanswered)),
+            State::Open | State::Sent | State::Withdrawn => Err(asked.ends(Unsent::Withdrawn)),
+        }
+    }
+
+    /// The owner agreed. The rules are asked again, since a person takes their time, and the decision is used up before anything is given.
+    async fn agreed(self, asking: &Asking<'_>, asked: Asked) -> Result<Checked, End> {
+        let again = asking.toolbox.checked(asking.path, self.checked.arguments.clone(), &asking.who.counted()).await;
+        let now = match again {
+            // What rules allow by now needs no decision, and has one.
+            Ok(checked) => Self { checked, decision: self.decision.clone() },
+            Err(NotSent::MustBeAsked(held)) => *held,
+            Err(NotSent::Denied(denial)) => return Err(End::Denied(denial)),
+            Err(NotSent::Refused(refusal)) => return Err(Unsent::NoLongerFits(refusal.message).into()),
+        };
+        let binding = now.binding(asking, SystemTime::now());
+        asked.used(binding).await?;
+        let Checked { arguments, .. } = now.checked;
+        // What the outcome says of the call is what was asked.
+        Ok(Checked { arguments, decision: Some(self.decision), warning: self.checked.warning })
+    }
+
+    fn binding(&self, asking: &Asking<'_>, expires: SystemTime) -> Binding {
+        Binding {
+            run: asking.log.run(),
+            number: asking.number,
+            tool: asking.path.clone(),
+            arguments: digest(self.checked.arguments.as_str().as_bytes()),
+            definition: asking.toolbox.definition_digest(asking.path),
+            rule: self.decision.rule.clone(),
+            principal: asking.who.principal().into(),
+            expires,
+        }
+    }
+}
+
+/// How asking ended without a call.
+enum End {
+    Unsent(Unsent),
+    /// The rules deny it by now.
+    Denied(Denial),
+}
+
+impl<E: Into<Unsent>> From<E> for End {
+    fn from(unsent: E) -> Self {
+        Self::Unsent(unsent.into())
+    }
+}
+
+impl End {
+    fn of(self, path: &ToolPath, decision: &Decision) -> Denial {
+        let unsent = match self {
+            Self::Denied(denial) => return denial,
+            Self::Unsent(unsent) => unsent,
+        };
+        let by = rules::named(decision);
+        rules::denial_of(
+            decision,
+            Verdict::Ask,
+            format!("{path} was not called: {by} asks a person first, and {unsent}"),
+        )
+    }
+}
+
+/// A question that is open. It is withdrawn when nobody waits for its decision any more.
+struct Asked {
+    ledger: Arc<dyn Ledger>,
+    id: QuestionId,
+    is_over: bool,
+}
+
+impl Asked {
+    /// How it was decided, or that it was not within this time.
+    async fn state(&self, decided: oneshot::Receiver<State>, wait: Duration) -> Result<State, Unsent> {
+        if let Ok(state) = timeout(wait, decided).await {
+            return Ok(state.unwrap_or(State::Withdrawn));
+        }
+        Ok(match self.ledger.change_question(Change::End(self.id, State::Expired)).await? {
+            // A decision came with the last moment.
+            Err(Refusal::Decided(state)) => state,
+            _ => State::Expired,
+        })
+    }
+
+    /// Uses the decision for the call that is bound so.
+    async fn used(mut self, binding: Binding) -> Result<(), Unsent> {
+        self.ledger.change_question(Change::Use(self.id, Box::new(binding))).await??;
+        self.is_over = true;
+        Ok(())
+    }
+
+    fn ends(mut self, unsent: Unsent) -> End {
+        self.is_over = !matches!(unsent, Unsent::Withdrawn);
+        unsent.into()
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if !self.is_over && !self.ledger.offer_change(Change::End(self.id, State::Withdrawn)) {
+            // It expires by itself, and a decision about it is of no use: its run is over.
+            tracing::warn!("the ledger has no room for the end of a question to the owner");
+        }
+    }
+}
+
+/// Who waits for decisions in this process.
+#[derive(Default)]
+pub(crate) struct Waiting(Mutex<Open>);
+
+#[derive(Default)]
+struct Open {
+    questions: BTreeMap<QuestionId, oneshot::Sender<State>>,
+    is_looking: bool,
+}
+
+impl Waiting {
+    /// What becomes of a question that is about to be asked. The task that looks ends when nobody waits.
+    fn for_decision(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, id: QuestionId) -> oneshot::Receiver<State> {
+        let (told, decided) = oneshot::channel();
+        let mut open = self.lock();
+        open.questions.insert(id, told);
+        if !std::mem::replace(&mut open.is_looking, true) {
+            tokio::spawn(look(self.clone(), ledger.clone()));
+        }
+        decided
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn look(waiting: Arc<Waiting>, ledger: Arc<dyn Ledger>) {
+    loop {
+        sleep(LOOK_EVERY).await;
+        let ids: Vec<QuestionId> = {
+            let mut open = waiting.lock();
+            open.questions.retain(|_, told| !told.is_closed());
+            if open.questions.is_empty() {
+                open.is_looking = false;
+                return;
+            }
+            open.questions.keys().copied().collect()
+        };
+        let states = match ledger.question_states(ids).await {
+            Ok(states) => states,
+            // Whoever waits does so within bounds, and may be luckier with the next look.
+            Err(fault) => {
+                tracing::debug!("decisions of the owner could not be read: {fault}");
+                continue;
+            }
+        };
+        let mut open = waiting.lock();
+        for (id, state) in states.into_iter().filter(|(_, state)| *state != State::Open) {
+            if let Some(told) = open.questions.remove(&id) {
+                // Whoever does not wait any more has withdrawn it.
+                let _ = told.send(state);
+            }
+        }
+    }
+}
+
+/// A duration as people write it, in whole seconds.
+fn humantime(duration: Duration) -> String {
+    match duration.as_secs() {
+        0 => format!("{} ms", duration.as_millis()),
+        seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        seconds => format!("{seconds} s"),
+    }
+}

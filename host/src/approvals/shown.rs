@@ -1,0 +1,89 @@
+//! A question as a person sees it: all of the call, with nothing in it that could act on a terminal or pass for belljar's own words.
+
+use std::{fmt::Write as _, time::SystemTime};
+
+use belljar_approvals::{Past, Question};
+use belljar_model::display::{block, json, line};
+use serde_json::Value;
+
+/// What stands before the arguments.
+const INDENT: &str = "    ";
+
+/// The question, a fact a line. The arguments are those that would be sent, laid out.
+pub(crate) fn shown(question: &Question) -> String {
+    let binding = &question.binding;
+    let mut text = format!("  call       {}  ({})", line(&binding.tool.to_string()), question.effect);
+    let why = question.why.as_ref().map(|why| format!(": {}", line(why))).unwrap_or_default();
+    let _ = match &binding.rule {
+        Some(rule) => write!(text, "\n  rule       '{}'{why}", line(rule)),
+        None => write!(text, "\n  rule       the default of the owner's rules"),
+    };
+    let _ = write!(
+        text,
+        "\n  run        {}, call {}, asked for by {}",
+        binding.run,
+        binding.number,
+        line(&binding.principal)
+    );
+    let laid_out = serde_json::from_str::<Value>(&question.arguments)
+        .and_then(|arguments| serde_json::to_string_pretty(&arguments))
+        .unwrap_or_else(|_| question.arguments.clone());
+    let laid_out = json(&laid_out);
+    let _ = write!(text, "\n  arguments  {} bytes\n{INDENT}{}", question.arguments.len(), block(&laid_out, INDENT));
+    if question.so_far.is_empty() {
+        text.push_str("\n  so far     the run has called nothing");
+    }
+    for (at, Past { tool, ok, calls }) in question.so_far.iter().enumerate() {
+        let heading = if at == 0 { "so far   " } else { "         " };
+        let ended = if *ok { "ok" } else { "failed" };
+        let times = if *calls > 1 { format!(" ({calls} times)") } else { String::new() };
+        let _ = write!(text, "\n  {heading}  {}: {ended}{times}", line(tool));
+    }
+    let left = binding.expires.duration_since(SystemTime::now()).map_or(0, |left| left.as_secs());
+    let _ = write!(text, "\n  until      {} (in {left} s)", humantime::format_rfc3339_seconds(binding.expires));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use belljar_approvals::{Binding, QuestionId, digest};
+    use belljar_model::{Effect, RunId, ToolPath};
+
+    use super::*;
+
+    #[test]
+    fn all_of_the_call_is_shown_and_nothing_in_it_acts_on_a_terminal_or_begins_a_line() {
+        let arguments = "{\"to\":\"a\\u001b[2Jb\\u202e\",\"note\":\"x\\n  rule       'none'\"}";
+        let question = Question {
+            id: QuestionId::from_bits(1),
+            binding: Binding {
+                run: RunId::from_bits(7),
+                number: 3,
+                tool: ToolPath::new("bank", "refund\u{1b}[1m"),
+                arguments: digest(arguments.as_bytes()),
+                definition: digest(b""),
+                rule: Some("big".into()),
+                principal: "owner".into(),
+                expires: SystemTime::UNIX_EPOCH + Duration::from_secs(100),
+            },
+            effect: Effect::External,
+            why: Some("money leaves".into()),
+            arguments: arguments.to_owned(),
+            so_far: vec![Past { tool: "bank.list\n".to_owned(), ok: false, calls: 2 }],
+            asked: SystemTime::UNIX_EPOCH,
+            desk: None,
+            for_command: true,
+            allow_yes: false,
+        };
+        assert_eq!(
+            shown(&question),
+            "  call       bank.refund\\u{1b}[1m  (external)\n  rule       'big': money leaves\n  \
+             run        r_0000000000007, call 3, asked for by owner\n  arguments  58 bytes\n    {\n      \
+             \"to\": \"a\\u001b[2Jb\\u202e\",\n      \"note\": \"x\\n  rule       'none'\"\n    }\n  \
+             so far     bank.list\\n: failed (2 times)\n  until      1970-01-01T00:01:40Z (in 0 s)"
+        );
+        assert!(!shown(&question).contains(|character: char| character != '\n' && character.is_control()));
+    }
+}

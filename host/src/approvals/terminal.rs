@@ -1,0 +1,114 @@
+//! The terminal at which a run was started: whoever sits there is asked, one question after the other.
+//!
+//! Yes or no has to be typed out. A line that was typed before its question was shown is thrown away; anything else is asked again, and the end
+//! of the input is no answer.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write as _},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use belljar_approvals::{By, Change, Channel, Decision, QuestionId, State};
+use belljar_ledger::{KeptQuestion, Ledger, QuestionFilter};
+use tokio::{
+    task::{JoinHandle, spawn_blocking},
+    time::sleep,
+};
+
+use super::{LOOK_EVERY, new_desk, shown};
+use crate::{consent, failure::Failure, output, setup::Loaded};
+
+/// A terminal that is asked. The questions of its runs are found by its number.
+pub(crate) struct TerminalDesk {
+    id: u64,
+    task: JoinHandle<()>,
+}
+
+impl TerminalDesk {
+    /// The terminal of this process, if there is one and there are rules that could ask.
+    pub(crate) fn open(loaded: &Loaded) -> Result<Option<Self>, Failure> {
+        if loaded.policy.is_none() || !consent::can_be_asked() {
+            return Ok(None);
+        }
+        let id = new_desk()?;
+        let ledger: Arc<dyn Ledger> = Arc::new(crate::setup::ledger_of(&loaded.config.ledger));
+        Ok(Some(Self { id, task: tokio::spawn(look(id, ledger)) }))
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+}
+
+impl Drop for TerminalDesk {
+    fn drop(&mut self) {
+        // A line that is being read is read to its end by nobody: the process ends before it.
+        self.task.abort();
+    }
+}
+
+/// Asks each question once, as it comes, until it is aborted.
+async fn look(desk: u64, ledger: Arc<dyn Ledger>) {
+    let mut seen = BTreeSet::new();
+    let mut is_there = true;
+    loop {
+        let asked = ledger.questions(QuestionFilter { open: true, desk: Some(desk), id: None }).await;
+        match asked {
+            Ok(questions) => {
+                for kept in questions.iter().filter(|kept| seen.insert(kept.question.id)) {
+                    // Others may have waited while one was answered.
+                    is_there = is_there && ask(desk, &ledger, kept).await;
+                    if !is_there {
+                        say_unanswered(&ledger, kept.question.id).await;
+                    }
+                }
+            }
+            Err(fault) => tracing::debug!("questions to the owner could not be read: {fault}"),
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Asks, until yes or no is typed. Whether anybody is there.
+async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
+    let id = kept.question.id;
+    consent::forget_what_was_typed();
+    output::say(format_args!("a rule wants you to decide about a call:\n{}", shown(&kept.question)));
+    loop {
+        let answer = spawn_blocking(|| line("send it? type yes or no: ")).await;
+        let approve = match answer {
+            Ok(Some(answer)) => match answer.trim().to_lowercase().as_str() {
+                "yes" => true,
+                "no" => false,
+                _ => continue,
+            },
+            _ => return false,
+        };
+        let by = By::Desk(desk);
+        let decision = Decision { approve, by, channel: Channel::Terminal, at: SystemTime::now() };
+        match ledger.change_question(Change::Decide(id, decision)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(refusal)) => output::warn(format_args!("that decides nothing: {refusal}")),
+            Err(fault) => output::warn(format_args!("that decides nothing: {fault}")),
+        }
+        return true;
+    }
+}
+
+async fn say_unanswered(ledger: &Arc<dyn Ledger>, id: QuestionId) {
+    if let Err(fault) = ledger.change_question(Change::End(id, State::Unanswered)).await {
+        tracing::debug!("that nobody answers could not be noted: {fault}");
+    }
+}
+
+/// A line that is typed; nothing at the end of the input.
+fn line(prompt: &str) -> Option<String> {
+    let mut stderr = anstream::stderr();
+    write!(stderr, "{prompt}").and_then(|()| stderr.flush()).ok()?;
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer).ok()?;
+    (read > 0).then_some(answer)
+}
