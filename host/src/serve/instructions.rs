@@ -13,10 +13,10 @@ pub(crate) fn instructions(servers: &[ServerSpec], limits: &Limits) -> String {
         "The tools of many MCP servers, called from code: find them with search_docs, then write one script for execute_code that \
          calls, loops, filters and returns only what is needed. {} A run has at most {seconds} s, {} calls and {} of value. \
          console.log comes back with the answer. What a server declares comes as declared (a text in it stays a text, also one \
-         that is JSON); any other result is its text, as data where that is JSON or a Python literal, or its content blocks. \
-         tools.parse(text) reads CSV, JSON lines, Python literals and front matter. Nothing is kept from one run to the next. An image or file that a tool gave \
-         and the script returns is shown as such. A tool that fails throws a ToolError (server, tool, message, content): catch it \
-         where the script can go on.",
+         that is JSON); any other result is its text, as data where that is JSON or a Python literal, or its content blocks \
+         (tools.raw(path, args) gives the whole answer, annotations too). tools.parse(text) reads CSV, JSON lines, Python literals \
+         and front matter. Nothing is kept from one run to the next. An image or file that a tool gave and the script returns is \
+         shown as such. A tool that fails throws a ToolError (server, tool, message, content): catch it where the script can go on.",
         named(servers),
         limits.max_calls,
         limits.max_output.display().iec(),
@@ -66,6 +66,8 @@ mod tests {
             "ToolError",
             "image",
             "Nothing is kept",
+            "tools.raw(path, args)",
+            "tools.parse(text)",
         ] {
             assert!(few.contains(part), "{part}: {few}");
         }
