@@ -374,8 +374,9 @@ fn search_prints_the_keys_of_the_contract_at_each_level_of_detail() {
         assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{answer:#?}");
         answer.json()
     };
-    let full = ["path", "server", "tool", "effect", "summary", "declaration"];
-    for (detail, expected) in [("names", &full[..4]), ("brief", &full), ("full", &full)] {
+    // What there is to say beside the signature of a tool among the first is in `details`.
+    let all = ["path", "server", "tool", "effect", "summary", "declaration", "details"];
+    for (detail, expected) in [("names", &all[..4]), ("brief", &all[..]), ("full", &all[..6])] {
         let answer = search(&["issue", "comments", "--detail", detail]);
         assert_eq!(keys(&answer), ["results", "omitted", "unavailable"]);
         let first = &answer["results"][0];
