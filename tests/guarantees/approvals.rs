@@ -365,7 +365,10 @@ const CLOSE: &str =
 
 /// A terminal with the demo, whose changes are asked about.
 fn asking(more: &str) -> (Terminal, String) {
-    let terminal = Terminal::new();
+    asking_on(Terminal::new(), more)
+}
+
+fn asking_on(terminal: Terminal, more: &str) -> (Terminal, String) {
     let config = terminal.file("belljar.toml", format!("{more}\n[servers.demo]\nbuiltin = 'demo'\n"));
     let rules = "default = { read_only = 'allow', mutating = 'ask', external = 'ask' }\n\
         [[rule]]\nid = 'closing'\ntools = 'demo.update_issue'\nthen = 'ask'\nwhy = 'closed is closed'\n";
@@ -596,4 +599,55 @@ fn a_form_of_the_client_decides_by_an_explicit_word_alone() {
         let error = ask(answer).unwrap_err();
         assert!(error.contains("the owner was asked and did not decide within 2 s"), "{error}");
     }
+}
+
+#[test]
+fn a_daemon_asks_at_the_terminal_where_its_run_was_started() {
+    let (terminal, config) = asking_on(Terminal::with_daemon(), "");
+    let command = terminal.command(&["run", "--code", CLOSE, "--config", &config]);
+    let mut person = Person::at(&command);
+    person.sees("send it? type yes or no: ");
+    // It is asked there and nowhere else.
+    let listed = terminal.belljar(&["approvals", "--json"]).json();
+    assert_eq!(listed["approvals"][0]["here"], false, "{listed:#}");
+    let id = listed["approvals"][0]["id"].as_str().unwrap();
+    let elsewhere = terminal.belljar(&["approve", id, "--yes"]);
+    assert!(
+        elsewhere.code == 2 && elsewhere.stderr.contains("at the terminal where its run was started"),
+        "{elsewhere:?}"
+    );
+    person.types("yes");
+    let (code, shown) = person.ends();
+    let stopped = terminal.belljar(&["daemon", "stop", "--config", &config]);
+    assert!(code == 0 && shown.contains("closed"), "{code}\n{shown}");
+    assert_eq!(stopped.code, 0, "{stopped:?}");
+}
+
+#[test]
+fn a_decision_comes_too_late_for_a_run_whose_process_was_killed() {
+    let (terminal, config) = asking("[approvals]\nallow_yes = true");
+    let mut client = Client::of(&terminal, &config, json!({}));
+    client.execute(CLOSE);
+    let id = waiting(&terminal)["id"].take();
+    client.server.kill().unwrap();
+    client.server.wait().unwrap();
+    let answer = terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]);
+    assert!(answer.code == 1 && answer.stderr.contains("it is too late: its run is over"), "{answer:?}");
+    assert_eq!(terminal.belljar(&["approvals", "--json"]).json(), json!({ "approvals": [] }));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn in_a_process_for_scripts_the_time_of_a_person_counts_against_no_limit_either() {
+    let more = "[approvals]\nallow_yes = true\n[runs]\nprocess = true\n[limits]\ntimeout = '3s'\nwait = '3s'";
+    let (terminal, config) = asking(more);
+    let mut client = Client::of(&terminal, &config, json!({}));
+    client.execute(CLOSE);
+    let id = waiting(&terminal)["id"].take();
+    // Longer than either limit: without a pause of its clocks the run would be over.
+    std::thread::sleep(Duration::from_secs(5));
+    let answer = terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]);
+    assert_eq!(answer.code, 0, "{answer:?}");
+    let answer = client.receive();
+    assert_eq!(answer["result"]["structuredContent"]["value"], "closed", "{answer:#}");
 }
