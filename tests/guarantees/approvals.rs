@@ -35,7 +35,7 @@ struct House {
     gateway: Gateway,
     owner: SqliteLedger,
     sent: Arc<Mutex<Vec<String>>>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl House {
@@ -65,7 +65,7 @@ impl House {
         let policy = Policy::parse(rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
         let gateway = gateway_with_rules_and_ledger(&[("fs", stub.clone())], Arc::new(policy), kept);
         let approvals = Approvals { desk: Some(DESK), by_command: true, allow_yes: false, wait };
-        Self { stub, gateway: gateway.with_approvals(approvals), owner: open(), sent, _folder: folder }
+        Self { stub, gateway: gateway.with_approvals(approvals), owner: open(), sent, folder }
     }
 
     /// Starts a script, which goes on beside the test.
@@ -266,6 +266,32 @@ async fn a_decision_is_refused_with_its_reason_where_it_is_not_about_this_call()
     house.decide(first.id, true).await.unwrap();
     assert!(run.await.unwrap().result.is_err());
     assert_eq!(house.sent(), ["/1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_all_who_decide_or_use_one_question_at_once_one_does() {
+    let house = House::new(RULES, LONG);
+    let run = house.start(WRITE);
+    let waited_for = house.questions(1).await.remove(0);
+    let keep = LedgerKeep::default();
+    let others = [(); 3].map(|()| SqliteLedger::new(Some(house.folder.path()), Options { fsync: false, keep }));
+    for round in 0..10 {
+        let id = QuestionId::from_bits(round);
+        let question = Question { id, ..waited_for.clone() };
+        house.owner.change_question(Change::Ask(Box::new(question))).await.unwrap().unwrap();
+        let changed = async |change: &dyn Fn(usize) -> Change| {
+            let all = (0..12).map(|at| others[at % 3].change_question(change(at)));
+            let all = futures::future::join_all(all).await;
+            all.into_iter().filter(|changed| matches!(changed, Ok(Ok(())))).count()
+        };
+        let decision = |approve| Decision { approve, by: By::Owner, channel: Channel::Command, at: SystemTime::now() };
+        assert_eq!(changed(&|at| Change::Decide(id, decision(at % 2 == 0))).await, 1, "round {round}");
+        let agreed = house.state(id).await == State::Approved;
+        let used = changed(&|_| Change::Use(id, Box::new(waited_for.binding.clone()))).await;
+        assert_eq!(used, usize::from(agreed), "round {round}");
+    }
+    house.decide(waited_for.id, false).await.unwrap();
+    assert!(run.await.unwrap().result.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
