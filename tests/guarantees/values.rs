@@ -192,6 +192,23 @@ async fn an_object_that_is_shared_but_not_cyclic_is_written_each_time() {
 }
 
 #[tokio::test]
+pub(crate) async fn a_member_that_the_host_s_parser_would_read_as_json_passes_neither_way() {
+    const NAME: &str = "$serde_json::private::RawValue";
+    let error = error_of(ErrorKind::Output, &format!("return {{ '{NAME}': '[1]' }}")).await;
+    assert!(error.message.contains("means something else to the parser"), "{error:#?}");
+    assert_eq!(error.hint.as_deref(), Some("give that member another name"));
+    let refused =
+        format!("try {{ await box.echo({{ v: {{ '{NAME}': '[1]' }} }}) }} catch (error) {{ return error.message }}");
+    let message = value(&refused).await;
+    assert!(message.as_str().is_some_and(|said| said.contains("means something else to the parser")), "{message}");
+    // It may be a text, and part of a name.
+    assert_eq!(
+        value(&format!("return ['{NAME}', {{ '{NAME}s': 1 }}]")).await.to_string(),
+        format!(r#"["{NAME}",{{"{NAME}s":1}}]"#)
+    );
+}
+
+#[tokio::test]
 pub(crate) async fn values_nest_127_levels_deep_and_no_deeper() {
     let nested = |depth: usize| format!("let v = []; for (let i = 1; i < {depth}; i++) v = [v]; return v");
     let outcome = run(&nested(127)).await;

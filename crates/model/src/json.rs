@@ -28,6 +28,10 @@ impl JsonBounds {
     }
 }
 
+/// The name by which `serde_json` marks its raw values. A tree is built of the *text* of an object's member
+/// of this name: what stands there would be neither bounded nor what its author wrote.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
 /// Why a text was not accepted as JSON.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -52,6 +56,9 @@ pub enum JsonFault {
         /// The bound.
         limit: usize,
     },
+    /// A member has the name by which the parser itself marks a text that it shall read as JSON.
+    #[error("the JSON text has a member named \"{RAW_VALUE}\", which means something else to the parser")]
+    Reserved,
     /// The text is not JSON.
     #[error("not JSON: {0}")]
     Syntax(serde_json::Error),
@@ -145,18 +152,25 @@ impl PartialEq for JsonText {
 /// Bounds depth and count by looking at brackets and separators outside of strings. Syntax is checked after.
 fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonFault> {
     let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
-    for byte in text.bytes() {
+    let mut string_at = 0;
+    for (at, byte) in text.bytes().enumerate() {
         if in_string {
             match byte {
                 _ if escaped => escaped = false,
                 b'\\' => escaped = true,
-                b'"' => in_string = false,
+                b'"' => {
+                    in_string = false;
+                    let is_name = || text.get(at + 1..).is_some_and(|rest| rest.trim_start().starts_with(':'));
+                    if text.get(string_at..=at).is_some_and(is_reserved) && is_name() {
+                        return Err(JsonFault::Reserved);
+                    }
+                }
                 _ => {}
             }
             continue;
         }
         match byte {
-            b'"' => in_string = true,
+            b'"' => (in_string, string_at) = (true, at),
             b'[' | b'{' => {
                 depth += 1;
                 values += 1;
@@ -175,6 +189,16 @@ fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonFault> {
     Ok(())
 }
 
+/// Whether a string, as it stands in its quotes, is the reserved name. Each of its characters may be written
+/// as `\u0024`; no other string is read.
+fn is_reserved(quoted: &str) -> bool {
+    const LONGEST: usize = 2 + RAW_VALUE.len() * r"\u0024".len();
+    let may_be = quoted.len() >= RAW_VALUE.len() + 2 && quoted.len() <= LONGEST;
+    may_be
+        && matches!(quoted.as_bytes().get(1), Some(b'$' | b'\\'))
+        && serde_json::from_str::<String>(quoted).is_ok_and(|name| name == RAW_VALUE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +215,25 @@ mod tests {
         assert!(matches!(parse(&"[".repeat(900_000)), Err(JsonFault::TooDeep { .. })));
         assert!(matches!(parse(&" ".repeat(1_000_001)), Err(JsonFault::TooLong { used: 1_000_001, .. })));
         assert!(matches!(parse("{oops"), Err(JsonFault::Syntax(_))));
+    }
+
+    #[test]
+    fn a_text_that_the_parser_would_read_as_json_a_second_time_is_refused() {
+        let escaped: String = RAW_VALUE.chars().map(|part| format!("\\u{:04x}", u32::from(part))).collect();
+        for name in [RAW_VALUE, &RAW_VALUE.replace('$', "\\u0024"), &RAW_VALUE.replace('w', "\\u0077"), &escaped] {
+            for text in [format!(r#"{{"{name}":"[[[[[1]]]]]"}}"#), format!(r#"[{{"{name}" : "0"}}]"#)] {
+                assert!(matches!(parse(&text), Err(JsonFault::Reserved)), "{text}");
+            }
+        }
+        // The name alone is a text like any other.
+        for text in [
+            r#"["$serde_json::private::RawValue",1]"#,
+            r#"{"$serde_json::private::RawValues":"[1]"}"#,
+            r#""about $serde_json::private::RawValue""#,
+        ] {
+            let parsed = parse(text).expect("JSON");
+            assert_eq!(parsed.to_value().expect("a tree").to_string(), text);
+        }
     }
 
     #[test]

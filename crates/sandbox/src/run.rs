@@ -245,6 +245,9 @@ fn accepted(value: String, limits: &Limits) -> Result<JsonText, RunError> {
     let value = JsonText::parse(value, &bounds).map_err(|fault| match fault {
         JsonFault::TooLong { used, .. } => failure::value_too_large(used as u64, limits),
         JsonFault::Syntax(_) => RunError::new(ErrorKind::Internal, format!("the interpreter's value is {fault}")),
+        JsonFault::Reserved => {
+            RunError::new(ErrorKind::Output, fault.to_string()).with_hint("give that member another name")
+        }
         fault => RunError::new(ErrorKind::Output, fault.to_string()).with_hint("return a flatter or smaller value"),
     })?;
     if text_exceeds(&value, limits.max_output.as_u64()) {
