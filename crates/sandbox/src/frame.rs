@@ -21,7 +21,9 @@ pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
     let mut found = false;
     for (number, text) in source.lines().enumerate().skip(first).take(wanted - first + AFTER + 1) {
         let marker = if number == wanted { '>' } else { ' ' };
-        let shown: String = glyphs(text).map(visible).take(WIDTH).collect();
+        // Cut first: whether a joiner belongs to its neighbours depends on those that are shown.
+        let text: String = text.chars().take(WIDTH).collect();
+        let shown: String = glyphs(&text).map(visible).collect();
         let _ = writeln!(frame, "{marker} {:>4} | {shown}", number + 1);
         if number == wanted {
             found = true;
