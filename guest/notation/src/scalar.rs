@@ -228,10 +228,11 @@ impl<'text> Scalars<'text> {
             let zeros = json.get(first..).unwrap_or_default().bytes().take_while(|byte| *byte == b'0').count();
             let needed = usize::from(!json.as_bytes().get(first + zeros).is_some_and(u8::is_ascii_digit));
             json.replace_range(first..first + zeros - needed.min(zeros), "");
-            let is_finite = json.get(first..).and_then(|number| number.parse().ok()).is_some_and(f64::is_finite);
-            if !is_finite {
-                return Err(Fault { kind: FaultKind::Number, at: start });
-            }
+        }
+        let can_be_infinite = is_float || whole > f64::MAX_10_EXP.unsigned_abs() as usize;
+        let is_finite = || json.get(first..).and_then(|number| number.parse().ok()).is_some_and(f64::is_finite);
+        if can_be_infinite && !is_finite() {
+            return Err(Fault { kind: FaultKind::Number, at: start });
         }
         self.end_of_number(start)
     }
@@ -343,6 +344,8 @@ mod tests {
         ] {
             gives(python, json);
         }
+        assert_eq!(python_to_json(&"9".repeat(308)).unwrap(), "9".repeat(308));
+        assert_eq!(python_to_json(&"9".repeat(309)).unwrap_err().kind, FaultKind::Number);
         for number in ["1e400", "01", "1j", "1.2.3", "0x", "12abc"] {
             assert_eq!(python_to_json(number).unwrap_err().kind, FaultKind::Number, "{number}");
         }
