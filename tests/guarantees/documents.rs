@@ -80,7 +80,8 @@ fn every_link_from_a_document_to_another_leads_somewhere() {
                 let text = fs::read_to_string(&target).unwrap_or_default();
                 heading.is_empty() || text.lines().any(|line| line.starts_with('#') && anchor(line) == heading)
             };
-            if !is_elsewhere && !(target.exists() && has_heading()) {
+            let leads_there = || target.exists() && has_heading();
+            if !is_elsewhere && !leads_there() {
                 dead.push(format!("{}: {link}", path.display()));
             }
         }
