@@ -20,11 +20,13 @@ use tokio::{
 };
 
 use crate::{
+    connection::listing::Collection,
+    framing::{
+        lines::{Line, Lines},
+        wire::Wire,
+    },
     limits,
-    lines::{Line, Lines},
-    listing::Collection,
     text::one_line,
-    wire::Wire,
 };
 
 /// What ends a part of a target's input.

@@ -15,15 +15,15 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    CallFault, CallLimit, StartFault,
-    asking::{Caller, ClientAbilities},
-    book::Book,
-    cache::Cache,
-    child::Shared,
+    child::{core::Shared, server::ServerInstances, status::ServerStatus},
+    connection::{
+        client_requests::{Caller, ClientAbilities},
+        requests::CallLimit,
+    },
+    fault::{CallFault, StartFault},
     limits,
     options::{BuiltIns, Options},
-    server::Server,
-    status::ServerStatus,
+    tools::{cache::Cache, known_tools::KnownTools},
 };
 
 /// The configured child servers: started on demand, kept warm, brought back, and stopped together.
@@ -33,7 +33,7 @@ use crate::{
 pub struct Upstream(Arc<Inner>);
 
 struct Inner {
-    servers: Vec<Server>,
+    servers: Vec<ServerInstances>,
     index: HashMap<String, usize>,
     shared: Arc<Shared>,
     /// Tool lists on their way to the disk.
@@ -53,8 +53,8 @@ impl Upstream {
                 index.insert(spec.name.clone(), known.len());
                 let folder = shared.options.cache.as_ref();
                 let cache = folder.and_then(|folder| Cache::of(folder, &spec, &shared.options.client_version, &writes));
-                let book = Book::new(Arc::new(spec.clone()), cache);
-                known.push(Server::new(spec, shared.clone(), book));
+                let known_tools = KnownTools::new(Arc::new(spec.clone()), cache);
+                known.push(ServerInstances::new(spec, shared.clone(), known_tools));
             }
         }
         Self(Arc::new(Inner { servers: known, index, shared, writes }))
@@ -62,7 +62,7 @@ impl Upstream {
 
     /// The servers' names, in the order of the configuration.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.servers.iter().map(Server::name)
+        self.0.servers.iter().map(ServerInstances::name)
     }
 
     /// The tools of `server`, as it listed them last, in this process or in an earlier one. Starts it if they are not known;
@@ -108,7 +108,7 @@ impl Upstream {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn begin_warm(&self) {
-        self.0.servers.iter().filter(|server| server.is_warm()).for_each(Server::begin);
+        self.0.servers.iter().filter(|server| server.is_warm()).for_each(ServerInstances::begin);
     }
 
     /// What the client can do for children that start from now on.
@@ -155,19 +155,19 @@ impl Upstream {
             self.server(path.server()).map_err(|(name, nearest)| CallFault::UnknownServer { name, nearest })?;
         if caller.principal().is_some() && self.0.shared.places.available_permits() == 0 {
             // What was stopped for idleness holds nothing, and can give its place to another.
-            self.0.servers.iter().for_each(Server::forget_stopped);
+            self.0.servers.iter().for_each(ServerInstances::forget_stopped);
         }
         server.call(path, arguments, limit, self.0.shared.options.max_result, caller).await
     }
 
     /// Every server, in the order of the configuration; one with keys once for each of its instances.
     pub fn status(&self) -> Vec<ServerStatus> {
-        self.0.servers.iter().flat_map(Server::status).collect()
+        self.0.servers.iter().flat_map(ServerInstances::status).collect()
     }
 
     /// Whether a stateful child lives, whose state would be lost with this process.
     pub fn keeps_state(&self) -> bool {
-        self.0.servers.iter().any(Server::keeps_state)
+        self.0.servers.iter().any(ServerInstances::keeps_state)
     }
 
     /// Each change of a server's state from now on, as its new status. A subscriber that is slow loses the oldest.
@@ -184,17 +184,17 @@ impl Upstream {
     pub async fn shutdown(&self) {
         self.0.shared.stop.cancel();
         self.0.writes.close();
-        let ends = join_all(self.0.servers.iter().map(Server::ended));
+        let ends = join_all(self.0.servers.iter().map(ServerInstances::ended));
         if timeout(limits::STOP_LIMIT, async { tokio::join!(ends, self.0.writes.wait()) }).await.is_err() {
             tracing::warn!("some child servers had to be abandoned to SIGKILL");
         }
     }
 
-    fn known(&self, name: &str) -> Result<&Server, Arc<StartFault>> {
+    fn known(&self, name: &str) -> Result<&ServerInstances, Arc<StartFault>> {
         self.server(name).map_err(|(name, nearest)| Arc::new(StartFault::UnknownServer { name, nearest }))
     }
 
-    fn server(&self, name: &str) -> Result<&Server, (String, Option<String>)> {
+    fn server(&self, name: &str) -> Result<&ServerInstances, (String, Option<String>)> {
         let server = self.0.index.get(name).and_then(|index| self.0.servers.get(*index));
         server.ok_or_else(|| {
             let name: String = name.chars().take(ServerSpec::NAME_BYTES).collect();

@@ -9,7 +9,14 @@ use reqwest::{dns::Resolve, redirect::Policy};
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
 use url::Url;
 
-use crate::remote::{Reach, RemoteFault, SystemLookup, builder, host_of, is_private_way};
+use crate::{
+    fault::RemoteFault,
+    http::{
+        builder::builder,
+        origin::{host_of, is_private_way},
+        reach::{Reach, SystemLookup},
+    },
+};
 
 /// Documents and tokens have a few KB.
 const ANSWER_BYTES: usize = 1024 * 1024;

@@ -9,9 +9,15 @@ use tokio::{net::TcpListener, time::timeout};
 use url::Url;
 
 use crate::{
-    auth::{callback, http::Http, resource, said, store::Store},
+    auth::{
+        callback,
+        http::Http,
+        store::Store,
+        token::{resource, said},
+    },
+    fault::RemoteFault,
+    http::origin::{host_of, is_private_way},
     redaction::redactor_of_endpoint,
-    remote::{RemoteFault, host_of, is_private_way},
 };
 
 /// How long a user may take to log in.

@@ -25,8 +25,10 @@ use nix::{
     unistd::Pid,
 };
 
-use super::table::{Entry, Table};
-use crate::limits;
+use crate::{
+    limits,
+    process::table::{Entry, Table},
+};
 
 /// Makes this process adopt what is left below it by a supervisor that was killed; each is then ended with its child's life.
 ///

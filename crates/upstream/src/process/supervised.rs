@@ -1,9 +1,7 @@
-//! Starting a child below a supervisor, and hearing of it. See [`crate::supervisor`].
+//! Starting a child below a supervisor, and hearing of it. See [`crate::process::supervisor`].
 
 use std::{
     io,
-    os::unix::process::ExitStatusExt as _,
-    process::ExitStatus,
     sync::{Mutex, PoisonError},
 };
 
@@ -11,56 +9,23 @@ use belljar_model::StdioCommand;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Take},
+    io::{AsyncReadExt as _, BufReader},
     net::unix::pipe::Receiver,
     process::Command,
 };
 
-use super::{Group, Leader, Pipes, Process, orphans::Known, spawn_fault, start};
 use crate::{
     fault::StartFault,
     options::{Options, Supervisor},
-    supervisor::report,
+    process::{
+        group::Group,
+        orphans::Known,
+        running::{Pipes, Process},
+        start::{Leader, spawn_fault, start},
+        supervision::{REPORT_BYTES, Supervision, line},
+        supervisor::report,
+    },
 };
-
-/// All that a supervisor ever says, in bytes, with room to spare.
-const REPORT_BYTES: u64 = 256;
-
-/// A supervisor, and what it says of its child.
-#[derive(Debug)]
-pub(super) struct Supervision {
-    /// Until it has been waited for.
-    known: Option<Known>,
-    lines: BufReader<Take<Receiver>>,
-    child: Option<u32>,
-    status: Option<ExitStatus>,
-}
-
-impl Supervision {
-    /// The child's number.
-    pub(super) fn child(&self) -> Option<u32> {
-        self.child
-    }
-
-    /// The supervisor has been waited for. How the child ended, if it has said that.
-    ///
-    /// # Cancellation
-    /// What was read of a line is lost, and the status with it.
-    pub(super) async fn ended(&mut self) -> Option<ExitStatus> {
-        self.known = None;
-        if self.status.is_none() {
-            let (word, number) = line(&mut self.lines).await?;
-            self.status = (word == report::STATUS).then(|| ExitStatus::from_raw(number));
-        }
-        self.status
-    }
-
-    /// Whether the supervisor has not said how the child ended, which it does when it has ended everything below itself: it was killed,
-    /// most likely by the child.
-    pub(super) fn was_broken_off(&self) -> bool {
-        self.status.is_none()
-    }
-}
 
 /// Starts `command` below a supervisor.
 pub(super) async fn spawn(
@@ -121,12 +86,4 @@ pub(super) async fn spawn(
 fn inherit(file: impl AsFd) -> io::Result<()> {
     fcntl(file, FcntlArg::F_SETFD(FdFlag::empty()))?;
     Ok(())
-}
-
-/// A line of a report: a word and a number.
-async fn line(lines: &mut BufReader<Take<Receiver>>) -> Option<(String, i32)> {
-    let mut line = String::new();
-    lines.read_line(&mut line).await.ok()?;
-    let (word, number) = line.trim_end().split_once(' ')?;
-    Some((word.to_owned(), number.parse().ok()?))
 }

@@ -1,0 +1,296 @@
+//! What a child's life and its owner share: its state under one lock, and all that is told of it.
+
+use std::{
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+use belljar_model::ServerSpec;
+use tokio::{
+    sync::{Notify, Semaphore, broadcast, watch},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    child::{
+        state::{Demand, Machine, Phase},
+        status::{ServerState, ServerStatus},
+    },
+    connection::{
+        client_requests::ClientAbilities, listing::Listing, protocol_revision::Opening, requests::Connection,
+    },
+    fault::{Exit, StartFault},
+    options::{BuiltIns, Options},
+    process::group::Group,
+    tools::known_tools::KnownTools,
+};
+
+/// Ends another child when it is awaited, and owns that child until then.
+pub(crate) type Retirement = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What all children of an upstream share.
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    pub(crate) built_ins: BuiltIns,
+    /// Cancelled when the children are to end.
+    pub(crate) stop: CancellationToken,
+    pub(crate) events: broadcast::Sender<ServerStatus>,
+    /// What the client can do for children that start from now on.
+    pub(crate) abilities: Mutex<ClientAbilities>,
+    /// A permit for each instance that there may be for a principal.
+    pub(crate) places: Arc<Semaphore>,
+}
+
+/// What a child's life and its owner share.
+pub(crate) struct Core {
+    pub(crate) spec: ServerSpec,
+    pub(crate) key: Option<String>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) known_tools: Arc<KnownTools>,
+    /// How it is greeted.
+    pub(crate) opening: Opening,
+    /// Told when the child is to end, although belljar goes on.
+    pub(crate) retire: Notify,
+    /// Ends the child whose place this one takes, before this one starts.
+    pub(crate) predecessor: Mutex<Option<Retirement>>,
+    pub(super) state: watch::Sender<ChildState>,
+    pub(super) group: Mutex<Option<Arc<Group>>>,
+    pub(super) turns: Semaphore,
+    pub(super) queued: AtomicUsize,
+    pub(super) calls: AtomicU64,
+    /// How a stateful child was lost, until somebody is told.
+    pub(super) lost: Mutex<Option<String>>,
+}
+
+/// Where a child is in its life, and what is known of it.
+pub(super) struct ChildState {
+    pub(super) machine: Machine,
+    pub(super) connection: Option<Arc<Connection>>,
+    pub(super) pid: Option<u32>,
+    pub(super) era: Option<String>,
+    pub(super) ready_at: Option<Instant>,
+    pub(super) times_ready: u32,
+    pub(super) trouble: Option<Trouble>,
+    /// Counts the starts, so that whoever waited for one hears how it went.
+    pub(super) attempt: u64,
+    pub(super) failed_attempt: Option<(u64, Arc<StartFault>)>,
+}
+
+/// What went wrong last.
+pub(super) enum Trouble {
+    Start(Arc<StartFault>),
+    Death(String),
+    List(String),
+}
+
+impl Core {
+    pub(super) fn new(
+        spec: ServerSpec,
+        key: Option<String>,
+        shared: Arc<Shared>,
+        known_tools: Arc<KnownTools>,
+        predecessor: Option<Retirement>,
+    ) -> Self {
+        let state = ChildState {
+            machine: Machine::new(spec.life.breaker, shared.options.backoff),
+            connection: None,
+            pid: None,
+            era: None,
+            ready_at: None,
+            times_ready: 0,
+            trouble: None,
+            attempt: 0,
+            failed_attempt: None,
+        };
+        Self {
+            opening: Opening::of(&spec, shared.options.cache.as_ref(), &shared.options.client_version),
+            turns: Semaphore::new(spec.life.concurrency.get().min(Semaphore::MAX_PERMITS)),
+            spec,
+            key,
+            shared,
+            known_tools,
+            retire: Notify::new(),
+            predecessor: Mutex::new(predecessor),
+            state: watch::Sender::new(state),
+            group: Mutex::default(),
+            queued: AtomicUsize::new(0),
+            calls: AtomicU64::new(0),
+            lost: Mutex::default(),
+        }
+    }
+
+    /// Somebody needs the child, or its own life goes on for good.
+    pub(crate) fn demand(&self) -> Demand {
+        let mut demand = Demand::Wait;
+        let has_begun = self.state.send_if_modified(|state| {
+            demand = state.machine.demand(Instant::now());
+            let has_begun = matches!(demand, Demand::Begin);
+            state.attempt += u64::from(has_begun);
+            has_begun
+        });
+        if has_begun {
+            self.announce();
+        }
+        demand
+    }
+
+    /// When the next life may begin, if the last one failed.
+    pub(crate) fn next_try(&self) -> Option<Instant> {
+        self.state.borrow().machine.next_try()
+    }
+
+    /// The process exists.
+    pub(crate) fn spawned(&self, pid: Option<u32>, group: Option<Arc<Group>>) {
+        *self.group.lock().unwrap_or_else(PoisonError::into_inner) = group;
+        self.change(|state| state.pid = pid);
+    }
+
+    /// The child can be called.
+    pub(crate) fn became_ready(&self, connection: Arc<Connection>, era: Option<String>, listing: Listing) {
+        self.known_tools.learn(listing.tools);
+        self.change(|state| {
+            state.machine.ready();
+            (state.connection, state.era, state.ready_at) = (Some(connection), era, Some(Instant::now()));
+            state.times_ready = state.times_ready.saturating_add(1);
+            if !matches!(state.trouble, Some(Trouble::Death(_))) {
+                state.trouble = None;
+            }
+            if let Some(complaint) = listing.complaint {
+                state.trouble = Some(Trouble::List(complaint));
+            }
+        });
+    }
+
+    /// The child has listed its tools anew.
+    pub(crate) fn relisted(&self, listing: Listing) {
+        self.known_tools.learn(listing.tools);
+        self.change(|state| {
+            if matches!(state.trouble, Some(Trouble::List(_))) {
+                state.trouble = None;
+            }
+            if let Some(complaint) = listing.complaint {
+                state.trouble = Some(Trouble::List(complaint));
+            }
+        });
+    }
+
+    /// The child has answered a call.
+    pub(super) fn answered(&self) {
+        self.state.send_if_modified(|state| {
+            state.machine.answered();
+            false
+        });
+    }
+
+    /// The child could not be started, and nothing of it is left.
+    pub(crate) fn failed(&self, fault: StartFault) {
+        let fault = Arc::new(fault);
+        self.end(|state| {
+            state.failed_attempt = Some((state.attempt, fault.clone()));
+            if matches!(*fault, StartFault::ShuttingDown) {
+                return state.machine.stopped();
+            }
+            tracing::warn!(server = self.spec.name, "not started: {fault}");
+            state.trouble = Some(Trouble::Start(fault.clone()));
+            state.machine.start_failed(fault, Instant::now());
+        });
+    }
+
+    /// The child is being ended, although nothing is wrong with it.
+    pub(crate) fn stopping(&self) {
+        self.change(|state| state.machine.stopping());
+    }
+
+    /// The child was ended by us after it was ready, and nothing of it is left.
+    pub(crate) fn stopped(&self) {
+        self.end(|state| state.machine.stopped());
+    }
+
+    /// The child has ended by itself after it was ready, and nothing of it is left.
+    pub(crate) fn died(&self, exit: Exit) {
+        tracing::warn!(server = self.spec.name, "died: {exit}");
+        let how = format!("the server died ({exit})");
+        if self.spec.life.stateful {
+            *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit.to_string());
+        }
+        self.end(|state| {
+            state.machine.died(&how, Instant::now());
+            state.trouble = Some(Trouble::Death(how));
+        });
+    }
+
+    /// The life was broken off, by a panic or by an end of the runtime.
+    pub(crate) fn broke_off(&self) {
+        match self.state.borrow().machine.phase() {
+            Phase::Starting | Phase::Ready | Phase::Stopping => {}
+            _ => return,
+        }
+        self.failed(StartFault::Interrupted);
+    }
+
+    fn end(&self, change: impl FnOnce(&mut ChildState)) {
+        *self.group.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.change(|state| {
+            (state.pid, state.connection, state.ready_at) = (None, None, None);
+            change(state);
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut ChildState)) {
+        self.state.send_modify(change);
+        self.announce();
+    }
+
+    fn announce(&self) {
+        // Nobody need be listening.
+        let _ = self.shared.events.send(self.status());
+    }
+
+    pub(super) fn status(&self) -> ServerStatus {
+        let state = self.state.borrow();
+        let phase = state.machine.phase();
+        let (last_error, hint) = match &state.trouble {
+            None => (None, None),
+            Some(Trouble::Start(fault)) => (Some(fault.reason()), fault.hint()),
+            Some(Trouble::Death(reason)) => {
+                let hint = match phase {
+                    Phase::Failing { .. } => Some("it is started again on the next demand"),
+                    Phase::Open { .. } => Some(
+                        "it fails again and again, and is tried again after a while; run the command by hand to see why",
+                    ),
+                    _ => None,
+                };
+                (Some(reason.clone()), hint.map(str::to_owned))
+            }
+            Some(Trouble::List(complaint)) => (Some(complaint.clone()), None),
+        };
+        let in_flight = state.connection.as_ref().map_or(0, |connection| connection.in_flight.in_flight());
+        ServerStatus {
+            name: self.spec.name.clone(),
+            key: self.key.clone(),
+            principal: None,
+            state: match phase {
+                Phase::Cold => ServerState::Cold,
+                Phase::Starting => ServerState::Starting,
+                Phase::Ready if in_flight > 0 => ServerState::Busy,
+                Phase::Ready => ServerState::Ready,
+                Phase::Failing { .. } => ServerState::Failing,
+                Phase::Open { .. } => ServerState::Open,
+                Phase::Stopping => ServerState::Stopping,
+            },
+            transport: self.spec.transport.as_str(),
+            era: state.era.clone(),
+            tools: self.known_tools.tools().map(|tools| tools.len()),
+            pid: state.pid,
+            uptime_ms: state.ready_at.map(|time| u64::try_from(time.elapsed().as_millis()).unwrap_or(u64::MAX)),
+            calls: self.calls.load(Ordering::Relaxed),
+            restarts: state.times_ready.saturating_sub(1),
+            last_error,
+            hint,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! One child: a configured server, or one instance of it.
+//!
+//! Its state is a [`Machine`](crate::child::state::Machine) under one lock, so any number of callers
+//! who need the child at once share one start. The start itself is a task of its own: a caller who
+//! gives up takes nothing from the others.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use belljar_model::{ByteSize, JsonText, ServerSpec, ToolPath};
+use tokio::{
+    sync::SemaphorePermit,
+    time::{sleep_until, timeout},
+};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::{
+    child::{
+        core::{ChildState, Core, Retirement, Shared},
+        life,
+        state::{Demand, Phase},
+        status::ServerStatus,
+    },
+    connection::{
+        client_requests::Caller,
+        in_flight::InFlight,
+        requests::{CallLimit, Connection},
+    },
+    fault::{CallFault, StartFault},
+    limits,
+    tools::known_tools::KnownTools,
+};
+
+/// A child. Dropping it kills the process, if there is one.
+pub(crate) struct Child {
+    pub(crate) core: Arc<Core>,
+    life: Mutex<Option<AbortOnDropHandle<()>>>,
+}
+
+impl Child {
+    pub(crate) fn new(
+        spec: ServerSpec,
+        key: Option<String>,
+        shared: Arc<Shared>,
+        known_tools: Arc<KnownTools>,
+        predecessor: Option<Arc<Child>>,
+    ) -> Self {
+        let predecessor = predecessor.map(|child| -> Retirement { Box::pin(async move { child.retire().await }) });
+        let core = Arc::new(Core::new(spec, key, shared, known_tools, predecessor));
+        Self { core, life: Mutex::default() }
+    }
+
+    pub(crate) fn status(&self) -> ServerStatus {
+        self.core.status()
+    }
+
+    /// Whether there is anything of it.
+    pub(crate) fn is_cold(&self) -> bool {
+        self.core.state.borrow().machine.phase() == Phase::Cold
+    }
+
+    /// Has the next caller told that the state is lost, before it relies on it.
+    pub(crate) fn lose_state(&self, how: &str) {
+        *self.core.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(how.to_owned());
+    }
+
+    /// Starts the child unless it is running, being started, or has just failed to.
+    pub(crate) fn begin(&self) {
+        self.demand();
+    }
+
+    /// Makes a call, when it is its turn.
+    ///
+    /// # Cancellation
+    /// Dropping the future tells the child to give up.
+    pub(crate) async fn call(
+        &self,
+        path: &ToolPath,
+        mut arguments: JsonText,
+        limit: CallLimit,
+        max_result: ByteSize,
+        caller: &Caller,
+    ) -> Result<JsonText, CallFault> {
+        let _turn = self.turn(limit).await?;
+        let server = || path.server().to_owned();
+        if let Some(how) = self.core.lost.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.demand();
+            return Err(CallFault::StateLost { server: server(), how });
+        }
+        let mut may_repeat = None;
+        loop {
+            let ready = self.ready().await;
+            let (connection, _in_flight) = ready.map_err(|fault| CallFault::Unavailable { server: server(), fault })?;
+            if may_repeat.is_none() {
+                // What the tool is like is known by now: its server has listed it.
+                arguments = self.core.known_tools.without_own(path.tool(), arguments);
+            }
+            let repeats = *may_repeat.get_or_insert_with(|| self.core.known_tools.may_repeat(path.tool()));
+            // Only a call that may be made again keeps its arguments while it waits for the answer.
+            let sent = if repeats { arguments.clone() } else { std::mem::replace(&mut arguments, JsonText::null()) };
+            self.core.calls.fetch_add(1, Ordering::Relaxed);
+            let answer = connection.call(path, sent, limit, max_result, caller).await;
+            match &answer {
+                Err(CallFault::Died { .. }) if repeats => {
+                    tracing::info!(
+                        server = path.server(),
+                        tool = path.tool(),
+                        "it died during a call, which is made again"
+                    );
+                    may_repeat = Some(false);
+                    continue;
+                }
+                Err(CallFault::Died { .. } | CallFault::Cancelled { .. }) => {}
+                Err(CallFault::Timeout { .. }) => connection.in_flight.timed_out(),
+                _ => {
+                    connection.in_flight.answered();
+                    self.core.answered();
+                }
+            }
+            return answer;
+        }
+    }
+
+    /// Waits until the child can be called, and starts it if need be.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves the start to the others, or to itself.
+    pub(crate) async fn ready(&self) -> Result<(Arc<Connection>, InFlight), Arc<StartFault>> {
+        let mut state = self.core.state.subscribe();
+        let mut waited_for = None;
+        loop {
+            if self.core.shared.stop.is_cancelled() {
+                return Err(Arc::new(StartFault::ShuttingDown));
+            }
+            let (connection, attempt) = {
+                let state = state.borrow_and_update();
+                if let (Some(attempt), Some((failed, fault))) = (waited_for, &state.failed_attempt)
+                    && attempt == *failed
+                {
+                    return Err(fault.clone());
+                }
+                (state.connection.clone(), state.attempt)
+            };
+            let mut until = None;
+            match self.demand() {
+                Demand::Refused(fault) => return Err(fault),
+                // Between the child's end and the news of it there is nothing to use: whoever comes then waits for the next life.
+                Demand::Use => {
+                    if let Some(connection) = connection.filter(|connection| !connection.is_over())
+                        && let Some(in_flight) = connection.in_flight.admit()
+                    {
+                        return Ok((connection, in_flight));
+                    }
+                }
+                Demand::Begin => waited_for = Some(attempt + 1),
+                Demand::Wait => waited_for = Some(attempt),
+                Demand::WaitUntil(time) => until = Some(time),
+            }
+            let changed = async {
+                match until {
+                    Some(time) => {
+                        tokio::select! {
+                            changed = state.changed() => changed,
+                            () = sleep_until(time) => Ok(()),
+                        }
+                    }
+                    None => state.changed().await,
+                }
+            };
+            tokio::select! {
+                changed = changed => if changed.is_err() {
+                    return Err(Arc::new(StartFault::Interrupted));
+                },
+                () = self.core.shared.stop.cancelled() => {}
+            }
+        }
+    }
+
+    /// Ends the child's life, if it has one, when its calls have ended. The next demand begins another.
+    pub(crate) async fn retire(&self) {
+        let has_ended =
+            |state: &ChildState| !matches!(state.machine.phase(), Phase::Starting | Phase::Ready | Phase::Stopping);
+        let mut state = self.core.state.subscribe();
+        if !has_ended(&state.borrow()) {
+            self.core.retire.notify_one();
+            let _ = state.wait_for(has_ended).await;
+        }
+    }
+
+    /// Waits for the end of the child's life, if it has one. The caller has cancelled [`Shared::stop`].
+    pub(crate) async fn ended(&self) {
+        let life = self.life.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(life) = life {
+            // A life that panicked has ended too.
+            let _ = life.await;
+        }
+        // Somebody else may be waiting for the same.
+        let has_ended =
+            |state: &ChildState| !matches!(state.machine.phase(), Phase::Starting | Phase::Ready | Phase::Stopping);
+        let _ = self.core.state.subscribe().wait_for(has_ended).await;
+    }
+
+    fn demand(&self) -> Demand {
+        let mut life = self.life.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever cancels `stop` then takes `life`: see `ended`. So no life is begun that nobody would wait for.
+        if self.core.shared.stop.is_cancelled() {
+            return Demand::Wait;
+        }
+        let demand = self.core.demand();
+        if matches!(demand, Demand::Begin) {
+            *life = Some(AbortOnDropHandle::new(tokio::spawn(life::live(self.core.clone()))));
+        }
+        demand
+    }
+
+    /// Waits for a turn among the calls of this child.
+    async fn turn(&self, limit: CallLimit) -> Result<SemaphorePermit<'_>, CallFault> {
+        if let Ok(turn) = self.core.turns.try_acquire() {
+            return Ok(turn);
+        }
+        let server = || self.core.spec.name.clone();
+        let _queued = Queued::new(&self.core.queued)
+            .ok_or_else(|| CallFault::QueueFull { server: server(), waiting: limits::CALLS_QUEUED })?;
+        match timeout(limit.total, self.core.turns.acquire()).await {
+            Ok(Ok(turn)) => Ok(turn),
+            // It is never closed.
+            Ok(Err(_)) => Err(CallFault::Cancelled { server: server() }),
+            Err(_) => Err(CallFault::QueueTimeout { server: server(), limit: limit.total }),
+        }
+    }
+}
+
+/// A place in the queue of a child.
+struct Queued<'a>(&'a AtomicUsize);
+
+impl<'a> Queued<'a> {
+    fn new(queued: &'a AtomicUsize) -> Option<Self> {
+        let place = queued.fetch_add(1, Ordering::Relaxed);
+        let queued = Self(queued);
+        (place < limits::CALLS_QUEUED).then_some(queued)
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // The life is aborted by its handle and kills the group as well, but perhaps later than the runtime lives.
+        if let Some(group) = self.core.group.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            group.kill();
+        }
+    }
+}

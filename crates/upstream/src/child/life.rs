@@ -1,0 +1,434 @@
+//! One life of a child, from its start to its end, as one task that owns all of it.
+//!
+//! A life ends in exactly one of three ways: it could not be started, it died, or it was stopped. In each of them nothing
+//! of the child is left when its state says so.
+
+use std::{
+    num::NonZeroUsize,
+    pin::pin,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use belljar_model::{Activation, ByteSize, JsonText, MAX_DURATION, Redactor, ServerSpec, ToolPath, Transport};
+use rmcp::{
+    RoleClient,
+    service::{ClientCacheConfig, ClientInitializeError, RunningService, serve_client_with_lifecycle},
+};
+use serde_json::Value;
+use tokio::{
+    sync::{Notify, watch},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    child::{core::Core, state::Demand},
+    connection::{
+        client::ChildClient,
+        client_requests::Caller,
+        in_flight::InFlightCalls,
+        link::{Link, LinkWire},
+        listing::{self, Listing},
+        protocol_revision::{self, First},
+        requests::{Connection, Death, RequestFault},
+    },
+    fault::{CallFault, Exit, StartFault, StartStep},
+    framing::wire::Heard,
+    limits,
+    pace::RelistPace,
+    process::walls,
+    redaction::redacted_line,
+    text::one_line,
+};
+
+/// Starts the child, watches over it, and cleans up after it; again and again, if it is to be kept up.
+pub(crate) async fn live(core: Arc<Core>) {
+    loop {
+        live_once(&core).await;
+        if !core.spec.life.warm || !wait_for_next(&core).await {
+            return;
+        }
+    }
+}
+
+async fn live_once(core: &Arc<Core>) {
+    let mut unfinished = Unfinished(Some(core.clone()));
+    let predecessor = core.predecessor.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(predecessor) = predecessor {
+        predecessor.await;
+    }
+    match start(core.clone()).await {
+        Ok((running, listing)) => {
+            core.became_ready(running.connection.clone(), running.era.clone(), listing);
+            let exit = watch_over(core, running).await;
+            unfinished.0 = None;
+            match exit {
+                Some(exit) => core.died(exit),
+                None => core.stopped(),
+            }
+        }
+        Err(fault) => {
+            unfinished.0 = None;
+            core.failed(fault);
+        }
+    }
+}
+
+/// Waits until a child that is kept up may be started again. Whether it is still up to this life to do so.
+async fn wait_for_next(core: &Core) -> bool {
+    loop {
+        if core.shared.stop.is_cancelled() {
+            return false;
+        }
+        match core.demand() {
+            Demand::Begin => return true,
+            // Somebody else has begun a life.
+            Demand::Use | Demand::Wait => return false,
+            Demand::WaitUntil(_) | Demand::Refused(_) => {
+                let Some(time) = core.next_try() else { return false };
+                tokio::select! {
+                    () = sleep_until(time) => {}
+                    () = core.shared.stop.cancelled() => return false,
+                }
+            }
+        }
+    }
+}
+
+/// Sets the state right when a life is aborted or panics.
+struct Unfinished(Option<Arc<Core>>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(core) = &self.0 {
+            core.broke_off();
+        }
+    }
+}
+
+/// A child that is up.
+struct Running {
+    link: Link,
+    service: RunningService<RoleClient, ChildClient>,
+    connection: Arc<Connection>,
+    death: watch::Sender<Option<Death>>,
+    /// Cancelled when the child no longer does what it did at its start.
+    unresponsive: CancellationToken,
+    era: Option<String>,
+}
+
+async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
+    let deadline = Instant::now() + core.spec.start_timeout.min(MAX_DURATION);
+    let first = core.opening.chosen();
+    match start_with(core.clone(), first, deadline).await {
+        // One more try, in the other era, before the fault is believed.
+        Err(fault) if let Some(other) = core.opening.other(first, &fault) => {
+            match start_with(core.clone(), other, deadline).await {
+                Ok(started) => {
+                    core.opening.remember(other);
+                    Ok(started)
+                }
+                Err(_) => Err(fault),
+            }
+        }
+        started => started,
+    }
+}
+
+/// Starts the child as one of the era would be.
+async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<(Running, Listing), StartFault> {
+    let opening = Link::open(&core.spec, &core.shared.options, &core.shared.built_ins);
+    let (mut link, wire) = timeout_at(deadline, opening).await.map_err(|_| {
+        let (limit, stderr) = (core.spec.start_timeout, Vec::new());
+        StartFault::NoAnswer { step: StartStep::Initialize, limit, stderr }
+    })??;
+    core.spawned(link.pid(), link.group());
+    match connect(core, &mut link, wire, first, deadline).await {
+        Ok(Connected { service, connection, death, unresponsive, era, listing }) => {
+            Ok((Running { link, service, connection, death, unresponsive, era }, listing))
+        }
+        Err(fault) => {
+            link.kill().await;
+            Err(fault)
+        }
+    }
+}
+
+/// A child that has greeted, listed its tools, and made the calls that its owner wants.
+struct Connected {
+    service: RunningService<RoleClient, ChildClient>,
+    connection: Arc<Connection>,
+    death: watch::Sender<Option<Death>>,
+    unresponsive: CancellationToken,
+    era: Option<String>,
+    listing: Listing,
+}
+
+async fn connect(
+    core: Arc<Core>,
+    link: &mut Link,
+    wire: LinkWire,
+    first: First,
+    deadline: Instant,
+) -> Result<Connected, StartFault> {
+    let (tools_changed, heard) = (Arc::<Notify>::default(), wire.heard());
+    let abilities = *core.shared.abilities.lock().unwrap_or_else(PoisonError::into_inner);
+    let client = ChildClient {
+        server: core.spec.name.clone(),
+        name: core.shared.options.client_name.clone(),
+        version: core.shared.options.client_version.clone(),
+        progress: Default::default(),
+        tools_changed: tools_changed.clone(),
+        abilities: abilities.allowed(core.spec.asks),
+        callers: Default::default(),
+    };
+    let (progress, callers) = (client.progress.clone(), client.callers.clone());
+    let serving = serve_client_with_lifecycle(client, wire, first.mode());
+    let initialize = async move { serving.await.map_err(StepFault::from) };
+    let start = Start { stop: core.shared.stop.clone(), limit: core.spec.start_timeout, deadline };
+    let service = step(&start, link, StartStep::Initialize, initialize).await?;
+    service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
+    let era = service.peer().peer_info().map(|info| info.protocol_version.to_string());
+
+    let (death, news_of_death) = watch::channel(None);
+    let life = &core.spec.life;
+    let in_flight = InFlightCalls::new(life.max_calls.filter(|_| !is_kept(&core.spec)).map(NonZeroUsize::get));
+    let (connection, announcing) = Connection::new(
+        service.peer().clone(),
+        progress,
+        callers,
+        in_flight,
+        life.max_response,
+        news_of_death,
+        heard.clone(),
+    );
+    link.own(announcing);
+    let connection = Arc::new(connection);
+    let (listed, limit) = (connection.clone(), start.limit);
+    let list = async move { listing::list(&listed, limit).await.map_err(StepFault::from) };
+    let mut listing = step(&start, link, StartStep::ListTools, list).await?;
+    let redactor = link.redactor().clone();
+    redact(&mut listing, &redactor);
+    if let Some(complaint) = &listing.complaint {
+        tracing::warn!(server = core.spec.name, "{complaint}");
+    }
+    for activation in life.on_start.clone() {
+        let (called, server) = (connection.clone(), core.spec.name.clone());
+        let tool = activation.tool.clone();
+        let activate = async move { activate(&called, server, activation, limit).await };
+        match step(&start, link, StartStep::Activate, activate).await {
+            Err(StartFault::Protocol { message, .. }) => return Err(StartFault::Activation { tool, message }),
+            other => other?,
+        }
+    }
+    if first == First::Discover {
+        link.own(protocol_revision::subscribe(core.spec.name.clone(), service.peer().clone(), tools_changed.clone()));
+    }
+    link.own(relist(core.clone(), connection.clone(), tools_changed, redactor));
+    let unresponsive = CancellationToken::new();
+    if !life.stateful {
+        link.own(check_health(connection.clone(), heard, unresponsive.clone()));
+    }
+    Ok(Connected { service, connection, death, unresponsive, era, listing })
+}
+
+/// Makes a call that the owner wants after each start.
+async fn activate(
+    connection: &Connection,
+    server: String,
+    activation: Activation,
+    limit: Duration,
+) -> Result<(), StepFault> {
+    let path = ToolPath::new(server, activation.tool);
+    let max_result = ByteSize::b(u64::try_from(limits::ACTIVATION_BYTES).unwrap_or(u64::MAX));
+    let arguments = JsonText::from_value(&Value::Object(activation.arguments));
+    let answer = connection.call(&path, arguments, limit.into(), max_result, &Caller::default()).await;
+    match answer.map(|answer| answer.to_value()) {
+        Ok(Ok(result)) if result.get("isError").and_then(Value::as_bool) == Some(true) => {
+            let text = result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or("the tool gave no reason");
+            Err(StepFault::Wrong(one_line(text, limits::MESSAGE_CHARS + Redactor::REACH)))
+        }
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(StepFault::Wrong(error.to_string())),
+        Err(CallFault::Died { .. } | CallFault::Cancelled { .. }) => Err(StepFault::Closed),
+        Err(fault) => Err(StepFault::Wrong(fault.to_string())),
+    }
+}
+
+/// What bounds a start.
+struct Start {
+    stop: CancellationToken,
+    limit: Duration,
+    deadline: Instant,
+}
+
+/// Why a step of a start has no result.
+enum StepFault {
+    Closed,
+    /// What was wrong, as the child may have said it: to be redacted and cut to its limit.
+    Wrong(String),
+}
+
+/// Waits for `answer`, for the child's end, for the time limit and for a shutdown, whichever comes first.
+async fn step<T>(
+    start: &Start,
+    link: &mut Link,
+    step: StartStep,
+    answer: impl Future<Output = Result<T, StepFault>>,
+) -> Result<T, StartFault> {
+    tokio::select! {
+        biased;
+        () = start.stop.cancelled() => Err(StartFault::ShuttingDown),
+        answer = answer => match answer {
+            Ok(answer) => Ok(answer),
+            Err(StepFault::Closed) => {
+                let exit = link.ended_soon().await;
+                if let Some(fault) = link.loss() {
+                    return Err(StartFault::Remote { fault });
+                }
+                Err(walls::exited(exit, link.last_words().await))
+            }
+            Err(StepFault::Wrong(message)) => {
+                let message = redacted_line(&message, limits::MESSAGE_CHARS, link.redactor());
+                Err(StartFault::Protocol { step, message, stderr: link.words() })
+            }
+        },
+        exit = link.ended() => match link.loss() {
+            Some(fault) => Err(StartFault::Remote { fault }),
+            None => Err(walls::exited(exit, link.last_words().await)),
+        },
+        () = sleep_until(start.deadline) => {
+            Err(StartFault::NoAnswer { step, limit: start.limit, stderr: link.words() })
+        }
+    }
+}
+
+/// Whether a child is left running for the sake of what it holds. One inside this process costs nothing while it is idle.
+fn is_kept(spec: &ServerSpec) -> bool {
+    spec.life.stateful || matches!(spec.transport, Transport::BuiltIn(_))
+}
+
+/// Why a child that is up ends.
+enum End {
+    /// belljar ends.
+    Shutdown,
+    /// It has been idle for too long, has made its calls, or its place is needed.
+    Retirement,
+    /// By itself, or because it no longer answers.
+    Death(Exit),
+}
+
+/// Waits for the end of a child that is up, tells those who wait for its answers, and leaves nothing of it.
+async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
+    let Running { mut link, service, connection, death, unresponsive, era: _ } = running;
+    let (stop, in_flight) = (&core.shared.stop, connection.in_flight.clone());
+    let idle = core.spec.life.idle.filter(|_| !is_kept(&core.spec) && !core.spec.life.warm);
+    let cancellation = service.cancellation_token();
+    let mut serving = pin!(service.waiting());
+    let mut retiring = pin!(async {
+        tokio::select! {
+            () = in_flight.idle(idle) => {}
+            () = in_flight.used_up() => {}
+            () = core.retire.notified() => in_flight.close(),
+        }
+        core.stopping();
+        // What is in flight ends within its own limits.
+        in_flight.drained().await;
+    });
+    let end = tokio::select! {
+        biased;
+        () = stop.cancelled() => End::Shutdown,
+        exit = link.ended() => {
+            // Its last answers may still be on their way.
+            let _ = timeout(limits::EXIT_WAIT, &mut serving).await;
+            End::Death(exit)
+        }
+        _ = &mut serving => End::Death(link.ended_soon().await),
+        () = unresponsive.cancelled() => End::Death(Exit::Unresponsive),
+        () = &mut retiring => End::Retirement,
+    };
+    in_flight.close();
+    match end {
+        End::Shutdown | End::Retirement => {
+            if matches!(end, End::Shutdown) {
+                core.stopping();
+            }
+            death.send_replace(Some(Death::Stopped));
+            cancellation.cancel();
+            link.stop().await;
+            None
+        }
+        End::Death(exit) => {
+            let stderr = link.last_words().await;
+            death.send_replace(Some(Death::Died { exit, stderr }));
+            cancellation.cancel();
+            link.kill().await;
+            Some(exit)
+        }
+    }
+}
+
+/// Asks a child that is suspect for its tools, which it has listed before; gives it up if it says nothing at all.
+async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: CancellationToken) {
+    loop {
+        connection.in_flight.suspected().await;
+        let before = heard.count();
+        let answer = listing::list(&connection, limits::HEALTH_TIMEOUT).await;
+        if matches!(answer, Err(RequestFault::Timeout { .. })) && heard.count() == before && !heard.is_held_back() {
+            return unresponsive.cancel();
+        }
+    }
+}
+
+/// Lists the tools anew when the child says that they have changed: soon, so that several changes are one, and ever less soon to one
+/// that never stops saying so.
+async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc<Notify>, redactor: Arc<Redactor>) {
+    let mut pace = RelistPace::default();
+    loop {
+        tools_changed.notified().await;
+        sleep(pace.rest(Instant::now())).await;
+        match listing::list(&connection, limits::RELIST_TIMEOUT).await {
+            Ok(mut listing) => {
+                redact(&mut listing, &redactor);
+                core.relisted(listing);
+            }
+            // The child has ended, of which others tell.
+            Err(RequestFault::Closed) => return,
+            Err(fault) => {
+                let fault = redacted_line(&format!("{fault:?}"), limits::MESSAGE_CHARS, &redactor);
+                tracing::warn!(server = core.spec.name, "its changed tools could not be listed: {fault}");
+            }
+        }
+    }
+}
+
+/// Masks the secrets of the server in what is said of its list.
+fn redact(listing: &mut Listing, redactor: &Redactor) {
+    if let Some(complaint) = &mut listing.complaint {
+        *complaint = redactor.redact(complaint).into_owned();
+    }
+}
+
+impl From<ClientInitializeError> for StepFault {
+    fn from(error: ClientInitializeError) -> Self {
+        use ClientInitializeError as Error;
+        match error {
+            Error::ConnectionClosed(_) | Error::TransportError { .. } | Error::Cancelled => Self::Closed,
+            Error::JsonRpcError(error) => Self::Wrong(error.message.into_owned()),
+            Error::ExpectedInitResult(_) => Self::Wrong("its answer is none to that request".to_owned()),
+            error => Self::Wrong(error.to_string()),
+        }
+    }
+}
+
+impl From<RequestFault> for StepFault {
+    fn from(fault: RequestFault) -> Self {
+        match fault {
+            RequestFault::Closed => Self::Closed,
+            RequestFault::TooLong => Self::Wrong("its answer is longer than its 'max_response' allows".to_owned()),
+            RequestFault::Timeout { limit } => Self::Wrong(format!("it did not answer within {limit:?}")),
+            RequestFault::Protocol { code, message } => Self::Wrong(format!("{message} (JSON-RPC error {code})")),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What belljar is to its children: a client that passes on what they ask, or declines it.
+
+#![expect(deprecated, reason = "roots are deprecated, and children of the initialize era ask for them")]
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rmcp::{
+    ClientHandler, ErrorData, RoleClient,
+    model::{
+        ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+        ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, FormElicitationCapability, Implementation,
+        ListRootsResult, ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities,
+        SamplingCapability, UrlElicitationCapability,
+    },
+    service::{NotificationContext, RequestContext},
+};
+use tokio::sync::Notify;
+
+use crate::{
+    connection::{
+        client_requests::{AskClient, Callers, ClientAbilities},
+        question,
+    },
+    limits,
+};
+
+/// Answers a child's pings, passes on what else it asks to the client whose run is the only one that calls it, and hears its news of
+/// progress and of changed tools.
+#[derive(Debug, Clone)]
+pub(crate) struct ChildClient {
+    /// The child's configured name.
+    pub(crate) server: String,
+    /// How belljar names itself.
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) progress: Progress,
+    pub(crate) tools_changed: Arc<Notify>,
+    /// What the child may ask, and was told so when it started.
+    pub(crate) abilities: ClientAbilities,
+    pub(crate) callers: Callers,
+}
+
+/// Why nobody is asked.
+enum NobodyAsked {
+    /// The client cannot be asked this, or its owner does not want it to be.
+    NotAllowed,
+    /// It is not plain who is to be asked.
+    SeveralRuns,
+    /// The run was asked enough.
+    Enough,
+}
+
+impl ChildClient {
+    /// The client that may be asked what `is_allowed` names, with what it can do for this child.
+    fn asked(
+        &self,
+        is_allowed: impl Fn(ClientAbilities) -> bool,
+    ) -> Result<(Arc<dyn AskClient>, ClientAbilities), NobodyAsked> {
+        if !is_allowed(self.abilities) {
+            return Err(NobodyAsked::NotAllowed);
+        }
+        let caller = self.callers.only().ok_or(NobodyAsked::SeveralRuns)?;
+        let client = caller.client().ok_or(NobodyAsked::NotAllowed)?;
+        let abilities = self.abilities.and(client.abilities());
+        if !is_allowed(abilities) {
+            return Err(NobodyAsked::NotAllowed);
+        }
+        if !caller.takes_a_question() {
+            tracing::warn!(
+                server = self.server,
+                "it asks more than {} questions in one run",
+                limits::QUESTIONS_PER_RUN
+            );
+            return Err(NobodyAsked::Enough);
+        }
+        Ok((client.clone(), abilities))
+    }
+}
+
+impl ClientHandler for ChildClient {
+    fn get_info(&self) -> ClientConfig {
+        let client = Implementation::new(self.name.clone(), self.version.clone());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.sampling = self.abilities.sampling.then(|| {
+            let mut sampling = SamplingCapability::default();
+            sampling.tools = self.abilities.sampling_tools.then(Default::default);
+            sampling
+        });
+        capabilities.elicitation = match (self.abilities.elicitation, self.abilities.elicitation_url) {
+            (false, false) => None,
+            // As clients said it before there were pages, and older servers expect.
+            (true, false) => Some(ElicitationCapability::new()),
+            (has_forms, true) => {
+                let mut pages = ElicitationCapability::new().with_url(UrlElicitationCapability::new());
+                pages.form = has_forms.then(FormElicitationCapability::new);
+                Some(pages)
+            }
+        };
+        capabilities.roots = self.abilities.roots.then(RootsCapabilities::default);
+        ClientConfig::new(capabilities, client).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let (client, abilities) =
+            self.asked(|abilities| abilities.sampling).map_err(|why| declined("sampling/createMessage", &why))?;
+        client.create_message(question::sampling(&self.server, request, abilities)?).await
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        match self.asked(|abilities| abilities.elicitation || abilities.elicitation_url) {
+            Ok((client, abilities)) => client.elicit(question::elicitation(&self.server, request, abilities)?).await,
+            Err(_) => Ok(ElicitResult::new(ElicitationAction::Decline)),
+        }
+    }
+
+    async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        let (client, _) = self.asked(|abilities| abilities.roots).map_err(|why| declined("roots/list", &why))?;
+        client.list_roots().await
+    }
+
+    async fn on_progress(&self, news: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
+        self.progress.beat(&news.progress_token);
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+}
+
+/// What has no answer: the method is unknown where nobody may be asked; else it is refused this time.
+fn declined(method: &'static str, why: &NobodyAsked) -> ErrorData {
+    match why {
+        NobodyAsked::NotAllowed => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
+        NobodyAsked::SeveralRuns => {
+            let message = "the calls in flight are of several runs, so nobody can say who is asked";
+            ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
+        }
+        NobodyAsked::Enough => {
+            let message = format!("the run was asked {} questions, and is asked no more", limits::QUESTIONS_PER_RUN);
+            ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
+        }
+    }
+}
+
+/// The calls that want to hear of their progress.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress(Arc<Mutex<HashMap<ProgressToken, Arc<Notify>>>>);
+
+impl Progress {
+    /// Hears of progress under `token` until it is dropped.
+    pub(crate) fn watch(&self, token: ProgressToken) -> ProgressWatch {
+        let beat = Arc::<Notify>::default();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), beat.clone());
+        ProgressWatch { beat, token, progress: self.clone() }
+    }
+
+    fn beat(&self, token: &ProgressToken) {
+        if let Some(beat) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(token) {
+            beat.notify_one();
+        }
+    }
+}
+
+/// One call's interest in its progress.
+#[derive(Debug)]
+pub(crate) struct ProgressWatch {
+    beat: Arc<Notify>,
+    token: ProgressToken,
+    progress: Progress,
+}
+
+impl ProgressWatch {
+    /// The next news of progress.
+    pub(crate) async fn next(&self) {
+        self.beat.notified().await;
+    }
+}
+
+impl Drop for ProgressWatch {
+    fn drop(&mut self) {
+        self.progress.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+    }
+}

@@ -1,0 +1,202 @@
+//! What a child may ask of the client whose run calls it, and who that is.
+//!
+//! A child does not say for which of its calls it asks. So a request is passed on only when all its calls in flight are of one
+//! run; else nobody could say whose model would answer, or whose screen would show a question. The owner says which questions
+//! a server may ask at all, and a run is asked so many and no more.
+
+#![expect(deprecated, reason = "sampling and roots are deprecated, and children of the initialize era ask for them")]
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+use belljar_model::Asks;
+use futures::future::BoxFuture;
+use rmcp::{
+    ErrorData,
+    model::{CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult, ListRootsResult},
+};
+
+use crate::{
+    framing::gate::{AnswerGate, Gate},
+    limits,
+};
+
+/// The client behind a run, as far as it answers what children ask.
+pub trait AskClient: Send + Sync + 'static {
+    /// What the client has declared. Nothing else is asked of it.
+    fn abilities(&self) -> ClientAbilities;
+
+    /// `sampling/createMessage`.
+    fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+    ) -> BoxFuture<'static, Result<CreateMessageResult, ErrorData>>;
+
+    /// `elicitation/create`.
+    fn elicit(&self, request: ElicitRequestParams) -> BoxFuture<'static, Result<ElicitResult, ErrorData>>;
+
+    /// `roots/list`.
+    fn list_roots(&self) -> BoxFuture<'static, Result<ListRootsResult, ErrorData>>;
+}
+
+/// What the client can do for children. Children hear of it when they start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClientAbilities {
+    /// It has a model that children may use.
+    pub sampling: bool,
+    /// That model may be given tools.
+    pub sampling_tools: bool,
+    /// It can show its user a form.
+    pub elicitation: bool,
+    /// It can send its user to a page.
+    pub elicitation_url: bool,
+    /// It has folders that it works in.
+    pub roots: bool,
+}
+
+impl ClientAbilities {
+    /// What remains of it for a server of which its owner says this.
+    pub(crate) fn allowed(self, asks: Asks) -> Self {
+        Self {
+            sampling: self.sampling && asks.sampling,
+            sampling_tools: self.sampling_tools && asks.sampling,
+            elicitation: self.elicitation && asks.elicitation,
+            elicitation_url: self.elicitation_url && asks.elicitation,
+            roots: self.roots && asks.roots,
+        }
+    }
+
+    /// What both have.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            sampling: self.sampling && other.sampling,
+            sampling_tools: self.sampling_tools && other.sampling_tools,
+            elicitation: self.elicitation && other.elicitation,
+            elicitation_url: self.elicitation_url && other.elicitation_url,
+            roots: self.roots && other.roots,
+        }
+    }
+}
+
+/// Whoever makes calls: one run, or a single call.
+#[derive(Clone)]
+pub struct Caller {
+    id: u64,
+    client: Option<Arc<dyn AskClient>>,
+    /// How many questions it was asked.
+    questions: Arc<AtomicUsize>,
+    gate: Option<Arc<dyn AnswerGate>>,
+    principal: Option<Arc<str>>,
+}
+
+impl Caller {
+    /// A caller whose client, if there is one, answers what children ask.
+    pub fn new(client: Option<Arc<dyn AskClient>>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            client,
+            questions: Arc::default(),
+            gate: None,
+            principal: None,
+        }
+    }
+
+    /// The same caller, for one principal of several: what a server keeps for others is not for it.
+    #[must_use]
+    pub fn of_principal(&self, name: &str) -> Self {
+        Self { principal: Some(name.into()), ..self.clone() }
+    }
+
+    /// The principal, if it is not the owner.
+    pub fn principal(&self) -> Option<&Arc<str>> {
+        self.principal.as_ref()
+    }
+
+    /// The client, if there is one.
+    pub(crate) fn client(&self) -> Option<&Arc<dyn AskClient>> {
+        self.client.as_ref()
+    }
+
+    /// Counts a question, and says whether it may be asked.
+    pub(crate) fn takes_a_question(&self) -> bool {
+        self.questions.fetch_add(1, Ordering::Relaxed) < limits::QUESTIONS_PER_RUN
+    }
+
+    /// The same caller for one call, whose answer comes through `gate`.
+    #[must_use]
+    pub fn with_gate(&self, gate: Arc<dyn AnswerGate>) -> Self {
+        Self { gate: Some(gate), ..self.clone() }
+    }
+
+    /// What the answer of the call comes through.
+    pub(crate) fn gate(&self) -> Option<Gate> {
+        self.gate.as_ref().map(Gate::of)
+    }
+}
+
+impl Default for Caller {
+    /// A caller without a client.
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Caller").field("id", &self.id).field("has_client", &self.client.is_some()).finish()
+    }
+}
+
+/// The callers that have calls in flight at one child.
+#[derive(Clone, Default)]
+pub(crate) struct Callers(Arc<Mutex<BTreeMap<u64, (usize, Caller)>>>);
+
+impl Callers {
+    /// Notes a call, until what is returned is dropped.
+    pub(crate) fn enter(&self, caller: &Caller) -> Calling {
+        let mut callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        callers.entry(caller.id).or_insert_with(|| (0, Caller { gate: None, ..caller.clone() })).0 += 1;
+        Calling { callers: self.clone(), id: caller.id }
+    }
+
+    /// The only caller, if there is but one.
+    pub(crate) fn only(&self) -> Option<Caller> {
+        let callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut callers = callers.values();
+        match (callers.next(), callers.next()) {
+            (Some((_, caller)), None) => Some(caller.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Callers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Callers")
+    }
+}
+
+/// A call in flight.
+pub(crate) struct Calling {
+    callers: Callers,
+    id: u64,
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        let mut callers = self.callers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((count, _)) = callers.get_mut(&self.id) {
+            *count -= 1;
+            if *count == 0 {
+                callers.remove(&self.id);
+            }
+        }
+    }
+}

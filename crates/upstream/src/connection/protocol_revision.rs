@@ -1,0 +1,161 @@
+//! Which of MCP's two eras a server is of, found out without a cost to those of the first.
+//!
+//! A server of the first era is greeted with `initialize`, one of the second with `server/discover`. All servers in use today know
+//! the first; many ignore an unknown method, and some exit on one. So `initialize` comes first, and nobody waits for an answer
+//! that does not come. A server that refuses it, which one of the second era alone must do, is started once more and greeted the
+//! other way; that it was is remembered, in the folder of the tool lists, too.
+
+use std::{
+    io::Read as _,
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use belljar_model::{Era, ServerSpec};
+use cap_std::fs::{Dir, OpenOptions};
+use rmcp::{
+    RoleClient,
+    model::{ProtocolVersion, SubscriptionFilter},
+    service::{ClientLifecycleMode, Peer, SubscriptionEnd},
+};
+use serde::Deserialize;
+use tokio::{sync::Notify, time::sleep};
+
+use crate::{
+    fault::{StartFault, StartStep},
+    limits,
+    tools::cache,
+};
+
+/// What a server is greeted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum First {
+    Initialize,
+    Discover,
+}
+
+impl First {
+    pub(crate) fn mode(self) -> ClientLifecycleMode {
+        match self {
+            Self::Initialize => ClientLifecycleMode::Initialize,
+            Self::Discover => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Initialize => Self::Discover,
+            Self::Discover => Self::Initialize,
+        }
+    }
+}
+
+/// How one server is greeted, and what is remembered of it.
+pub(crate) struct Opening {
+    configured: Era,
+    place: Option<(Arc<Dir>, String)>,
+    known: Mutex<Option<First>>,
+}
+
+/// What a file says whose server is of the second era. There is none for the others.
+const DISCOVER: &[u8] = b"discover\n";
+
+impl Opening {
+    /// How `spec` is greeted. What is found out is kept in `folder`, if there is one.
+    pub(crate) fn of(spec: &ServerSpec, folder: Option<&Arc<Dir>>, version: &str) -> Self {
+        let place =
+            folder.zip(cache::identity(spec, version)).map(|(folder, hash)| (folder.clone(), format!("era-{hash}")));
+        Self { configured: spec.era, place, known: Mutex::default() }
+    }
+
+    pub(crate) fn chosen(&self) -> First {
+        match self.configured {
+            Era::Initialize => First::Initialize,
+            Era::Discover => First::Discover,
+            _ => *self.known.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| self.read()),
+        }
+    }
+
+    /// The other greeting, where `fault` may mean that `tried` was the wrong one.
+    pub(crate) fn other(&self, tried: First, fault: &StartFault) -> Option<First> {
+        let may_be_wrong = match fault {
+            StartFault::Protocol { step: StartStep::Initialize, .. } => true,
+            StartFault::Remote { fault } => fault.is_refusal(),
+            _ => false,
+        };
+        (self.configured == Era::Auto && may_be_wrong).then_some(tried.other())
+    }
+
+    /// Greets the server so from now on.
+    pub(crate) fn remember(&self, first: First) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(first);
+        let Some((folder, name)) = &self.place else { return };
+        let written = match first {
+            First::Discover => {
+                let mut options = OpenOptions::new();
+                options.write(true).create(true).truncate(true);
+                belljar_files::open(folder, name, &mut options)
+                    .and_then(|mut file| std::io::Write::write_all(&mut file, DISCOVER))
+            }
+            First::Initialize => folder.remove_file(name),
+        };
+        if let Err(error) = written {
+            tracing::info!("the era of a server cannot be remembered in {name}: {error}");
+        }
+    }
+
+    fn read(&self) -> First {
+        let mut text = Vec::new();
+        let file = self.place.as_ref().and_then(|(folder, name)| folder.open(name).ok());
+        let length = u64::try_from(DISCOVER.len()).unwrap_or(u64::MAX);
+        let read = file.map(|file| file.take(length).read_to_end(&mut text));
+        if matches!(read, Some(Ok(_))) && text == DISCOVER { First::Discover } else { First::Initialize }
+    }
+}
+
+/// Hears of changed tools from a server of the second era, which does not say so unasked.
+pub(crate) async fn subscribe(server: String, peer: Peer<RoleClient>, tools_changed: Arc<Notify>) {
+    const WAITING: NonZeroUsize = NonZeroUsize::new(64).expect("it is not zero");
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    loop {
+        let mut subscription = match peer.listen_with_capacity(filter.clone(), WAITING).await {
+            Ok(subscription) => subscription,
+            Err(error) => {
+                tracing::debug!(server, "no news of changed tools: {error}");
+                return;
+            }
+        };
+        while let Ok(Some(_)) = subscription.next().await {
+            tools_changed.notify_one();
+        }
+        // Whatever was missed while there were too many, or between the two: it shows in the list.
+        if !matches!(subscription.end(), Some(SubscriptionEnd::Lagged { .. } | SubscriptionEnd::Graceful(_))) {
+            return;
+        }
+        sleep(limits::STREAM_RETRY).await;
+        tools_changed.notify_one();
+    }
+}
+
+/// Whether a result is none, but the question for something that belljar does not pass on.
+pub(crate) fn asks_for_input(result: &str) -> bool {
+    const QUESTION: &str = "input_required";
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(rename = "resultType", borrow)]
+        kind: std::borrow::Cow<'a, str>,
+    }
+    result.contains(QUESTION) && serde_json::from_str::<Kind<'_>>(result).is_ok_and(|result| result.kind == QUESTION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_told_from_a_result_that_speaks_of_one() {
+        assert!(asks_for_input(r#"{"resultType":"input_required","inputRequests":{}}"#));
+        assert!(!asks_for_input(r#"{"resultType":"complete","content":[{"type":"text","text":"input_required"}]}"#));
+        assert!(!asks_for_input(r#"{"content":[{"type":"text","text":"input_required"}]}"#));
+    }
+}

@@ -1,0 +1,237 @@
+//! Requests to a child that is connected: each with a time limit, and each taken back when nobody waits for it.
+
+use std::{sync::Arc, time::Duration};
+
+use belljar_model::{ByteSize, JsonBounds, JsonFault, JsonText, MAX_DURATION, ToolPath};
+use rmcp::{
+    RoleClient,
+    model::{
+        CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientNotification,
+        ClientRequest, CustomResult, RequestId, ServerResult,
+    },
+    service::{Peer, PeerRequestOptions, ServiceError},
+};
+use serde_json::Value;
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, sleep_until, timeout, timeout_at},
+};
+
+use crate::{
+    connection::{
+        client::Progress,
+        client_requests::{Caller, Callers},
+        in_flight::InFlightCalls,
+        protocol_revision,
+    },
+    fault::{CallFault, Exit, MalformedResult},
+    framing::wire::{Arguments, Heard, TOO_LONG},
+    limits,
+    text::one_line,
+};
+
+/// How long a call may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallLimit {
+    /// Without news: each report of progress starts it anew.
+    pub quiet: Duration,
+    /// In all, whatever the child reports.
+    pub total: Duration,
+}
+
+impl From<Duration> for CallLimit {
+    /// A limit that progress does not extend.
+    fn from(limit: Duration) -> Self {
+        Self { quiet: limit, total: limit }
+    }
+}
+
+/// How a life ended, for the calls that were in flight.
+#[derive(Debug, Clone)]
+pub(crate) enum Death {
+    Died { exit: Exit, stderr: Vec<String> },
+    Stopped,
+}
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(crate) enum RequestFault {
+    Timeout { limit: Duration },
+    Closed,
+    TooLong,
+    Protocol { code: i32, message: String },
+}
+
+/// A connection to a running child.
+pub(crate) struct Connection {
+    pub(crate) peer: Peer<RoleClient>,
+    progress: Progress,
+    callers: Callers,
+    pub(crate) in_flight: Arc<InFlightCalls>,
+    /// The largest answer that is read at all.
+    max_response: ByteSize,
+    abandoned: mpsc::Sender<RequestId>,
+    death: watch::Receiver<Option<Death>>,
+    heard: Heard,
+}
+
+impl Connection {
+    /// A connection, and the task that tells the child which requests nobody waits for any more.
+    pub(crate) fn new(
+        peer: Peer<RoleClient>,
+        progress: Progress,
+        callers: Callers,
+        in_flight: Arc<InFlightCalls>,
+        max_response: ByteSize,
+        death: watch::Receiver<Option<Death>>,
+        heard: Heard,
+    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        let (abandoned, requests) = mpsc::channel(limits::CANCELLATIONS);
+        let announcing = announce_abandoned(peer.clone(), requests);
+        (Self { peer, progress, callers, in_flight, max_response, abandoned, death, heard }, announcing)
+    }
+
+    /// Calls a tool, and gives its result as the child wrote it: the text of a JSON object.
+    pub(crate) async fn call(
+        &self,
+        path: &ToolPath,
+        arguments: JsonText,
+        limit: CallLimit,
+        max_result: ByteSize,
+        caller: &Caller,
+    ) -> Result<JsonText, CallFault> {
+        let _calling = self.callers.enter(caller);
+        let max_result = max_result.min(self.max_response);
+        let mut request = CallToolRequest::new(CallToolRequestParams::new(path.tool().to_owned()));
+        request.extensions.insert(Arguments(arguments));
+        if let Some(gate) = caller.gate() {
+            request.extensions.insert(gate);
+        }
+        let request = ClientRequest::CallToolRequest(request);
+        let server = || path.server().to_owned();
+        let text = match self.request(request, limit).await {
+            Ok(text) => text,
+            Err(RequestFault::Timeout { limit }) => {
+                return Err(CallFault::Timeout { server: server(), tool: path.tool().to_owned(), limit });
+            }
+            Err(RequestFault::TooLong) => return Err(CallFault::TooLarge { limit: max_result }),
+            Err(RequestFault::Protocol { code, message }) => {
+                return Err(CallFault::Protocol { code, message: one_line(&message, limits::MESSAGE_CHARS) });
+            }
+            Err(RequestFault::Closed) => {
+                return Err(match self.death().await {
+                    Some(Death::Died { exit, stderr }) => {
+                        CallFault::Died { server: server(), exit: Some(exit), stderr }
+                    }
+                    Some(Death::Stopped) => CallFault::Cancelled { server: server() },
+                    None => CallFault::Died { server: server(), exit: None, stderr: Vec::new() },
+                });
+            }
+        };
+        if !text.starts_with('{') {
+            return Err(CallFault::Malformed(MalformedResult::NotAnObject));
+        }
+        if protocol_revision::asks_for_input(&text) {
+            return Err(CallFault::InputRequired { tool: path.tool().to_owned() });
+        }
+        let bytes = usize::try_from(max_result.as_u64()).unwrap_or(usize::MAX);
+        JsonText::parse(text, &JsonBounds::with_bytes(bytes)).map_err(|fault| match fault {
+            JsonFault::TooLong { .. } => CallFault::TooLarge { limit: max_result },
+            fault => CallFault::Malformed(fault.into()),
+        })
+    }
+
+    /// Sends a request and waits for its result, as JSON text.
+    ///
+    /// # Cancellation
+    /// Dropping the future tells the child that nobody waits any more.
+    pub(crate) async fn request(&self, request: ClientRequest, limit: CallLimit) -> Result<String, RequestFault> {
+        let mut end = Instant::now() + limit.total.min(MAX_DURATION);
+        let out_of_time = |_| RequestFault::Timeout { limit: limit.total };
+        let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
+        let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(fault_of)?;
+        let mut waiting = Waiting { abandoned: &self.abandoned, request: Some(handle.id.clone()) };
+        let progress = self.progress.watch(handle.progress_token);
+        let mut answer = handle.rx;
+        let mut death = self.death.clone();
+        loop {
+            let quiet = Instant::now() + limit.quiet.min(MAX_DURATION);
+            tokio::select! {
+                biased;
+                answer = &mut answer => {
+                    waiting.request = None;
+                    return text_of(answer.unwrap_or(Err(ServiceError::TransportClosed)));
+                }
+                _ = death.wait_for(Option::is_some) => return Err(RequestFault::Closed),
+                () = sleep_until(end.min(quiet)) => {
+                    // What it has said meanwhile is not read: that is no fault of the child's.
+                    if self.heard.is_held_back() {
+                        end = Instant::now() + limit.quiet.min(MAX_DURATION);
+                        continue;
+                    }
+                    let limit = if quiet < end { limit.quiet } else { limit.total };
+                    return Err(RequestFault::Timeout { limit });
+                }
+                () = progress.next() => {}
+            }
+        }
+    }
+
+    /// Whether the child can no longer answer.
+    pub(crate) fn is_over(&self) -> bool {
+        self.death.borrow().is_some() || self.peer.is_transport_closed()
+    }
+
+    /// How the child's life ended, once it is known.
+    async fn death(&self) -> Option<Death> {
+        let mut death = self.death.clone();
+        let news = timeout(limits::DEATH_WAIT, death.wait_for(Option::is_some)).await.ok()?.ok()?;
+        news.clone()
+    }
+}
+
+/// Tells the child, when dropped, that nobody waits for a request any more.
+struct Waiting<'a> {
+    abandoned: &'a mpsc::Sender<RequestId>,
+    request: Option<RequestId>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let Some(request) = self.request.take() {
+            // When the channel is full the child reads nothing anyway.
+            let _ = self.abandoned.try_send(request);
+        }
+    }
+}
+
+async fn announce_abandoned(peer: Peer<RoleClient>, mut requests: mpsc::Receiver<RequestId>) {
+    while let Some(request) = requests.recv().await {
+        let reason = Some("nobody waits for the answer any more".to_owned());
+        let parameters = CancelledNotificationParam::new(Some(request), reason);
+        let notification = ClientNotification::CancelledNotification(CancelledNotification::new(parameters));
+        if peer.send_notification(notification).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn text_of(answer: Result<ServerResult, ServiceError>) -> Result<String, RequestFault> {
+    match answer {
+        Ok(ServerResult::CustomResult(CustomResult(Value::String(text)))) => Ok(text),
+        // rmcp's own transports give results parsed. What cannot be written again is no JSON object to the caller.
+        Ok(result) => Ok(serde_json::to_string(&result).unwrap_or_default()),
+        Err(fault) => Err(fault_of(fault)),
+    }
+}
+
+fn fault_of(fault: ServiceError) -> RequestFault {
+    match fault {
+        ServiceError::McpError(error) if error.code == TOO_LONG => RequestFault::TooLong,
+        ServiceError::McpError(error) => {
+            // It is cut where it is told; in a start, secrets are masked before.
+            RequestFault::Protocol { code: error.code.0, message: error.message.into_owned() }
+        }
+        _ => RequestFault::Closed,
+    }
+}

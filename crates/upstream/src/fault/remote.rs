@@ -1,0 +1,102 @@
+//! Why a remote server cannot be used, and how to mend it.
+//!
+//! A URL may hold a secret, so a message names the host and never the URL.
+
+use crate::text::one_line;
+
+/// Why a remote server cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what each field is")]
+pub enum RemoteFault {
+    /// The configured URL is none that can be used.
+    #[error("the URL cannot be used: {reason}")]
+    Url { reason: String },
+    /// What must stay secret would travel in the open.
+    #[error("headers, a login or the URL's own secrets would travel unencrypted to {host}")]
+    Insecure { host: String },
+    /// No connection came about.
+    #[error("{host} cannot be reached: {reason}")]
+    Unreachable { host: String, reason: String },
+    /// The connection ended in the middle of something.
+    #[error("the connection to {host} broke: {reason}")]
+    Broken { host: String, reason: String },
+    /// The server refused a request.
+    #[error("{host} answered with HTTP status {status}{}", said(message))]
+    Status { host: String, status: u16, message: String },
+    /// The server sends its callers elsewhere.
+    #[error("{host} redirects to {to}")]
+    Redirected { host: String, to: String },
+    /// The server wants to know who calls.
+    #[error("{host} wants a login")]
+    LoginNeeded { host: String, server: String },
+    /// There was a login, and it no longer counts.
+    #[error("the login at {host} no longer counts{}", said(reason))]
+    LoginExpired { host: String, server: String, reason: String },
+    /// The configured headers are not those of somebody who may call.
+    #[error("{host} refuses the configured headers (HTTP status {status})")]
+    Denied { host: String, status: u16 },
+    /// What is there speaks something else.
+    #[error("{host} does not speak MCP at this URL: {reason}")]
+    NotMcp { host: String, reason: String },
+}
+
+/// A name leads nowhere but to addresses that may not be reached.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{host} is at an address that may not be connected to")]
+pub(crate) struct NotAllowed {
+    /// The name, as it was asked for.
+    pub(crate) host: String,
+}
+
+impl RemoteFault {
+    /// What to try.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Url { .. } => "correct 'url' in the configuration".to_owned(),
+            Self::Insecure { .. } => "use https://, or an address of this machine".to_owned(),
+            Self::Unreachable { .. } => {
+                "check that the server runs and that 'url' is right; it is tried again on the next demand".to_owned()
+            }
+            Self::Broken { .. } => "it is tried again on the next demand".to_owned(),
+            Self::Status { status: 404 | 405, .. } => {
+                "check the path of 'url': it often ends in /mcp, or in /sse for older servers".to_owned()
+            }
+            Self::Status { status: 429 | 500..=599, .. } => "try again later; the trouble is the server's".to_owned(),
+            Self::Status { .. } => "check 'url' and 'headers' in the configuration".to_owned(),
+            Self::Redirected { .. } => "give the URL that it redirects to, if you trust it".to_owned(),
+            Self::LoginNeeded { server, .. } => {
+                format!("log in with: belljar login {server}; or give an Authorization in 'headers'")
+            }
+            Self::LoginExpired { server, .. } => format!("log in again with: belljar login {server}"),
+            Self::Denied { .. } => "check the token in 'headers', and the variable that it comes from".to_owned(),
+            Self::NotMcp { .. } => "check that 'url' is that of the MCP server, and not of its web site".to_owned(),
+        }
+    }
+
+    /// Whether the server has been reached and took the request for a wrong one, which it may not do in another protocol.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Status { status: 400..=499, .. } | Self::NotMcp { .. })
+            && !matches!(self, Self::Status { status: 408 | 429, .. })
+    }
+
+    /// What a failed HTTP request means.
+    pub(crate) fn of(error: reqwest::Error, host: &str) -> Self {
+        let (host, is_connect) = (host.to_owned(), error.is_connect());
+        // The error's own text has the URL in it. What its innermost cause says is what a person needs.
+        let error = error.without_url();
+        let mut innermost: &(dyn std::error::Error + 'static) = &error;
+        while let Some(source) = innermost.source() {
+            innermost = source;
+        }
+        if innermost.is::<NotAllowed>() {
+            return Self::Insecure { host };
+        }
+        let reason = one_line(&innermost.to_string(), 200);
+        if is_connect { Self::Unreachable { host, reason } } else { Self::Broken { host, reason } }
+    }
+}
+
+fn said(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(": {message}") }
+}

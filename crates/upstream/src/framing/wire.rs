@@ -1,0 +1,496 @@
+//! JSON-RPC over a byte stream, as rmcp wants it and with what a hostile child can do to it bounded.
+//!
+//! rmcp's own stream transport answers JSON that is not JSON-RPC with an error to the child, lets a call whose answer is
+//! too long wait for ever, and parses results into types, so that one odd tool fails a whole list. This one ignores noise,
+//! fails the call whose answer is too long, and passes each result on as the text that the child wrote.
+
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use belljar_model::{Framing, JsonText, Redactor};
+use rmcp::{
+    RoleClient,
+    model::{
+        ClientJsonRpcMessage, ClientRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetMeta as _,
+        Implementation, InitializeResult, JsonRpcError, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse,
+        ProtocolVersion, RequestId, RequestMetaObject, ServerCapabilities, ServerJsonRpcMessage, ServerResult,
+        SubscriptionsListenResult,
+    },
+    transport::Transport,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+use tokio::{
+    io::AsyncRead,
+    sync::mpsc::{self, error::TrySendError},
+};
+
+use crate::{
+    framing::{
+        gate::{Gate, Gates},
+        lines::Line,
+        messages::Messages,
+    },
+    limits,
+    redaction::redacted_line,
+    text::one_line,
+};
+
+/// The code under which an answer that was too long reaches the caller. No child can send it: see [`foreign_error`].
+pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
+
+/// The arguments of a call, as a part of rmcp's request that rmcp does not look into: it would make a tree of them, and of that another.
+#[derive(Clone)]
+pub(crate) struct Arguments(pub(crate) JsonText);
+
+/// The connection to a child, for rmcp.
+pub(crate) struct Wire<R> {
+    messages: Messages<R>,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    framing: Framing,
+    handshake: Option<(RequestId, Handshake)>,
+    unanswered: Arc<AtomicUsize>,
+    heard: Heard,
+    redactor: Arc<Redactor>,
+    gates: Gates,
+    /// An answer that has been read, and is not let through yet.
+    held: Option<HeldBack>,
+}
+
+struct HeldBack {
+    answer: ServerJsonRpcMessage,
+    bytes: usize,
+    gate: Gate,
+}
+
+/// How many messages a child has sent, and whether more of them are being read: whether it lives.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heard(Arc<Hearing>);
+
+#[derive(Debug, Default)]
+struct Hearing {
+    count: AtomicUsize,
+    is_held_back: AtomicBool,
+}
+
+impl Heard {
+    pub(crate) fn count(&self) -> usize {
+        self.0.count.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing is read, because an answer waits for whom it is for.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.0.is_held_back.load(Ordering::Relaxed)
+    }
+
+    fn note(&self) {
+        self.0.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn hold_back(&self, is_held_back: bool) {
+        self.0.is_held_back.store(is_held_back, Ordering::Relaxed);
+    }
+}
+
+/// Why a message could not be sent.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SendFault {
+    #[error("the connection is closed")]
+    Closed,
+    #[error("a message cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl<R: AsyncRead + Unpin> Wire<R> {
+    /// Reads messages of at most `limit` bytes from `reader`, and hands messages, framed, to whoever holds the other end of `outgoing`.
+    pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing, limit: usize) -> Self {
+        Self::of(Messages::new(reader, framing, limit), outgoing, framing)
+    }
+
+    /// The same, wherever the messages come from.
+    pub(crate) fn of(messages: Messages<R>, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing) -> Self {
+        let (unanswered, heard, redactor) = (Arc::default(), Heard::default(), Arc::default());
+        let (gates, held) = (Gates::default(), None);
+        Self { messages, outgoing, framing, handshake: None, unanswered, heard, redactor, gates, held }
+    }
+
+    /// The same, with the secrets of the server masked in what is logged of it.
+    pub(crate) fn with_redactor(self, redactor: Arc<Redactor>) -> Self {
+        Self { redactor, ..self }
+    }
+
+    /// Tells whether the child says anything.
+    pub(crate) fn heard(&self) -> Heard {
+        self.heard.clone()
+    }
+
+    /// What the line just read says, or `None` if it is noise.
+    fn message(&self) -> Option<ServerJsonRpcMessage> {
+        let line = self.messages.text();
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+        // serde would also read the members of an object from an array.
+        let text = std::str::from_utf8(line).ok().filter(|text| text.starts_with('{'))?;
+        let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
+        if envelope.jsonrpc != "2.0" {
+            return None;
+        }
+        if let Some(method) = &envelope.method {
+            return match envelope.id {
+                Some(_) => self.request(text),
+                None => notification(method, text),
+            };
+        }
+        let id: RequestId = serde_json::from_str(envelope.id?.get()).ok()?;
+        if let Some(error) = envelope.error {
+            return Some(JsonRpcMessage::error(foreign_error(error), Some(id)));
+        }
+        let result = envelope.result.map_or("null", RawValue::get);
+        let handshake = self.handshake.as_ref().filter(|(expected, _)| expected.to_string() == id.to_string());
+        let result = match handshake {
+            Some((_, Handshake::Initialize)) => initialized(result),
+            Some((_, Handshake::Discover)) => discovered(result),
+            Some((_, Handshake::Listen)) => typed(result),
+            None => as_text(result),
+        };
+        Some(JsonRpcMessage::response(result, id))
+    }
+
+    /// What the answer of a call has to come through, and its bytes.
+    fn gate_of(&mut self, message: &ServerJsonRpcMessage) -> Option<(Gate, usize)> {
+        match message {
+            JsonRpcMessage::Response(JsonRpcResponse { id, result, .. }) => {
+                let gate = self.gates.take(id)?;
+                let ServerResult::CustomResult(CustomResult(Value::String(text))) = result else { return None };
+                Some((gate, text.len()))
+            }
+            JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => {
+                self.gates.take(id);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// A request of the child.
+    fn request(&self, text: &str) -> Option<ServerJsonRpcMessage> {
+        if text.len() > limits::CHILD_REQUEST_BYTES {
+            return None;
+        }
+        if self.unanswered.load(Ordering::Relaxed) >= limits::CHILD_REQUESTS {
+            tracing::debug!("a child asks faster than it reads: its request is dropped");
+            return None;
+        }
+        let message = serde_json::from_str(text).ok()?;
+        self.unanswered.fetch_add(1, Ordering::Relaxed);
+        Some(message)
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
+    type Error = SendFault;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &message
+            && let Some(handshake) = Handshake::of(&request.request)
+        {
+            self.handshake = Some((request.id.clone(), handshake));
+        }
+        if let JsonRpcMessage::Request(JsonRpcRequest { id, request: ClientRequest::CallToolRequest(call), .. }) =
+            &message
+            && let Some(gate) = call.extensions.get::<Gate>()
+        {
+            self.gates.add(id.clone(), gate.clone());
+        }
+        let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let unanswered = is_answer.then(|| self.unanswered.clone());
+        let line = text_of(&message).map(|message| framed(message, self.framing));
+        // Queued now if there is room, since rmcp polls what is returned here in any order, and a cancellation must not
+        // overtake its request.
+        let outgoing = self.outgoing.clone();
+        let queued = line.map(|line| outgoing.try_send(line));
+        async move {
+            match queued? {
+                Ok(()) => {}
+                Err(TrySendError::Full(line)) => outgoing.send(line).await.map_err(|_| SendFault::Closed)?,
+                Err(TrySendError::Closed(_)) => return Err(SendFault::Closed),
+            }
+            if let Some(unanswered) = unanswered {
+                unanswered.fetch_sub(1, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            if let Some(held) = &self.held {
+                self.heard.hold_back(true);
+                held.gate.admit(held.bytes).await;
+                self.heard.hold_back(false);
+                return self.held.take().map(|held| held.answer);
+            }
+            match self.messages.next().await {
+                Ok(Some(Line::Whole)) => match self.message() {
+                    Some(message) => {
+                        self.heard.note();
+                        match self.gate_of(&message) {
+                            Some((gate, bytes)) => self.held = Some(HeldBack { answer: message, bytes, gate }),
+                            None => return Some(message),
+                        }
+                    }
+                    None => ignore(self.messages.text(), &self.redactor),
+                },
+                Ok(Some(Line::TooLong(Some(id)))) => {
+                    self.heard.note();
+                    self.gates.take(&id);
+                    return Some(JsonRpcMessage::error(ErrorData::new(TOO_LONG, "too long", None), Some(id)));
+                }
+                Ok(Some(Line::TooLong(None))) => ignore(b"(a line that is too long)", &self.redactor),
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+/// A message as JSON.
+fn text_of(message: &ClientJsonRpcMessage) -> Result<Vec<u8>, serde_json::Error> {
+    if let JsonRpcMessage::Request(JsonRpcRequest { id, request, .. }) = message
+        && let ClientRequest::CallToolRequest(call) = request
+        && let Some(Arguments(arguments)) = call.extensions.get::<Arguments>()
+    {
+        let parameters = CallParameters { meta: request.get_meta(), name: &call.params.name, arguments };
+        let call = CallMessage { jsonrpc: "2.0", id, method: "tools/call", params: parameters };
+        let mut text = Vec::with_capacity(arguments.as_str().len() + CALL_BYTES);
+        return serde_json::to_writer(&mut text, &call).map(|()| text);
+    }
+    serde_json::to_vec(message)
+}
+
+/// What a call needs beside its arguments, as a rule.
+const CALL_BYTES: usize = 512;
+
+/// A call of a tool, whose arguments are written as they are.
+#[derive(Serialize)]
+struct CallMessage<'a> {
+    jsonrpc: &'static str,
+    id: &'a RequestId,
+    method: &'static str,
+    params: CallParameters<'a>,
+}
+
+#[derive(Serialize)]
+struct CallParameters<'a> {
+    #[serde(rename = "_meta")]
+    meta: &'a RequestMetaObject,
+    name: &'a str,
+    arguments: &'a JsonText,
+}
+
+/// A message as the child tells it from the next.
+fn framed(mut message: Vec<u8>, framing: Framing) -> Vec<u8> {
+    match framing {
+        Framing::Lines => {
+            message.push(b'\n');
+            message
+        }
+        Framing::ContentLength => {
+            let mut framed = format!("Content-Length: {}\r\n\r\n", message.len()).into_bytes();
+            framed.append(&mut message);
+            framed
+        }
+    }
+}
+
+/// The requests whose answers rmcp itself reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handshake {
+    Initialize,
+    Discover,
+    /// The last such request of a connection: it stays open.
+    Listen,
+}
+
+impl Handshake {
+    fn of(request: &ClientRequest) -> Option<Self> {
+        match request {
+            ClientRequest::InitializeRequest(_) => Some(Self::Initialize),
+            ClientRequest::DiscoverRequest(_) => Some(Self::Discover),
+            ClientRequest::SubscriptionsListenRequest(_) => Some(Self::Listen),
+            _ => None,
+        }
+    }
+}
+
+/// The outermost members of a message, without building what is inside them.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    jsonrpc: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+/// A notification of the child, if belljar acts on it. The others would only cost.
+fn notification(method: &str, text: &str) -> Option<ServerJsonRpcMessage> {
+    let is_wanted = matches!(
+        method,
+        "notifications/progress" | "notifications/tools/list_changed" | "notifications/subscriptions/acknowledged"
+    );
+    (is_wanted && text.len() <= limits::CHILD_REQUEST_BYTES).then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+/// A result as its text. rmcp carries results as JSON values, so the text travels as a JSON string.
+fn as_text(result: &str) -> ServerResult {
+    ServerResult::CustomResult(CustomResult(Value::String(result.to_owned())))
+}
+
+/// The answer to `server/discover`: the revisions that a server speaks have to be in it.
+fn discovered(result: &str) -> ServerResult {
+    let result = Some(result).filter(|result| result.len() <= limits::CHILD_REQUEST_BYTES);
+    let discovered = result.and_then(|result| serde_json::from_str::<DiscoverResult>(result).ok());
+    discovered.map_or_else(|| as_text(""), ServerResult::DiscoverResult)
+}
+
+/// The end of a subscription.
+fn typed(result: &str) -> ServerResult {
+    let result = Some(result).filter(|result| result.len() <= limits::CHILD_REQUEST_BYTES);
+    let ended = result.and_then(|result| serde_json::from_str::<SubscriptionsListenResult>(result).ok());
+    ended.map_or_else(|| as_text(""), ServerResult::SubscriptionsListenResult)
+}
+
+/// The answer to `initialize`, read as far as it can be: what belljar needs of it is that it came.
+fn initialized(result: &str) -> ServerResult {
+    if result.len() > limits::CHILD_REQUEST_BYTES {
+        return as_text("");
+    }
+    if let Ok(result) = serde_json::from_str::<InitializeResult>(result) {
+        return ServerResult::InitializeResult(result);
+    }
+    let Ok(Value::Object(result)) = serde_json::from_str(result) else { return as_text("") };
+    let version = result.get("protocolVersion").cloned().and_then(|version| serde_json::from_value(version).ok());
+    let answer = InitializeResult::new(ServerCapabilities::default())
+        .with_protocol_version(version.unwrap_or(ProtocolVersion::V_2024_11_05))
+        .with_server_info(Implementation::new("unknown", "unknown"));
+    ServerResult::InitializeResult(answer)
+}
+
+/// A child's error, read tolerantly. Its code is kept away from ours.
+fn foreign_error(error: &RawValue) -> ErrorData {
+    #[derive(Default, Deserialize)]
+    struct Foreign {
+        #[serde(default)]
+        code: Value,
+        #[serde(default)]
+        message: Value,
+    }
+    let Foreign { code, message } = serde_json::from_str(error.get()).unwrap_or_default();
+    let code = code.as_i64().and_then(|code| i32::try_from(code).ok()).map(ErrorCode).filter(|code| *code != TOO_LONG);
+    let message = match message.as_str() {
+        Some(message) if !message.trim().is_empty() => {
+            // Where it fails a start, it is redacted before it is cut to its limit.
+            one_line(message, limits::MESSAGE_CHARS + Redactor::REACH)
+        }
+        _ => "the server gave no reason".to_owned(),
+    };
+    ErrorData::new(code.unwrap_or(ErrorCode::INTERNAL_ERROR), message, None)
+}
+
+fn ignore(line: &[u8], redactor: &Redactor) {
+    const SHOWN_BYTES: usize = 1_000;
+    let shown = line.get(..SHOWN_BYTES.min(line.len())).unwrap_or_default();
+    let line = redacted_line(&String::from_utf8_lossy(shown), 200, redactor);
+    if !line.is_empty() {
+        tracing::debug!(target: "belljar::child", "ignored on stdout: {line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire(text: &'static str) -> Wire<&'static [u8]> {
+        let (outgoing, _) = mpsc::channel(1);
+        let wire = Wire::new(text.as_bytes(), outgoing, Framing::Lines, 10_000);
+        Wire { handshake: Some((RequestId::Number(0), Handshake::Initialize)), ..wire }
+    }
+
+    #[tokio::test]
+    async fn what_is_not_json_rpc_is_noise() {
+        let mut wire = wire(
+            "Server started on stdio\n{\"level\":\"info\"}\n42\n[]\n{\"id\":1,\"result\":{}}\n\
+             {\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{}}\n\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\": 1 }}\r\n",
+        );
+        let (result, id) = wire.receive().await.expect("a message").into_response().expect("an answer");
+        assert_eq!(id, RequestId::Number(1));
+        let ServerResult::CustomResult(CustomResult(Value::String(text))) = result else { panic!("{result:?}") };
+        assert_eq!(text, r#"{"a": 1 }"#);
+        assert!(wire.receive().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn the_arguments_of_a_call_are_sent_as_they_are() {
+        use rmcp::model::{CallToolRequest, CallToolRequestParams};
+        let (outgoing, mut sent) = mpsc::channel(1);
+        let mut wire = Wire::new(&b""[..], outgoing, Framing::Lines, 100);
+        let mut call = CallToolRequest::new(CallToolRequestParams::new("echo \"x\""));
+        let arguments = r#"{"n": 1e400, "n": [1,  2]}"#;
+        let bounds = belljar_model::JsonBounds::with_bytes(100);
+        call.extensions.insert(Arguments(JsonText::parse(arguments.to_owned(), &bounds).expect("JSON")));
+        let mut request = ClientRequest::CallToolRequest(call);
+        request.get_meta_mut().set_progress_token(rmcp::model::ProgressToken(RequestId::Number(4)));
+        wire.send(JsonRpcMessage::request(request, RequestId::Number(7))).await.expect("there is room");
+        let expected = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"_meta":{{"progressToken":4}},"name":"echo \"x\"","arguments":{arguments}}}}}"#
+        );
+        assert_eq!(String::from_utf8(sent.recv().await.expect("a line")).expect("text"), expected + "\n");
+    }
+
+    #[tokio::test]
+    async fn an_odd_handshake_is_still_one() {
+        let mut wire = wire("{\"jsonrpc\":\"2.0\",\"id\":\"0\",\"result\":{\"capabilities\":null}}\n");
+        let (result, _) = wire.receive().await.expect("a message").into_response().expect("an answer");
+        assert!(matches!(result, ServerResult::InitializeResult(_)), "{result:?}");
+    }
+
+    #[tokio::test]
+    async fn a_child_cannot_pretend_that_its_answer_was_too_long() {
+        let mut wire = wire(
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-2147483648,\"message\":\"a\\u001b[31m\\nb\"}}\n\
+             {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"odd\"}\n",
+        );
+        let (error, _) = wire.receive().await.expect("a message").into_error().expect("an error");
+        assert_eq!((error.code, error.message.as_ref()), (ErrorCode::INTERNAL_ERROR, "a b"));
+        let (error, _) = wire.receive().await.expect("a message").into_error().expect("an error");
+        assert_eq!(error.code, ErrorCode::INTERNAL_ERROR);
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_requests_is_cut_off() {
+        let flood = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(limits::CHILD_REQUESTS * 2);
+        let (outgoing, _) = mpsc::channel(1);
+        let mut wire = Wire::new(std::io::Cursor::new(flood), outgoing, Framing::Lines, 10_000);
+        let mut received = 0;
+        while wire.receive().await.is_some() {
+            received += 1;
+        }
+        assert_eq!(received, limits::CHILD_REQUESTS);
+    }
+}

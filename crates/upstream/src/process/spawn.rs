@@ -1,0 +1,32 @@
+//! Starting a child, below a supervisor where there is one.
+
+use belljar_model::StdioCommand;
+use tokio::process::Command;
+
+#[cfg(unix)]
+use crate::process::supervised;
+use crate::{
+    fault::StartFault,
+    options::Options,
+    process::{
+        group::Group,
+        running::{Pipes, Process},
+        start::{Leader, spawn_fault, start},
+    },
+};
+
+/// Starts `command` with the environment of `options` and its own variables, and nothing else.
+///
+/// # Cancellation
+/// Dropping the future leaves nothing behind.
+pub(crate) async fn spawn(command: &StdioCommand, options: &Options) -> Result<(Process, Pipes), StartFault> {
+    #[cfg(unix)]
+    if let Some(supervisor) = &options.supervisor {
+        return supervised::spawn(command, options, supervisor).await;
+    }
+    let mut child_command = Command::new(&command.command);
+    child_command.args(&command.args);
+    let child = start(child_command, command, options, Leader::Child).map_err(|error| spawn_fault(command, error))?;
+    let group = Group::led_by(child.id());
+    Process::of(child, group)
+}

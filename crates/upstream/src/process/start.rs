@@ -1,0 +1,64 @@
+//! Starting a program: with its pipes, its environment and its folder, and nothing else.
+
+use std::{io, process::Stdio};
+
+use belljar_model::StdioCommand;
+use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use tokio::process::Command;
+
+use crate::{fault::StartFault, options::Options};
+
+/// Who makes the group that a started program leads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leader {
+    /// It is made with the child.
+    Child,
+    /// The supervisor makes it, with a session.
+    #[cfg(unix)]
+    Supervisor,
+}
+
+/// Starts a program with the pipes, the environment and the folder that the child is to have.
+pub(super) fn start(
+    mut program: Command,
+    command: &StdioCommand,
+    options: &Options,
+    leader: Leader,
+) -> io::Result<Box<dyn ChildWrapper>> {
+    program
+        .env_clear()
+        .envs(&options.environment)
+        .envs(&command.env)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    if let Some(directory) = &command.cwd {
+        program.current_dir(directory);
+    }
+    // On Unix the group is killed when it is dropped, with more care.
+    #[cfg(not(unix))]
+    program.kill_on_drop(true);
+    let mut wrap = CommandWrap::from(program);
+    if leader == Leader::Child {
+        #[cfg(unix)]
+        wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
+        #[cfg(windows)]
+        wrap.wrap(process_wrap::tokio::JobObject);
+    }
+    wrap.spawn()
+}
+
+pub(super) fn spawn_fault(command: &StdioCommand, error: io::Error) -> StartFault {
+    let name = command.command.clone();
+    if let Some(directory) = &command.cwd
+        && !directory.is_dir()
+    {
+        return StartFault::NoDirectory { path: directory.clone() };
+    }
+    // A script whose interpreter is missing is "not found" too, although the file is there.
+    let is_path_to_file = name.contains(std::path::MAIN_SEPARATOR) && std::path::Path::new(&name).exists();
+    if error.kind() == io::ErrorKind::NotFound && !is_path_to_file {
+        return StartFault::CommandNotFound { command: name };
+    }
+    StartFault::CannotExecute { command: name, source: error }
+}

@@ -1,0 +1,104 @@
+//! What tools a server has, as far as is known: as it listed them last, in this life, an earlier one, or an earlier process.
+//!
+//! All instances of a server share this, so that a tool list is learned once. A list that is the same as before stays the same
+//! allocation: whoever made something of it need not do so again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use belljar_model::{JsonText, ServerSpec, ToolDefinition};
+use tokio::sync::OnceCell;
+
+use crate::tools::{affinity, arguments, cache::Cache};
+
+/// The tools of one server.
+pub(crate) type Tools = Arc<Vec<ToolDefinition>>;
+
+/// What is known of a server's tools.
+pub(crate) struct KnownTools {
+    spec: Arc<ServerSpec>,
+    cache: Option<Cache>,
+    was_read: OnceCell<()>,
+    known: Mutex<Option<List>>,
+}
+
+#[derive(Clone)]
+struct List {
+    /// As the server has them.
+    own: Tools,
+    /// As callers see them: with the arguments that tell one instance from another.
+    shown: Tools,
+}
+
+impl KnownTools {
+    pub(crate) fn new(spec: Arc<ServerSpec>, cache: Option<Cache>) -> Self {
+        Self { spec, cache, was_read: OnceCell::new(), known: Mutex::default() }
+    }
+
+    /// Reads what an earlier process has learned, once. Says whether that is so old that the server should be asked.
+    pub(crate) async fn open(&self) -> bool {
+        let Some(cache) = &self.cache else { return false };
+        let mut is_stale = false;
+        self.was_read
+            .get_or_init(async || {
+                let cache = cache.clone();
+                let reading = tokio::task::spawn_blocking(move || cache.read().map(|tools| (tools, cache.is_stale())));
+                if let Ok(Some((tools, stale))) = reading.await {
+                    is_stale = stale;
+                    self.known.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| self.shown(tools));
+                }
+            })
+            .await;
+        is_stale
+    }
+
+    /// The tools as callers see them, if they are known.
+    pub(crate) fn tools(&self) -> Option<Tools> {
+        self.list().map(|list| list.shown)
+    }
+
+    /// The server has listed its tools.
+    pub(crate) fn learn(&self, tools: Vec<ToolDefinition>) {
+        let own = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*known {
+                Some(list) if *list.own == tools => list.own.clone(),
+                _ => known.insert(self.shown(tools)).own.clone(),
+            }
+        };
+        // The same list is written too: it is fresh again.
+        if let Some(cache) = &self.cache {
+            cache.write(own);
+        }
+    }
+
+    /// The arguments without what the tool itself does not know.
+    pub(crate) fn without_own(&self, tool: &str, arguments: JsonText) -> JsonText {
+        let (Some(affinity), Some(definition)) = (&self.spec.life.affinity, self.definition(tool)) else {
+            return arguments;
+        };
+        arguments::without(&arguments, &affinity::own(affinity, &definition))
+    }
+
+    /// Whether the owner allows a call of the tool to be made again after the child died with it.
+    pub(crate) fn may_repeat(&self, tool: &str) -> bool {
+        let Some(definition) = self.definition(tool) else { return false };
+        self.spec.life.repeat.allows(self.spec.effects.trusted(&definition))
+    }
+
+    fn definition(&self, tool: &str) -> Option<ToolDefinition> {
+        self.list()?.own.iter().find(|definition| definition.name == tool).cloned()
+    }
+
+    fn list(&self) -> Option<List> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn shown(&self, tools: Vec<ToolDefinition>) -> List {
+        let own = Arc::new(tools);
+        let shown = match &self.spec.life.affinity {
+            Some(affinity) => Arc::new(affinity::shown(affinity, &own)),
+            None => own.clone(),
+        };
+        List { own, shown }
+    }
+}

@@ -1,0 +1,250 @@
+//! Arguments that are paths: resolved, and kept where the owner wants them.
+//!
+//! What is passed on is the resolved path, so that the child opens what was judged. A link that is made afterwards can still lead
+//! elsewhere: this guards against mistakes and misled scripts, not against somebody who can write to the folders.
+
+use std::path::{Component, Path, PathBuf};
+
+use belljar_model::PathRules;
+use serde_json::{Map, Value};
+
+use crate::{fault::CallFault, text::one_line, tools::key_places::Place};
+
+/// The longest path, in bytes: what Linux takes.
+const PATH_BYTES: usize = 4096;
+
+/// Folders that a refusal names.
+const FOLDERS_SHOWN: usize = 5;
+
+/// Resolves each argument that `rules` name, or refuses the call. Relative paths are taken from the first root, else from `base`.
+///
+/// # Cancellation
+/// Nothing is changed but `arguments`.
+pub(crate) async fn admit(
+    rules: &PathRules,
+    base: Option<&Path>,
+    arguments: &mut Map<String, Value>,
+) -> Result<(), CallFault> {
+    if !rules.arguments.iter().any(|name| arguments.get(name).is_some_and(|value| !value.is_null())) {
+        return Ok(());
+    }
+    let (rules, base, taken) = (rules.clone(), base.map(Path::to_owned), std::mem::take(arguments));
+    // Resolving asks the file system, which may be slow.
+    let judged = tokio::task::spawn_blocking(move || judge(&rules, base.as_deref(), taken));
+    *arguments = match judged.await {
+        Ok(judged) => judged?,
+        Err(_) => return Err(refusal("", "it could not be resolved".to_owned(), None)),
+    };
+    Ok(())
+}
+
+/// The one path `text`, which `name` says what it is, as the file system has it, if it is one that is allowed.
+pub(crate) async fn resolve(
+    rules: &PathRules,
+    base: Option<&Path>,
+    name: &str,
+    text: String,
+) -> Result<String, CallFault> {
+    let (rules, base, guidance) = (rules.clone(), base.map(Path::to_owned), rules.guidance.clone());
+    let judged = tokio::task::spawn_blocking(move || resolved(&rules, base.as_deref(), &text)).await;
+    judged
+        .unwrap_or_else(|_| Err("it could not be resolved".to_owned()))
+        .map_err(|problem| refusal(name, problem, guidance))
+}
+
+/// Whether each of `places` leads into its folder, or where `rules` let paths lead. `name` says what the paths are made of.
+pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, name: &str) -> Result<(), CallFault> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let rules = rules.cloned().unwrap_or_default();
+    let guidance = rules.guidance.clone();
+    let judged =
+        tokio::task::spawn_blocking(move || places.iter().try_for_each(|place| leads_within(&rules, place))).await;
+    judged
+        .unwrap_or_else(|_| Err("it could not be resolved".to_owned()))
+        .map_err(|problem| refusal(name, problem, guidance))
+}
+
+fn leads_within(rules: &PathRules, place: &Place) -> Result<(), String> {
+    // Where there is no folder there is no link in it.
+    let Ok(folder) = place.folder.canonicalize() else { return Ok(()) };
+    let shown = one_line(&place.path.to_string_lossy(), 200);
+    let path = real_path(&place.path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
+    let is_in = |folder: &PathBuf| real_path(folder).is_ok_and(|folder| path.starts_with(folder));
+    if !path.starts_with(&folder) && !rules.roots.iter().any(is_in) {
+        return Err(format!("'{shown}' leads out of its folder, and 'paths.roots' does not allow that"));
+    }
+    if rules.denied.iter().any(is_in) {
+        return Err(format!("'{shown}' is in a place that the owner has closed"));
+    }
+    Ok(())
+}
+
+fn judge(
+    rules: &PathRules,
+    base: Option<&Path>,
+    mut arguments: Map<String, Value>,
+) -> Result<Map<String, Value>, CallFault> {
+    for name in &rules.arguments {
+        let refused = |problem| refusal(name, problem, rules.guidance.clone());
+        match arguments.get_mut(name) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(path)) => *path = resolved(rules, base, path).map_err(refused)?,
+            Some(Value::Array(paths)) => {
+                for path in paths {
+                    let Value::String(path) = path else { return Err(refused("it is not a text".to_owned())) };
+                    *path = resolved(rules, base, path).map_err(refused)?;
+                }
+            }
+            Some(_) => return Err(refused("it is not a text".to_owned())),
+        }
+    }
+    Ok(arguments)
+}
+
+fn refusal(argument: &str, problem: String, guidance: Option<String>) -> CallFault {
+    CallFault::Path { argument: argument.to_owned(), problem, guidance }
+}
+
+/// The path as the file system has it, if it is one that is allowed.
+fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String, String> {
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if text.len() > PATH_BYTES {
+        return Err(format!("it has {} bytes; the limit is {PATH_BYTES}", text.len()));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("it has a control character".to_owned());
+    }
+    let shown = one_line(text, 200);
+    let path = Path::new(text);
+    if path.components().any(|component| component == Component::ParentDir) {
+        return Err(format!("'{shown}' has '..' in it"));
+    }
+    let path = match rules.roots.first().map(PathBuf::as_path).or(base) {
+        Some(base) => base.join(path),
+        None if path.is_absolute() => path.to_owned(),
+        None => return Err(format!("'{shown}' is relative, and there is no root to take it from")),
+    };
+    let path = real_path(&path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
+    let is_in = |folder: &PathBuf| real_path(folder).is_ok_and(|folder| path.starts_with(folder));
+    if !rules.roots.is_empty() && !rules.roots.iter().any(is_in) {
+        let folders = rules.roots.iter().take(FOLDERS_SHOWN).map(|folder| one_line(&folder.to_string_lossy(), 200));
+        let folders: Vec<String> = folders.collect();
+        return Err(format!("'{shown}' is outside of what the owner allows: {}", folders.join(", ")));
+    }
+    if rules.denied.iter().any(is_in) {
+        return Err(format!("'{shown}' is in a place that the owner has closed"));
+    }
+    path.into_os_string().into_string().map_err(|_| format!("'{shown}' leads to a name that is not a text"))
+}
+
+/// The path with its links followed, as far as it exists.
+///
+/// # Errors
+/// A link on the way leads nowhere or in a circle, or somebody may not look.
+pub fn real_path(path: &Path) -> std::io::Result<PathBuf> {
+    for (depth, ancestor) in path.ancestors().enumerate() {
+        // A link that leads nowhere is there, and what is made through it is made where it points.
+        let is_there = ancestor.symlink_metadata().is_ok();
+        if is_there || ancestor.parent().is_none() {
+            let missing = path.components().rev().take(depth).collect::<Vec<_>>();
+            let mut real = ancestor.canonicalize()?;
+            real.extend(missing.into_iter().rev());
+            return Ok(real);
+        }
+    }
+    path.canonicalize()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use serde_json::json;
+
+    use super::*;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("belljar-paths-{}-{name}", std::process::id()));
+            let _ = fs::remove_dir_all(&folder);
+            fs::create_dir_all(folder.join("root/closed")).expect("a folder");
+            fs::create_dir_all(folder.join("outside")).expect("a folder");
+            fs::write(folder.join("root/file"), "x").expect("a file");
+            symlink(folder.join("outside"), folder.join("root/escape")).expect("a link");
+            symlink(folder.join("root"), folder.join("way_in")).expect("a link");
+            symlink(folder.join("outside/nothing"), folder.join("root/dangling")).expect("a link");
+            Self(folder.canonicalize().expect("it is there"))
+        }
+
+        fn rules(&self) -> PathRules {
+            PathRules {
+                arguments: vec!["path".to_owned(), "paths".to_owned()],
+                roots: vec![self.0.join("root")],
+                denied: vec![self.0.join("root/closed")],
+                guidance: Some("Ask ada for the rest.".to_owned()),
+            }
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    async fn admitted(rules: &PathRules, arguments: Value) -> Result<Value, String> {
+        let Value::Object(mut arguments) = arguments else { panic!("an object") };
+        admit(rules, None, &mut arguments).await.map_err(|fault| fault.to_string())?;
+        Ok(Value::Object(arguments))
+    }
+
+    #[tokio::test]
+    async fn a_path_inside_is_passed_on_resolved() {
+        let scratch = Scratch::new("inside");
+        let at = |path: &str| scratch.0.join(path).to_string_lossy().into_owned();
+        for (given, expected) in [
+            ("file".to_owned(), at("root/file")),
+            ("./new/file".to_owned(), at("root/new/file")),
+            (at("way_in/file"), at("root/file")),
+            (at("root"), at("root")),
+        ] {
+            let seen = admitted(&scratch.rules(), json!({"path": given, "other": "../x"})).await;
+            assert_eq!(seen, Ok(json!({"path": expected, "other": "../x"})));
+        }
+        let seen = admitted(&scratch.rules(), json!({"paths": ["file", "file"], "path": null})).await.expect("inside");
+        assert_eq!(seen["paths"], json!([at("root/file"), at("root/file")]));
+    }
+
+    #[tokio::test]
+    async fn every_way_out_is_refused_with_the_owners_words() {
+        let scratch = Scratch::new("outside");
+        let at = |path: &str| scratch.0.join(path).to_string_lossy().into_owned();
+        for (given, problem) in [
+            (json!("../outside"), "has '..' in it"),
+            (json!("a/../../b"), "has '..' in it"),
+            (json!(at("outside")), "outside of what the owner allows"),
+            (json!("escape/secret"), "outside of what the owner allows"),
+            (json!("dangling"), "cannot be resolved"),
+            (json!(at("rooted")), "outside of what the owner allows"),
+            (json!("closed"), "the owner has closed"),
+            (json!("closed/deep/file"), "the owner has closed"),
+            (json!("a\u{0}b"), "control character"),
+            (json!("a\nb"), "control character"),
+            (json!(""), "is empty"),
+            (json!("x".repeat(5_000)), "the limit is 4096"),
+            (json!(7), "it is not a text"),
+            (json!(["file", 7]), "it is not a text"),
+            (json!(["file", "/etc/passwd"]), "outside of what the owner allows"),
+        ] {
+            let refused = admitted(&scratch.rules(), json!({"path": given})).await.expect_err(problem);
+            assert!(refused.contains(problem), "{given}: {refused}");
+            assert!(refused.ends_with(". Ask ada for the rest."), "{refused}");
+        }
+    }
+}
