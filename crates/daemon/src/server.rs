@@ -103,9 +103,9 @@ impl Drop for Work {
 }
 
 /// A client that is connected.
-struct Guest(Arc<Shared>);
+struct ConnectedClient(Arc<Shared>);
 
-impl Drop for Guest {
+impl Drop for ConnectedClient {
     fn drop(&mut self) {
         self.0.clients.send_modify(|clients| *clients -= 1);
     }
@@ -117,9 +117,9 @@ impl Shared {
         Work(self.clone())
     }
 
-    fn guest(self: &Arc<Self>) -> Guest {
+    fn connected(self: &Arc<Self>) -> ConnectedClient {
         self.clients.send_modify(|clients| *clients += 1);
-        Guest(self.clone())
+        ConnectedClient(self.clone())
     }
 
     pub(crate) fn hello(&self) -> Hello {
@@ -240,18 +240,18 @@ fn admit(stream: UnixStream, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
         Ok(peer) => return tracing::warn!(user = peer.uid(), "a process of another user was turned away"),
         Err(error) => return tracing::warn!("a client that cannot be identified was turned away: {error}"),
     }
-    let guest = shared.guest();
+    let client = shared.connected();
     if *shared.clients.borrow() > MAX_CLIENTS {
         sessions.spawn(async move {
             turn_away(stream).await;
-            drop(guest);
+            drop(client);
         });
         return;
     }
     let shared = shared.clone();
     sessions.spawn(async move {
         session::serve(stream, shared).await;
-        drop(guest);
+        drop(client);
     });
 }
 
