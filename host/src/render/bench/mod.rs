@@ -2,6 +2,7 @@
 //! from the object that `--json` prints.
 
 mod figure;
+mod html;
 pub(crate) mod page;
 mod plot;
 pub(crate) mod progress;

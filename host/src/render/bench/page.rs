@@ -6,6 +6,7 @@ use belljar_measures::report::Report;
 
 use super::{
     figure::{bytes, microseconds, milliseconds, whole},
+    html::escaped,
     plot,
     sections::{self, Section},
 };
@@ -105,20 +106,4 @@ fn write_section(page: &mut String, section: &Section) {
         let _ = writeln!(page, "<p class=\"remark\">{}</p>", escaped(remark));
     }
     page.push_str("</section>\n");
-}
-
-/// A text that is none of the page's markup.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }

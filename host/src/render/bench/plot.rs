@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    page::escaped,
+    html::escaped,
     sections::{Bar, Plot},
 };
 
