@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(counts.count(&minute).expect("kept"), None);
         age(31_000);
         assert!(counts.count(&minute).expect("kept").is_some());
-        age(24 * 60 * 60 * 1000);
+        age(24 * 60 * 60 * 1000 + 1);
         assert!(counts.count(&minute).expect("kept").is_some());
         let left: i64 = connection.query_row("SELECT count(*) FROM counted", [], |row| row.get(0)).expect("a number");
         assert_eq!(left, 1, "what is older than a day is gone");
