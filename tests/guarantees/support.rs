@@ -98,6 +98,14 @@ pub(crate) fn belljar() -> &'static Path {
     })
 }
 
+/// An empty folder in which a socket can be: the system takes 103 bytes of a socket's path, whatever folder for
+/// temporary files a test run was given.
+fn short_folder() -> tempfile::TempDir {
+    const LONGEST: usize = 40;
+    let folder = tempfile::tempdir().unwrap();
+    if folder.path().as_os_str().len() > LONGEST { tempfile::tempdir_in("/tmp").unwrap() } else { folder }
+}
+
 /// `belljar` in an empty folder, with an empty home and no configuration but what the test gives.
 pub(crate) struct Terminal {
     pub(crate) folder: tempfile::TempDir,
@@ -107,7 +115,7 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// One whose commands do all in their own process.
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), has_daemon: false }
+        Self { folder: short_folder(), has_daemon: false }
     }
 
     /// One whose commands may start a daemon, which the test has to end.
