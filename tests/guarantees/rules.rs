@@ -96,7 +96,7 @@ async fn a_policy_error_says_what_the_owner_says_and_is_repeated_by_a_replay() {
     let source =
         "try { await fs.read_text_file({ path: '/b' }) } catch (e) { return [e.verdict, e.rule, e.why, e.message] }";
     let said = value(&closed, source).await;
-    assert_eq!(said, json!(["deny", null, null, "fs.read_text_file is denied by the owner's rules"]));
+    assert_eq!(said, json!(["deny", null, null, "fs.read_text_file is denied by the default of the owner's rules"]));
 }
 
 #[tokio::test]

@@ -144,7 +144,7 @@ pub(crate) fn denial(path: &ToolPath, decision: &Decision) -> Option<Denial> {
 pub(crate) fn named(decision: &Decision) -> String {
     match &decision.rule {
         Some(rule) => format!("rule '{rule}' of the owner"),
-        None => "the owner's rules".to_owned(),
+        None => "the default of the owner's rules".to_owned(),
     }
 }
 
