@@ -166,7 +166,7 @@ pub(crate) struct DecideArguments {
     /// The question's name, or its beginning, as belljar approvals lists it.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Decides without a person typing, where the owner's belljar.toml says [approvals] allow_yes = true.
+    /// Decides without a person typing, where the owner's belljar.toml says `allow_yes = true` for approvals.
     #[arg(long)]
     pub(crate) yes: bool,
 }
