@@ -38,6 +38,8 @@ mod observations;
 mod options;
 #[path = "../../crates/sandbox/src/overflow.rs"]
 mod overflow;
+#[path = "../../crates/sandbox/src/parking.rs"]
+mod parking;
 #[path = "../../crates/sandbox/src/program.rs"]
 mod program;
 #[path = "../../crates/engine/src/protocol/mod.rs"]
@@ -57,6 +59,7 @@ mod host {
 pub use belljar_recording::Recording;
 pub use divergence::{Divergence, ReplayError};
 pub use options::SandboxOptions;
+pub use parking::Parked;
 pub use program::Program;
 pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

@@ -52,6 +52,7 @@ mod program;
 mod recorder;
 mod rehearsal;
 mod replay;
+mod rest;
 mod run;
 mod sandbox;
 mod stand_in;

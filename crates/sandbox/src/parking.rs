@@ -1,24 +1,14 @@
-//! Which calls of a run wait for a person, and that no clock of the run counts that.
-//!
-//! A run *rests* when its guest has nothing left to do, no timer runs, and each call without an answer waits for a person. People take
-//! their time; what belljar, a script or a tool does is bounded, and a person is not.
+//! Which calls of a run wait for a person.
 
 use std::{
-    future::poll_fn,
-    pin::pin,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    task::{Context, Poll},
+    task::Waker,
 };
 
 use futures::task::AtomicWaker;
-
-use crate::{
-    host::{Journal, Meter},
-    inbox::Inbox,
-};
 
 /// The parked calls of a run. Clones count together.
 #[derive(Clone, Default)]
@@ -51,27 +41,19 @@ impl Parking {
         Parked(self.clone())
     }
 
-    /// Waits until the guest's next completion can be taken. While only people are waited for, no clock counts.
-    pub(crate) async fn ready(&self, inbox: &Inbox, journal: &Journal, meter: &Meter) {
-        let mut ready = pin!(inbox.ready());
-        poll_fn(|context: &mut Context<'_>| {
-            // Before it is looked: what changes afterwards comes back here.
-            self.0.changed.register(context.waker());
-            if ready.as_mut().poll(context).is_ready() {
-                return Poll::Ready(());
-            }
-            let parked = self.0.parked.load(Ordering::SeqCst);
-            meter.stand(parked > 0 && parked == journal.open_calls() && !inbox.has_timers());
-            Poll::Pending
-        })
-        .await;
+    /// How many calls wait for a person.
+    pub(crate) fn parked(&self) -> u64 {
+        self.0.parked.load(Ordering::SeqCst)
+    }
+
+    /// Wakes this task at the next change.
+    pub(crate) fn wake_at_change(&self, waker: &Waker) {
+        self.0.changed.register(waker);
     }
 
     fn tell(&self, is_parked: bool) {
         self.0.changed.wake();
-        if let Ok(listener) = self.0.listener.lock()
-            && let Some(listener) = &*listener
-        {
+        if let Some(listener) = &*self.0.listener.lock().unwrap_or_else(PoisonError::into_inner) {
             listener(is_parked);
         }
     }

@@ -13,6 +13,7 @@ use crate::{
     CallFault,
     inbox::{self, Answer, Kept},
     replay::HandOver,
+    rest,
 };
 
 impl Host for RunState {
@@ -45,7 +46,7 @@ impl RunState {
             }
             let (inbox, journal) = (self.inbox.clone(), self.journal.clone());
             let (parking, meter) = (self.parking.clone(), self.meter.clone());
-            self.turn.wait_for(async move { parking.ready(&inbox, &journal, &meter).await }).await;
+            self.turn.wait_for(async move { rest::ready(&parking, &inbox, &journal, &meter).await }).await;
         };
         let event = match event {
             inbox::Event::Answer(answer) => self.hand_over(number, answer).await,
