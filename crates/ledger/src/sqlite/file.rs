@@ -201,6 +201,9 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Whether the file is a ledger of a version that is known; not yet where it is empty.
 fn made(connection: &Connection, path: &Path) -> Result<Made, LedgerFault> {
+    // What is read one after the other must be of one moment: another process may be making the file.
+    let moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
+    let _moment = moment.map_err(|error| LedgerFault::of(&error, path, PATIENCE))?;
     let number = |name: &str| {
         let number = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         number.map_err(|error| LedgerFault::of(&error, path, PATIENCE))
@@ -287,5 +290,18 @@ mod tests {
         }
         let here = tempfile::tempdir().expect("a folder");
         on_this_machine(here.path(), &here.path().join(NAME)).expect("this machine's own");
+    }
+
+    #[test]
+    fn a_ledger_that_is_just_being_made_is_nothing_or_a_ledger_to_those_who_look() {
+        for _ in 0..200 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join(NAME);
+            thread::scope(|scope| {
+                let made = scope.spawn(|| open(folder.path()).map(drop));
+                while open_to_read(&path).expect("nothing, or a ledger").is_none() {}
+                made.join().expect("no panic").expect("it is made");
+            });
+        }
     }
 }
