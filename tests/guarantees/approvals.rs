@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::{
     stub_server::{Stub, gateway_with_rules_and_ledger},
-    support::{Answer, Terminal},
+    support::{Answer, Terminal, in_a_terminal},
 };
 
 /// Writing is asked about, but for what may be written unasked and what may not be written at all.
@@ -29,7 +29,8 @@ const RULES: &str = "default = 'allow'\n\
 /// The desk of the runs here.
 const DESK: u64 = 7;
 
-/// A server of files, a gateway with rules that ask about it, and its ledger, opened once more as another process would.
+/// A server of files, a gateway with rules that ask about it, and its ledger, opened once more as
+/// another process would.
 struct House {
     stub: Stub,
     gateway: Gateway,
@@ -410,18 +411,7 @@ struct Person {
 
 impl Person {
     fn at(command: &Command) -> Self {
-        let words = std::iter::once(command.get_program()).chain(command.get_args());
-        let quoted =
-            words.map(|word| format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"))).collect::<Vec<_>>();
-        let mut script = Command::new("script");
-        script.args(["--quiet", "--return", "--command", &quoted.join(" "), "/dev/null"]);
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => script.env(name, value),
-                None => script.env_remove(name),
-            };
-        }
-        script.env("TERM", "dumb").current_dir(command.get_current_dir().unwrap());
+        let mut script = in_a_terminal(command, "dumb");
         let script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         Self { script, shown: String::new() }
     }

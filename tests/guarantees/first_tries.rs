@@ -1,8 +1,11 @@
-//! Tasks over six real servers, each with the script that an agent wrote for it first, with nothing but what `search_docs` had said.
+//! Tasks over six real servers, each with the script that an agent wrote for it first, with nothing
+//! but what `search_docs` had said.
 //!
-//! `tests/scripts/tasks` holds the scripts, as they were first written, with the task in their first line, and beside each what it gives.
-//! Two of the fourteen have a second script: one looks first at a database whose tables it cannot know, one wants annotations, which
-//! only the raw answer has. `/world` stands for the folder that `tests/scripts/tasks/world` is made into. To accept what they give: `BELLJAR_ACCEPT=1`.
+//! `tests/scripts/tasks` holds the scripts, as they were first written, with the task in their
+//! first line, and beside each what it gives. Two of the fourteen have a second script: one looks
+//! first at a database whose tables it cannot know, one wants annotations, which only the raw
+//! answer has. `/world` stands for the folder that `tests/scripts/tasks/world` is made into. To
+//! accept what they give: `BELLJAR_ACCEPT=1`.
 
 use std::{
     fs,
@@ -14,29 +17,17 @@ use serde_json::{Value, json};
 
 use crate::{
     real_servers::{everything, filesystem, memory, python},
-    support::{Terminal, repository},
+    support::{Terminal, copy_folder, repository},
 };
 
 /// How many scripts there must be: fourteen tasks, and the second tries of two.
 const SCRIPTS: usize = 16;
-/// What no second run gives again: hashes of new commits, and the time of day in other places, which changes with the seasons.
+/// What no second run gives again: hashes of new commits, and the time of day in other places,
+/// which changes with the seasons.
 const PASSING: [&str; 3] = ["hash ", "\"local\":\"", "\"difference\":\""];
 
 fn corpus() -> PathBuf {
     repository().join("tests/scripts/tasks")
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, target).unwrap();
-        }
-    }
 }
 
 /// Runs a program with this input.
@@ -49,7 +40,7 @@ fn run(program: &mut Command, input: &Path) {
 /// A folder as the tasks find it, and the servers that work there.
 fn world(place: &Path) -> Value {
     let from = corpus().join("world");
-    copy(&from.join("docs"), &place.join("docs"));
+    copy_folder(&from.join("docs"), &place.join("docs"));
     fs::copy(from.join("memory.jsonl"), place.join("memory.jsonl")).unwrap();
     let (database, repo) = (place.join("library.db"), place.join("repo"));
     let interpreter = python("python", &[])["command"].as_str().unwrap().to_owned();

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::{
     real_servers::{installed, node},
     stub_server::{Stub, gateway, text},
-    support::{Terminal, repository},
+    support::{Terminal, copy_folder, repository},
 };
 
 /// How often the corpus must at least be there: a test of no scripts proves nothing.
@@ -75,7 +75,7 @@ impl World {
             let path = entry.unwrap().path();
             if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
         }
-        copy(&corpus().join("world/files"), &project);
+        copy_folder(&corpus().join("world/files"), &project);
         let _ = fs::remove_file(self.folder.path().join("memory.jsonl"));
         let limits = LimitsPatch {
             fuel: Some(2_000_000_000),
@@ -91,19 +91,6 @@ impl World {
         let folder = self.folder.path().canonicalize().unwrap();
         let text = text.split_once("\n\nrun: r_").map_or(text, |(text, _)| text);
         text.replace(folder.to_str().unwrap(), "")
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, target).unwrap();
-        }
     }
 }
 

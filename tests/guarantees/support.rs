@@ -154,8 +154,23 @@ impl Terminal {
     }
 }
 
-/// Runs a command on a terminal of its own, made by `script`, and types a text there. All that it shows is its stdout.
-pub(crate) fn on_a_terminal(command: &Command, typed: &str) -> Answer {
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_folder(&path, &target);
+        } else {
+            std::fs::copy(&path, target).unwrap();
+        }
+    }
+}
+
+/// A command on a terminal of its own, made by `script`: what it shows, and what is typed, passes
+/// through its stdout and stdin.
+pub(crate) fn in_a_terminal(command: &Command, kind: &str) -> Command {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let quoted = words.map(|word| format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"))).collect::<Vec<_>>();
     let mut script = Command::new("script");
@@ -166,7 +181,13 @@ pub(crate) fn on_a_terminal(command: &Command, typed: &str) -> Answer {
             None => script.env_remove(name),
         };
     }
-    script.env("TERM", "xterm").current_dir(command.get_current_dir().unwrap());
+    script.env("TERM", kind).current_dir(command.get_current_dir().unwrap());
+    script
+}
+
+/// Runs a command on a terminal of its own and types a text there. All that it shows is its stdout.
+pub(crate) fn on_a_terminal(command: &Command, typed: &str) -> Answer {
+    let mut script = in_a_terminal(command, "xterm");
     let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // What is typed before it is asked for is read when it is.
     let mut keyboard = script.stdin.take().unwrap();
