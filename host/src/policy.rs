@@ -60,8 +60,9 @@ impl FoundPolicy {
 impl LoadedPolicy {
     /// Refuses rules that name arguments which the servers did not have when the rules were written.
     ///
-    /// The lists are those on disk. One that came later than the rules is left out: a server that changes must not make the whole
-    /// file useless. The gateway takes what such a list leaves meaningless for unknown, for this server alone.
+    /// The lists are those on disk. One that came later than the rules is left out: a server that
+    /// changes must not make the whole file useless. The gateway takes what such a list leaves
+    /// meaningless for unknown, for this server alone.
     pub(crate) fn hold_against_lists(&self, servers: &[ServerSpec]) -> Result<(), Failure> {
         let Ok(written) = std::fs::metadata(&self.path).and_then(|file| file.modified()) else { return Ok(()) };
         let lists = self.lists(servers, Some(written));

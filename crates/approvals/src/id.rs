@@ -5,7 +5,8 @@ use std::{fmt, str::FromStr};
 use belljar_model::RunId;
 use serde::{Serialize, Serializer};
 
-/// The name of a question: `a_` and 64 random bits, written as those of a run. It is not a secret: knowing it decides nothing.
+/// The name of a question: `a_` and 64 random bits, written as those of a run. It is not a secret:
+/// knowing it decides nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuestionId(u64);
 

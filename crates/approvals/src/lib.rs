@@ -1,8 +1,10 @@
 //! What a person is asked before a call is sent, and what their decision is bound to.
 //!
-//! A rule with the verdict `ask` holds a call back. A [`Question`] is what the owner is shown of it, and its [`Binding`] says of which call:
-//! the run, the call's number, the arguments as they would be sent, the tool's definition, the rule, who called, and until when. A decision is
-//! about that and about nothing else: the binding is compared with what is about to be sent, and it is used once.
+//! A rule with the verdict `ask` holds a call back. A [`Question`] is what the owner is shown of
+//! it, and its [`Binding`] says of which call: the run, the call's number, the arguments as they
+//! would be sent, the tool's definition, the rule, who called, and until when. A decision is about
+//! that and about nothing else: the binding is compared with what is about to be sent, and it is
+//! used once.
 //!
 //! No I/O: where questions are kept, and who is shown them, is decided elsewhere. Nothing here ever takes a decision.
 

@@ -79,7 +79,8 @@ pub struct Found {
     /// What its server is started with, where that says where its paths may lead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_with: Option<String>,
-    /// What else is worth knowing of it before a call: lines on its description and its arguments. Of the best, where there is room.
+    /// What else is worth knowing of it before a call: lines on its description and its arguments.
+    /// Of the best, where there is room.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
     /// How a script calls it.

@@ -26,7 +26,8 @@ pub struct Observed {
     /// The last of them that showed something new.
     changed: u64,
     shape: Seen,
-    /// Whether what came followed a program among the arguments, such as a query of a database: its names are not the tool's.
+    /// Whether what came followed a program among the arguments, such as a query of a database: its
+    /// names are not the tool's.
     #[serde(default, skip_serializing_if = "is_false")]
     program: bool,
     /// Whether its data came as a text in Python's notation.

@@ -128,8 +128,9 @@ impl ServerCatalog {
         self
     }
 
-    /// The same for a server that is started with these arguments, each a folder or a file and the option before it: what is shown of
-    /// its tools that take a path says so, since nothing else may say where their paths can lead.
+    /// The same for a server that is started with these arguments, each a folder or a file and the
+    /// option before it: what is shown of its tools that take a path says so, since nothing else
+    /// may say where their paths can lead.
     #[must_use]
     pub fn started_with(mut self, arguments: &[(Option<String>, PathBuf)]) -> Self {
         let shown = |(option, path): &(Option<String>, PathBuf)| {

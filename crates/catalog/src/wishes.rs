@@ -1,6 +1,7 @@
 //! Questions that wish for several things: "read file list directory" is about two tools, and each is to be found.
 //!
-//! A wish begins with a verb and has something that it is about. Verbs side by side share that: "read write file" wishes for both.
+//! A wish begins with a verb and has something that it is about. Verbs side by side share that:
+//! "read write file" wishes for both.
 
 use crate::{
     bounds::{QUERY_WORDS, WISHES},

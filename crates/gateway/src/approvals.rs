@@ -1,10 +1,11 @@
 //! Calls that a rule holds back until a person agrees.
 //!
-//! A call with the verdict `ask` is [`Held`], and only [`Held::settle`] gives what may be sent of it: after the owner was asked, agreed, and the
-//! ledger has noted that their decision was used, for this call and no other. Whatever else happens, an error included, nothing is sent.
+//! A call with the verdict `ask` is [`Held`], and only [`Held::settle`] gives what may be sent of
+//! it: after the owner was asked, agreed, and the ledger has noted that their decision was used,
+//! for this call and no other. Whatever else happens, an error included, nothing is sent.
 //!
-//! The question lies in the ledger, because whoever decides is in another process as often as not. What a script or a model reads of it names
-//! neither the question nor a command.
+//! The question lies in the ledger, because whoever decides is in another process as often as not.
+//! What a script or a model reads of it names neither the question nor a command.
 
 use std::{
     collections::BTreeMap,
@@ -164,7 +165,8 @@ impl Held {
         }
     }
 
-    /// The owner agreed. The rules are asked again, since a person takes their time, and the decision is used up before anything is given.
+    /// The owner agreed. The rules are asked again, since a person takes their time, and the
+    /// decision is used up before anything is given.
     async fn agreed(self, asking: &Asking<'_>, asked: Asked) -> Result<Checked, End> {
         let again = asking.toolbox.checked(asking.path, self.checked.arguments.clone(), &asking.who.counted()).await;
         let now = match again {

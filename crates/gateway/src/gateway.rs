@@ -83,7 +83,8 @@ impl Gateway {
         Self { level: Some(level), ..self.clone() }
     }
 
-    /// The same gateway for runs about whose calls somebody can be asked. Without that, a call that must be asked for is an error.
+    /// The same gateway for runs about whose calls somebody can be asked. Without that, a call that
+    /// must be asked for is an error.
     #[must_use]
     pub fn with_approvals(&self, approvals: Approvals) -> Self {
         Self { approvals: Some(approvals), ..self.clone() }

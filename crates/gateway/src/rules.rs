@@ -158,7 +158,8 @@ pub(crate) fn denial_of(decision: &Decision, verdict: Verdict, what: String) -> 
     Denial { verdict, rule: text(&decision.rule), why: text(&decision.why), message }
 }
 
-/// What time of which day it is here: the owner writes rules in hours of their own. `None` where the clock makes no sense.
+/// What time of which day it is here: the owner writes rules in hours of their own. `None` where
+/// the clock makes no sense.
 pub fn local_time() -> Option<LocalTime> {
     let now = jiff::Zoned::now();
     let part = |part: i8| u8::try_from(part).ok();

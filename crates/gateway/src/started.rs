@@ -1,7 +1,9 @@
-//! What a server's configuration says of where it works: the folders and files among the arguments that it is started with.
+//! What a server's configuration says of where it works: the folders and files among the arguments
+//! that it is started with.
 //!
-//! `mcp-server-git --repository /data/site` takes a path in each call, and nothing else tells a script which. An argument counts if it is
-//! a folder that there is, or a file behind an option; a program that is to be run is neither.
+//! `mcp-server-git --repository /data/site` takes a path in each call, and nothing else tells a
+//! script which. An argument counts if it is a folder that there is, or a file behind an option; a
+//! program that is to be run is neither.
 
 use std::{
     path::{Component, Path, PathBuf},

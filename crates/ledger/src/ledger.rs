@@ -50,8 +50,8 @@ pub trait Ledger: Send + Sync + 'static {
     /// Takes back what was counted.
     fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>>;
 
-    /// Makes a change to a question to the owner, and waits until it is kept. Of two that exclude each other, whichever process makes
-    /// them, one is refused.
+    /// Makes a change to a question to the owner, and waits until it is kept. Of two that exclude
+    /// each other, whichever process makes them, one is refused.
     fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerFault>>;
 
     /// Hands such a change over where nobody can wait. Whether there was room for it.

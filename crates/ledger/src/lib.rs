@@ -4,9 +4,10 @@
 //! that after a crash the ledger says which calls may have happened. It is a narrow trait; [`SqliteLedger`] is the one that there is, a file in
 //! the user's state folder that several processes use at once.
 //!
-//! At level `calls` no value is kept: of sources, arguments and answers there are sizes and keyed digests. Questions to the owner lie here
-//! too, with the arguments that are shown for as long as they are open. Nothing here decides what is called, and nothing that is read here
-//! is ever sent again.
+//! At level `calls` no value is kept: of sources, arguments and answers there are sizes and keyed
+//! digests. Questions to the owner lie here too, with the arguments that are shown for as long as
+//! they are open. Nothing here decides what is called, and nothing that is read here is ever sent
+//! again.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,4 +1,5 @@
-//! Rules against what servers list: a rule that names something which is not there does nothing, and nobody would notice.
+//! Rules against what servers list: a rule that names something which is not there does nothing,
+//! and nobody would notice.
 //!
 //! What is certain is a mistake, what is only likely a warning. A condition that a server's list has
 //! made meaningless is [`Broken`]: it is unknown from then on, so that rules of this server fail

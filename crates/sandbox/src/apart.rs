@@ -93,8 +93,8 @@ impl Keeper {
     }
 }
 
-/// Makes a call for a run with these limits. The future ends when the answer is kept. `parked` hears when the call begins to wait for a
-/// person, and when it does not any more.
+/// Makes a call for a run with these limits. The future ends when the answer is kept. `parked`
+/// hears when the call begins to wait for a person, and when it does not any more.
 ///
 /// # Cancellation
 /// Dropping the future ends the call, and nothing of it is counted any more.

@@ -94,7 +94,8 @@ impl AnswerRoom {
         Self(Arc::new(Room { holdings, parking, state: Mutex::default() }))
     }
 
-    /// The call waits for a person for as long as what is returned is there. While a run waits for people alone, no clock of it counts.
+    /// The call waits for a person for as long as what is returned is there. While a run waits for
+    /// people alone, no clock of it counts.
     pub fn park(&self) -> Parked {
         self.0.parking.park()
     }

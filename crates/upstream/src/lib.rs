@@ -1,8 +1,9 @@
 //! Child MCP servers: started on demand, kept warm, called within limits, brought back, and stopped without a trace.
 //!
-//! An [`Upstream`] owns every configured server. What states a child can be in, and how it comes from one to the other, is in
-//! `child/state.rs`. Each running child has one task (in `child/life.rs`) that owns its process, its connection and its end,
-//! so that a child that fails takes nothing else with it. Callers hold a handle to the connection and never the process.
+//! An [`Upstream`] owns every configured server. What states a child can be in, and how it comes
+//! from one to the other, is in `child/state.rs`. Each running child has one task (in
+//! `child/life.rs`) that owns its process, its connection and its end, so that a child that fails
+//! takes nothing else with it. Callers hold a handle to the connection and never the process.
 //!
 //! What a child sends is hostile: lines, results, lists and error texts are bounded before anything is built from them, and
 //! a result is handed on as the text that the child wrote. What a child gets is named: the environment in [`Options`], the

@@ -20,8 +20,10 @@
 //! }
 //! ```
 //!
-//! Only the innermost loops are worth it: their bodies are there twice. What cannot be looped over has lost its name then, so that the
-//! second loop asks `__iterable__`, which knows it. A loop without any expression is given one. Variables that are the first items of a list are its business too (see `take.rs`).
+//! Only the innermost loops are worth it: their bodies are there twice. What cannot be looped over
+//! has lost its name then, so that the second loop asks `__iterable__`, which knows it. A loop
+//! without any expression is given one. Variables that are the first items of a list are its
+//! business too (see `take.rs`).
 
 use oxc::{
     allocator::{Allocator, ArenaBox, ArenaVec, CloneIn, TakeIn},

@@ -1,8 +1,9 @@
 //! The owner's decisions about calls that a rule asks them about: where they are asked, and what they are shown.
 //!
-//! A question lies in the ledger, and each place that can ask a person looks for its own there: `terminal.rs` is the one at which
-//! `belljar run` was started, `serve/elicitation.rs` a client that shows forms, `commands/approvals.rs` any terminal. `shown.rs` is what a
-//! person sees of a question.
+//! A question lies in the ledger, and each place that can ask a person looks for its own there:
+//! `terminal.rs` is the one at which `belljar run` was started, `serve/elicitation.rs` a client
+//! that shows forms, `commands/approvals.rs` any terminal. `shown.rs` is what a person sees of a
+//! question.
 
 mod shown;
 mod terminal;

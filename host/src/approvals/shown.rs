@@ -1,4 +1,5 @@
-//! A question as a person sees it: all of the call, with nothing in it that could act on a terminal or pass for belljar's own words.
+//! A question as a person sees it: all of the call, with nothing in it that could act on a terminal
+//! or pass for belljar's own words.
 
 use std::{fmt::Write as _, time::SystemTime};
 

@@ -1,7 +1,7 @@
 //! The terminal at which a run was started: whoever sits there is asked, one question after the other.
 //!
-//! Yes or no has to be typed out. A line that was typed before its question was shown is thrown away; anything else is asked again, and the end
-//! of the input is no answer.
+//! Yes or no has to be typed out. A line that was typed before its question was shown is thrown
+//! away; anything else is asked again, and the end of the input is no answer.
 
 use std::{
     collections::BTreeSet,

@@ -149,7 +149,8 @@ impl<'k> Known<'k> {
         Self { policy: &rules.policy, servers, lists: rules.lists(servers, None) }
     }
 
-    /// What a tool is trusted to do, and what its server's list leaves without meaning. `None` where there is no such server.
+    /// What a tool is trusted to do, and what its server's list leaves without meaning. `None`
+    /// where there is no such server.
     fn of_tool(&self, path: &ToolPath) -> Option<OfTool> {
         let (at, spec) = self.servers.iter().enumerate().find(|(_, spec)| spec.name == path.server())?;
         let tools = tools_of(&self.lists, at);

@@ -1,8 +1,9 @@
 //! The client's user, asked by a form. It is for clients of the initialize era, which take requests from a server.
 //!
-//! Clients answer forms by themselves: some accept with nothing in it, some decline, some fill in the first value of each list. So only an
-//! explicit decision in the content counts, and the first value is `deny`. All else is "not answered", and the question stays open for the
-//! owner's other ways to decide.
+//! Clients answer forms by themselves: some accept with nothing in it, some decline, some fill in
+//! the first value of each list. So only an explicit decision in the content counts, and the first
+//! value is `deny`. All else is "not answered", and the question stays open for the owner's other
+//! ways to decide.
 
 use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::SystemTime};
 

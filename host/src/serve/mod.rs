@@ -75,7 +75,8 @@ impl Asking {
         approvals::asked(&self.settings, desk, true)
     }
 
-    /// The client's user, if the client shows forms and rules could ask: the number of their desk, and where its questions lie.
+    /// The client's user, if the client shows forms and rules could ask: the number of their desk,
+    /// and where its questions lie.
     fn desk(&self, peer: &Peer<RoleServer>) -> Option<(u64, &Arc<dyn Ledger>)> {
         let ledger = self.ledger.as_ref().filter(|_| client::abilities(peer).elicitation)?;
         Some((approvals::new_desk().ok()?, ledger))
@@ -236,7 +237,8 @@ impl Server {
         result
     }
 
-    /// Runs a script, and puts to the client's user what rules ask meanwhile. Over HTTP the client is not the owner's to ask.
+    /// Runs a script, and puts to the client's user what rules ask meanwhile. Over HTTP the client
+    /// is not the owner's to ask.
     async fn execute(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
         match self.asking.desk(&context.peer).filter(|_| Admission::of(context).is_none()) {
             None => self.execute_at(arguments, context, None).await,

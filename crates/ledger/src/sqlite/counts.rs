@@ -1,8 +1,9 @@
 //! How often rules of the owner have let a call pass, by principal: for all processes of a user together.
 //!
-//! It has a connection of its own. A count is looked at and written in one transaction, so that of two processes that want the last
-//! place one gets it. Its table is made when something is counted first, and is no part of what the versions of the file say; what is
-//! older than a day is forgotten.
+//! It has a connection of its own. A count is looked at and written in one transaction, so that of
+//! two processes that want the last place one gets it. Its table is made when something is counted
+//! first, and is not part of what the versions of the file say; what is older than a day is
+//! forgotten.
 
 use std::{
     path::PathBuf,
@@ -57,7 +58,7 @@ impl Counts {
         Self { folder, open: Mutex::default() }
     }
 
-    /// Counts a call; nothing where there is no room. Blocks.
+    /// Counts a call; `None` where there is no room for it. Blocks.
     pub(super) fn count(&self, count: &Count) -> Result<Option<CountId>, LedgerFault> {
         self.with(|connection| {
             let now = SystemTime::now();

@@ -1,8 +1,9 @@
 //! The ledger as a file of SQLite's, in WAL mode: one process writes at a time, and all can read.
 //!
 //! `file.rs` opens it and says what it may be, `writer.rs` is the one thread of a process that
-//! writes, `keep.rs` forgets, `counts.rs` counts calls for rules, `write.rs`, `read.rs` and `questions.rs` have the statements, and
-//! `live.rs` tells the runs of a process that lives from those of one that is gone. `points.rs` is for tests.
+//! writes, `keep.rs` forgets, `counts.rs` counts calls for rules, `write.rs`, `read.rs` and
+//! `questions.rs` have the statements, and `live.rs` tells the runs of a process that lives from
+//! those of one that is gone. `points.rs` is for tests.
 
 mod counts;
 mod file;

@@ -1,4 +1,5 @@
-//! Questions to the owner. Each change looks at how the question stands and writes in one transaction: of two processes that decide, one does.
+//! Questions to the owner. Each change looks at how the question stands and writes in one
+//! transaction: of two processes that decide, one does.
 
 use std::{
     path::Path,
@@ -17,7 +18,8 @@ use super::{
 };
 use crate::query::{KeptQuestion, QuestionFilter, milliseconds};
 
-/// The table of version 4. A `state` is the place of a state in `State::ALL`; the arguments are there as long as the question is open.
+/// The table of version 4. A `state` is the place of a state in `State::ALL`; the arguments are
+/// there as long as the question is open.
 pub(super) const TABLE: &str = "
 CREATE TABLE questions(
     id INTEGER PRIMARY KEY,

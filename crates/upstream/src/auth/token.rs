@@ -100,7 +100,8 @@ impl Login {
     }
 }
 
-/// What is to be said of a failure. rmcp's texts have addresses and what a server said; what may be a secret is taken out.
+/// What is to be said of a failure. rmcp's texts have addresses and what a server said; what may be
+/// a secret is taken out.
 pub(super) fn said(error: &AuthError, redactor: &Redactor) -> String {
     if let AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_) = error {
         return "it cannot be renewed".to_owned();

@@ -146,7 +146,8 @@ impl Child {
             let mut until = None;
             match self.demand() {
                 Demand::Refused(fault) => return Err(fault),
-                // Between the child's end and the news of it there is nothing to use: whoever comes then waits for the next life.
+                // Between the child's end and the news of it there is nothing to use: whoever comes
+                // then waits for the next life.
                 Demand::Use => {
                     if let Some(connection) = connection.filter(|connection| !connection.is_over())
                         && let Some(in_flight) = connection.in_flight.admit()

@@ -2,7 +2,8 @@
 //!
 //! - `link`: what must end with a connection, and how one is made of each transport
 //! - `requests`: requests with their time limits; `in_flight`: the calls that have no answer yet; `listing`: tool lists
-//! - `client`: what belljar is to a child; `client_requests`: whose client a child may ask; `question`: what it may be asked
+//! - `client`: what belljar is to a child; `client_requests`: whose client a child may ask;
+//!   `question`: what it may be asked
 //! - `protocol_revision`: whether a server is greeted with `initialize` or `server/discover`
 
 pub(crate) mod client;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use reqwest::{StatusCode, redirect::Policy};
 
-/// How all of belljar's requests are made: without a proxy of the environment, without cookies, over TLS that is checked with
-/// the system's certificates, and never sent on to another origin.
+/// How all of belljar's requests are made: without a proxy of the environment, without cookies,
+/// over TLS that is checked with the system's certificates, and never sent on to another origin.
 pub(crate) fn builder(agent: &str) -> reqwest::ClientBuilder {
     const CONNECT: Duration = Duration::from_secs(10);
     const KEEP_ALIVE: Duration = Duration::from_secs(30);
@@ -20,8 +20,8 @@ pub(crate) fn builder(agent: &str) -> reqwest::ClientBuilder {
         .redirect(same_origin())
 }
 
-/// Follows a redirect that keeps the method and the body, to the same origin: many servers have one for a missing slash. Any
-/// other would take the headers to strangers, or lose the message.
+/// Follows a redirect that keeps the method and the body, to the same origin: many servers have one
+/// for a missing slash. Any other would take the headers to strangers, or lose the message.
 fn same_origin() -> Policy {
     const MOST: usize = 3;
     Policy::custom(|attempt| {

@@ -11,8 +11,9 @@ pub(crate) fn host_of(url: &Url) -> String {
     }
 }
 
-/// Whether what is sent to `url` can be read by nobody on the way, as far as the URL says. That a name of this machine leads to this
-/// machine is seen to when the connection is made: see [`Reach`](crate::http::reach::Reach).
+/// Whether what is sent to `url` can be read by nobody on the way, as far as the URL says. That a
+/// name of this machine leads to this machine is seen to when the connection is made: see
+/// [`Reach`](crate::http::reach::Reach).
 pub(crate) fn is_private_way(url: &Url) -> bool {
     let is_loopback = match url.host() {
         Some(Host::Domain(name)) => is_localhost(name),

@@ -1,8 +1,9 @@
 //! A child process and its whole group: started with nothing but what it is given, and ended with all its helpers.
 //!
-//! `npx` and its like leave the real server running when they alone are signalled, and a helper survives when its leader
-//! exits cleanly. So each child is in a process group of its own, and the group is what is signalled, also after its leader
-//! is gone. Where there is a supervisor, it leads the group, and it also finds helpers that have left it.
+//! `npx` and its like leave the real server running when they alone are signalled, and a helper
+//! survives when its leader exits cleanly. So each child is in a process group of its own, and the
+//! group is what is signalled, also after its leader is gone. Where there is a supervisor, it leads
+//! the group, and it also finds helpers that have left it.
 
 //!
 //! - `spawn`: starts a child, by way of `supervised` where there is a supervisor, else with `start`

@@ -41,8 +41,8 @@ impl Supervision {
         self.status
     }
 
-    /// Whether the supervisor has not said how the child ended, which it does when it has ended everything below itself: it was killed,
-    /// most likely by the child.
+    /// Whether the supervisor has not said how the child ended, which it does when it has ended
+    /// everything below itself: it was killed, most likely by the child.
     pub(super) fn was_broken_off(&self) -> bool {
         self.status.is_none()
     }

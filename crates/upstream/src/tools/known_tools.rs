@@ -1,7 +1,7 @@
 //! What tools a server has, as far as is known: as it listed them last, in this life, an earlier one, or an earlier process.
 //!
-//! All instances of a server share this, so that a tool list is learned once. A list that is the same as before stays the same
-//! allocation: whoever made something of it need not do so again.
+//! All instances of a server share this, so that a tool list is learned once. A list that is the
+//! same as before stays the same allocation: whoever made something of it need not do so again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
