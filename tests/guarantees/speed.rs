@@ -76,6 +76,18 @@ async fn timers_cost_in_proportion_to_how_many_they_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_set_or_map_costs_in_proportion_to_how_many_keys_it_has() {
+    grows_with_its_size(&[
+        ("const s = new Set(); for (let i = 0; i < N; i++) s.add(i)", 50_000),
+        ("const s = new Set(); for (let i = 0; i < N; i++) s.add(i + 0.5)", 50_000),
+        ("const m = new Map(); for (let i = 0; i < N; i++) m.set(i * 1024, i)", 50_000),
+        ("const s = new Set(); for (let i = 0; i < N; i++) s.add({})", 50_000),
+        ("const s = new Set(); for (let i = 0; i < N; i++) s.add('k' + i)", 50_000),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn spreading_an_array_costs_little_more_than_a_slice_of_it() {
     let of = |way: &str| format!("const a = new Array(10000).fill(1); for (let i = 0; i < 10; i++) {way}");
     let slice = of("a.slice()");

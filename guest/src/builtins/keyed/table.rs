@@ -172,6 +172,15 @@ fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }
 
+/// Lets each bit of a hash depend on all others, as the last step of MurmurHash3 does. Of a number
+/// the hasher multiplies the upper half, whose lowest bits are zero: on 32 bits whole numbers would
+/// share some 30,000 places, however many they are.
+fn mixed(hash: u32) -> u32 {
+    let hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    let hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
+}
+
 /// There is one zero among the keys.
 fn canonical(key: &JsValue) -> JsValue {
     if key.as_number() == Some(0.0) { JsValue::from(0) } else { key.clone() }
@@ -199,7 +208,7 @@ impl<'a> Wanted<'a> {
             key.hash(&mut hasher);
         }
         let hash = hasher.finish();
-        Self { key, text, hash: (hash ^ hash >> 32) as u32 }
+        Self { key, text, hash: mixed((hash ^ hash >> 32) as u32) }
     }
 
     fn is_at(&self, entries: &[Entry], place: usize) -> bool {
