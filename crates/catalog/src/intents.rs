@@ -20,6 +20,7 @@ const INTENTS: &[(&str, &str)] = &[
     ("know/knows", "memory knowledge graph"),
     ("user/i like/likes/prefer/prefers", "memory knowledge graph node"),
     ("works at/for", "relation entity"),
+    ("people/person/relation/relations/entity/entities memory/graph", "read entire knowledge graph node"),
     ("forget/forgets", "memory entity delete"),
     // Clocks.
     ("day/today/hour/clock", "time current"),

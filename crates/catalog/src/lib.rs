@@ -20,6 +20,7 @@ mod declaration;
 mod details;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod helpers;
 mod identifier;
 mod index;
 mod intents;

@@ -15,7 +15,7 @@ use crate::{
     tool::Tool,
     vocabulary::Vocabulary,
     wishes::wishes,
-    words::folded,
+    words::{folded, split, stem},
 };
 
 /// How fast a word's repetition stops counting: BM25's `k1`.
@@ -28,6 +28,11 @@ const CUTOFF: f64 = 0.2;
 
 /// The share of its score that a tool keeps which its server calls deprecated.
 const DEPRECATED: f64 = 0.7;
+
+/// The share of its score that a tool keeps which deletes, where nobody has said anything of deleting.
+const UNASKED_DELETION: f64 = 0.5;
+/// What such tools are named after.
+const DELETING: [&str; 2] = ["delete", "remove"];
 
 /// The share of a question that the best tool must have something of. One with less is shown, and said to fit in part.
 const FITS: f64 = 0.45;
@@ -131,6 +136,8 @@ fn rank_one<'a>(
     for term in &terms {
         worth_of_all += count_term(term, vocabulary, all, &mut tallies);
     }
+    let asks_for_deletion =
+        terms.iter().flat_map(|term| &term.stands_for).any(|(word, _)| DELETING.iter().any(|verb| *word == stem(verb)));
     let worth_of_unknown = count(unknown.len()) * (1.0 + (count(tallies.len()) + 0.5) / 0.5).ln();
     let Named { tiers, only: only_names } = named(text, vocabulary, all);
     let is_wanted = |number: usize| {
@@ -148,6 +155,8 @@ fn rank_one<'a>(
             let share = tally.covered / worth_of_all;
             let is_deprecated = vocabulary.tool(tool, all).is_some_and(|(_, tool)| tool.is_deprecated());
             let kept = if is_deprecated { DEPRECATED } else { 1.0 };
+            let is_unasked = !asks_for_deletion && vocabulary.tool(tool, all).is_some_and(|(_, tool)| deletes(tool));
+            let kept = if is_unasked { kept * UNASKED_DELETION } else { kept };
             let score = tally.score * kept * (LEAST_COVERAGE + (1.0 - LEAST_COVERAGE) * share);
             hits.push(Hit { tool, tier: Tier::Words, score, order: vocabulary.order(tool) });
         }
@@ -221,6 +230,11 @@ fn count_term(term: &Term, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>], 
         tally.covered += worth;
     }
     worth
+}
+
+/// Whether a tool's name begins with a verb that says so, behind a prefix such as `API-` at most.
+fn deletes(tool: &Tool) -> bool {
+    split(tool.names().exact()).iter().take(2).any(|word| DELETING.contains(&word.as_str()))
 }
 
 fn count(number: usize) -> f64 {

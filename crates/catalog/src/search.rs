@@ -15,6 +15,7 @@ use crate::{
     },
     catalog::Catalog,
     details::details,
+    helpers,
     observed::Observed,
     query::{Detail, Query},
     rank::{Ranking, has_words, rank},
@@ -75,6 +76,15 @@ impl Catalog {
         let mut room = Room { bytes: bytes_for(budget), budget };
         room.keep_for(&answer);
         if is_search {
+            let is_server = self.server("tools").or_else(|| self.namespace("tools")).is_some();
+            if let Some(call) = helpers::by_path(&text).filter(|_| !is_server) {
+                answer.notes.push(call);
+                return answer;
+            }
+            // As long as it leaves the most room for tools.
+            let helper = helpers::for_wish(&text).filter(|note| note.len() + NOTE_BYTES <= room.bytes / 4);
+            room.bytes -= helper.as_ref().map_or(0, |note| note.len() + NOTE_BYTES);
+            answer.notes.extend(helper);
             let limit = if query.limit.is_some() { limit } else { DEFAULT_RESULTS };
             if let Some(server) = self.named_server(&text).filter(|server| *server.state() != ServerState::Ready) {
                 answer.unavailable.retain(|unavailable| unavailable.server == server.name());

@@ -268,6 +268,38 @@ fn a_wish_that_says_what_to_do_finds_what_does_that() {
 }
 
 #[test]
+fn what_deletes_comes_later_where_nobody_asked_for_it() {
+    let catalog = real();
+    let found = |text: &str| paths(&catalog.search(&Query::new(text)));
+    let people = found("find people and relations in memory");
+    let place =
+        |wanted: &str| people.iter().position(|path| path == wanted).unwrap_or_else(|| panic!("{wanted}: {people:?}"));
+    assert!(place("memory.read_graph") < 5 && place("memory.search_nodes") < 5, "{people:?}");
+    for wish in ["find people and relations in memory", "remember facts about people and relations"] {
+        assert!(!found(wish).iter().take(3).any(|path| path.contains("delete")), "{wish}: {:?}", found(wish));
+    }
+    assert!(found("forget about this person")[0].starts_with("memory.delete_"));
+    assert!(found("get rid of a relation")[0].starts_with("memory.delete_"));
+}
+
+#[test]
+fn a_search_for_a_function_of_tools_says_how_it_is_called() {
+    let catalog = real();
+    let answer = catalog.search(&Query::new("tools.parse"));
+    assert!(answer.results.is_empty() && answer.notes.len() == 1, "{answer:?}");
+    assert!(answer.notes[0].starts_with("every script has tools.parse(text, notation?"), "{:?}", answer.notes);
+    for wish in ["parse a CSV file", "read front matter of notes", "read jsonl"] {
+        let answer = catalog.search(&Query::new(wish));
+        assert!(!answer.results.is_empty(), "{wish}");
+        assert!(
+            answer.notes.iter().any(|note| note.starts_with("every script has tools.parse(")),
+            "{wish}: {answer:?}"
+        );
+    }
+    assert!(catalog.search(&Query::new("tools.nothing")).notes.iter().all(|note| !note.contains("every script")));
+}
+
+#[test]
 fn where_nothing_fits_well_the_answer_is_short_and_says_which_words_no_tool_has() {
     let catalog = real();
     let answer = catalog.search(&Query::new("list my slack channels"));
