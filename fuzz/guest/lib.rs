@@ -20,6 +20,8 @@ mod modules;
 mod pending;
 #[path = "../../guest/src/place.rs"]
 mod place;
+#[path = "../../guest/src/plan.rs"]
+mod plan;
 #[path = "../../guest/src/source/mod.rs"]
 mod source;
 #[path = "../../guest/src/stack.rs"]

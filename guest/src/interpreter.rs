@@ -17,7 +17,7 @@ use crate::{
     jobs::JobQueue,
     modules::NoModules,
     pending::{self, Completed},
-    place,
+    place, plan,
     source::{self, SCRIPT_NAME},
     stack,
     values::{encode, inspect},
@@ -102,6 +102,9 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     translated.origin.keep();
     waits::begin();
     globals::bind(&program, context).map_err(|error| failing(error, context))?;
+    if let Some(failure) = plan::refuse(&translated.calls, &program.source) {
+        return Err(failure);
+    }
     let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);
     place::begin(context);

@@ -18,6 +18,7 @@ mod jobs;
 mod modules;
 mod pending;
 mod place;
+mod plan;
 mod source;
 mod stack;
 #[cfg(any(test, fuzzing))]

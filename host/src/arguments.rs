@@ -55,6 +55,9 @@ pub(crate) enum Command {
     Approve(DecideArguments),
     /// Refuses a call that waits for your decision.
     Deny(DecideArguments),
+    /// Goes on with a run that waits for your decision about calls.
+    #[command(after_help = help::RESUME)]
+    Resume(ResumeArguments),
     /// The tokens of belljar serve --http.
     #[command(after_help = help::TOKEN)]
     Token(TokenArguments),
@@ -154,6 +157,17 @@ pub(crate) struct ServeArguments {
     pub(crate) profile: Option<String>,
 }
 
+impl ServeArguments {
+    /// Whether it serves HTTP, in place of stdin and stdout.
+    pub(crate) fn is_over_http(&self) -> bool {
+        #[cfg(unix)]
+        let has_socket = self.socket.is_some();
+        #[cfg(not(unix))]
+        let has_socket = false;
+        self.http.is_some() || has_socket
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct ApprovalsArguments {
     /// Prints one JSON object.
@@ -169,6 +183,20 @@ pub(crate) struct DecideArguments {
     /// Decides without a person typing, where the owner's belljar.toml says `allow_yes = true` for approvals.
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ResumeArguments {
+    /// The name of the run.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: RunId,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints the whole outcome as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
 }
 
 #[derive(Args)]
@@ -225,6 +253,8 @@ pub(crate) enum PolicyCommand {
     Test(PolicyOptions),
     /// Says what becomes of a call, and what each rule says of it. Nothing is called.
     Explain(PolicyExplainArguments),
+    /// Shows how servers describe pinned tools now, and accepts it once you have typed a code. No server is started.
+    Accept(PolicyAcceptArguments),
 }
 
 #[derive(Args)]
@@ -250,6 +280,15 @@ pub(crate) struct PolicyExplainArguments {
     /// The profile of the entry through which the call comes.
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
+    /// A label that the run carries; may be given more than once.
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) carries: Vec<String>,
+    /// A rule with 'after' whose earlier call there was; may be given more than once.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) after: Vec<String>,
+    /// What the calls count that rules want to be made first.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) measured: Option<u64>,
     /// When, as in 'mon 10:30' [default: now].
     #[arg(long, value_name = "DAY TIME", value_parser = local_time)]
     pub(crate) at: Option<LocalTime>,
@@ -260,11 +299,27 @@ pub(crate) struct PolicyExplainArguments {
     pub(crate) json: bool,
 }
 
+#[derive(Args)]
+pub(crate) struct PolicyAcceptArguments {
+    /// Only this server, or this tool.
+    #[arg(value_name = "SERVER[.TOOL]")]
+    pub(crate) tool: Option<String>,
+    /// Accepts without a person typing, where your belljar.toml says `allow_yes = true` for approvals.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object, and accepts nothing unless --yes is given.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 impl PolicyCommand {
     fn is_json(&self) -> bool {
         match self {
             Self::Check(options) | Self::Test(options) => options.json,
             Self::Explain(arguments) => arguments.json,
+            Self::Accept(arguments) => arguments.json,
         }
     }
 }
@@ -597,6 +652,8 @@ pub(crate) enum DaemonCommand {
     Status(DaemonOptions),
     /// Ends it, when what it has running has ended.
     Stop(DaemonOptions),
+    /// Has it read its configuration again; what runs goes on with the servers that it began with.
+    Reload(DaemonOptions),
     /// Ends it and starts a new one.
     Restart(DaemonOptions),
     /// Is the daemon, in this process.
@@ -619,6 +676,7 @@ impl DaemonCommand {
             Self::Start(options)
             | Self::Status(options)
             | Self::Stop(options)
+            | Self::Reload(options)
             | Self::Restart(options)
             | Self::Run(options) => options,
         }
@@ -678,6 +736,7 @@ impl Arguments {
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
             Command::Run(arguments) => arguments.json,
+            Command::Resume(arguments) => arguments.json,
             Command::Replay(arguments) => arguments.json,
             Command::Runs(arguments) => arguments.wants_json(),
             Command::Test(arguments) => arguments.json,

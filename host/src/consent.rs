@@ -5,6 +5,14 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
 };
 
+use belljar_model::{ErrorKind, RunError};
+use rand::{TryRngCore as _, rngs::OsRng};
+
+use crate::failure::Failure;
+
+/// The codes that are typed are below.
+const CODES: u32 = 10_000;
+
 /// Whether somebody is there who can be asked.
 pub(crate) fn can_be_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -21,6 +29,29 @@ pub(crate) fn agreed(question: impl Display) -> bool {
     asked.is_ok()
         && io::stdin().read_line(&mut answer).is_ok()
         && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+/// A code for a person to type, which nobody knows beforehand.
+pub(crate) fn code() -> Result<String, Failure> {
+    let code = OsRng.try_next_u32().map_err(|error| Failure::internal(format!("there is no code: {error}")))?;
+    Ok(format!("{:04}", code % CODES))
+}
+
+/// Waits for a person to type what only this terminal shows.
+pub(crate) fn types(word: &str, prompt: &str) -> Result<(), Failure> {
+    if !can_be_asked() {
+        let message = "nobody can be asked here: a decision is typed at a terminal";
+        return Err(Failure::usage(message, "run the command in a terminal of your own"));
+    }
+    forget_what_was_typed();
+    let mut stderr = anstream::stderr();
+    let asked = write!(stderr, "{prompt}").and_then(|()| stderr.flush());
+    let mut line = String::new();
+    let read = asked.and_then(|()| io::stdin().read_line(&mut line));
+    match read {
+        Ok(_) if line.trim() == word => Ok(()),
+        _ => Err(RunError::new(ErrorKind::Cancelled, "that was something else: nothing is decided").into()),
+    }
 }
 
 /// Throws away what was typed and not read yet: nobody agrees to what they have not seen.

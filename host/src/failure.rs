@@ -57,7 +57,8 @@ impl From<RunError> for Failure {
     }
 }
 
-/// 0 is success; 1 a script's or a tool's failure; 2 wrong usage or configuration; 3 a failure of belljar itself.
+/// 0 is success; 1 a script's or a tool's failure; 2 wrong usage or configuration; 3 a failure of
+/// belljar itself; 4 a run that waits for the owner's decision.
 pub(crate) fn exit_code(error: &RunError) -> ExitCode {
     exit_code_of(error.kind)
 }
@@ -72,6 +73,7 @@ pub(crate) fn exit_number_of(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Usage | ErrorKind::Config => 2,
         ErrorKind::Internal => 3,
+        ErrorKind::Approval => 4,
         _ => 1,
     }
 }

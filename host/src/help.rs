@@ -25,7 +25,8 @@ Examples:
   belljar run script.ts --record run.belljar
   generate-script | belljar run - --json --timeout 20s
 
-Exit code: 0 the script succeeded; 1 it failed; 2 wrong usage or configuration; 3 belljar itself failed. \
+Exit code: 0 the script succeeded; 1 it failed; 2 wrong usage or configuration; 3 belljar itself failed; \
+4 the run waits for your decision about calls, and goes on with belljar resume. \
 The value goes to stdout; logs, calls, usage and errors go to stderr, or with --json into the one object on stdout.";
 
 pub(crate) const REPLAY: &str = "\
@@ -101,10 +102,19 @@ Exit code: 0 the client or a signal ended it; 2 wrong usage or configuration; 3 
 pub(crate) const APPROVE: &str = "\
 It shows the call, its arguments as they would be sent, the rule, and what the run did so far, and wants a code typed that this terminal \
 alone shows. The decision is for this call: with other arguments, or when the tool's definition or the rule has changed, it counts for \
-nothing. What waits ends with its run, or when [approvals] wait has passed.
+nothing. What waits ends with its run, or when [approvals] wait has passed. A run that was put aside meanwhile goes on with belljar \
+resume, or when its client asks for it again.
 
   belljar approvals
   belljar approve a_0fx3";
+
+pub(crate) const RESUME: &str = "\
+What the run did is done again from what was kept of it, without calling anything; then the calls that you approved are sent, the others fail, \
+and the script goes on. At a terminal, what you have not decided is asked there. Where nothing is decided, the run waits on.
+
+  belljar resume r_0123456789abc
+
+Exit code: as that of belljar run.";
 
 pub(crate) const TOKEN: &str = "\
 A server that runs takes note of changes within two seconds. Only hashes are kept, in a file of belljar's state folder that is the user's alone.
@@ -187,8 +197,9 @@ Examples:
   belljar policy test --json
   belljar policy explain fs.write_file --input '{\"path\": \"/etc/hosts\"}'
   belljar policy explain stripe.refund --input @refund.json --principal ci --profile safe
+  belljar policy accept notion
 
-Exit code: 0 nothing is wrong; 1 a test failed; 2 wrong usage or configuration, mistakes in the rules included; 3 belljar itself failed.";
+Exit code: 0 nothing is wrong; 1 a test failed, or something is left to accept; 2 wrong usage or configuration, mistakes in the rules included; 3 belljar itself failed.";
 
 pub(crate) const DOCTOR: &str = "\
 Starts each server in this process, lists its tools, and says of each what is wrong and how to mend it.

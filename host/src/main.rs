@@ -13,6 +13,7 @@ mod daemon;
 mod envelope;
 mod environment;
 mod failure;
+mod generations;
 mod hardening;
 mod help;
 mod output;
@@ -72,6 +73,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let code = runtime.block_on(async {
         match arguments.command {
             Command::Run(arguments) => commands::run::run(arguments).await,
+            Command::Resume(arguments) => commands::run::resume(arguments).await,
             Command::Replay(arguments) => commands::replay::replay(arguments).await,
             Command::Test(arguments) => commands::test::test(arguments).await,
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
@@ -80,7 +82,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Approve(arguments) => commands::approvals::decide(arguments, true).await,
             Command::Deny(arguments) => commands::approvals::decide(arguments, false).await,
             Command::Token(arguments) => commands::token::token(&arguments),
-            Command::Policy(arguments) => commands::policy::policy(arguments),
+            Command::Policy(arguments) => commands::policy::policy(arguments).await,
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
             Command::Request(arguments) => Ok(commands::request::request(arguments).await),

@@ -69,15 +69,15 @@ impl LoadedPolicy {
         self.refuse(&self.compare(servers, |at| lists.get(at)?.as_ref().map(|listed| listed.tools.as_slice())))
     }
 
+    /// The name under which what the rules pin is kept: where their file is, whichever way leads there.
+    pub(crate) fn name(&self) -> String {
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        path.to_string_lossy().into_owned()
+    }
+
     /// What the disk has of the servers that the rules name, if it is not newer than this.
     pub(crate) fn lists(&self, servers: &[ServerSpec], until: Option<SystemTime>) -> Vec<Option<Listed>> {
-        let folder = environment::cache();
-        let list = |spec: &ServerSpec| {
-            let folder = folder.as_ref().filter(|_| self.policy.names_server(&spec.name))?;
-            let listed = belljar_upstream::listed(folder, spec, env!("CARGO_PKG_VERSION"))?;
-            until.is_none_or(|until| listed.at <= until).then_some(listed)
-        };
-        servers.iter().map(list).collect()
+        lists(servers, until, |name| self.policy.names_server(name))
     }
 
     /// Holds the rules against what is known of each server, by its place.
@@ -98,6 +98,21 @@ impl LoadedPolicy {
         let problems: Vec<Problem> = found.mistakes.iter().map(|mistake| mistake.problem.clone()).collect();
         if problems.is_empty() { Ok(()) } else { Err(refused(&self.path, &problems)) }
     }
+}
+
+/// What the disk has of the servers of these names, if it is not newer than this.
+pub(crate) fn lists(
+    servers: &[ServerSpec],
+    until: Option<SystemTime>,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<Option<Listed>> {
+    let folder = environment::cache();
+    let list = |spec: &ServerSpec| {
+        let folder = folder.as_ref().filter(|_| is_wanted(&spec.name))?;
+        let listed = belljar_upstream::listed(folder, spec, env!("CARGO_PKG_VERSION"))?;
+        until.is_none_or(|until| listed.at <= until).then_some(listed)
+    };
+    servers.iter().map(list).collect()
 }
 
 /// Where a problem is, and what.

@@ -218,7 +218,10 @@ impl Setup {
         };
         let toolbox = toolbox.with_ledger(ledger(&loaded.config.ledger));
         let toolbox = match loaded.policy {
-            Some(rules) => toolbox.with_policy(rules.policy, &loaded.config.servers),
+            Some(rules) => {
+                let file = rules.name();
+                toolbox.with_policy(rules.policy, &loaded.config.servers).with_rules_file(file)
+            }
             None => toolbox,
         };
         Self { toolbox: Arc::new(toolbox), limits, runs }

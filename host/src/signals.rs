@@ -1,4 +1,5 @@
-//! How a process is told to end: Ctrl-C, or SIGTERM from a supervisor or a client.
+//! How a process is told to end: Ctrl-C, or SIGTERM from a supervisor or a client. How it is told to
+//! read its configuration again: SIGHUP.
 
 use std::future::Future;
 
@@ -33,5 +34,46 @@ pub(crate) fn told_to_end() -> impl Future<Output = ()> + Send {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await
         }
+    }
+}
+
+/// SIGHUP, for a process in which it means that the configuration is to be read again. Elsewhere it
+/// ends the process, as when a terminal goes away.
+#[cfg(unix)]
+pub(crate) struct Reloads(Option<tokio::signal::unix::Signal>);
+
+#[cfg(unix)]
+impl Reloads {
+    /// Listens from now on. Where that is not possible, the signal ends the process as it always did.
+    pub(crate) fn listen() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        Self(signal(SignalKind::hangup()).ok())
+    }
+
+    /// The next signal.
+    pub(crate) async fn next(&mut self) {
+        let told = match &mut self.0 {
+            Some(signal) => signal.recv().await,
+            None => None,
+        };
+        if told.is_none() {
+            std::future::pending().await
+        }
+    }
+}
+
+/// Without signals, only a command can tell it.
+#[cfg(not(unix))]
+pub(crate) struct Reloads;
+
+#[cfg(not(unix))]
+impl Reloads {
+    pub(crate) fn listen() -> Self {
+        Self
+    }
+
+    pub(crate) async fn next(&mut self) {
+        std::future::pending().await
     }
 }

@@ -4,12 +4,13 @@ use std::sync::{Arc, atomic::Ordering};
 
 use belljar_gateway::Gateway;
 use belljar_ledger::Asker;
-use belljar_model::{LimitsPatch, Outcome};
 use belljar_policy::{Policy, absolute_folder};
 use serde_json::{Value, json};
 
 use crate::{
-    stub_server::{Stub, gateway_with_rules, text},
+    approvals::House,
+    dead_children::child,
+    stub_server::{Stub, gateway_with_rules, run, text, value},
     support::Terminal,
 };
 
@@ -20,17 +21,6 @@ fn shop(rules: &str) -> (Stub, Gateway) {
     let policy = Policy::parse(rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
     let gateway = gateway_with_rules(&[("shop", stub.clone())], Arc::new(policy));
     (stub, gateway)
-}
-
-async fn run(gateway: &Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &LimitsPatch::default()).await
-}
-
-async fn value(gateway: &Gateway, source: &str) -> Value {
-    match run(gateway, source).await.result {
-        Ok(value) => value.to_value().unwrap(),
-        Err(error) => panic!("{source}\nfailed: {error:#?}"),
-    }
 }
 
 const TWENTY: &str = "default = 'allow'\n[[rule]]\nid = 'twenty'\ntools = 'shop.pay'\nat_most = '20/run'\nthen = 'deny'\n\
@@ -107,4 +97,49 @@ fn calls_of_a_day_are_counted_over_all_processes() {
     let source = "await demo.get_issue({ id: 1 }); 'passed'";
     let answer = terminal.belljar(&["run", "--code", source, "--no-daemon", "--config", config]);
     assert!(answer.code == 0 && answer.stdout.contains("passed"), "{answer:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_that_asks_does_so_from_the_next_call_on() {
+    let rules = "default = 'allow'\n[[rule]]\nid = 'two'\ntools = 'fs.write_file'\nat_most = '2/run'\nthen = 'ask'\n";
+    let house = House::new(rules, std::time::Duration::from_secs(600));
+    let source = "const all = []; for (const path of ['/1', '/2', '/3', '/4']) {\n\
+        await fs.write_file({ path, content: '' }).then(() => all.push(path), e => all.push(e.rule)) }\n\
+        return all";
+    let run = house.start(source);
+    let question = house.questions(1).await.remove(0);
+    assert_eq!(house.sent(), ["/1", "/2"], "two pass unasked");
+    house.decide(question.id, true).await.unwrap();
+    let question = loop {
+        let next = house.questions(1).await.remove(0);
+        if next.id != question.id {
+            break next;
+        }
+    };
+    house.decide(question.id, false).await.unwrap();
+    assert_eq!(run.await.unwrap().result.unwrap().to_value().unwrap(), json!(["/1", "/2", "/3", "two"]));
+    assert_eq!(house.sent(), ["/1", "/2", "/3"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn in_a_process_for_scripts_long_arguments_count_in_their_order_too() {
+    let terminal = Terminal::new();
+    let text = format!(
+        "[runs]\nprocess = true\n[servers.kid]\ncommand = {:?}\nargs = [\"echo\"]\n",
+        child().to_str().unwrap()
+    );
+    let config = terminal.file("belljar.toml", text);
+    let rules = "default = 'allow'\n[[rule]]\nid = 'ten'\ntools = 'kid.echo'\nat_most = '10/run'\nthen = 'deny'\n";
+    terminal.file("policy.toml", rules);
+    // Those above 16 KiB take a task of their own before they are judged.
+    let source = "const calls = Array.from({ length: 20 }, (_, n) => kid.echo({ text: 'x'.repeat(n % 3 ? 1 : 60_000) })\n\
+        .then(() => n, e => e.rule));\n\
+        return (await Promise.all(calls)).join(' ')";
+    for _ in 0..5 {
+        let run = ["run", "--code", source, "--no-daemon", "--config", config.to_str().unwrap()];
+        let answer = terminal.belljar(&run);
+        let expected = format!("0 1 2 3 4 5 6 7 8 9{}", " ten".repeat(10));
+        assert!(answer.code == 0 && answer.stdout.contains(&expected), "{answer:#?}");
+    }
 }

@@ -32,25 +32,26 @@ pub(crate) fn written(path: &Path) -> String {
     }
 }
 
-/// Starts a command with pipes. Nothing is read from them before the end, so it may not print more than a pipe holds.
+/// Starts a command with pipes.
 pub(crate) fn started(terminal: &Terminal, arguments: &[&str]) -> Child {
     let pipes = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
     let [stdin, stdout, stderr] = pipes;
     terminal.command(arguments).stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap()
 }
 
-/// What a command printed that must end by itself, and soon.
+/// What a command printed that must end by itself, and soon. It is read meanwhile: a pipe may hold no more than a page. What is
+/// open of the command's stdin stays open.
 pub(crate) fn ended(mut command: Child) -> Answer {
-    const STEP: Duration = Duration::from_millis(2);
-    let deadline = Instant::now() + AMPLE;
-    while command.try_wait().unwrap().is_none() {
-        if Instant::now() >= deadline {
-            command.kill().unwrap();
-            panic!("it did not end: {:#?}", Answer::of(command.wait_with_output().unwrap()));
-        }
-        thread::sleep(STEP);
-    }
-    Answer::of(command.wait_with_output().unwrap())
+    let (id, stdin) = (command.id(), command.stdin.take());
+    let (say, said) = channel();
+    let reading = thread::spawn(move || say.send(command.wait_with_output().unwrap()));
+    let answer = said.recv_timeout(AMPLE).map(Answer::of).unwrap_or_else(|_| {
+        send("KILL", id);
+        panic!("it did not end: {:#?}", Answer::of(said.recv().unwrap()))
+    });
+    reading.join().unwrap().unwrap();
+    drop(stdin);
+    answer
 }
 
 /// Sends a signal such as `INT`.

@@ -523,7 +523,7 @@ fn servers_prints_what_is_known_of_each_and_no_more() {
     let demo = json!({
         "name": "demo", "state": "ready", "transport": "built_in", "era": "2025-11-25", "tools": 7, "calls": 0, "restarts": 0,
     });
-    assert_eq!(seen, json!({ "servers": [demo] }));
+    assert_eq!(seen, json!({ "servers": [demo], "warnings": [] }));
 
     let child = crate::dead_children::child();
     let config = json!({ "mcpServers": {

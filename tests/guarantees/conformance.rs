@@ -2,9 +2,9 @@
 //!
 //! Most of its scenarios call tools, prompts and resources by name that the suite's authors think
 //! of, and a server of two tools has none of them. What is left is the transport: how a session
-//! begins and ends, what headers count, whom a request may come from. The suite cannot send a
-//! token. So it is let in at the socket, where the owner needs none, through a port that changes no
-//! byte.
+//! begins and ends, what headers count, whom a request may come from. All scenarios are run against
+//! the same front with a fixture behind it that has those names. The suite cannot send a token. So
+//! it is let in at the socket, where the owner needs none, through a port that changes no byte.
 
 use std::{
     io::{self, BufRead as _, BufReader},
@@ -14,6 +14,8 @@ use std::{
     process::{Child, Command, Stdio},
     thread,
 };
+
+use tempfile::TempDir;
 
 use crate::{
     real_servers::{installed, node},
@@ -30,7 +32,7 @@ const WITHOUT_DIAGNOSTIC_TOOLS: &str = "server:
 
 #[test]
 fn the_transport_scenarios_of_the_conformance_suite_pass_for_sessions() {
-    let served = Served::new();
+    let served = Belljar::new();
     for (scenario, passed) in [
         ("server-initialize", "3/3"),
         ("ping", "2/2"),
@@ -45,7 +47,7 @@ fn the_transport_scenarios_of_the_conformance_suite_pass_for_sessions() {
 
 #[test]
 fn the_transport_scenarios_of_the_conformance_suite_pass_without_sessions() {
-    let served = Served::new();
+    let served = Belljar::new();
     for (scenario, passed) in [
         ("tools-list", "4/4"),
         ("server-sse-multiple-streams", "2/2"),
@@ -58,39 +60,104 @@ fn the_transport_scenarios_of_the_conformance_suite_pass_without_sessions() {
     served.check("2026-07-28", "server-stateless", "21/25", &["--expected-failures", baseline.to_str().unwrap()]);
 }
 
+/// The front that belljar has, with the suite's tools, prompts and resources behind it.
+#[test]
+fn all_required_scenarios_pass_of_the_revision_with_sessions_behind_the_same_front() {
+    FrontAlone::new().check("2025-11-25", 33);
+}
+
+#[test]
+fn all_required_scenarios_pass_of_the_revision_without_sessions_behind_the_same_front() {
+    FrontAlone::new().check("2026-07-28", 41);
+}
+
+struct FrontAlone {
+    folder: TempDir,
+    served: Served,
+}
+
+impl FrontAlone {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = belljar_testkit::conformance_binary().expect("belljar-testkit was built");
+        let served = Served::of(&folder.path().join("socket"), |socket, origin| {
+            let mut child = Command::new(program).args([socket, origin]).stdout(Stdio::piped()).spawn().unwrap();
+            let ready = BufReader::new(child.stdout.take().unwrap()).lines().next();
+            assert_eq!(ready.unwrap().unwrap(), "ready");
+            child
+        });
+        Self { folder, served }
+    }
+
+    /// Runs all scenarios of the revision: those that it requires, which must pass for the suite to
+    /// be content, and those that it counts for nothing. So many pass; those that do not are of the
+    /// Tasks extension.
+    fn check(&self, revision: &str, scenarios: usize) {
+        let told = self.served.suite(self.folder.path(), &["--requirements", revision]);
+        let (_, summary) = told.split_once("=== SUMMARY ===").expect("a summary");
+        let passed = summary.lines().filter(|line| line.starts_with('✓')).count();
+        let failed = summary.lines().filter(|line| line.starts_with('✗'));
+        assert_eq!(failed.filter(|line| !line.starts_with("✗ tasks-")).count(), 0, "{summary}");
+        assert_eq!(passed, scenarios, "{summary}");
+    }
+}
+
 /// A server at a socket, and a port that leads there.
 struct Served {
-    terminal: Terminal,
     child: Child,
     url: String,
 }
 
 impl Served {
-    fn new() -> Self {
-        let terminal = Terminal::new();
-        let path = terminal.folder.path().join("socket");
+    /// What `start` starts at a socket. It is told the origin that the suite has.
+    fn of(socket: &Path, start: impl FnOnce(&str, &str) -> Child) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = format!("http://{}", port.local_addr().unwrap());
-        let arguments = ["serve", "--socket", path.to_str().unwrap(), "--allow-origin", &own];
-        let mut child = terminal.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-        assert!(lines.any(|line| line.starts_with("serving MCP over HTTP at")));
-        // Its pipe must not be closed, nor full.
-        thread::spawn(move || lines.for_each(drop));
-        thread::spawn(move || lead_to(&port, &path));
-        Self { terminal, child, url: format!("{own}/mcp") }
+        let child = start(socket.to_str().unwrap(), &own);
+        let socket = socket.to_owned();
+        thread::spawn(move || lead_to(&port, &socket));
+        Self { child, url: format!("{own}/mcp") }
+    }
+
+    /// What the suite says, which must be content.
+    fn suite(&self, folder: &Path, arguments: &[&str]) -> String {
+        let mut command = Command::new(suites_node());
+        command.arg(installed("@modelcontextprotocol/conformance/dist/index.js")).args(["server", "--url", &self.url]);
+        let output = command.args(arguments).current_dir(folder).output().unwrap();
+        let told = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8_lossy(&told).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {}\n{told}", output.status);
+        told
+    }
+}
+
+/// belljar itself.
+struct Belljar {
+    terminal: Terminal,
+    served: Served,
+}
+
+impl Belljar {
+    fn new() -> Self {
+        let terminal = Terminal::new();
+        let served = Served::of(&terminal.folder.path().join("socket"), |socket, origin| {
+            let arguments = ["serve", "--socket", socket, "--allow-origin", origin];
+            let mut child = terminal.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+            assert!(lines.any(|line| line.starts_with("serving MCP over HTTP at")));
+            // Its pipe must not be closed, nor full.
+            thread::spawn(move || lines.for_each(drop));
+            child
+        });
+        Self { terminal, served }
     }
 
     /// Runs one scenario, of which so many checks pass.
     fn check(&self, revision: &str, scenario: &str, passed: &str, more: &[&str]) {
-        let mut command = Command::new(suites_node());
-        command.arg(installed("@modelcontextprotocol/conformance/dist/index.js")).args(["server", "--url", &self.url]);
-        command.args(["--scenario", scenario, "--spec-version", revision]).args(more);
-        let output = command.current_dir(self.terminal.folder.path()).output().unwrap();
-        let told = [output.stdout, output.stderr].concat();
-        let told = String::from_utf8_lossy(&told);
+        let arguments = [&["--scenario", scenario, "--spec-version", revision], more].concat();
+        let told = self.served.suite(self.terminal.folder.path(), &arguments);
         let counted = told.lines().any(|line| line.starts_with(&format!("Passed: {passed},")));
-        assert!(output.status.success() && counted, "{revision} {scenario}: {}\n{told}", output.status);
+        assert!(counted, "{revision} {scenario}\n{told}");
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     dead_children::child,
-    real_servers::{installed, node},
+    real_servers::{filesystem, installed, node},
     support::{Terminal, repository},
 };
 
@@ -101,13 +101,17 @@ fn both_definitions_take_at_most_440_tokens_whatever_the_number_of_servers() {
 #[test]
 fn the_example_in_the_description_works_as_it_stands() {
     let terminal = Terminal::new();
-    let mut client = Client::connect(&terminal, &[]);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("orders.csv"), "id,total\n1,20\n2,100.5\n3,1000\n").unwrap();
+    let servers = json!({ "mcpServers": { "fs": filesystem(&folder.path().canonicalize().unwrap()) } });
+    let config = terminal.file("mcp.json", servers.to_string());
+    let mut client = Client::connect(&terminal, &["--config", config.to_str().unwrap()]);
     let tools = client.ask("tools/list", json!({}));
     let execute = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "execute_code").unwrap();
-    let (_, example) = execute["description"].as_str().unwrap().split_once("Example:\n").unwrap();
+    let (_, example) = execute["description"].as_str().unwrap().split_once("Example, with a server fs:\n").unwrap();
     let outcome = client.call("execute_code", json!({ "code": example }));
-    let found = outcome["structuredContent"]["value"].as_array().unwrap_or_else(|| panic!("{outcome:#}"));
-    assert!(!found.is_empty() && found.iter().all(|text| text.as_str().unwrap().contains("function ")), "{outcome:#}");
+    let rows = json!([{ "id": "2", "total": "100.5" }, { "id": "3", "total": "1000" }]);
+    assert_eq!(outcome["structuredContent"]["value"], rows, "{outcome:#}");
 }
 
 #[test]

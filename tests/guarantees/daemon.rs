@@ -234,6 +234,34 @@ fn a_changed_configuration_replaces_the_daemon_when_what_runs_has_ended() {
 }
 
 #[test]
+fn a_reload_keeps_the_daemon_and_what_runs_in_it() {
+    let shell = Shell::new(&echo());
+    shell.json(&["call", "kid.echo", "--input", "{\"text\": \"x\"}"]);
+    let first = shell.daemon_pid();
+    let endless = "for (;;) { await kid.echo({ text: 'x' }); await new Promise((r) => setTimeout(r, 100)) }";
+    let mut running = shell.begin(&["run", "--json", "--code", endless]);
+    while shell.json(&["daemon", "status"])["running"] != 1 {
+        thread::yield_now();
+    }
+    let mut servers = echo();
+    servers["other"] = servers["kid"].clone();
+    shell.configure(&servers);
+    assert_eq!(shell.json(&["daemon", "reload"]), json!({ "servers": 2, "need_restart": [] }));
+    let answer = shell.belljar(&["call", "other.echo", "--input", "{\"text\": \"x\"}", "--json"]);
+    assert_eq!((answer.json()["ok"].clone(), answer.stderr.as_str()), (json!(true), ""), "{answer:#?}");
+    assert_eq!(shell.daemon_pid(), first);
+    assert_eq!(running.try_wait().unwrap(), None, "the run goes on");
+    shell.terminal.file("mcp.json", r#"{"mcpServers": {"kid": {}}}"#);
+    let wrong = shell.belljar(&["daemon", "reload"]);
+    assert_eq!(wrong.code, 2, "{wrong:#?}");
+    shell.configure(&servers);
+    assert_eq!(shell.daemon_pid(), first);
+    signal(running.id(), "INT");
+    let ended = Answer::of(running.wait_with_output().unwrap()).json();
+    assert_eq!(ended["error"]["kind"], "cancelled", "{ended:#}");
+}
+
+#[test]
 fn a_secret_that_changes_in_the_environment_has_a_daemon_of_its_own() {
     let servers =
         json!({ "kid": { "command": child(), "args": ["echo"], "env": { "TOKEN": "${BELLJAR_TEST_TOKEN}" } } });

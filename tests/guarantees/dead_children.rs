@@ -2,6 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
+    process::Command,
     sync::OnceLock,
     thread,
     time::{Duration, Instant},
@@ -14,6 +15,21 @@ use crate::{
     cancellation::{ended, milestone, signal, started, written},
     support::{Answer, Terminal, belljar},
 };
+
+/// A command for which the kernel lacks something.
+#[cfg(target_os = "linux")]
+pub(crate) fn without(missing: &str, whole: &Command) -> Command {
+    let mut command = Command::new(child());
+    command.args(["without", missing]).arg(whole.get_program()).args(whole.get_args());
+    command.current_dir(whole.get_current_dir().unwrap());
+    for (name, value) in whole.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
 
 /// The child server that misbehaves as its arguments say.
 pub(crate) fn child() -> &'static Path {

@@ -7,6 +7,7 @@ use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unava
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
 
+use crate::stub_server::{self, Stub};
 use crate::support::{Terminal, error, error_of, run, run_with, tools, value};
 
 fn hint(error: &RunError) -> &str {
@@ -70,7 +71,9 @@ async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
         ("await tools.raw('bax.echo', {})", "TypeError: there is no server 'bax'", "did you mean box?"),
         ("await tools.call('unheard.of', {})", "TypeError: there is no server 'unheard'", "the servers here are: box"),
     ] {
-        let error = error_of(ErrorKind::Exception, source).await;
+        // What is certain is said before the script runs.
+        let kind = if source.starts_with("await box.") { ErrorKind::Plan } else { ErrorKind::Exception };
+        let error = error_of(kind, source).await;
         assert_eq!(error.message, message, "{source}");
         assert!(hint(&error).contains(near), "{source}\n{error:#?}");
         assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
@@ -723,4 +726,24 @@ fn a_misspelled_tool_is_answered_with_the_signature_of_the_nearest() {
     );
     let call = terminal.belljar(&["call", "demo.get_isue"]);
     assert!(call.stderr.contains(signature), "{call:#?}");
+}
+
+#[tokio::test]
+async fn an_error_that_a_server_gives_as_a_plain_text_is_told_of() {
+    let stub = Stub::new(Stub::real_tools("sqlite"), |_, arguments| {
+        let text = match arguments["query"].as_str() {
+            Some("SELECT town") => "Database error: no such column: town",
+            _ => "[{'n': 1}]",
+        };
+        json!({ "content": [{ "type": "text", "text": text }] })
+    });
+    let gateway = stub_server::gateway(&[("db", stub)], Vec::new());
+    let source = "let thrown = false; try { await db.read_query({ query: 'SELECT town' }) } catch { thrown = true }
+        return [thrown, await db.read_query({ query: 'SELECT n' })]";
+    let outcome = stub_server::run(&gateway, source).await;
+    assert_eq!(outcome.result.as_ref().unwrap().to_value().unwrap(), json!([false, [{ "n": 1 }]]));
+    let logs: Vec<&str> = outcome.logs.iter().map(|entry| entry.text.as_str()).collect();
+    let remark = "db.read_query gave a text that reads like an error, and its server has not marked it as one, so nothing was thrown: \
+                  \"Database error: no such column: town\"";
+    assert_eq!(logs, [remark]);
 }

@@ -1,93 +1,144 @@
 //! What happens in runs, as those hear it who watch: each step in its order, and of what a slow one
 //! loses, how much it was.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
-use belljar_gateway::{Gateway, RunEvents, Watched};
+use belljar_engine::{Engine, ProcessEngine};
+use belljar_gateway::{Gateway, RunEvents, Toolbox, Watched};
 use belljar_image::Image;
-use belljar_model::{Limits, LimitsPatch, RunId, RunStep};
+use belljar_model::{ErrorKind, Limits, LimitsPatch, RunEvent, RunId, RunStep};
 use belljar_sandbox::{Sandbox, SandboxOptions};
-use serde_json::{Value, json};
+use belljar_worker::WorkerProgram;
+use serde_json::json;
+use tokio::{runtime::Handle, sync::Notify};
 
-use crate::stub_server::{Stub, gateway, text};
+use crate::{
+    stub_server::{Stub, gateway, text},
+    support::belljar,
+};
 
-fn stub() -> Stub {
+/// A server whose one tool does this.
+fn stub(look: impl Fn() + Send + Sync + 'static) -> Stub {
     let tools =
         json!([{ "name": "look", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } }]);
-    Stub::new(tools, |_, _| text("seen"))
+    Stub::new(tools, move |_, _| {
+        look();
+        text("seen")
+    })
 }
 
-/// A gateway that runs one script at a time.
-fn one_at_a_time() -> Gateway {
-    let options = SandboxOptions { max_live: 1, ..SandboxOptions::default() };
-    let sandbox = Arc::new(Sandbox::new(&Image::embedded(), options).unwrap());
-    Gateway::new(gateway(&[("kid", stub())], Vec::new()).toolbox().clone(), sandbox, Limits::default())
+/// Engines that run one script at a time: one in this process, and one in a process of its own.
+async fn engines() -> [Engine; 2] {
+    let options = || SandboxOptions { max_live: 1, ..SandboxOptions::default() };
+    let here = Arc::new(Sandbox::new(&Image::embedded(), options()).unwrap());
+    let program = WorkerProgram { program: belljar().to_owned(), arguments: vec!["__engine".into()] };
+    [here.into(), Arc::new(ProcessEngine::start(program, options()).await.unwrap()).into()]
 }
 
-/// The names of the steps of a run, up to its end.
-async fn steps(events: &mut RunEvents, run: RunId) -> Vec<String> {
-    let mut names = Vec::new();
-    while names.last().is_none_or(|name| name != "ended") {
+fn over(engine: Engine, stub: Stub) -> Gateway {
+    Gateway::new(gateway(&[("kid", stub)], Vec::new()).toolbox().clone(), engine, Limits::default())
+}
+
+/// Hears what happens until this has, and gives that.
+async fn hear(events: &mut RunEvents, heard: &mut Vec<RunEvent>, until: impl Fn(&RunStep) -> bool) -> RunEvent {
+    loop {
         match events.next().await.unwrap() {
-            Watched::Event(event) if event.run == run => {
-                let said: Value = serde_json::to_value(&event).unwrap();
-                names.push(said["event"].as_str().unwrap().to_owned());
+            Watched::Event(event) => {
+                heard.push(event.clone());
+                if until(&event.step) {
+                    return event;
+                }
             }
-            Watched::Event(_) => {}
             Watched::Lost(lost) => panic!("{lost} events are lost"),
         }
     }
-    names
+}
+
+/// The names of the steps of a run.
+fn steps(heard: &[RunEvent], run: RunId) -> Vec<String> {
+    let of_run = heard.iter().filter(|event| event.run == run);
+    of_run.map(|event| serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned()).collect()
+}
+
+fn is_end(step: &RunStep) -> bool {
+    matches!(step, RunStep::Ended { .. })
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_watches_hears_each_step_of_a_run_in_its_order() {
-    let gateway = one_at_a_time().with_origin("test");
-    let (mut ones, mut others) = (gateway.toolbox().events(), gateway.toolbox().events());
-    let source =
-        "console.warn('before'); const it = await kid.look({}); await new Promise(end => setTimeout(end, 1)); it";
-    let patch = LimitsPatch::default();
-    let (one, other) =
-        futures::join!(gateway.execute(source.to_owned(), &patch), gateway.execute("1".to_owned(), &patch));
-    assert_eq!(one.result.unwrap().as_str(), "\"seen\"");
-    let of_one = [
-        "begun",
-        "admitted",
-        "started",
-        "log",
-        "call_begun",
-        "sent",
-        "answered",
-        "handed_over",
-        "handed_over",
-        "ended",
-    ];
-    assert_eq!(steps(&mut ones, one.run.unwrap()).await, of_one);
-    let of_other = ["begun", "queued", "admitted", "started", "ended"];
-    assert_eq!(steps(&mut others, other.run.unwrap()).await, of_other);
+    for engine in engines().await {
+        let (gate, handle) = (Arc::new(Notify::new()), Handle::current());
+        let opened = gate.clone();
+        let look = stub(move || tokio::task::block_in_place(|| handle.block_on(opened.notified())));
+        let gateway = over(engine, look).with_origin("test");
+        let (mut events, mut heard) = (gateway.toolbox().events(), Vec::new());
+        let begin = |source: &str| {
+            let (gateway, source) = (gateway.clone(), source.to_owned());
+            tokio::spawn(async move { gateway.execute(source, &LimitsPatch::default()).await })
+        };
+        let one = begin(
+            "console.warn('before'); const it = await kid.look({}); await new Promise(end => setTimeout(end, 1)); it",
+        );
+        hear(&mut events, &mut heard, |step| matches!(step, RunStep::Sent { .. })).await;
+        let other = begin("1");
+        hear(&mut events, &mut heard, |step| *step == RunStep::Queued).await;
+        gate.notify_one();
+        let (one, other) = (one.await.unwrap(), other.await.unwrap());
+        assert_eq!(one.result.unwrap().as_str(), "\"seen\"");
+        for _ in 0..2 {
+            hear(&mut events, &mut heard, is_end).await;
+        }
+        let of_one = [
+            "begun",
+            "admitted",
+            "started",
+            "log",
+            "call_begun",
+            "sent",
+            "answered",
+            "handed_over",
+            "handed_over",
+            "ended",
+        ];
+        assert_eq!(steps(&heard, one.run.unwrap()), of_one);
+        assert_eq!(steps(&heard, other.run.unwrap()), ["begun", "queued", "admitted", "started", "ended"]);
 
-    // What they say, and no more of a text than a view shows.
-    let mut events = gateway.toolbox().events();
-    let source = "console.log('é'.repeat(2000)); throw new Error('on purpose')";
-    let long = gateway.execute(source.to_owned(), &patch).await;
-    let mut said = Vec::new();
-    while said.last().is_none_or(|step| !matches!(step, RunStep::Ended { .. })) {
-        let Watched::Event(event) = events.next().await.unwrap() else { panic!("some are lost") };
-        assert_eq!(Some(event.run), long.run);
-        said.push(event.step);
+        // What they say, and no more of a text than a view shows.
+        let (mut events, mut said) = (gateway.toolbox().events(), Vec::new());
+        let long = begin("console.log('é'.repeat(2000)); throw new Error('on purpose')").await.unwrap();
+        hear(&mut events, &mut said, is_end).await;
+        assert!(said.iter().all(|event| Some(event.run) == long.run));
+        let said: Vec<RunStep> = said.into_iter().map(|event| event.step).collect();
+        assert_eq!(said.first(), Some(&RunStep::Begun { origin: "test" }));
+        let cut = said.iter().find_map(|step| match step {
+            RunStep::Log { text, .. } => Some(text.len()),
+            _ => None,
+        });
+        assert_eq!((cut, long.logs[0].text.len()), (Some(RunStep::MAX_TEXT), 4000));
+        assert_eq!(said.last(), Some(&RunStep::Ended { error: Some(ErrorKind::Exception) }));
     }
-    assert_eq!(said.first(), Some(&RunStep::Begun { origin: "test" }));
-    let cut = said.iter().find_map(|step| match step {
-        RunStep::Log { text, .. } => Some(text.len()),
-        _ => None,
-    });
-    assert_eq!((cut, long.logs[0].text.len()), (Some(RunStep::MAX_TEXT), 4000));
-    assert_eq!(said.last(), Some(&RunStep::Ended { error: Some(belljar_model::ErrorKind::Exception) }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_begins_to_watch_hears_what_happens_in_a_run_from_then_on() {
+    for engine in engines().await {
+        let (toolbox, events) = (Arc::<OnceLock<Arc<Toolbox>>>::default(), Arc::<Mutex<Option<RunEvents>>>::default());
+        let (of_stub, watched) = (toolbox.clone(), events.clone());
+        let look = stub(move || *watched.lock().unwrap() = of_stub.get().map(|toolbox| toolbox.events()));
+        let gateway = over(engine, look);
+        let _ = toolbox.set(gateway.toolbox().clone());
+        let source = "console.log('a'); await kid.look({}); console.log('b')".to_owned();
+        let run = gateway.execute(source, &LimitsPatch::default()).await.run.unwrap();
+        let (mut events, mut heard) = (events.lock().unwrap().take().unwrap(), Vec::new());
+        hear(&mut events, &mut heard, is_end).await;
+        assert_eq!(steps(&heard, run), ["answered", "handed_over", "log", "ended"]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_is_slow_loses_events_is_told_how_many_and_holds_up_no_run() {
-    let gateway = one_at_a_time();
+    let [here, _] = engines().await;
+    let gateway = over(here, stub(|| {}));
     let mut events = gateway.toolbox().events();
     let outcome =
         gateway.execute("for (let i = 0; i < 3000; i++) console.log(i)".to_owned(), &LimitsPatch::default()).await;

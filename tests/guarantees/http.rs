@@ -5,6 +5,7 @@ use std::{
     net::{SocketAddr, TcpStream},
     os::unix::{fs::PermissionsExt as _, net::UnixStream},
     process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
     time::{Duration, Instant},
 };
 
@@ -22,6 +23,8 @@ struct Served {
     child: Child,
     address: SocketAddr,
     token: String,
+    /// The lines of its stderr.
+    said: Receiver<String>,
 }
 
 impl Served {
@@ -31,8 +34,8 @@ impl Served {
 
     fn of(terminal: Terminal, more: &[&str]) -> Self {
         let token = token(&terminal, &["add", "ann"]);
-        let (child, address) = started(&terminal, more);
-        Self { terminal, child, address, token }
+        let (child, address, said) = started(&terminal, more);
+        Self { terminal, child, address, token, said }
     }
 
     /// Sends one message of the revision without sessions, and gives the connection on which its answer comes.
@@ -66,8 +69,12 @@ impl Served {
     }
 
     fn tell_to_end(&self) {
+        self.signal("-TERM");
+    }
+
+    fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
     }
 }
 
@@ -85,16 +92,17 @@ fn token(terminal: &Terminal, arguments: &[&str]) -> String {
     answer.stdout.trim().to_owned()
 }
 
-fn started(terminal: &Terminal, more: &[&str]) -> (Child, SocketAddr) {
+fn started(terminal: &Terminal, more: &[&str]) -> (Child, SocketAddr, Receiver<String>) {
     let mut child =
         terminal.command(&[&["serve", "--http", "127.0.0.1:0"], more].concat()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     let address = lines.find_map(|line| {
         line.strip_prefix("serving MCP at http://")?.strip_suffix("/mcp").map(|address| address.parse().unwrap())
     });
-    // Its pipe must not be closed, nor full.
-    std::thread::spawn(move || lines.for_each(drop));
-    (child, address.expect("it says where it serves"))
+    // Its pipe must not be closed, nor full. Nobody need listen.
+    let (say, said) = channel();
+    std::thread::spawn(move || lines.for_each(|line| drop(say.send(line))));
+    (child, address.expect("it says where it serves"), said)
 }
 
 fn request(token: &str, headers: &str, body: &Value) -> String {
@@ -369,13 +377,60 @@ fn a_server_that_is_told_to_end_answers_what_it_has_begun() {
 }
 
 #[test]
+fn a_reload_brings_new_servers_and_drops_no_run_and_a_wrong_configuration_changes_nothing() {
+    let terminal = Terminal::new();
+    let config = terminal.folder.path().join("belljar.toml");
+    let notes = memory(&terminal.folder.path().join("notes.jsonl"));
+    let servers = format!(
+        "[servers.memory]\ncommand = {}\nargs = {}\nenv = {{ MEMORY_FILE_PATH = {} }}\n[servers.old]\nbuiltin = 'demo'\n",
+        notes["command"], notes["args"], notes["env"]["MEMORY_FILE_PATH"]
+    );
+    std::fs::write(&config, &servers).unwrap();
+    let served = Served::of(terminal, &["--config", config.to_str().unwrap()]);
+    let reload = |more: &str| {
+        std::fs::write(&config, format!("{servers}{more}")).unwrap();
+        served.signal("-HUP");
+    };
+    let told = |words: &str| {
+        let line = served.said.iter().find(|line| line.contains("the configuration was")).unwrap();
+        assert!(line.contains(words), "{line}");
+    };
+    let note = |name: &str| {
+        format!(
+            "await memory.create_entities({{ entities: [{{ name: '{name}', entityType: 'note', observations: [] }}] }});"
+        )
+    };
+    let noted =
+        |name: &str| format!("(await memory.read_graph({{}})).entities.some((entity) => entity.name === '{name}')");
+    let running = served.run(
+        &served.token,
+        &format!(
+            "await old.create_issue({{ project: 'comet', title: 'begun before' }}); {} while (!({})) await new Promise((done) => setTimeout(done, 10));
+             return (await old.search_issues({{ query: 'begun before' }})).total",
+            note("begun"),
+            noted("reloaded")
+        ),
+    );
+    served.until(&format!("return {}", noted("begun")));
+    reload("[servers.wrong]\n");
+    told("was not read again");
+    assert_eq!(served.value("return (await old.search_issues({ query: 'begun before' })).total"), 1, "nothing changed");
+    reload("[servers.fresh]\nbuiltin = 'demo'\n");
+    told("was read again: 3 servers");
+    assert_eq!(served.value("return (await fresh.search_issues({ query: 'a' })).total >= 0"), json!(true));
+    assert_eq!(served.value("return (await old.search_issues({ query: 'begun before' })).total"), 0, "other instances");
+    served.value(&note("reloaded"));
+    assert_eq!(result(running)["structuredContent"]["value"], 1, "the run kept the servers that it began with");
+}
+
+#[test]
 fn a_server_that_was_killed_comes_back_for_the_same_tokens() {
     let mut served = Served::new();
     let answer = rest(served.post(&served.token, "", &initialize()));
     let session = answer.split_once("mcp-session-id: ").unwrap().1.split("\r\n").next().unwrap().to_owned();
     served.child.kill().unwrap();
     served.child.wait().unwrap();
-    (served.child, served.address) = started(&served.terminal, &[]);
+    (served.child, served.address, served.said) = started(&served.terminal, &[]);
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let in_session = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
     assert_eq!(status(served.post(&served.token, &in_session, &ping)), 404);
@@ -405,6 +460,38 @@ fn at_the_socket_the_owner_needs_no_token_also_where_a_killed_server_left_one() 
         }
         assert_eq!(path.exists(), !ends_well);
     }
+}
+
+#[test]
+fn rules_know_the_owner_at_the_socket_and_no_token_has_that_name() {
+    let terminal = Terminal::new();
+    let config = terminal.file("belljar.toml", "[servers.demo]\nbuiltin = 'demo'\n");
+    terminal.file(
+        "policy.toml",
+        "default = 'allow'\n[[rule]]\nid = 'mine'\ntools = 'demo.*'\nprincipal = 'owner'\nargs.project = { absent = true }\nthen = 'deny'\n",
+    );
+    let path = terminal.folder.path().join("socket");
+    let arguments = ["serve", "--socket", path.to_str().unwrap(), "--config", config.to_str().unwrap()];
+    let mut child = terminal.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.starts_with("serving MCP over HTTP at")));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params =
+        json!({ "_meta": meta, "name": "execute_code", "arguments": { "code": "await demo.list_issues({})" } });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: execute_code\r\n";
+    let mut stream = UnixStream::connect(&path).unwrap();
+    stream.write_all(request("none", headers, &body).as_bytes()).unwrap();
+    let answer = rest(stream);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(answer.contains("rule 'mine' of the owner"), "{answer}");
+    let refused = terminal.belljar(&["token", "add", "owner"]);
+    assert!(refused.code != 0 && refused.stderr.contains("choose another name"), "{refused:?}");
 }
 
 #[test]
@@ -449,4 +536,23 @@ fn what_a_server_keeps_for_one_token_another_does_not_see_unless_the_owner_share
         let kept = std::fs::read_to_string(folder.join(format!("memory of {who}.jsonl"))).unwrap();
         assert!(kept.contains(who) && kept.lines().count() == 1, "{kept}");
     }
+}
+
+#[test]
+fn rules_judge_what_comes_over_http_and_know_whose_it_is() {
+    let terminal = Terminal::new();
+    let config = terminal.file("belljar.toml", "[servers.demo]\nbuiltin = 'demo'\n").to_str().unwrap().to_owned();
+    let rules = "default = 'allow'\n[[rule]]\nid = 'none'\ntools = 'demo.*'\nargs.project = { absent = true }\nthen = 'deny'\n\
+        [[rule]]\nid = 'ann'\ntools = 'demo.list_projects'\nprincipal = 'ann'\nargs.x = { absent = true }\nthen = 'deny'\n";
+    terminal.file("policy.toml", rules.replace("tools = 'demo.*'", "tools = 'demo.list_issues'"));
+    let bea = token(&terminal, &["add", "bea"]);
+    let served = Served::of(terminal, &["--config", &config]);
+    let caught = |call: &str| served.value(&format!("return await {call}.then(() => 'passed', e => e.rule)"));
+    assert_eq!(caught("demo.list_issues({})"), "none");
+    assert_eq!(caught("demo.list_projects({})"), "ann");
+    assert_eq!(caught("demo.get_issue({ id: 1 })"), "passed");
+    let structured = result(served.run(&served.token, "await demo.list_issues({})"))["structuredContent"].take();
+    assert_eq!(structured["error"]["kind"], "denied", "{structured:#}");
+    let said = result(served.run(&bea, "await demo.list_projects({}); 'passed'"))["structuredContent"]["value"].take();
+    assert_eq!(said, "passed");
 }

@@ -15,6 +15,7 @@ use std::{
 use rusqlite::Connection;
 
 use crate::{
+    dead_children::without,
     ledger::state,
     support::{Answer, Terminal, belljar},
 };
@@ -76,6 +77,31 @@ fn locks_that_are_never_given_are_waited_for_in_bounds() {
     drop(holder);
     let listed = terminal.belljar(&["runs", "--json"]).json();
     assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{listed:#}");
+}
+
+#[test]
+fn a_file_system_that_gives_no_locks_is_named_at_once() {
+    for has_ledger in [false, true] {
+        let terminal = Terminal::new();
+        if has_ledger {
+            with_a_ledger(&terminal);
+        }
+        let run = |command: Command| output(without("locks", &command));
+        runs_with_a_warning_and_not_where_it_is_required(&terminal, "no file can be locked where the ledger", run);
+        let answer = run(terminal.command(&["run", "--code", CALL]));
+        assert!(
+            answer.stderr.contains("No locks available") && answer.stderr.contains("XDG_STATE_HOME"),
+            "{answer:#?}"
+        );
+        if has_ledger {
+            let listed = run(terminal.command(&["runs"]));
+            let is_named = listed.stderr.contains("no file can be locked");
+            assert_eq!((listed.code, is_named), (3, true), "{listed:#?}");
+            // Where locks are given again, all is there that was.
+            let listed = terminal.belljar(&["runs", "--json"]).json();
+            assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{listed:#}");
+        }
+    }
 }
 
 /// Whom root becomes, who may write everywhere.

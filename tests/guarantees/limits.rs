@@ -264,6 +264,24 @@ pub(crate) async fn deep_nesting_ends_in_an_error_and_the_host_lives_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sources_may_nest_250_literals_and_chain_1000_terms_and_400_conditions() {
+    let nested = |open: &str, close: &str| format!("{}1{}", open.repeat(250), close.repeat(250));
+    let terms = |term: &str| [term; 1_000].join(" + ");
+    let tests: Vec<String> = (0..400).map(|index| format!("if (x === {index}) {{ y = {index}; }}")).collect();
+    let choices: String = (0..400).map(|index| format!("x === {index} ? {index} : ")).collect();
+    for (source, value) in [
+        (format!("return {}.length", nested("[", "]")), 1),
+        (format!("return Object.keys({}).length", nested("{ a: ", " }")), 1),
+        (format!("return {}", terms("1")), 1_000),
+        (format!("const s = {}; return s.length", terms("'a'")), 1_000),
+        (format!("const x = 399; let y; {} return y", tests.join(" else ")), 399),
+        (format!("const x = 399; return {choices} -1"), 399),
+    ] {
+        assert_eq!(support::value(&source).await, value, "{}…", &source[..60]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_waiting_run_does_not_hold_up_a_computing_one_nor_the_other_way_round() {
     let limits = Limits { compute: Duration::from_secs(2), ..Limits::default() };
     let busy: Vec<_> = (0..4)

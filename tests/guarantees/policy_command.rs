@@ -10,7 +10,7 @@ use std::{
 
 use belljar_gateway::Gateway;
 use belljar_model::{EffectRules, LimitsPatch, ToolDefinition, ToolPath};
-use belljar_policy::{Call, Caller, Places, Policy, ServerTools, absolute_folder};
+use belljar_policy::{Assumed, Call, Caller, Places, Policy, ServerTools, absolute_folder};
 use serde_json::{Value, json};
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Policies with a mistake each that people make.
-const TYPOS: usize = 17;
+const TYPOS: usize = 19;
 
 fn corpus(folder: &str) -> PathBuf {
     repository().join("tests/policies").join(folder)
@@ -105,8 +105,10 @@ fn an_explanation_says_of_each_rule_what_was_met_and_what_was_seen() {
             principal: Some(call["principal"].as_str().unwrap_or("owner")),
             profile: call["profile"].as_str(),
         };
+        let labels = call["carries"].as_str().map(|name| policy.label(name).unwrap()).unwrap_or_default();
+        let arguments = call["args"].as_object().unwrap();
         let call_of =
-            Call { caller, arguments: call["args"].as_object().unwrap(), places: &ByName, counts: &(), at: None };
+            Call { caller, arguments, places: &ByName, history: &Assumed { labels, ..Assumed::default() }, at: None };
         let explanation = tool.explain(&call_of);
         assert_eq!(explanation.decision, tool.decide(&call_of), "{call}");
         (call["name"].as_str().unwrap().to_owned(), format!("{path} {}\n{explanation}", call["args"]))

@@ -9,13 +9,13 @@ use std::{
 
 use belljar_gateway::Gateway;
 use belljar_ledger::Asker;
-use belljar_model::{ByteSize, ErrorKind, Recorded, Verdict};
+use belljar_model::{ByteSize, ErrorKind, PathRules, Recorded, Verdict};
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::Recording;
 use serde_json::{Value, json};
 
 use crate::{
-    stub_server::{Stub, gateway_with_rules, run, value},
+    stub_server::{Stub, gateway_of_with_rules, gateway_with_rules, run, value},
     support::{Terminal, repository},
 };
 
@@ -310,6 +310,71 @@ async fn no_way_of_writing_a_path_leads_past_a_rule() {
     assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
 }
 
+#[tokio::test]
+async fn a_name_in_another_case_leads_past_no_rule() {
+    let schema =
+        json!({ "type": "object", "properties": { "path": { "type": "string" } }, "additionalProperties": true });
+    // As servers written in Go read arguments: whatever the case of a name, and the last one counts.
+    let stub = Stub::new(json!([{ "name": "save", "inputSchema": schema }]), |_, arguments| {
+        let folded = arguments.as_object().unwrap().iter().map(|(name, value)| (name.to_lowercase(), value.clone()));
+        json!({ "content": [], "structuredContent": Value::from_iter(folded) })
+    });
+    let rules = "default = 'allow'\n\
+        [[rule]]\nid = 'out'\ntools = 'go.save'\nargs.path = { not_under = '/out' }\nthen = 'deny'\n\
+        [[rule]]\nid = 'force'\ntools = 'go.save'\nargs.force = { present = true }\nthen = 'deny'\n\
+        [[rule]]\nid = 'each'\ntools = 'go.save'\nargs.\"files[].name\" = { is = 'x' }\nthen = 'deny'\n";
+    let policy = Policy::parse(rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
+    let gateway = gateway_with_rules(&[("go", stub.clone())], Arc::new(policy));
+    for (arguments, rule) in [
+        ("{ path: '/out/a', PATH: '/etc/passwd' }", "out"),
+        ("{ PATH: '/etc/passwd', path: '/out/a' }", "out"),
+        ("{ path: '/out/a', FORCE: true }", "force"),
+        ("{ path: '/out/a', files: [{ name: 'y', Name: 'x' }] }", "each"),
+    ] {
+        let error = run(&gateway, &format!("await go.save({arguments})")).await.result.expect_err(arguments);
+        assert!(error.message.contains(&format!("denied by rule '{rule}'")), "{arguments}\n{error:#?}");
+    }
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
+    let saved = "return await go.save({ path: '/out/a', other: 1, files: [{ name: 'y' }] })";
+    assert_eq!(value(&gateway, saved).await["path"], json!("/out/a"));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn rules_judge_the_path_that_is_sent_where_belljar_resolves_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join(".git/hooks")).unwrap();
+    fs::create_dir_all(root.join("out")).unwrap();
+    std::os::unix::fs::symlink(root.join(".git"), root.join("out/tidy")).unwrap();
+    let rules = format!(
+        "default = 'allow'\n[[rule]]\nid = 'git'\ntools = 'fs.read_text_file'\nargs.path = {{ matches = '.*/\\.git/.*' }}\nthen = 'deny'\n\
+        [[rule]]\nid = 'moves'\ntools = 'fs.move_file'\nargs.destination = {{ not_under = {root:?} }}\nthen = 'deny'\n"
+    );
+    let policy = Policy::parse(&rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
+    let stub = Stub::new(
+        Stub::real_tools("filesystem"),
+        |_, arguments| json!({ "content": [], "structuredContent": { "got": arguments } }),
+    );
+    let gateway = gateway_of_with_rules(&[("fs", stub.clone())], Arc::new(policy), None, |spec| {
+        let arguments = vec!["path".to_owned()];
+        spec.life.paths = Some(PathRules { arguments, roots: vec![root.clone()], ..PathRules::default() });
+    });
+    for (call, rule) in [
+        ("fs.read_text_file({ path: 'out/tidy/config' })", "git"),
+        // Nobody resolves this one, so it is the server that takes it from wherever it likes.
+        ("fs.move_file({ source: 'a', destination: 'out/x' })", "moves"),
+    ] {
+        let error = run(&gateway, &format!("await {call}")).await.result.expect_err(call);
+        assert!(error.message.contains(&format!("denied by rule '{rule}'")), "{call}\n{error:#?}");
+    }
+    let outside = run(&gateway, "await fs.read_text_file({ path: '/etc/passwd' })").await.result.unwrap_err();
+    assert!(outside.message.contains("outside of what the owner allows"), "{outside:#?}");
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
+    let sent = value(&gateway, "return (await fs.read_text_file({ path: 'out/./x' })).got.path").await;
+    assert_eq!(sent, json!(root.join("out/x")));
+}
+
 /// What is sent to a child is sent in two files, and both send what the one place gives that judges.
 #[test]
 fn nothing_sends_a_call_but_what_has_had_it_judged() {
@@ -339,7 +404,8 @@ fn nothing_sends_a_call_but_what_has_had_it_judged() {
         }
     }
     senders.sort();
-    let expected = ["crates/gateway/src/grant.rs", "crates/gateway/src/single_call.rs"];
+    let expected =
+        ["crates/gateway/src/grant.rs", "crates/gateway/src/measure.rs", "crates/gateway/src/single_call.rs"];
     assert!(looked_at > 200, "{looked_at} files");
     assert_eq!(senders, expected.map(|name| (name.to_owned(), 1, 1)));
 }

@@ -111,11 +111,40 @@ pub(crate) fn gateway_with_rules(stubs: &[(&str, Stub)], rules: Arc<Policy>) -> 
     over(toolbox.with_policy(rules, &specs))
 }
 
+/// A gateway over stub servers whose configuration is changed first, and whose calls are judged by rules and kept.
+pub(crate) fn gateway_of_with_rules(
+    stubs: &[(&str, Stub)],
+    rules: Arc<Policy>,
+    ledger: Option<RunLedger>,
+    change: impl Fn(&mut ServerSpec),
+) -> Gateway {
+    let mut specs: Vec<ServerSpec> =
+        stubs.iter().map(|(name, _)| ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()))).collect();
+    specs.iter_mut().for_each(&change);
+    let toolbox = toolbox_of(stubs, Vec::new(), change).with_policy(rules, &specs);
+    over(match ledger {
+        Some(ledger) => toolbox.with_ledger(ledger),
+        None => toolbox,
+    })
+}
+
 /// The same, whose runs, calls and questions are kept.
 pub(crate) fn gateway_with_rules_and_ledger(stubs: &[(&str, Stub)], rules: Arc<Policy>, ledger: RunLedger) -> Gateway {
     let specs: Vec<ServerSpec> =
         stubs.iter().map(|(name, _)| ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()))).collect();
     over(toolbox_of(stubs, Vec::new(), |_| {}).with_policy(rules, &specs).with_ledger(ledger))
+}
+
+/// The same, whose servers' hints are trusted; with a ledger or without.
+pub(crate) fn gateway_that_trusts(stubs: &[(&str, Stub)], rules: Arc<Policy>, ledger: Option<RunLedger>) -> Gateway {
+    let specs: Vec<ServerSpec> =
+        stubs.iter().map(|(name, _)| ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()))).collect();
+    let trust = |spec: &mut ServerSpec| spec.effects = EffectRules::trusting();
+    let toolbox = toolbox_of(stubs, Vec::new(), trust).with_policy(rules, &specs);
+    over(match ledger {
+        Some(ledger) => toolbox.with_ledger(ledger),
+        None => toolbox,
+    })
 }
 
 fn over(toolbox: Toolbox) -> Gateway {

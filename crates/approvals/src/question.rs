@@ -14,7 +14,7 @@ pub struct Question {
     pub id: QuestionId,
     /// Which call it is about.
     pub binding: Binding,
-    /// What the tool says that it changes.
+    /// What the tool may change, as far as the owner says so or trusts its server to say so.
     pub effect: Effect,
     /// The owner's words in the rule.
     pub why: Option<Arc<str>>,
@@ -100,6 +100,8 @@ pub enum Change {
     Decide(QuestionId, Decision),
     /// The decision is used for the call that is bound so: from then on it may have been sent.
     Use(QuestionId, Box<Binding>),
+    /// The open questions of a run are asked at this place instead, beside the command.
+    Move(RunId, Option<u64>),
     /// It ends without a decision.
     End(QuestionId, State),
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use belljar_model::ByteSize;
+
 use crate::{
     ApprovalsSettings, Format,
     error::{Fault, Field, Located},
@@ -10,12 +12,19 @@ use crate::{
 };
 
 /// The keys of the table.
-pub(crate) const KEYS: &[&str] = &["wait", "allow_yes"];
+pub(crate) const KEYS: &[&str] = &["wait", "allow_yes", "hold", "max_resting"];
 
 impl Default for ApprovalsSettings {
-    /// Ten minutes: long enough to come back to the desk, shorter than a run may block those who wait for it.
+    /// A day: a run that waits is put aside, and blocks nobody. It keeps its slot for 45 seconds:
+    /// clients give up on a call after a minute. Those that wait have 256 MiB together, of some ten
+    /// kilobytes each.
     fn default() -> Self {
-        Self { wait: Duration::from_secs(600), allow_yes: false }
+        Self {
+            wait: Duration::from_secs(24 * 3600),
+            allow_yes: false,
+            hold: Duration::from_secs(45),
+            max_resting: ByteSize::mib(256),
+        }
     }
 }
 
@@ -33,6 +42,23 @@ pub(crate) fn read(node: &Node) -> Result<ApprovalsSettings, Located> {
     let mut settings = ApprovalsSettings::default();
     for entry in entries {
         match (entry.key.as_str(), &entry.node.value) {
+            ("hold", _) => {
+                let hold = duration(&entry.node).ok_or_else(|| {
+                    let what = expected_duration(&entry.node, "a duration such as \"45s\"");
+                    expected("approvals.hold", what, &entry.node)
+                });
+                settings.hold = hold?;
+            }
+            ("max_resting", Value::String(text) | Value::Number(text)) => {
+                let size = text.parse().map_err(|_| {
+                    let what = "a size such as \"256MiB\", or a number of bytes";
+                    expected("approvals.max_resting", what, &entry.node)
+                });
+                settings.max_resting = size?;
+            }
+            ("max_resting", _) => {
+                return Err(expected("approvals.max_resting", "a size such as \"256MiB\"", &entry.node));
+            }
             ("wait", _) => {
                 let wait = duration(&entry.node).ok_or_else(|| {
                     let what = expected_duration(&entry.node, "a duration such as \"10m\"");
@@ -52,17 +78,23 @@ pub(crate) fn read(node: &Node) -> Result<ApprovalsSettings, Located> {
 mod tests {
     use std::time::Duration;
 
+    use belljar_model::ByteSize;
+
     use crate::testing::toml;
 
     #[test]
     fn nobody_approves_without_typing_unless_the_file_says_so() {
         assert!(!toml("").expect("a config").approvals.allow_yes);
-        let set = toml("[approvals]\nwait = '2h'\nallow_yes = true\n").expect("a config").approvals;
+        let set = "[approvals]\nwait = '2h'\nallow_yes = true\nhold = '5s'\nmax_resting = '1MiB'\n";
+        let set = toml(set).expect("a config").approvals;
         assert_eq!((set.wait, set.allow_yes), (Duration::from_secs(7200), true));
+        assert_eq!((set.hold, set.max_resting), (Duration::from_secs(5), ByteSize::mib(1)));
         for (text, message) in [
             ("approvals = 1", "line 1, column 13: 'approvals' must be a table, not a number"),
             ("[approvals]\nwait = 5", "line 2, column 8: 'approvals.wait' must be a duration such as \"10m\""),
             ("[approvals]\nallow_yes = 'yes'", "line 2, column 13: 'approvals.allow_yes' must be true or false"),
+            ("[approvals]\nmax_resting = 'lots'", "'approvals.max_resting' must be a size"),
+            ("[approvals]\nhold = 5", "'approvals.hold' must be a duration"),
             ("[approvals]\nyes = true", "line 2, column 1: unknown key 'yes' in approvals"),
         ] {
             let error = toml(text).expect_err(text);

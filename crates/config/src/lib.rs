@@ -109,7 +109,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
+use belljar_model::{ByteSize, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
 
 pub use belljar_model::Position;
 pub use error::{ConfigError, Fault, Field};
@@ -149,6 +149,10 @@ pub struct ApprovalsSettings {
     pub wait: Duration,
     /// Whether `belljar approve --yes` decides without a person typing.
     pub allow_yes: bool,
+    /// How long a run that waits keeps its slot, before it is put aside.
+    pub hold: Duration,
+    /// How many bytes all runs may have that were put aside.
+    pub max_resting: ByteSize,
 }
 
 /// What `[daemon]` says.

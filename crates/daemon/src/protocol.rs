@@ -36,6 +36,8 @@ pub mod codes {
     pub const PROTOCOL: i32 = -32002;
     /// The line is longer than it may be.
     pub const TOO_LONG: i32 = -32003;
+    /// The configuration cannot be used.
+    pub const INVALID_CONFIG: i32 = -32004;
     /// The client cancelled the request.
     pub const CANCELLED: i32 = -32800;
 }

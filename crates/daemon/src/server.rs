@@ -40,8 +40,6 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 pub struct Options {
     /// The version of belljar.
     pub version: String,
-    /// Of the configuration and the version.
-    pub fingerprint: String,
     /// The configuration's path.
     pub config: Option<String>,
     /// The log's path.
@@ -126,7 +124,7 @@ impl Shared {
         Hello {
             protocol: PROTOCOL,
             version: self.options.version.clone(),
-            fingerprint: self.options.fingerprint.clone(),
+            fingerprint: self.service.fingerprint(),
             pid: std::process::id(),
         }
     }

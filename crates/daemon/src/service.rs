@@ -25,6 +25,10 @@ pub trait Service: Send + Sync + 'static {
         cancelled: CancellationToken,
     ) -> Option<BoxFuture<'static, Answer>>;
 
+    /// What it works with: of the configuration and the version. A client that has read another one
+    /// starts a daemon of its own.
+    fn fingerprint(&self) -> String;
+
     /// Whether something would be lost if the daemon ended by itself now.
     fn is_needed(&self) -> bool;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Limits, Outcome};
-use belljar_sandbox::{Program, Recording, ReplayError, Sandbox, Tools};
+use belljar_model::{ErrorKind, Limits, Outcome, RunError};
+use belljar_sandbox::{GoingOn, Program, Recording, ReplayError, Sandbox, Tools};
 
 /// What runs scripts. Cheap to clone: all clones are one engine.
 #[derive(Clone)]
@@ -32,6 +32,40 @@ impl Engine {
             Self::Here(sandbox) => sandbox.run_until(program, limits, tools, cancelled).await,
             #[cfg(unix)]
             Self::Apart(process) => process.run_until(program, limits, tools, cancelled).await,
+        }
+    }
+
+    /// Whether a run can be put aside while it waits for people.
+    pub fn can_put_aside(&self) -> bool {
+        match self {
+            Self::Here(_) => true,
+            #[cfg(unix)]
+            Self::Apart(_) => false,
+        }
+    }
+
+    /// Goes on with a run that was put aside, as [`Sandbox::resume_until`] does.
+    ///
+    /// # Errors
+    /// [`ReplayError`]: it did not come to where it was put aside, and no tool was called.
+    ///
+    /// # Cancellation
+    /// As [`Engine::run_until`].
+    pub async fn resume_until(
+        &self,
+        recording: &Recording,
+        going_on: GoingOn,
+        ceiling: &Limits,
+        tools: Arc<dyn Tools>,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Result<Outcome, ReplayError> {
+        match self {
+            Self::Here(sandbox) => sandbox.resume_until(recording, going_on, ceiling, tools, cancelled).await,
+            #[cfg(unix)]
+            Self::Apart(_) => {
+                let text = "a run that was put aside does not go on in a process of its own";
+                Err(ReplayError::Run(RunError::new(ErrorKind::Config, text).with_hint("set process = false in [runs]")))
+            }
         }
     }
 

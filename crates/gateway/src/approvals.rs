@@ -14,10 +14,11 @@ use std::{
 };
 
 use belljar_approvals::{Binding, Change, Question, QuestionId, Refusal, State, digest};
-use belljar_ledger::{Ledger, LedgerFault};
-use belljar_model::{Denial, Effect, ToolPath, Verdict};
+use belljar_ledger::{Ledger, LedgerFault, QuestionFilter};
+use belljar_model::{ByteSize, Denial, Effect, RunStep, ToolPath, Verdict};
 use belljar_policy::Decision;
 use belljar_sandbox::AnswerRoom;
+use futures::{FutureExt as _, future::BoxFuture};
 use rand::{TryRngCore as _, rngs::OsRng};
 use tokio::{
     sync::oneshot,
@@ -27,6 +28,8 @@ use tokio::{
 use crate::{
     Toolbox,
     checked::{Checked, NotSent},
+    locks::LockFault,
+    rests::Waits,
     rules::{self, AsRules},
     run_log::RunLog,
 };
@@ -49,6 +52,11 @@ pub struct Approvals {
     pub allow_yes: bool,
     /// How long a decision is waited for.
     pub wait: Duration,
+    /// How long a run that waits keeps its slot. Then it is put aside, where the owner can decide
+    /// by a command. Sooner, where others want the slot.
+    pub hold: Duration,
+    /// How many bytes all runs may have that were put aside.
+    pub max_resting: ByteSize,
 }
 
 /// A call that was checked and judged, and must not be sent before a person agrees.
@@ -61,7 +69,7 @@ pub(crate) struct Held {
 /// A call of a run, as a question is asked about it.
 pub(crate) struct Asking<'a> {
     pub(crate) toolbox: &'a Arc<Toolbox>,
-    pub(crate) log: &'a RunLog,
+    pub(crate) log: &'a Arc<RunLog>,
     pub(crate) who: &'a AsRules,
     pub(crate) approvals: Option<Approvals>,
     /// What tells the run that it waits for a person.
@@ -69,6 +77,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) number: u64,
     pub(crate) path: &'a ToolPath,
     pub(crate) effect: Effect,
+    /// Waits until the server takes calls of the run: another one may have it for itself.
+    pub(crate) enter: &'a (dyn Fn() -> BoxFuture<'a, Result<(), LockFault>> + Sync),
 }
 
 /// Why a call is not sent that a person was to be asked about.
@@ -92,10 +102,14 @@ enum Unsent {
     Unanswered,
     #[error("the question was withdrawn")]
     Withdrawn,
+    #[error("the owner did not decide at once, and the run cannot be put aside until they do: {0}")]
+    CannotWait(Arc<str>),
     #[error("the owner's decision does not count for it: {0}")]
     Refused(#[from] Refusal),
     #[error("its arguments do not fit the tool any more: {0}")]
     NoLongerFits(String),
+    #[error("{0}")]
+    NotFree(#[from] LockFault),
 }
 
 impl Held {
@@ -116,6 +130,13 @@ impl Held {
         self.ask(asking).await.map_err(|end| end.of(path, &decision))
     }
 
+    /// Holds back a call about which a person was asked before its run was put aside, and which rules allow by now.
+    pub(crate) fn asked_before(mut checked: Checked) -> Self {
+        let allowed = Decision { verdict: Verdict::Allow, rule: None, why: None, measured: None };
+        let decision = checked.decision.take().unwrap_or(allowed);
+        Self { checked, decision }
+    }
+
     /// Nobody can be asked about it.
     pub(crate) fn denied(&self, path: &ToolPath) -> Denial {
         End::from(Unsent::Nobody).of(path, &self.decision)
@@ -130,6 +151,12 @@ impl Held {
         if text.len() > MAX_SHOWN_BYTES {
             return Err(Unsent::TooLong(text.len()).into());
         }
+        if let Some(id) = log.gate().asked_before(*number) {
+            return self.ask_on(asking, ledger, id).await;
+        }
+        if let Some(reason) = log.gate().refused().now_or_never() {
+            return Err(Unsent::CannotWait(reason).into());
+        }
         if !log.takes_a_question(MAX_QUESTIONS) {
             return Err(Unsent::TooMany.into());
         }
@@ -139,7 +166,7 @@ impl Held {
             id: QuestionId::from_bits(OsRng.try_next_u64().map_err(|_| Unsent::Unnamed)?),
             binding,
             effect: *effect,
-            why: self.decision.why.clone(),
+            why: self.why(),
             arguments: text.to_owned(),
             so_far: log.so_far(),
             asked: now,
@@ -147,19 +174,73 @@ impl Held {
             for_command: approvals.by_command,
             allow_yes: approvals.allow_yes,
         };
-        let id = question.id;
+        let (id, until) = (question.id, question.binding.expires);
         tracing::info!(run = %log.run(), call = number, tool = %path, "the owner is asked");
-        let asked = Asked { ledger, id, is_over: false };
+        let asked = Asked { ledger, id, log: (*log).clone(), is_over: false };
         let decided = toolbox.waiting().for_decision(&asked.ledger, id);
         asked.ledger.change_question(Change::Ask(Box::new(question))).await.map_err(Unsent::from)??;
+        self.wait(asking, asked, decided, (until, approvals.wait)).await
+    }
+
+    /// Waits for the decision about a call that the run made before it was put aside.
+    async fn ask_on(mut self, asking: &Asking<'_>, ledger: Arc<dyn Ledger>, id: QuestionId) -> Result<Checked, End> {
+        let Asking { toolbox, log, path, .. } = asking;
+        let asked = Asked { ledger, id, log: (*log).clone(), is_over: false };
+        let decided = toolbox.waiting().for_decision(&asked.ledger, id);
+        let filter = QuestionFilter { id: Some(id), ..QuestionFilter::default() };
+        let kept = asked.ledger.questions(filter).await.map_err(Unsent::from)?.pop().ok_or(Refusal::Unknown)?;
+        let question = kept.question;
+        if self.decision.verdict != Verdict::Ask {
+            // Rules that ask no more do not undo what a person was asked.
+            let (rule, why) = (question.binding.rule.clone(), question.why.clone());
+            self.decision = Decision { verdict: Verdict::Ask, rule, why, measured: None };
+        }
+        let until = question.binding.expires;
+        let wait = until.duration_since(question.asked).unwrap_or_default();
+        match kept.state {
+            State::Open => self.wait(asking, asked, decided, (until, wait)).await,
+            // It was sent, and the run began anew before it had the answer. A call that changes
+            // nothing can be sent again.
+            State::Sent if toolbox.trusted_effect_of(path) == Effect::ReadOnly => {
+                question.binding.admits(&self.binding(asking, until), SystemTime::now())?;
+                let Checked { arguments, warning, .. } = self.checked;
+                Ok(Checked { arguments, warning, decision: Some(self.decision) })
+            }
+            State::Sent => Err(asked.ends(Unsent::Refused(Refusal::Decided(State::Sent)))),
+            state => self.settled(asking, asked, state, wait).await,
+        }
+    }
+
+    async fn wait(
+        self,
+        asking: &Asking<'_>,
+        asked: Asked,
+        decided: oneshot::Receiver<State>,
+        (until, wait): (SystemTime, Duration),
+    ) -> Result<Checked, End> {
         // From here on time is the person's.
         let parked = asking.room.map(AnswerRoom::park);
-        let state = asked.state(decided, approvals.wait).await?;
+        let log = asking.log;
+        log.tell(|| RunStep::Parked { call: asking.number, tool: ToolPath::clone(asking.path) });
+        let (question, tool, rule) = (asked.id, asking.path.clone(), self.decision.rule.clone());
+        let waiting = log.gate().enter(asking.number, Waits { question, tool, rule, until });
+        let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+        let ended = tokio::select! {
+            state = asked.state(decided, left) => state,
+            reason = log.gate().refused() => Err(Unsent::CannotWait(reason)),
+        };
+        // Not where the run is put aside by now.
+        waiting.leave().await;
+        log.tell(|| RunStep::Resumed { call: asking.number });
         drop(parked);
+        self.settled(asking, asked, ended?, wait).await
+    }
+
+    async fn settled(self, asking: &Asking<'_>, asked: Asked, state: State, wait: Duration) -> Result<Checked, End> {
         match state {
             State::Approved => self.agreed(asking, asked).await,
             State::Denied => Err(asked.ends(Unsent::Denied)),
-            State::Expired => Err(asked.ends(Unsent::Expired(approvals.wait))),
+            State::Expired => Err(asked.ends(Unsent::Expired(wait))),
             State::Unanswered => Err(asked.ends(Unsent::Unanswered)),
             State::Open | State::Sent | State::Withdrawn => Err(asked.ends(Unsent::Withdrawn)),
         }
@@ -168,6 +249,7 @@ impl Held {
     /// The owner agreed. The rules are asked again, since a person takes their time, and the
     /// decision is used up before anything is given.
     async fn agreed(self, asking: &Asking<'_>, asked: Asked) -> Result<Checked, End> {
+        asking.toolbox.look_again(asking.path.server()).await;
         let again = asking.toolbox.checked(asking.path, self.checked.arguments.clone(), &asking.who.counted()).await;
         let now = match again {
             // What rules allow by now needs no decision, and has one.
@@ -175,12 +257,24 @@ impl Held {
             Err(NotSent::MustBeAsked(held)) => *held,
             Err(NotSent::Denied(denial)) => return Err(End::Denied(denial)),
             Err(NotSent::Refused(refusal)) => return Err(Unsent::NoLongerFits(refusal.message).into()),
+            Err(NotSent::NotAPath(fault)) => return Err(Unsent::NoLongerFits(fault.to_string()).into()),
         };
+        // What the rules measured had to enter servers too. What takes its time comes before the last look.
+        (asking.enter)().await.map_err(Unsent::from)?;
+        asking.toolbox.look_again(asking.path.server()).await;
         let binding = now.binding(asking, SystemTime::now());
         asked.used(binding).await?;
         let Checked { arguments, .. } = now.checked;
         // What the outcome says of the call is what was asked.
         Ok(Checked { arguments, decision: Some(self.decision), warning: self.checked.warning })
+    }
+
+    /// The owner's reason, and what the rule has measured.
+    fn why(&self) -> Option<Arc<str>> {
+        match (&self.decision.why, &self.decision.measured) {
+            (Some(why), Some(measured)) => Some(format!("{why} ({measured})").into()),
+            (why, measured) => why.clone().or_else(|| measured.clone()),
+        }
     }
 
     fn binding(&self, asking: &Asking<'_>, expires: SystemTime) -> Binding {
@@ -229,6 +323,7 @@ impl End {
 struct Asked {
     ledger: Arc<dyn Ledger>,
     id: QuestionId,
+    log: Arc<RunLog>,
     is_over: bool,
 }
 
@@ -260,7 +355,9 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        if !self.is_over && !self.ledger.offer_change(Change::End(self.id, State::Withdrawn)) {
+        // That of a run that was put aside stays open.
+        let is_over = self.is_over || self.log.gate().is_closed();
+        if !is_over && !self.ledger.offer_change(Change::End(self.id, State::Withdrawn)) {
             // It expires by itself, and a decision about it is of no use: its run is over.
             tracing::warn!("the ledger has no room for the end of a question to the owner");
         }
@@ -279,7 +376,7 @@ struct Open {
 
 impl Waiting {
     /// What becomes of a question that is about to be asked. The task that looks ends when nobody waits.
-    fn for_decision(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, id: QuestionId) -> oneshot::Receiver<State> {
+    pub(crate) fn for_decision(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, id: QuestionId) -> oneshot::Receiver<State> {
         let (told, decided) = oneshot::channel();
         let mut open = self.lock();
         open.questions.insert(id, told);

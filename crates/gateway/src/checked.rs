@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use belljar_model::{Denial, JsonText, ToolPath, Verdict};
 use belljar_policy::{Decision, ToolPolicy};
+use belljar_upstream::CallFault;
 use serde_json::{Map, Value};
 use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
 
@@ -14,7 +15,7 @@ use crate::{
     Toolbox,
     approvals::Held,
     arguments::Refusal,
-    counts::{Counting, Known},
+    history::{Inquiry, Known},
     rules::{self, AsRules, Files, denial},
 };
 
@@ -42,6 +43,10 @@ impl Toolbox {
         arguments: JsonText,
         who: &AsRules,
     ) -> Result<Checked, NotSent> {
+        let is_pinned = self.policy().is_some_and(|policy| policy.is_pinned(path));
+        if is_pinned {
+            self.look_again(path.server()).await;
+        }
         let checks = self.checks(path);
         let is_large = arguments.as_str().len() > SMALL_BYTES;
         let mut tree = if is_large {
@@ -57,11 +62,15 @@ impl Toolbox {
             (tree.members, warning) = (admitted.arguments, admitted.warning);
         }
         let mut decision = None;
-        if let Some((judge, files)) = self.judge_of(path) {
+        if let (Some((judge, files)), Some(policy)) = (self.judge_of(path), self.policy()) {
             let files = Arc::new(files);
-            let mut counting = Counting::new(self, who);
+            if files.resolves(path.server()) {
+                let (files, path, who) = (files.clone(), path.clone(), who.clone());
+                tree = on_a_thread(move || tree.with_real_paths(&files, &path, &who)).await?;
+            }
+            let mut inquiry = Inquiry::new(self, policy, who);
             let decided = loop {
-                let known = counting.known();
+                let known = inquiry.known();
                 let decided = if is_large || judge.asks_places() {
                     let (judge, files, who) = (judge.clone(), files.clone(), who.clone());
                     let judging = on_a_thread(move || (judge_tree(&judge, &files, &who, &known, &tree), tree));
@@ -71,11 +80,15 @@ impl Toolbox {
                 } else {
                     judge_tree(&judge, &files, who, &known, &tree)
                 };
-                if !counting.find_out().await {
+                if !inquiry.find_out().await {
                     break decided;
                 }
             };
-            counting.settle(&decided).await;
+            let decided = match decided.verdict {
+                Verdict::Allow if is_pinned && self.is_held_by_pin(path).await => decided.held_by_pin(),
+                _ => decided,
+            };
+            inquiry.settle(&decided).await;
             if let Some(denial) = denial(path, &decided) {
                 return Err(NotSent::Denied(denial));
             }
@@ -92,8 +105,8 @@ impl Toolbox {
     }
 }
 
-fn judge_tree(judge: &ToolPolicy, files: &Files, who: &AsRules, counts: &Known, tree: &Tree) -> Decision {
-    rules::judge(judge, files, who, counts, &tree.members)
+fn judge_tree(judge: &ToolPolicy, files: &Files, who: &AsRules, history: &Known, tree: &Tree) -> Decision {
+    rules::judge(judge, files, who, history, &tree.members)
 }
 
 /// Why a call is not sent.
@@ -101,6 +114,8 @@ fn judge_tree(judge: &ToolPolicy, files: &Files, who: &AsRules, counts: &Known, 
 pub(crate) enum NotSent {
     /// Its arguments are not what the tool asks for.
     Refused(Refusal),
+    /// A path among them is not one that the owner of its server allows.
+    NotAPath(CallFault),
     /// The owner's rules do not allow it.
     Denied(Denial),
     /// They want a person to be asked first.
@@ -143,6 +158,13 @@ impl Tree {
                 hint: "send it as a string, or send a smaller one".to_owned(),
             }),
         }
+    }
+
+    /// What is judged is what is sent: paths are resolved before.
+    fn with_real_paths(self, files: &Files, path: &ToolPath, who: &AsRules) -> Result<Self, NotSent> {
+        let Self { members, permit } = self;
+        let members = files.resolved(path.server(), who.named(), members).map_err(NotSent::NotAPath)?;
+        Ok(Self { members, permit })
     }
 
     fn into_text(self) -> JsonText {

@@ -1,17 +1,33 @@
 //! Scripts over the toolbox.
 
-use std::sync::Arc;
+use std::{
+    pin::{Pin, pin},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
+use belljar_approvals::{Change, QuestionId, State};
 use belljar_engine::Engine;
-use belljar_ledger::Asker;
+use belljar_ledger::{Asker, Digest, Ledger, LedgerFault, NotResting, RestingRun};
 use belljar_model::{
-    ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError,
+    ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError, RunId,
+    Usage,
 };
 use belljar_recording::Remarks;
-use belljar_sandbox::{Program, Recording, ReplayError};
+use belljar_sandbox::{GoingOn, Program, Recording, ReplayError};
 use belljar_upstream::Caller;
+use futures::{StreamExt as _, stream::FuturesUnordered};
+use tokio::time::timeout;
 
-use crate::{Approvals, Toolbox, grant::Grant, locks::RunLocks, media, rules::AsRules, run_log::RunLog};
+use crate::{
+    Approvals, Toolbox,
+    grant::Grant,
+    locks::RunLocks,
+    media,
+    rests::{KeptWait, Terms, waiting_error},
+    rules::AsRules,
+    run_log::RunLog,
+};
 
 /// Runs scripts over all configured children.
 #[derive(Clone)]
@@ -160,6 +176,11 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
+        let asked_digest = self.digest_of(&source, asked);
+        if let Some(run) = self.resting_of(asked_digest).await {
+            // In a box: what it needs is large, and most runs do not.
+            return Box::pin(self.resume_for(caller, run, cancelled)).await;
+        }
         let log = match RunLog::begin(self.toolbox.told(), self.origin, &self.asker, Some(&source), self.level).await {
             Ok(log) => log,
             Err(error) => return Outcome::refused(error),
@@ -173,12 +194,228 @@ impl Gateway {
                 .with_approvals(self.approvals),
         );
         let ends = Ends(grant.locks());
-        let max_recording = self.max_recording.max(log.max_recording());
-        let program = Program { max_recording, ..Program::new(source) };
+        let rest_after = self.rest_after();
+        let max_recording = self.max_recording_of(&log);
+        let program = Program { max_recording, rest_after, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
-        let mut outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
+        let outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
         drop(ends);
-        outcome.run = Some(log.run());
+        Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest }, outcome)).await
+    }
+
+    /// Goes on with a run that waits for the owner's decision about calls. Where nothing is
+    /// decided, that is waited for, as long as a run that waits keeps its slot; the outcome is of
+    /// the kind `approval` then, as it was before.
+    pub async fn resume_for(&self, caller: Caller, run: RunId, cancelled: impl Future<Output = ()> + Send) -> Outcome {
+        let mut cancelled = pin!(cancelled);
+        match Box::pin(self.resumed(caller, run, cancelled.as_mut())).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome { run: Some(run), ..Outcome::refused(*error) },
+        }
+    }
+
+    async fn resumed(
+        &self,
+        caller: Caller,
+        run: RunId,
+        mut cancelled: Pin<&mut (impl Future<Output = ()> + Send)>,
+    ) -> Result<Outcome, Box<RunError>> {
+        let unusable = |fault: LedgerFault| RunError::new(ErrorKind::Config, fault.to_string()).with_hint(fault.hint());
+        let ledger = self.toolbox.told().ledger.as_ref().map(|kept| kept.ledger.clone());
+        let ledger = ledger.ok_or_else(|| not_resting(run, NotResting::Unknown))?;
+        let found = ledger.resting(run).await.map_err(unusable)?;
+        let resting = found.map_err(|reason| not_resting(run, reason))?;
+        // Whoever did not ask for it does not hear that it is there.
+        if resting.principal.as_deref() != self.asker.principal() {
+            return Err(not_resting(run, NotResting::Unknown).into());
+        }
+        let (terms, _) = opened(run, &resting)?;
+        if let Some(desk) = self.approvals.and_then(|approvals| approvals.desk) {
+            let moved = ledger.change_question(Change::Move(run, Some(desk))).await.map_err(unusable)?;
+            moved.map_err(|refusal| RunError::new(ErrorKind::Internal, refusal.to_string()))?;
+        }
+        tokio::select! {
+            is_decided = self.is_decided(&ledger, &terms) => if !is_decided.map_err(unusable)? {
+                return Err(waiting_error(run, &terms.waits, self.is_command()).into());
+            },
+            () = cancelled.as_mut() => return Err(RunError::new(ErrorKind::Cancelled, "the run was cancelled").into()),
+        }
+        // Another may have been faster.
+        let taken = ledger.take_up(run).await.map_err(unusable)?;
+        let resting = taken.map_err(|reason| not_resting(run, reason))?;
+        let (terms, recording) = opened(run, &resting)?;
+        let log = RunLog::go_on(self.toolbox.told(), self.origin, &self.asker, (run, &resting), &terms);
+        let recording = match Recording::read(recording) {
+            Ok(recording) => recording,
+            Err(error) => return Err(self.lost(&log, &terms, error.to_string()).await),
+        };
+        drop(resting);
+        Box::pin(self.go_on(caller, (log, terms), &recording, cancelled)).await
+    }
+
+    async fn go_on(
+        &self,
+        caller: Caller,
+        (log, terms): (Arc<RunLog>, Terms),
+        recording: &Recording,
+        cancelled: Pin<&mut (impl Future<Output = ()> + Send)>,
+    ) -> Result<Outcome, Box<RunError>> {
+        let start = recording.start();
+        self.toolbox.begin_mentioned(&start.source);
+        // Nobody gets more by asking for a run in another way than they began it.
+        let ceiling = terms.ceiling.map_or(self.ceiling, |ceiling| ceiling.min(self.ceiling));
+        let who = AsRules::new(self.asker.clone(), terms.profile.as_deref().map(Arc::from));
+        who.counts().go_on(&terms.counts);
+        who.gates().go_on(&terms.passed);
+        let grant = Arc::new(
+            Grant::new(self.toolbox.clone(), &start.source, start.limits.timeout, caller, log.clone())
+                .with_ceiling(ceiling)
+                .with_caller(who)
+                .with_approvals(self.approvals)
+                .with_servers(start.servers.iter().map(|server| server.name.as_str())),
+        );
+        let (texts, told) = &terms.remarks;
+        texts.iter().for_each(|text| grant.remarks().add(text.clone()));
+        told.iter().for_each(|text| grant.remarks().tell(text.clone()));
+        let ends = Ends(grant.locks());
+        let going_on = GoingOn {
+            client: self.client.clone(),
+            max_recording: self.max_recording_of(&log),
+            rest_after: self.rest_after(),
+        };
+        let gone_on =
+            Box::pin(self.engine.resume_until(recording, going_on, &start.limits, grant.clone(), cancelled)).await;
+        drop(ends);
+        let outcome = match gone_on {
+            Ok(outcome) => outcome,
+            // It waits as before.
+            Err(ReplayError::Run(error)) => {
+                log.lay_down().await;
+                return Err(error.into());
+            }
+            Err(error) => return Err(self.lost(&log, &terms, error.to_string()).await),
+        };
+        let asked = LimitsPatch::default();
+        let asked_digest = terms.asked;
+        Ok(Box::pin(self.ended(Ran { log, grant, limits: start.limits.clone(), asked: &asked, asked_digest }, outcome))
+            .await)
+    }
+
+    /// Ends a run that cannot go on. None of its calls that waited is sent.
+    async fn lost(&self, log: &Arc<RunLog>, terms: &Terms, reason: String) -> Box<RunError> {
+        terms.waits.iter().for_each(|wait| log.withdraw(wait.question()));
+        let text =
+            format!("the run cannot go on from where it waited, and none of the calls that waited was sent: {reason}");
+        let error = RunError::new(ErrorKind::Diverged, text);
+        log.is_live();
+        log.end(&self.toolbox, Some(&error), &Usage::default(), None).await;
+        Box::new(error)
+    }
+
+    /// Whether a call that waits is decided, or its time over, now or within the time for which a run keeps its slot.
+    async fn is_decided(&self, ledger: &Arc<dyn Ledger>, terms: &Terms) -> Result<bool, LedgerFault> {
+        let ids: Vec<QuestionId> = terms.waits.iter().map(KeptWait::question).collect();
+        let decided: FuturesUnordered<_> =
+            ids.iter().map(|id| self.toolbox.waiting().for_decision(ledger, *id)).collect();
+        let states = ledger.question_states(ids.clone()).await?;
+        if states.len() < ids.len() || states.iter().any(|(_, state)| *state != State::Open) {
+            return Ok(true);
+        }
+        let first = terms.waits.iter().map(KeptWait::until).min();
+        let left = first.and_then(|until| until.duration_since(SystemTime::now()).ok()).unwrap_or_default();
+        let hold = self.approvals.map_or(Duration::ZERO, |approvals| approvals.hold);
+        let is_decided = timeout(left.min(hold), decided.into_future()).await.is_ok();
+        Ok(is_decided || left <= hold)
+    }
+
+    /// After how long a run that waits for people is put aside, if it can be.
+    fn rest_after(&self) -> Option<Duration> {
+        let approvals = self.approvals.filter(|approvals| approvals.by_command)?;
+        let can_be = self.engine.can_put_aside()
+            && self.toolbox.told().ledger.is_some()
+            && self.toolbox.policy().is_some_and(|policy| policy.asks());
+        can_be.then_some(approvals.hold)
+    }
+
+    /// How many bytes the recording of a run may have, whoever wants it.
+    fn max_recording_of(&self, log: &RunLog) -> Option<ByteSize> {
+        let of_rest = self.rest_after().and_then(|_| Some(self.toolbox.told().ledger.as_ref()?.max_recording));
+        self.max_recording.max(log.max_recording()).max(of_rest)
+    }
+
+    /// The digest of what is asked for, and by whom, where such a run can be put aside.
+    fn digest_of(&self, source: &str, asked: &LimitsPatch) -> Option<Digest> {
+        self.rest_after()?;
+        let who = (self.asker.principal(), self.asker.client(), self.origin, self.profile.as_deref());
+        let text = serde_json::to_vec(&(who, source, asked, LimitsPatch::from(&self.limits))).ok()?;
+        self.toolbox.told().ledger.as_ref()?.ledger.digest(&text)
+    }
+
+    /// The run that waits of which this was asked before: whoever asks again, because the answer
+    /// came too late for them, does not want all of it to happen twice.
+    async fn resting_of(&self, asked: Option<Digest>) -> Option<RunId> {
+        let ledger = &self.toolbox.told().ledger.as_ref()?.ledger;
+        match ledger.resting_of(asked?).await {
+            Ok(run) => run,
+            Err(fault) => {
+                tracing::debug!("runs that wait could not be looked for: {fault}");
+                None
+            }
+        }
+    }
+
+    /// Whether a person at a command asks, and not a model.
+    fn is_command(&self) -> bool {
+        self.origin == "run"
+    }
+
+    /// Puts a run aside whose calls all wait for people.
+    async fn put_aside(&self, ran: &Ran<'_>, outcome: &mut Outcome) {
+        let Ran { log, grant, asked_digest, .. } = ran;
+        let terms = Terms {
+            profile: grant.who().profile().map(str::to_owned),
+            ceiling: Some(grant.ceiling()),
+            counts: grant.who().counts().used(),
+            passed: grant.who().gates().all(),
+            remarks: grant.remarks().all(),
+            asked: *asked_digest,
+            ..log.terms()
+        };
+        let state = match &outcome.recording {
+            Some(Recorded::Whole(recording)) => terms.with_recording(recording),
+            _ => None,
+        };
+        let kept = match state {
+            Some(state) => log.rest(&outcome.usage, *asked_digest, (terms.until(), state)).await,
+            None => Err(LedgerFault::Overloaded),
+        };
+        if self.max_recording.is_none() {
+            outcome.recording = None;
+        }
+        log.judgements().note_in(outcome);
+        outcome.result = Err(match kept {
+            Ok(()) => waiting_error(log.run(), &terms.waits, self.is_command()),
+            Err(fault) => {
+                terms.waits.iter().for_each(|wait| log.withdraw(wait.question()));
+                let text = format!("the run waited for the owner's decision, and could not be put aside: {fault}");
+                let error =
+                    RunError::new(ErrorKind::Internal, text).with_hint("none of the calls that waited was sent");
+                log.end(&self.toolbox, Some(&error), &outcome.usage, None).await;
+                error
+            }
+        });
+        self.toolbox.keep_observations(true).await;
+    }
+
+    /// What whoever asked gets of a run that has ended, or is put aside.
+    async fn ended(&self, ran: Ran<'_>, mut outcome: Outcome) -> Outcome {
+        outcome.run = Some(ran.log.run());
+        if ran.log.gate().is_closed() && outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Approval) {
+            Box::pin(self.put_aside(&ran, &mut outcome)).await;
+            return outcome;
+        }
+        let Ran { log, grant, limits, asked, .. } = ran;
+        let max_recording = self.max_recording_of(&log);
         log.judgements().note_in(&mut outcome);
         let mut remarks = Remarks { logs: grant.remarks().take().collect(), hint: None };
         outcome.logs.extend(remarks.logs.iter().cloned());
@@ -193,9 +430,13 @@ impl Gateway {
         outcome.recording = outcome.recording.map(|recorded| remarked(recorded, &remarks, max_recording));
         // The ledger's copy is made where the caller wants one too.
         let recording = match (self.max_recording, log.max_recording()) {
-            (None, _) => outcome.recording.take(),
+            (None, Some(_)) => outcome.recording.take(),
             (Some(_), Some(_)) => outcome.recording.clone(),
             (Some(_), None) => None,
+            (None, None) => {
+                outcome.recording = None;
+                None
+            }
         };
         log.end(&self.toolbox, outcome.result.as_ref().err(), &outcome.usage, recording).await;
         self.toolbox.keep_observations(true).await;
@@ -241,6 +482,26 @@ impl Gateway {
             hint.push_str(&format!(" It is {signature}"));
         }
     }
+}
+
+/// A run that has ended.
+struct Ran<'a> {
+    log: Arc<RunLog>,
+    grant: Arc<Grant>,
+    limits: Limits,
+    /// What was asked of its limits.
+    asked: &'a LimitsPatch,
+    asked_digest: Option<Digest>,
+}
+
+/// What a run goes on from.
+fn opened(run: RunId, resting: &RestingRun) -> Result<(Terms, &[u8]), RunError> {
+    Terms::and_recording(&resting.state).ok_or_else(|| not_resting(run, NotResting::Sealed))
+}
+
+fn not_resting(run: RunId, reason: NotResting) -> RunError {
+    let kind = if reason == NotResting::Running { ErrorKind::Busy } else { ErrorKind::Usage };
+    RunError::new(kind, format!("{run} cannot go on: {reason}"))
 }
 
 /// What servers say of a path that is not in their folders.

@@ -1,23 +1,31 @@
 //! What one run may call: the toolbox, as the sandbox asks for it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    time::Duration,
+};
 
 use belljar_catalog::{Detail, Query, Tool};
 use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath};
-use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Objection, Tools, Unavailable};
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::json;
 
 use crate::{
     Toolbox,
-    approvals::{Approvals, Asking},
+    approvals::{Approvals, Asking, Held},
     checked::{Checked, NotSent},
+    counts::Turn,
     idempotency,
     locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
+    measure::Measuring,
+    plan,
     remarks::Remarks,
     rules::AsRules,
     run_log::RunLog,
+    unmarked,
 };
 
 /// Tokens of the declarations that `tools.search` returns: as many as the script has room for, since it can filter.
@@ -41,6 +49,41 @@ pub(crate) struct Grant {
     who: AsRules,
     /// Who can be asked about calls; nobody, where there is nothing.
     approvals: Option<Approvals>,
+    announced: Arc<Announced>,
+    /// The servers of a run that was put aside, as they are known now.
+    servers: Option<Vec<Option<usize>>>,
+}
+
+/// A call at the place where its script began it.
+struct Begun {
+    who: AsRules,
+    turn: Option<Turn>,
+}
+
+/// Calls that were begun, and whose arguments are being read.
+#[derive(Default)]
+struct Announced(Mutex<BTreeMap<u64, Begun>>);
+
+impl Announced {
+    fn put(&self, number: u64, begun: Begun) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, begun);
+    }
+
+    fn take(&self, number: u64) -> Option<Begun> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number)
+    }
+}
+
+/// Gives up the place of a call whose arguments were not what arguments are.
+struct Announcement {
+    announced: Arc<Announced>,
+    number: u64,
+}
+
+impl Drop for Announcement {
+    fn drop(&mut self) {
+        self.announced.take(self.number);
+    }
 }
 
 impl Grant {
@@ -57,7 +100,15 @@ impl Grant {
             ceiling: Effect::External,
             who: AsRules::default(),
             approvals: None,
+            announced: Arc::default(),
+            servers: None,
         }
+    }
+
+    /// The same for a run that began with these servers.
+    pub(crate) fn with_servers<'n>(self, names: impl Iterator<Item = &'n str>) -> Self {
+        let servers = names.map(|name| self.toolbox.position_of(name)).collect();
+        Self { servers: Some(servers), ..self }
     }
 
     /// The same, without the tools that may do more than this.
@@ -67,12 +118,22 @@ impl Grant {
 
     /// The same for this caller.
     pub(crate) fn with_caller(self, who: AsRules) -> Self {
-        Self { who, ..self }
+        Self { who: who.of_run(self.log.run()), ..self }
     }
 
     /// The same, with somebody who can be asked about calls.
     pub(crate) fn with_approvals(self, approvals: Option<Approvals>) -> Self {
         Self { approvals, ..self }
+    }
+
+    /// Who calls.
+    pub(crate) fn who(&self) -> &AsRules {
+        &self.who
+    }
+
+    /// The most that a tool may do.
+    pub(crate) fn ceiling(&self) -> Effect {
+        self.ceiling
     }
 
     /// The servers that the run has for itself.
@@ -83,6 +144,14 @@ impl Grant {
     /// What there is to say of the calls.
     pub(crate) fn remarks(&self) -> &Remarks {
         &self.remarks
+    }
+
+    /// A call that the script begins now: its place is here, whatever is done first.
+    fn begun(&self, path: &ToolPath) -> Begun {
+        let who = self.who.begun();
+        let judge = self.toolbox.judge_of(path).filter(|(judge, _)| judge.counts() && !path.is_lock());
+        let turn = judge.map(|_| who.counts().turn());
+        Begun { who, turn }
     }
 
     fn call_as(
@@ -97,10 +166,8 @@ impl Grant {
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
-        let (log, effect, ceiling, who) = (self.log.clone(), tool.effect, self.ceiling, self.who.clone());
-        // Its place is where the script began it, whatever is done first.
-        let judge = toolbox.judge_of(&path).filter(|(judge, _)| judge.counts() && !path.is_lock());
-        let turn = judge.map(|_| who.counts().turn());
+        let (log, effect, ceiling) = (self.log.clone(), tool.effect, self.ceiling);
+        let Begun { who, turn } = self.announced.take(number).unwrap_or_else(|| self.begun(&path));
         async move {
             let mut turn = turn;
             if let Some(turn) = &mut turn {
@@ -124,26 +191,75 @@ impl Grant {
                 _ => {}
             }
             let trusted = toolbox.trusted_effect_of(&path);
-            if trusted > ceiling {
-                let message = format!("{path} is {trusted}, and whoever runs this script may use what is {ceiling}");
-                let hint = "the owner of belljar says what a tool does, by 'effects' in its configuration";
-                return Err(CallFault::refused(message).with_hint(hint));
+            if let Some(Objection { message, hint }) = plan::over(ceiling, trusted, &path) {
+                let fault = CallFault::refused(message);
+                return Err(CallFault { hint, ..fault });
             }
             let arguments = match toolbox.key_argument(&path) {
                 Some(member) => idempotency::with_key(arguments, member, &idempotency::key(log.run(), number)),
                 None => arguments,
             };
-            let checked = toolbox.checked(&path, arguments, &who).await;
+            if log.gate().asked_before(number).is_some() {
+                // This process may not know the tool yet. Where it cannot be known, nothing is sent.
+                toolbox.server(server).await;
+            }
+            let measures = toolbox.judge_of(&path).is_some_and(|(judge, _)| judge.measures());
+            let measuring = measures.then(|| Measuring {
+                toolbox: toolbox.clone(),
+                caller: caller.clone(),
+                limit,
+                locks: locks.clone(),
+                log: Some(log.clone()),
+                number,
+                made: AtomicU64::default(),
+            });
+            let who = who.with_measuring(measuring);
+            // What a rule counts it has counted, where the run made the call before it was put aside.
+            let asked_before = log.gate().asked_before(number);
+            let counted = match asked_before {
+                None => who.clone(),
+                Some(_) => who.counted(),
+            };
+            let checked = toolbox.checked(&path, arguments, &counted).await;
             drop(turn);
+            let checked = match (checked, asked_before) {
+                (Ok(checked), Some(_)) => Err(NotSent::MustBeAsked(Box::new(Held::asked_before(checked)))),
+                (Err(not_sent), Some(question)) if !matches!(not_sent, NotSent::MustBeAsked(_)) => {
+                    log.withdraw(question);
+                    Err(not_sent)
+                }
+                (checked, _) => checked,
+            };
+            let permit = Mutex::new(None);
+            let enter = || -> BoxFuture<'_, Result<(), LockFault>> {
+                async {
+                    let entered = locks.enter(server, total, &waits).await?;
+                    *permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(entered);
+                    Ok(())
+                }
+                .boxed()
+            };
             let checked = match checked {
                 Ok(checked) => Ok(checked),
                 Err(NotSent::Refused(refusal)) => {
                     return Err(CallFault::refused(refusal.message).with_hint(refusal.hint));
                 }
+                Err(NotSent::NotAPath(fault)) => return Err(CallFault::new(fault.to_string())),
                 Err(NotSent::Denied(denial)) => Err(denial),
                 Err(NotSent::MustBeAsked(held)) => {
-                    let (toolbox, log, who, path, room) = (&toolbox, &*log, &who, &path, room.as_ref());
-                    held.settle(&Asking { toolbox, log, who, approvals, room, number, path, effect }).await
+                    let (toolbox, log, who, path, room) = (&toolbox, &log, &who, &path, room.as_ref());
+                    held.settle(&Asking {
+                        toolbox,
+                        log,
+                        who,
+                        approvals,
+                        room,
+                        number,
+                        path,
+                        effect: trusted,
+                        enter: &enter,
+                    })
+                    .await
                 }
             };
             let checked = match checked {
@@ -154,13 +270,17 @@ impl Grant {
                 }
             };
             let Checked { arguments, warning, decision } = checked;
+            let counts_for = toolbox.counts_for(&path, &arguments, who.principal());
             if let Some(decision) = &decision {
                 log.judged(number, &path, decision);
             }
             if let Some(warning) = warning {
                 remarks.add(warning);
             }
-            let _permit = locks.enter(server, total, &waits).await.map_err(refused)?;
+            let _permit = match permit.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                Some(permit) => permit,
+                None => locks.enter(server, total, &waits).await.map_err(refused)?,
+            };
             let observer = toolbox.observer(&path, &arguments);
             let effects = (effect, trusted);
             let sent = log
@@ -172,7 +292,16 @@ impl Grant {
                 (Some(observer), Ok(raw)) => Ok(observer.take(raw).await),
                 (_, answer) => answer,
             };
-            sent.ended(answer.as_ref().ok()).await;
+            let has_failed = sent.ended(answer.as_ref().ok()).await;
+            if let Some(counts_for) = counts_for.filter(|_| !has_failed) {
+                counts_for.succeeded(Some(log.run()), Some((who.gates(), number))).await;
+            }
+            // Before anybody gets the answer.
+            let remembered = toolbox.remember(&path, who.principal(), log.run()).await;
+            remembered.map_err(|withheld| CallFault::new(withheld.to_string()))?;
+            if let Some(remark) = answer.as_ref().ok().and_then(|answer| unmarked::remark(&path, answer)) {
+                remarks.add(remark);
+            }
             answer.map_err(|fault| match fault.hint() {
                 Some(hint) => CallFault::new(fault.to_string()).with_hint(hint),
                 None => CallFault::new(fault.to_string()),
@@ -192,8 +321,42 @@ impl AnswerGate for Gate {
 }
 
 impl Tools for Grant {
+    fn announce(&self, number: u64, tool: &GrantedTool) -> Box<dyn Send> {
+        let announced = self.announced.clone();
+        announced.put(number, self.begun(&tool.path));
+        Box::new(Announcement { announced, number })
+    }
+
+    fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallFault>) {
+        // A child may have said something in a fault too. Of a call that was never sent it knows nothing.
+        let was_sent = answer.err().is_none_or(|fault| !fault.is_refusal && fault.denial.is_none());
+        if was_sent && !tool.is_lock() {
+            self.who.labels().add(self.toolbox.labels_of(tool));
+            self.who.gates().hand_over(number);
+        }
+    }
+
     fn observe(&self, step: RunStep) {
-        self.log.tell(step);
+        self.log.tell(|| step);
+    }
+
+    fn put_aside(&self, open: u64, recorded: Option<u64>) -> BoxFuture<'_, bool> {
+        async move {
+            let has_server = self.locks.has_any().then(|| "it has a server for itself".to_owned());
+            let refusal = match (has_server, self.approvals) {
+                (Some(refusal), _) => Some(refusal),
+                (None, Some(approvals)) => self.log.cannot_rest(recorded, approvals.max_resting).await,
+                (None, None) => Some("nobody can decide later".to_owned()),
+            };
+            match refusal {
+                Some(refusal) => {
+                    self.log.gate().refuse(refusal);
+                    false
+                }
+                None => self.log.gate().close(open),
+            }
+        }
+        .boxed()
     }
 
     fn is_watched(&self) -> bool {
@@ -211,7 +374,14 @@ impl Tools for Grant {
     }
 
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {
+        let known = match &self.servers {
+            Some(servers) => servers.get(namespace).copied().flatten(),
+            None => Some(namespace),
+        };
         async move {
+            let Some(namespace) = known else {
+                return Err(Unavailable { reason: "the server is not configured any more".to_owned() });
+            };
             let Some(server) = self.toolbox.server(namespace).await else {
                 return Err(Unavailable { reason: format!("there is no namespace {namespace}") });
             };
@@ -253,6 +423,7 @@ impl Tools for Grant {
         limit: Duration,
         room: AnswerRoom,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+        self.log.is_live();
         let caller = self.caller.with_gate(Arc::new(Gate(room.clone())));
         self.call_as((caller, Some(room)), number, tool, arguments, limit)
     }
@@ -291,6 +462,10 @@ impl Tools for Grant {
             JsonText::from_value(&found.collect())
         }
         .boxed()
+    }
+
+    fn check(&self, tool: &GrantedTool, arguments: String) -> BoxFuture<'_, Option<Objection>> {
+        plan::objection(&self.toolbox, self.ceiling, tool.path.clone(), arguments).boxed()
     }
 
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {

@@ -7,6 +7,8 @@ use std::{
 
 use belljar_model::{Outcome, ToolPath, Verdict};
 
+use crate::rests::Judged;
+
 /// The calls that were judged, by their numbers.
 #[derive(Default)]
 pub(crate) struct Judgements(Mutex<BTreeMap<u64, Judgement>>);
@@ -22,6 +24,19 @@ impl Judgements {
     pub(crate) fn add(&self, number: u64, tool: &ToolPath, verdict: Verdict, rule: Option<Arc<str>>) {
         let judgement = Judgement { tool: tool.clone(), verdict, rule };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, judgement);
+    }
+
+    /// What was said of the calls.
+    pub(crate) fn all(&self) -> Vec<Judged> {
+        let judged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = judged.iter().map(|(number, Judgement { tool, verdict, rule })| Judged {
+            number: *number,
+            server: tool.server().to_owned(),
+            tool: tool.tool().to_owned(),
+            verdict: *verdict,
+            rule: rule.as_deref().map(str::to_owned),
+        });
+        said.collect()
     }
 
     /// Notes in the outcome what was said of its calls. They are there in the order in which they

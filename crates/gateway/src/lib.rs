@@ -11,26 +11,34 @@ mod approvals;
 mod arguments;
 mod checked;
 mod counts;
+mod gates;
 mod gateway;
 mod grant;
+mod history;
 mod idempotency;
 mod judgements;
+mod labels;
 mod locks;
+mod measure;
 mod media;
 mod observations;
+mod pins;
 mod places;
+mod plan;
 mod redacted;
 mod remarks;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
 mod report;
+mod rests;
 mod rules;
 mod run_log;
 mod single_call;
 mod started;
 mod tool_result;
 mod toolbox;
+mod unmarked;
 
 pub use approvals::Approvals;
 pub use arguments::check_arguments;

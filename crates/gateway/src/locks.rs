@@ -76,6 +76,11 @@ struct Held {
 pub(crate) struct Permit(#[expect(dead_code, reason = "it is there to be dropped")] Option<OwnedRwLockReadGuard<()>>);
 
 impl RunLocks {
+    /// Whether it has a server for itself.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.held.lock().unwrap_or_else(PoisonError::into_inner).servers.is_empty()
+    }
+
     /// The locks of a run of this source. It has none yet.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, principal: Option<Arc<str>>) -> Self {
         let mentioned = toolbox.mentioned(source).filter(|at| toolbox.sharing(*at) == Sharing::Exclusive).collect();

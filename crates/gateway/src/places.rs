@@ -7,10 +7,14 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use belljar_model::display::is_hidden;
 use belljar_upstream::real_path;
 
 /// The longest path, in bytes: what Linux takes.
 const PATH_BYTES: usize = 4096;
+
+/// The most links on one way: what Linux follows.
+const LINKS: usize = 40;
 
 /// Whether `text`, taken from `base` where it is relative, certainly leads into one of `folders`,
 /// or certainly into none.
@@ -20,6 +24,9 @@ pub(crate) fn is_under(base: Option<&Path>, text: &str, folders: &[PathBuf]) -> 
     }
     let path = Path::new(text);
     let path = if path.is_absolute() { path.to_owned() } else { base?.join(path) };
+    if is_of_process(&path) {
+        return None;
+    }
     let path = real_path(&path).ok()?;
     let mut is_certain = true;
     for folder in folders {
@@ -39,7 +46,12 @@ pub(crate) fn is_under(base: Option<&Path>, text: &str, folders: &[PathBuf]) -> 
 
 /// Whether everybody who reads the path reads the same.
 fn is_plain(text: &str) -> bool {
-    let is_odd = |part: &str| part == ".." || (part != "." && part.ends_with(['.', ' '])) || part.starts_with(' ');
+    // Many a server takes away what is blank around a text.
+    let is_blank = |end: Option<char>| end.is_some_and(|end| end.is_whitespace() || is_hidden(end));
+    let is_odd = |part: &str| {
+        let has_blanks = is_blank(part.chars().next()) || is_blank(part.chars().next_back());
+        part == ".." || (part != "." && part.ends_with('.')) || has_blanks
+    };
     !(text.is_empty()
         || text.len() > PATH_BYTES
         || text.chars().any(char::is_control)
@@ -68,11 +80,52 @@ fn is_url(text: &str) -> bool {
     scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'))
 }
 
+/// Whether the way leads over a link that each process finds another thing behind, as
+/// `/proc/self/cwd` and `/dev/fd/3` are, or in a circle.
+fn is_of_process(path: &Path) -> bool {
+    let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+    let (mut real, mut left, mut links) = (PathBuf::new(), parts(path), 0);
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        real.push(part);
+        let Ok(target) = real.read_link() else { continue };
+        links += 1;
+        if real.starts_with("/proc") || links > LINKS {
+            return true;
+        }
+        real.pop();
+        left.extend(parts(&target));
+    }
+    // Other systems do not have these links.
+    real.starts_with("/dev/fd")
+}
+
+/// What a file or folder is known by, whatever it is called. Two names without a link between them
+/// may lead to one: where case does not count, where something is mounted twice, and by a hard
+/// link.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    path.symlink_metadata().ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Names are resolved to the one that the file system has.
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
 /// Whether the path is in the folder. Both are real as far as they exist; where names that do not
 /// exist yet differ only in what some file systems take for the same, nobody knows.
 fn relation(path: &Path, folder: &Path) -> Option<bool> {
     if path.starts_with(folder) {
         return Some(true);
+    }
+    if let Some(wanted) = identity(folder) {
+        return Some(path.ancestors().any(|part| identity(part) == Some(wanted)));
     }
     let mut parts = path.components();
     for wanted in folder.components() {
@@ -82,7 +135,7 @@ fn relation(path: &Path, folder: &Path) -> Option<bool> {
         }
         let (part, wanted) = (part.as_os_str().to_string_lossy(), wanted.as_os_str().to_string_lossy());
         let may_be_one = part.eq_ignore_ascii_case(&wanted) || !part.is_ascii() || !wanted.is_ascii();
-        // A folder that exists has one name, and every other name that leads there was resolved to it.
+        // Of a folder that exists, every other name that leads there was resolved to it.
         return if may_be_one && !folder.exists() { None } else { Some(false) };
     }
     Some(false)
@@ -133,6 +186,10 @@ mod tests {
             (at("out/... /file"), None),
             (at("out/file "), None),
             (at("out/ file"), None),
+            (at("out/\u{a0}file"), None),
+            (at("out/file\u{feff}"), None),
+            (at("out/a\u{a0}b"), Some(true)),
+            (at(&format!("out/{}", "n".repeat(300))), None),
             (at("out/%2e%2e/etc"), None),
             (at("out/%2F"), None),
             (at("out/100%"), Some(true)),
@@ -151,6 +208,39 @@ mod tests {
         assert_eq!(is_under(Some(&root), "out/file", &[root.join("out")]), Some(true));
         assert_eq!(is_under(Some(&root.join("out")), "escape/x", &[root.join("out")]), Some(false));
         assert_eq!(is_under(Some(&root), "other/x", &[root.join("out"), root.join("other")]), Some(true));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nothing_is_known_of_a_path_that_leads_each_process_elsewhere() {
+        let (_folder, root) = scratch();
+        symlink("/proc/self/cwd", root.join("out/here")).expect("a link");
+        symlink("../../../../../../../proc/thread-self/cwd/..", root.join("out/deep/here")).expect("a link");
+        let linked = |path: &str| root.join(path).to_string_lossy().into_owned();
+        for path in [
+            "/proc/self/cwd/x",
+            "/proc/self/root/etc",
+            "/proc/thread-self/cwd",
+            "/proc/self/fd/0",
+            "/dev/fd/0",
+            "/dev/stdin",
+            &linked("out/here/x"),
+            &linked("out/deep/here/x"),
+        ] {
+            assert_eq!(is_under(None, path, &[root.join("out")]), None, "{path}");
+            assert_eq!(is_under(None, path, &[PathBuf::from("/")]), None, "{path}");
+        }
+        assert_eq!(is_under(None, "/proc/cpuinfo", &[PathBuf::from("/proc")]), Some(true));
+    }
+
+    #[test]
+    fn another_name_of_the_same_file_is_that_file() {
+        let (_folder, root) = scratch();
+        fs::write(root.join("other/key"), "").expect("a file");
+        fs::hard_link(root.join("other/key"), root.join("out/plain")).expect("a link");
+        let at = |path: &str| root.join(path).to_string_lossy().into_owned();
+        assert_eq!(is_under(None, &at("out/plain"), &[root.join("other/key")]), Some(true));
+        assert_eq!(is_under(None, &at("out/plain"), &[root.join("other/nothing")]), Some(false));
     }
 
     #[test]

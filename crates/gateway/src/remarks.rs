@@ -1,8 +1,9 @@
 //! What belljar itself has to say of a run's calls, for the log that the author reads.
 //!
-//! The script never sees a remark, so what it does cannot depend on one. What is warned of follows from the calls, their arguments and
-//! the tools' schemas alone, and is given in an order of its own: not in that in which the checks happened to end. Beside the times, that
-//! the run had to wait for another is all that depends on other runs.
+//! The script never sees a remark, so what it does cannot depend on one. What is warned of follows
+//! from the calls, their arguments, their answers and the tools' schemas alone, and is given in an
+//! order of its own: not in that in which the checks happened to end. Beside the times, that the
+//! run had to wait for another is all that depends on other runs.
 
 use std::{
     collections::BTreeSet,
@@ -43,6 +44,12 @@ impl Remarks {
         if kept.told.len() < MAX_REMARKS {
             kept.told.insert(text);
         }
+    }
+
+    /// All of them, of a run that is put aside: what its author is to read, and what happened to it.
+    pub(crate) fn all(&self) -> (Vec<String>, Vec<String>) {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (kept.texts.iter().cloned().collect(), kept.told.iter().cloned().collect())
     }
 
     /// All of them, as entries of the log.

@@ -10,14 +10,12 @@ use std::{
 };
 
 use belljar_ledger::Asker;
-use belljar_model::{Denial, ServerSpec, ToolPath, Transport, Verdict};
-use belljar_policy::{Call, Caller, Decision, LocalTime, Places, Policy, ToolPolicy};
+use belljar_model::{Denial, RunId, ServerSpec, Share, ToolPath, Transport, Verdict};
+use belljar_policy::{Call, Caller, Decision, Labels, LocalTime, Places, Policy, ToolPolicy};
+use belljar_upstream::{CallFault, with_real_paths};
 use serde_json::{Map, Value};
 
-use crate::{
-    counts::{Known, RunCounts},
-    places,
-};
+use crate::{counts::RunCounts, gates::RunGates, history::Known, labels::RunLabels, measure::Measuring, places};
 
 /// Who calls without a token: the owner, at the command line or through a client of theirs.
 const OWNER: &str = "owner";
@@ -25,16 +23,16 @@ const OWNER: &str = "owner";
 /// The most paths that are resolved for one decision. Of more than so many, nothing is known.
 const MAX_PATHS: usize = 10_000;
 
-/// The owner's rules, and where the servers' relative paths are taken from.
+/// The owner's rules, and what servers make of paths.
 pub(crate) struct Rules {
     policy: Arc<Policy>,
-    bases: Arc<BTreeMap<String, PathBuf>>,
+    paths: Arc<PathsOf>,
 }
 
 impl Rules {
     /// These rules for calls of these servers.
     pub(crate) fn new(policy: Arc<Policy>, servers: &[ServerSpec]) -> Self {
-        Self { policy, bases: Arc::new(bases(servers)) }
+        Self { policy, paths: Arc::new(PathsOf::servers(servers)) }
     }
 
     pub(crate) fn policy(&self) -> &Arc<Policy> {
@@ -43,42 +41,85 @@ impl Rules {
 
     /// Who knows the file system, for one decision.
     pub(crate) fn files(&self) -> Files {
-        Files { bases: self.bases.clone(), left: AtomicUsize::new(MAX_PATHS) }
+        Files { paths: self.paths.clone(), left: AtomicUsize::new(MAX_PATHS) }
     }
+}
+
+/// What servers make of paths, by their names.
+struct PathsOf {
+    /// Where relative paths are taken from.
+    bases: BTreeMap<String, PathBuf>,
+    /// Those for which belljar resolves some arguments before it sends a call.
+    resolved: BTreeMap<String, ServerSpec>,
 }
 
 /// The files of this machine, as servers see them. It answers a bounded number of questions.
 pub struct Files {
-    bases: Arc<BTreeMap<String, PathBuf>>,
+    paths: Arc<PathsOf>,
     left: AtomicUsize,
 }
 
-/// Where the relative paths of each server are taken from.
-fn bases(servers: &[ServerSpec]) -> BTreeMap<String, PathBuf> {
-    let base = |spec: &ServerSpec| {
-        let root = spec.life.paths.as_ref().and_then(|paths| paths.roots.first().cloned());
-        let folder = || match &spec.transport {
-            // Where a key stands in it, each instance has another.
-            Transport::Stdio(command) => command.cwd.clone().filter(|_| spec.life.affinity.is_none()),
+impl PathsOf {
+    fn servers(servers: &[ServerSpec]) -> Self {
+        let base = |spec: &ServerSpec| match &spec.transport {
+            Transport::Stdio(command) => {
+                let names_principal = |cwd: &PathBuf| cwd.to_string_lossy().contains(Share::PLACEHOLDER);
+                // Where a key or a principal stands in it, each instance has another.
+                let is_one = |cwd: &PathBuf| spec.life.affinity.is_none() && !names_principal(cwd);
+                Some((spec.name.clone(), command.cwd.clone().filter(is_one)?))
+            }
             _ => None,
         };
-        Some((spec.name.clone(), root.or_else(folder)?))
-    };
-    servers.iter().filter_map(base).collect()
+        let resolved = servers.iter().filter(|spec| spec.life.paths.is_some());
+        Self {
+            bases: servers.iter().filter_map(base).collect(),
+            resolved: resolved.map(|spec| (spec.name.clone(), spec.clone())).collect(),
+        }
+    }
 }
 
 impl Files {
     /// The files as these servers see them, to explain a decision that nobody makes.
     pub fn of(servers: &[ServerSpec]) -> Self {
-        Self { bases: Arc::new(bases(servers)), left: AtomicUsize::new(MAX_PATHS) }
+        Self { paths: Arc::new(PathsOf::servers(servers)), left: AtomicUsize::new(MAX_PATHS) }
+    }
+
+    /// Whether some arguments of this server's tools are resolved before a call is sent.
+    pub(crate) fn resolves(&self, server: &str) -> bool {
+        self.paths.resolved.contains_key(server)
+    }
+
+    /// The arguments of a call as this server gets them: those that are paths are resolved. Blocks.
+    ///
+    /// # Errors
+    /// A path that the server's owner does not allow.
+    pub(crate) fn resolved(
+        &self,
+        server: &str,
+        principal: Option<&str>,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, CallFault> {
+        match self.paths.resolved.get(server) {
+            Some(spec) => with_real_paths(spec, principal, arguments),
+            None => Ok(arguments),
+        }
     }
 }
 
 impl Places for Files {
+    fn as_sent(
+        &self,
+        server: &str,
+        principal: Option<&str>,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, String> {
+        self.resolved(server, principal, arguments).map_err(|fault| fault.to_string())
+    }
+
     fn is_under(&self, server: &str, path: &str, folders: &[PathBuf]) -> Option<bool> {
         let spend = |left: usize| left.checked_sub(1);
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).ok()?;
-        places::is_under(self.bases.get(server).map(PathBuf::as_path), path, folders)
+        places::is_under(self.paths.bases.get(server).map(PathBuf::as_path), path, folders)
     }
 }
 
@@ -89,13 +130,59 @@ pub(crate) struct AsRules {
     profile: Option<Arc<str>>,
     /// What the run has used.
     counts: Arc<RunCounts>,
+    /// The run, where it is one that goes on after this call.
+    run: Option<RunId>,
+    /// What the run carries by now.
+    labels: Arc<RunLabels>,
+    /// What it carried when the call was begun.
+    carried: Labels,
+    /// The calls of the run that others wait for.
+    gates: Arc<RunGates>,
+    /// How many of them counted when the call was begun.
+    passed: usize,
+    /// Who calls what is to be counted first. Nobody does so for such a call itself.
+    measuring: Option<Arc<Measuring>>,
     /// Whether the call was counted before.
     was_counted: bool,
 }
 
 impl AsRules {
     pub(crate) fn new(asker: Asker, profile: Option<Arc<str>>) -> Self {
-        Self { asker, profile, counts: Arc::default(), was_counted: false }
+        Self { asker, profile, ..Self::default() }
+    }
+
+    /// The same for calls of this run.
+    pub(crate) fn of_run(self, run: RunId) -> Self {
+        Self { run: Some(run), ..self }
+    }
+
+    /// The same for a call that is begun now.
+    pub(crate) fn begun(&self) -> Self {
+        Self { carried: self.labels.now(), passed: self.gates.now(), ..self.clone() }
+    }
+
+    /// The same with somebody who makes the calls that are to be counted first.
+    pub(crate) fn with_measuring(self, measuring: Option<Measuring>) -> Self {
+        Self { measuring: measuring.map(Arc::new), ..self }
+    }
+
+    /// The same for such a call.
+    pub(crate) fn to_measure(&self) -> Self {
+        Self { measuring: None, was_counted: false, ..self.clone() }
+    }
+
+    pub(crate) fn measuring(&self) -> Option<&Arc<Measuring>> {
+        self.measuring.as_ref()
+    }
+
+    /// The calls of the run that others wait for.
+    pub(crate) fn gates(&self) -> &Arc<RunGates> {
+        &self.gates
+    }
+
+    /// How many of them counted when the call was begun.
+    pub(crate) fn passed(&self) -> usize {
+        self.passed
     }
 
     /// The same for a call that was judged and counted before, and is judged once more.
@@ -110,6 +197,31 @@ impl AsRules {
     /// What the run has used.
     pub(crate) fn counts(&self) -> &RunCounts {
         &self.counts
+    }
+
+    /// The run whose calls they are, where there is one.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        self.run
+    }
+
+    /// What the run carries by now.
+    pub(crate) fn labels(&self) -> &RunLabels {
+        &self.labels
+    }
+
+    /// What the run carried when the call was begun.
+    pub(crate) fn carried(&self) -> Labels {
+        self.carried
+    }
+
+    /// The name of a token, where one was shown.
+    pub(crate) fn named(&self) -> Option<&str> {
+        self.asker.principal()
+    }
+
+    /// The profile of the entry through which the run was asked for.
+    pub(crate) fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
     }
 
     /// The owner, or the name of a token.
@@ -127,11 +239,11 @@ pub(crate) fn judge(
     tool: &ToolPolicy,
     rules: &Files,
     who: &AsRules,
-    counts: &Known,
+    history: &Known,
     arguments: &Map<String, Value>,
 ) -> Decision {
     let at = tool.asks_time().then(local_time).flatten();
-    tool.decide(&Call { caller: who.caller(), arguments, places: rules, counts, at })
+    tool.decide(&Call { caller: who.caller(), arguments, places: rules, history, at })
 }
 
 /// What stands against sending a call that was denied.

@@ -5,28 +5,45 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant, SystemTime},
 };
 
-use belljar_approvals::Past;
-use belljar_ledger::{Asker, Call, CallEnd, CallState, Entry, KeptRecording, Ledger, LedgerFault, RunEnd, RunStart};
+use belljar_approvals::{Change, Past, QuestionId, State};
+use belljar_ledger::{
+    Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, Ledger, LedgerFault, RestingRun, RunEnd, RunRest,
+    RunStart,
+};
 use belljar_model::{
     ByteSize, Denial, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RedactRule, RunError, RunEvent, RunId,
-    RunStep, ToolPath, Usage,
+    RunStep, ToolPath, Usage, Verdict, says_error,
 };
 use belljar_policy::Decision;
 use rand::{TryRngCore as _, rngs::OsRng};
-use serde::Deserialize;
-use tokio::{sync::broadcast, task::spawn_blocking};
+use tokio::{runtime::Handle, sync::broadcast, task::spawn_blocking, time::sleep};
 
-use crate::{Toolbox, judgements::Judgements, redacted};
+use crate::{
+    Toolbox,
+    judgements::Judgements,
+    redacted,
+    rests::{Gate, Judged, Terms},
+};
 
 /// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes at a time.
 const WAITING_CALLS: usize = 256;
 
 /// Events that a slow listener may be behind. It loses what is older, and is told how much.
-const EVENTS: usize = 1024;
+const EVENTS: usize = 2048;
+
+/// How often whoever listens looks while runs go on. To be woken by each event would cost the run as
+/// much as a quarter of a call does.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// How long after the last event they go on so.
+const LINGER: Duration = Duration::from_millis(50);
 
 /// Rows of what a run did that a person is shown.
 const PAST: usize = 50;
@@ -67,12 +84,16 @@ impl Told {
 
     /// What happens from now on.
     pub(crate) fn events(&self) -> RunEvents {
-        RunEvents(self.events.subscribe())
+        RunEvents { events: self.events.subscribe(), heard: None }
     }
 }
 
 /// What happens in runs, for one who watches and may be slow.
-pub struct RunEvents(broadcast::Receiver<RunEvent>);
+pub struct RunEvents {
+    events: broadcast::Receiver<RunEvent>,
+    /// When the last one came.
+    heard: Option<Instant>,
+}
 
 /// What somebody who watches gets.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,15 +105,29 @@ pub enum Watched {
 }
 
 impl RunEvents {
-    /// What comes next; nothing, when no run will come any more.
+    /// What comes next, some milliseconds after it happened; nothing, when no run will come any more.
     ///
     /// # Cancellation
     /// Nothing is lost.
     pub async fn next(&mut self) -> Option<Watched> {
-        match self.0.recv().await {
+        use broadcast::error::{RecvError, TryRecvError};
+
+        let came = loop {
+            match self.events.try_recv() {
+                Err(TryRecvError::Empty) if self.heard.is_some_and(|heard| heard.elapsed() < LINGER) => {
+                    sleep(LOOK_EVERY).await;
+                }
+                Err(TryRecvError::Empty) => break self.events.recv().await,
+                Err(TryRecvError::Lagged(lost)) => break Err(RecvError::Lagged(lost)),
+                Err(TryRecvError::Closed) => break Err(RecvError::Closed),
+                Ok(event) => break Ok(event),
+            }
+        };
+        self.heard = Some(Instant::now());
+        match came {
             Ok(event) => Some(Watched::Event(event)),
-            Err(broadcast::error::RecvError::Lagged(lost)) => Some(Watched::Lost(lost)),
-            Err(broadcast::error::RecvError::Closed) => None,
+            Err(RecvError::Lagged(lost)) => Some(Watched::Lost(lost)),
+            Err(RecvError::Closed) => None,
         }
     }
 }
@@ -107,6 +142,11 @@ pub(crate) struct RunLog {
     calls: Mutex<Calls>,
     judgements: Judgements,
     history: Mutex<History>,
+    gate: Gate,
+    /// Whether it does something new: one that was put aside does again at first what it did before.
+    is_live: AtomicBool,
+    /// How long the run had taken when it was put aside.
+    before: Duration,
 }
 
 /// What the run did so far, for a person who is to decide about a call of it.
@@ -168,9 +208,123 @@ impl RunLog {
             calls: Mutex::default(),
             judgements: Judgements::default(),
             history: Mutex::default(),
+            gate: Gate::new(BTreeMap::new()),
+            is_live: AtomicBool::new(true),
+            before: Duration::ZERO,
         };
-        log.tell(RunStep::Begun { origin });
+        log.tell(|| RunStep::Begun { origin });
         Ok(Arc::new(log))
+    }
+
+    /// Goes on with a run that was put aside, and was taken up here.
+    pub(crate) fn go_on(
+        told: &Arc<Told>,
+        origin: &'static str,
+        asker: &Asker,
+        (run, resting): (RunId, &RestingRun),
+        terms: &Terms,
+    ) -> Arc<Self> {
+        let kept = told.ledger.as_ref().map(|ledger| (ledger.clone(), terms.level().unwrap_or(ledger.level)));
+        let (source_bytes, source) = resting.source;
+        let judgements = Judgements::default();
+        for Judged { number, server, tool, verdict, rule } in &terms.judged {
+            judgements.add(*number, &ToolPath::new(server, tool), *verdict, rule.as_deref().map(Arc::from));
+        }
+        let log = Self {
+            told: told.clone(),
+            kept,
+            start: RunStart { run, at: resting.at, origin, asker: asker.clone(), source_bytes, source },
+            clock: Instant::now(),
+            calls: Mutex::default(),
+            judgements,
+            history: Mutex::new(History { past: terms.past.clone(), questions: terms.questions }),
+            gate: Gate::new(terms.questions_by_call()),
+            is_live: AtomicBool::new(false),
+            before: resting.took,
+        };
+        log.tell(|| RunStep::Begun { origin });
+        Arc::new(log)
+    }
+
+    /// From now on it does something new.
+    pub(crate) fn is_live(&self) {
+        self.is_live.store(true, Relaxed);
+    }
+
+    /// Lays the run down again, which has done nothing new.
+    pub(crate) async fn lay_down(&self) {
+        self.lock().is_over = true;
+        self.tell(|| RunStep::Ended { error: Some(ErrorKind::Approval) });
+        if let Some((RunLedger { ledger, .. }, _)) = &self.kept
+            && let Err(fault) = ledger.lay_down(self.run()).await
+        {
+            tracing::warn!(run = %self.run(), "a run that waits for a decision goes on when this process has ended: {fault}");
+        }
+    }
+
+    /// Where its calls wait for people.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Withdraws a question of it.
+    pub(crate) fn withdraw(&self, question: QuestionId) {
+        if let Some(ledger) = &self.told.ledger
+            && !ledger.ledger.offer_change(Change::End(question, State::Withdrawn))
+        {
+            tracing::warn!("the ledger has no room for the end of a question to the owner");
+        }
+    }
+
+    /// Why the run cannot be put aside, if it cannot, whose recording has so many bytes.
+    pub(crate) async fn cannot_rest(&self, recorded: Option<u64>, max: ByteSize) -> Option<String> {
+        let Some((RunLedger { ledger, .. }, _)) = &self.kept else {
+            return Some("nothing is kept of it, since the ledger is off".to_owned());
+        };
+        let Some(recorded) = recorded else { return Some("what it took in is too large to be kept".to_owned()) };
+        match ledger.resting_bytes().await {
+            Ok(others) if others.saturating_add(recorded) > max.as_u64() => {
+                Some(format!("the runs that wait have {others} bytes, and may have {max}"))
+            }
+            Ok(_) => None,
+            Err(fault) => Some(fault.to_string()),
+        }
+    }
+
+    /// What is known of it beside its recording.
+    pub(crate) fn terms(&self) -> Terms {
+        let History { past, questions } = &*self.history();
+        let terms =
+            Terms { judged: self.judgements.all(), past: past.clone(), questions: *questions, ..Terms::default() };
+        let terms = terms.with_waits(self.gate.waiting());
+        match &self.kept {
+            Some((_, level)) => terms.with_level(*level),
+            None => terms,
+        }
+    }
+
+    /// Puts the run aside, which waits at its gate.
+    ///
+    /// # Errors
+    /// It cannot be kept. The run is not over.
+    pub(crate) async fn rest(
+        &self,
+        usage: &Usage,
+        asked: Option<Digest>,
+        (until, state): (SystemTime, Vec<u8>),
+    ) -> Result<(), LedgerFault> {
+        let Some((RunLedger { ledger, .. }, _)) = &self.kept else { return Err(LedgerFault::Closed) };
+        let (start, calls) = (self.start.clone(), std::mem::take(&mut self.lock().ended));
+        let took = self.took();
+        let rest = RunRest { start, took, usage: usage.clone(), calls, until, asked, state };
+        ledger.commit(Entry::Rest(Box::new(rest))).await?;
+        self.lock().is_over = true;
+        self.tell(|| RunStep::Ended { error: Some(ErrorKind::Approval) });
+        Ok(())
+    }
+
+    fn took(&self) -> Duration {
+        self.before + self.clock.elapsed()
     }
 
     /// How many bytes its recording may have, where it is kept.
@@ -196,7 +350,7 @@ impl RunLog {
         arguments: &JsonText,
         decision: Option<&Decision>,
     ) -> Result<SentCall, LedgerFault> {
-        self.tell(RunStep::CallBegun { call: number, tool: tool.clone(), effect });
+        self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
         let has_intent = trusted != Effect::ReadOnly;
         if let Some((RunLedger { ledger, required, .. }, _)) = &self.kept {
             let text = arguments.as_str().as_bytes();
@@ -205,7 +359,7 @@ impl RunLog {
                 tool: tool.clone(),
                 effect,
                 trusted,
-                begun: self.clock.elapsed(),
+                begun: self.took(),
                 arguments_bytes: text.len() as u64,
                 arguments: ledger.digest(text),
                 verdict: decision.map(|decision| decision.verdict),
@@ -221,13 +375,18 @@ impl RunLog {
                 self.lock().open.insert(number, call);
             }
         }
-        self.tell(RunStep::Sent { call: number });
+        self.tell(|| RunStep::Sent { call: number });
         Ok(SentCall { log: self.clone(), number, tool: tool.clone(), has_intent, sent: Instant::now() })
     }
 
     /// Notes what the owner's rules said of a call, for the outcome.
     pub(crate) fn judged(&self, number: u64, tool: &ToolPath, decision: &Decision) {
+        self.tell_judged(number, tool, decision.verdict, decision.rule.as_deref());
         self.judgements.add(number, tool, decision.verdict, decision.rule.clone());
+    }
+
+    fn tell_judged(&self, call: u64, tool: &ToolPath, verdict: Verdict, rule: Option<&str>) {
+        self.tell(|| RunStep::Judged { call, tool: tool.clone(), verdict, rule: rule.map(str::to_owned) });
     }
 
     /// Notes a call that the owner's rules did not allow.
@@ -239,9 +398,10 @@ impl RunLog {
         denial: &Denial,
     ) {
         let rule: Option<Arc<str>> = denial.rule.as_deref().map(Arc::from);
+        self.tell_judged(number, tool, denial.verdict, rule.as_deref());
         self.judgements.add(number, tool, denial.verdict, rule.clone());
-        self.tell(RunStep::CallBegun { call: number, tool: tool.clone(), effect });
-        self.tell(RunStep::Answered { call: number, ok: false });
+        self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
+        self.tell(|| RunStep::Answered { call: number, ok: false });
         if self.kept.is_none() {
             return;
         }
@@ -251,7 +411,7 @@ impl RunLog {
             tool: tool.clone(),
             effect,
             trusted,
-            begun: self.clock.elapsed(),
+            begun: self.took(),
             arguments_bytes: 0,
             arguments: None,
             verdict: Some(denial.verdict),
@@ -349,10 +509,10 @@ impl RunLog {
             ended.extend(std::mem::take(&mut calls.open).into_values());
             ended
         };
-        self.tell(RunStep::Ended { error: error.map(|error| error.kind) });
+        self.tell(|| RunStep::Ended { error: error.map(|error| error.kind) });
         Some(RunEnd {
             start: self.start.clone(),
-            took: self.clock.elapsed(),
+            took: self.took(),
             error: error.map(|error| error.kind),
             line: error.and_then(|error| error.line),
             usage: usage.clone(),
@@ -367,9 +527,9 @@ impl RunLog {
     }
 
     /// Tells those who listen.
-    pub(crate) fn tell(&self, step: RunStep) {
+    pub(crate) fn tell(&self, step: impl FnOnce() -> RunStep) {
         if self.is_watched() {
-            let _ = self.told.events.send(RunEvent { run: self.run(), step });
+            let _ = self.told.events.send(RunEvent { run: self.run(), step: step() });
         }
     }
 
@@ -380,6 +540,18 @@ impl RunLog {
 
 impl Drop for RunLog {
     fn drop(&mut self) {
+        if !self.is_live.load(Relaxed) && !self.lock().is_over {
+            // It waits as before.
+            if let (Some((RunLedger { ledger, .. }, _)), Ok(runtime)) = (&self.kept, Handle::try_current()) {
+                let (ledger, run) = (ledger.clone(), self.run());
+                runtime.spawn(async move {
+                    if let Err(fault) = ledger.lay_down(run).await {
+                        tracing::warn!(%run, "a run that waits for a decision goes on when this process has ended: {fault}");
+                    }
+                });
+            }
+            return;
+        }
         // A run whose caller went away.
         let error = RunError::new(ErrorKind::Cancelled, "the caller went away");
         if let Some(end) = self.over(Some(&error), &Usage::default(), None)
@@ -403,12 +575,12 @@ pub(crate) struct SentCall {
 impl SentCall {
     /// Notes how it ended. Whether it failed.
     pub(crate) async fn ended(self, answer: Option<&JsonText>) -> bool {
-        let state = answer.map_or(CallState::Fault, |answer| match is_error(answer) {
+        let state = answer.map_or(CallState::Fault, |answer| match says_error(answer) {
             true => CallState::ToolError,
             false => CallState::Ok,
         });
         let (log, number) = (&self.log, self.number);
-        log.tell(RunStep::Answered { call: number, ok: state == CallState::Ok });
+        log.tell(|| RunStep::Answered { call: number, ok: state == CallState::Ok });
         let has_failed = state != CallState::Ok;
         log.remember(&self.tool, !has_failed);
         let Some((RunLedger { ledger, .. }, _)) = &log.kept else { return has_failed };
@@ -430,17 +602,6 @@ impl SentCall {
         }
         has_failed
     }
-}
-
-/// Whether a `CallToolResult` says that the tool failed. No tree is made of it.
-fn is_error(answer: &JsonText) -> bool {
-    #[derive(Deserialize)]
-    struct Said {
-        #[serde(default, rename = "isError")]
-        is_error: Option<bool>,
-    }
-    answer.as_str().contains("\"isError\"")
-        && serde_json::from_str::<Said>(answer.as_str()).is_ok_and(|said| said.is_error == Some(true))
 }
 
 /// How long closing a ledger is waited for.

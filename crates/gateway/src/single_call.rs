@@ -1,7 +1,7 @@
 //! One call of one tool, outside of any script.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
@@ -16,6 +16,7 @@ use crate::{
     arguments::Refusal,
     checked::{Checked, NotSent},
     locks::RunLocks,
+    measure::Measuring,
     rules::AsRules,
     run_log::RunLog,
     tool_result::{text, value},
@@ -120,7 +121,17 @@ impl Toolbox {
     ) -> Result<Value, RunError> {
         let path = &found.path;
         let arguments = JsonText::from_value(&Value::Object(arguments));
-        let who = AsRules::default();
+        let locks = RunLocks::new(self.clone(), "", None);
+        let measures = self.judge_of(path).is_some_and(|(judge, _)| judge.measures());
+        let who = AsRules::default().with_measuring(measures.then(|| Measuring {
+            toolbox: self.clone(),
+            caller: Caller::default(),
+            limit: limit.into(),
+            locks: Arc::new(RunLocks::new(self.clone(), "", None)),
+            log: None,
+            number: 0,
+            made: AtomicU64::default(),
+        }));
         let checked = match self.checked(path, arguments, &who).await {
             Ok(checked) => checked,
             Err(not_allowed) => {
@@ -128,6 +139,7 @@ impl Toolbox {
                     NotSent::MustBeAsked(held) => held.denied(path),
                     NotSent::Denied(denial) => denial,
                     NotSent::Refused(refusal) => return Err(refused(refusal)),
+                    NotSent::NotAPath(fault) => return Err(failed(&fault)),
                 };
                 let error = RunError::new(ErrorKind::Denied, denial.message.clone());
                 let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None).await?;
@@ -139,7 +151,7 @@ impl Toolbox {
         };
         let Checked { arguments, warning: given, decision } = checked;
         told.warning = given;
-        let locks = RunLocks::new(self.clone(), "", None);
+        let counts_for = self.counts_for(path, &arguments, who.principal());
         let server = self.position_of(path.server()).unwrap_or(usize::MAX);
         let entered = locks.enter(server, limit, &|server| tracing::info!(server, "waits for the end of another run"));
         let _permit = entered.await.map_err(|fault| {
@@ -162,8 +174,14 @@ impl Toolbox {
             (_, answer) => answer,
         };
         let has_failed = sent.ended(answer.as_ref().ok()).await;
+        if let Some(counts_for) = counts_for.filter(|_| !has_failed) {
+            counts_for.succeeded(Some(log.run()), None).await;
+        }
         let error = has_failed.then(|| RunError::new(ErrorKind::Tool, "the call failed"));
         log.end(self, error.as_ref(), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
+        // Before anybody gets the answer.
+        let remembered = self.remember(path, who.principal(), log.run()).await;
+        remembered.map_err(|withheld| RunError::new(ErrorKind::Tool, withheld.to_string()))?;
         let answer = answer.and_then(|text| text.to_value().map_err(|error| CallFault::Malformed(error.into())));
         answer.map_err(|fault| failed(&fault))
     }

@@ -12,12 +12,12 @@ use belljar_model::{
     Denial, Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath, Transport,
     TrustedEffect, Verdict,
 };
-use belljar_policy::{Broken, Decision, Policy, ServerTools, ToolPolicy};
+use belljar_policy::{Broken, Decision, Policy, ServerTools, Suspicion, ToolPolicy, suspicions};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{
     sync::{OnceCell, RwLock, Semaphore},
     task::spawn_blocking,
@@ -30,6 +30,7 @@ use crate::{
     checked::LARGE_TREES,
     locks::ServerLock,
     observations::Observations,
+    pins::Changed,
     rules::{Files, Rules, denial},
     run_log::{CLOSING, RunEvents, RunLedger, Told},
     started,
@@ -52,6 +53,8 @@ pub struct Toolbox {
     large_trees: Arc<Semaphore>,
     told: Arc<Told>,
     rules: Option<Rules>,
+    /// The file of the rules, for which definitions are pinned.
+    rules_file: String,
     /// Calls that wait for a decision of the owner.
     waiting: Arc<Waiting>,
 }
@@ -96,6 +99,8 @@ struct Known {
     denied: Arc<BTreeMap<String, Decision>>,
     /// The conditions of rules to which this list leaves no meaning.
     broken: Arc<Broken>,
+    /// The tools that are not described as it is pinned.
+    changed: Arc<Changed>,
 }
 
 impl Toolbox {
@@ -127,6 +132,7 @@ impl Toolbox {
             large_trees: Arc::new(Semaphore::new(LARGE_TREES)),
             told: Arc::default(),
             rules: None,
+            rules_file: String::new(),
             waiting: Arc::default(),
         }
     }
@@ -136,6 +142,33 @@ impl Toolbox {
     pub fn with_policy(mut self, policy: Arc<Policy>, specs: &[ServerSpec]) -> Self {
         self.rules = Some(Rules::new(policy, specs));
         self
+    }
+
+    /// The file in which the rules are: what they pin is kept for this file.
+    #[must_use]
+    pub fn with_rules_file(mut self, file: impl Into<String>) -> Self {
+        self.rules_file = file.into();
+        self
+    }
+
+    pub(crate) fn rules_file(&self) -> &str {
+        &self.rules_file
+    }
+
+    /// The tools of a server that are not described as it is pinned, where its list is known.
+    pub(crate) fn changed_of(&self, server: &str) -> Option<Arc<Changed>> {
+        let server = self.servers.iter().find(|known| known.names.exact() == server)?;
+        server.last_known().map(|known| known.changed)
+    }
+
+    /// Makes sure that what is known of a server is what it says now: its list on disk may be of an earlier life.
+    pub(crate) async fn look_again(&self, server: &str) {
+        if let Some(server) = self.servers.iter().find(|known| known.names.exact() == server)
+            // Where it cannot be started, the call that comes behind says so.
+            && self.upstream.start(server.names.exact()).await.is_ok()
+        {
+            let _ = self.known(server).await;
+        }
     }
 
     /// The owner's rules, where there are some.
@@ -238,6 +271,26 @@ impl Toolbox {
     /// The state of each child, in the order of the configuration.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.upstream.status()
+    }
+
+    /// What servers say of their tools that speaks to a model, as far as their lists are known. Starts nothing.
+    pub async fn suspicions(&self) -> Vec<(ToolPath, Suspicion)> {
+        let mut all = Vec::new();
+        for server in &self.servers {
+            let name = server.names.exact();
+            for tool in self.upstream.known_tools(name).await.iter().flat_map(|tools| tools.iter()) {
+                all.extend(suspicions(tool).into_iter().map(|found| (ToolPath::new(name, &tool.name), found)));
+            }
+        }
+        all
+    }
+
+    /// The state of each child with those, for whoever looks at them.
+    pub async fn seen_servers(&self) -> Value {
+        let warnings = self.suspicions().await.into_iter().map(|(path, found)| {
+            json!({ "server": path.server(), "tool": path.tool(), "place": found.place, "message": found.problem })
+        });
+        json!({ "servers": self.status(), "warnings": warnings.collect::<Vec<_>>() })
     }
 
     /// Stops all children, in less than five seconds.
@@ -426,6 +479,11 @@ impl Toolbox {
 
     async fn known(&self, server: &Server) -> Result<Arc<ServerCatalog>, Arc<StartFault>> {
         let tools = self.upstream.tools(server.names.exact()).await?;
+        let is_known = server.last_known().is_some_and(|known| Arc::ptr_eq(&known.list, &tools));
+        let changed = match is_known {
+            true => Changed::default(),
+            false => self.changed(server.names.exact(), tools.as_ref()).await,
+        };
         let started_with = server.started_with.get_or_init(|| started::arguments(&server.transport)).await;
         let mut known = server.known.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
@@ -443,7 +501,15 @@ impl Toolbox {
                 let (workers, observations) = (self.check_workers.clone(), self.observations.clone());
                 let checks = Arc::new(Checks::new(catalog.clone(), workers, observations));
                 let (judges, denied) = (Arc::default(), Arc::new(denied));
-                *known = Some(Known { list: tools, catalog: catalog.clone(), checks, judges, denied, broken });
+                *known = Some(Known {
+                    list: tools,
+                    catalog: catalog.clone(),
+                    checks,
+                    judges,
+                    denied,
+                    broken,
+                    changed: Arc::new(changed),
+                });
                 Ok(catalog)
             }
         }

@@ -23,6 +23,8 @@ const SECRET_BYTES: usize = 32;
 const MAX_TOKENS: usize = 256;
 /// The name of a principal.
 const MAX_NAME: usize = 64;
+/// What rules call whoever calls without a token.
+const RESERVED: &str = "owner";
 
 /// What the bearer of a token may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -83,6 +85,12 @@ pub enum TokenFault {
     /// The name is taken.
     #[error("there is a token '{name}' already; 'rotate' gives it a new secret")]
     Taken {
+        /// The name.
+        name: String,
+    },
+    /// The name is that of whoever runs the server.
+    #[error("'{name}' is what rules call whoever needs no token: choose another name")]
+    Reserved {
         /// The name.
         name: String,
     },
@@ -209,6 +217,9 @@ impl Tokens {
     pub fn add(&mut self, name: &str, scopes: BTreeSet<Scope>, created: u64) -> Result<NewToken, TokenFault> {
         if !is_name(name) {
             return Err(TokenFault::Name { name: name.to_owned() });
+        }
+        if name == RESERVED {
+            return Err(TokenFault::Reserved { name: name.to_owned() });
         }
         if self.tokens.iter().any(|token| token.name == name) {
             return Err(TokenFault::Taken { name: name.to_owned() });

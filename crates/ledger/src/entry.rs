@@ -33,6 +33,8 @@ pub enum Entry {
     },
     /// A run is over. What is left of its calls comes with it.
     End(Box<RunEnd>),
+    /// A run waits for people, and is put aside.
+    Rest(Box<RunRest>),
 }
 
 /// The start of a run.
@@ -170,6 +172,25 @@ pub struct RunEnd {
     pub recording: Option<KeptRecording>,
 }
 
+/// A run that is put aside.
+#[derive(Debug, Clone)]
+pub struct RunRest {
+    /// The run, as it began.
+    pub start: RunStart,
+    /// From its start.
+    pub took: Duration,
+    /// What it used.
+    pub usage: Usage,
+    /// Its calls that are not kept yet.
+    pub calls: Vec<Call>,
+    /// Until when it waits.
+    pub until: SystemTime,
+    /// The digest of what was asked for, and by whom: whoever asks for the same again is given this run.
+    pub asked: Option<Digest>,
+    /// What it goes on from. It is sealed with the ledger's key, and gone when the run ends.
+    pub state: Vec<u8>,
+}
+
 /// What is kept of what a run took in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeptRecording {
@@ -198,6 +219,7 @@ impl Entry {
     /// The bytes that it holds beyond a few hundred.
     pub(crate) fn bytes(&self) -> usize {
         match self {
+            Self::Rest(rest) => rest.state.len(),
             Self::End(end) => end.recording.as_ref().and_then(KeptRecording::bytes).map_or(0, <[u8]>::len),
             _ => 0,
         }

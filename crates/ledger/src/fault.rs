@@ -57,6 +57,14 @@ pub enum LedgerFault {
         /// Which.
         kind: &'static str,
     },
+    /// No file can be locked where it lies.
+    #[error("no file can be locked where the ledger {} lies: {problem}", path.display())]
+    NoLocks {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        problem: String,
+    },
     /// There is no room for it.
     #[error("the ledger {} cannot grow: {problem}", path.display())]
     Full {
@@ -100,7 +108,7 @@ impl LedgerFault {
             Self::Corrupt { .. } => {
                 "move the file away, with those beside it that end in -wal and -shm: the next run begins a new ledger"
             }
-            Self::Network { .. } => "set XDG_STATE_HOME to a folder on this machine's own disk",
+            Self::Network { .. } | Self::NoLocks { .. } => "set XDG_STATE_HOME to a folder on this machine's own disk",
             Self::Full { .. } => "make room on the disk, or let `belljar runs purge` forget old runs",
             Self::Busy { .. } => "end the process that holds it; `belljar daemon stop` ends the daemon",
             Self::Failed { .. } => "see that the disk is in order and can be written",

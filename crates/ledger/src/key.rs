@@ -9,7 +9,11 @@ use std::{
 };
 
 use cap_std::fs::{Dir, OpenOptions};
-use hmac::{Hmac, KeyInit as _, Mac as _};
+use chacha20poly1305::{
+    KeyInit as _, XChaCha20Poly1305, XNonce,
+    aead::{Aead as _, Payload},
+};
+use hmac::{Hmac, Mac as _};
 use rand::{TryRngCore as _, rngs::OsRng};
 use sha2::{Digest as _, Sha256};
 
@@ -18,6 +22,8 @@ use crate::{entry::Digest, fault::LedgerFault};
 /// Its file.
 pub(crate) const NAME: &str = "ledger.key";
 const BYTES: usize = 32;
+/// What the key of seals is derived with: twice, since a digest of this very text is half of what comes of it once.
+const SEAL: &[u8] = b"belljar: runs that were put aside\0";
 
 /// The key of a folder, which is looked for, or made, when it is first needed.
 pub(crate) struct KeyPlace {
@@ -43,6 +49,7 @@ impl KeyPlace {
 /// The key.
 pub(crate) struct Key {
     hmac: Hmac<Sha256>,
+    seal: XChaCha20Poly1305,
     id: u32,
 }
 
@@ -63,7 +70,31 @@ impl Key {
         // A key of any length is one.
         let hmac =
             Hmac::new_from_slice(bytes).unwrap_or_else(|_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
-        Self { hmac, id: u32::from_le_bytes([a, b, c, d]) }
+        // A key of its own, which no digest tells.
+        let mut derived = hmac.clone();
+        derived.update(SEAL);
+        let derived = derived.finalize().into_bytes();
+        let mut seal = Hmac::<Sha256>::new_from_slice(&derived).unwrap_or_else(|_| hmac.clone());
+        seal.update(SEAL);
+        let seal = XChaCha20Poly1305::new(&seal.finalize().into_bytes());
+        Self { hmac, seal, id: u32::from_le_bytes([a, b, c, d]) }
+    }
+
+    /// Seals bytes that belong to this name: they are nothing to whoever lacks the key, and cannot
+    /// be changed or taken for those of another.
+    pub(crate) fn sealed(&self, name: u64, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut nonce = XNonce::default();
+        OsRng.try_fill_bytes(&mut nonce).ok()?;
+        let payload = Payload { msg: bytes, aad: &name.to_be_bytes() };
+        let sealed = self.seal.encrypt(&nonce, payload).ok()?;
+        Some([nonce.as_slice(), &sealed].concat())
+    }
+
+    /// What was sealed under this name.
+    pub(crate) fn opened(&self, name: u64, sealed: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, sealed) = sealed.split_first_chunk::<24>()?;
+        let payload = Payload { msg: sealed, aad: &name.to_be_bytes() };
+        self.seal.decrypt(&XNonce::from(*nonce), payload).ok()
     }
 
     /// What tells it from another key. Digests of two keys cannot be compared.
@@ -137,6 +168,22 @@ mod tests {
         assert_ne!(other.id(), keys[0].id());
         let names: Vec<_> = here.entries().expect("a list").map(|entry| entry.expect("an entry").file_name()).collect();
         assert_eq!(names, [NAME]);
+    }
+
+    #[test]
+    fn what_is_sealed_is_opened_as_what_it_was_and_as_nothing_else() {
+        let (key, other) = (Key::new(&[1; BYTES]), Key::new(&[2; BYTES]));
+        let sealed = key.sealed(7, b"text").expect("random numbers");
+        assert_eq!(key.opened(7, &sealed).as_deref(), Some(&b"text"[..]));
+        assert_ne!(key.sealed(7, b"text"), Some(sealed.clone()), "no nonce is used twice");
+        assert_eq!(key.opened(8, &sealed), None);
+        assert_eq!(other.opened(7, &sealed), None);
+        for at in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1;
+            assert_eq!(key.opened(7, &changed), None, "{at}");
+            assert_eq!(key.opened(7, &sealed[..at]), None, "{at}");
+        }
     }
 
     #[test]

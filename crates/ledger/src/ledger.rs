@@ -1,5 +1,7 @@
 //! What a ledger is to those who write to it and ask it, wherever it keeps what it is given.
 
+use std::time::Duration;
+
 use belljar_approvals::{Change, QuestionId, Refusal, State};
 use belljar_model::RunId;
 use futures::future::BoxFuture;
@@ -7,8 +9,8 @@ use futures::future::BoxFuture;
 use crate::{
     entry::{Digest, Entry, KeptRecording},
     fault::LedgerFault,
-    query::{Filter, KeptQuestion, KeptRun, Purge, QuestionFilter, WholeRun},
-    sqlite::{Count, CountId},
+    query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
+    sqlite::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
 };
 
 /// A ledger of runs.
@@ -40,6 +42,22 @@ pub trait Ledger: Send + Sync + 'static {
     /// What a run took in, where that is kept.
     fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerFault>>;
 
+    /// A run that was put aside, and has not been taken up.
+    fn resting(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerFault>>;
+
+    /// Takes up a run that was put aside: from now on it is running here, and nobody else takes it
+    /// up. It stays what it was until it ends, or is put aside again.
+    fn take_up(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerFault>>;
+
+    /// Lays a run down again that was taken up, and of which nothing was done.
+    fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// The run that was put aside of which this was asked.
+    fn resting_of(&self, asked: Digest) -> BoxFuture<'_, Result<Option<RunId>, LedgerFault>>;
+
+    /// How many bytes all runs have that were put aside.
+    fn resting_bytes(&self) -> BoxFuture<'_, Result<u64, LedgerFault>>;
+
     /// Forgets runs, and says how many.
     fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerFault>>;
 
@@ -49,6 +67,24 @@ pub trait Ledger: Send + Sync + 'static {
 
     /// Takes back what was counted.
     fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// Notes that a run has an answer with these labels, and waits until that is kept, for all processes.
+    fn mark(&self, mark: Mark) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// The labels of a principal's other runs.
+    fn carried(&self, asked: Carried) -> BoxFuture<'_, Result<Vec<String>, LedgerFault>>;
+
+    /// What is pinned of a server's tools. Where nothing is, these are from now on.
+    fn pins(&self, pins: Pins) -> BoxFuture<'_, Result<PinnedServer, LedgerFault>>;
+
+    /// Pins these definitions in the place of what was, and waits until that is kept.
+    fn accept_pins(&self, pins: Pins) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// Notes that a call succeeded for which a rule asks before another, and waits until that is kept.
+    fn pass(&self, passed: Passed) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// Whether there was such a call in another run, so long ago at most.
+    fn has_passed(&self, passed: Passed, within: Duration) -> BoxFuture<'_, Result<bool, LedgerFault>>;
 
     /// Makes a change to a question to the owner, and waits until it is kept. Of two that exclude
     /// each other, whichever process makes them, one is refused.

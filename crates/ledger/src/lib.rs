@@ -19,8 +19,10 @@ mod ledger;
 mod query;
 mod sqlite;
 
-pub use entry::{Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunStart};
+pub use entry::{Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
 pub use fault::LedgerFault;
 pub use ledger::Ledger;
-pub use query::{Filter, KeptCall, KeptQuestion, KeptRun, Purge, QuestionFilter, RunState, Since, WholeRun};
-pub use sqlite::{Count, CountId, Options, SqliteLedger};
+pub use query::{
+    Filter, KeptCall, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, RunState, Since, WholeRun,
+};
+pub use sqlite::{Carried, Count, CountId, Mark, Options, Passed, PinnedServer, Pins, SqliteLedger};

@@ -49,6 +49,8 @@ pub enum RunState {
     Ok,
     /// It failed.
     Failed,
+    /// It waits for its owner's decision about calls, and was put aside.
+    Resting,
     /// Its process ended before it did: its calls without an answer may have taken effect.
     Interrupted,
 }
@@ -60,6 +62,7 @@ impl RunState {
             Self::Running => "running",
             Self::Ok => "ok",
             Self::Failed => "failed",
+            Self::Resting => "resting",
             Self::Interrupted => "interrupted",
         }
     }
@@ -117,6 +120,45 @@ pub struct QuestionFilter {
     pub desk: Option<u64>,
     /// Only this one.
     pub id: Option<QuestionId>,
+    /// Only those of this run.
+    pub run: Option<RunId>,
+}
+
+/// A run that was put aside.
+#[derive(Debug, Clone)]
+pub struct RestingRun {
+    /// When it began.
+    pub at: SystemTime,
+    /// How long it took until it was put aside.
+    pub took: Duration,
+    /// Who asked, where others than the owner can.
+    pub principal: Option<String>,
+    /// The length of its source, and its digest.
+    pub source: (Option<u64>, Option<Digest>),
+    /// Until when it waits.
+    pub until: SystemTime,
+    /// What it goes on from.
+    pub state: Vec<u8>,
+}
+
+/// Why a run cannot be taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotResting {
+    /// There is no such run.
+    #[error("there is no such run")]
+    Unknown,
+    /// It has ended, or never waited.
+    #[error("the run does not wait for a decision: it is over")]
+    Over,
+    /// It is running.
+    #[error("the run is going on already")]
+    Running,
+    /// Its process ended after calls were sent: what they did is not known.
+    #[error("the run was interrupted after it had sent calls, and does not go on by itself")]
+    Interrupted,
+    /// What it would go on from is not what was put aside.
+    #[error("what the run would go on from cannot be opened: the ledger's key is another one, or the file was changed")]
+    Sealed,
 }
 
 /// A question as the ledger has it.

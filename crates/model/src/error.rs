@@ -30,12 +30,16 @@ pub enum ErrorKind {
     /// The owner's rules did not let a single call through. (In a script that is an error of the
     /// tool, which can be caught.)
     Denied,
+    /// A call that the script certainly makes is certain to fail. It was not run, and nothing was called.
+    Plan,
     /// The limit on tool calls was reached.
     Calls,
     /// The value or the logs are too large.
     Output,
     /// The caller cancelled the run.
     Cancelled,
+    /// It waits for the owner's decision about calls, and can go on later.
+    Approval,
     /// A replay is not what was recorded.
     Diverged,
     /// Too many runs are live; try again later.
@@ -61,9 +65,11 @@ impl ErrorKind {
             Self::Stack => "stack",
             Self::Deadlock => "deadlock",
             Self::Denied => "denied",
+            Self::Plan => "plan",
             Self::Calls => "calls",
             Self::Output => "output",
             Self::Cancelled => "cancelled",
+            Self::Approval => "approval",
             Self::Diverged => "diverged",
             Self::Busy => "busy",
             Self::Usage => "usage",
@@ -149,6 +155,21 @@ pub struct RunError {
     pub retry_after_ms: Option<u64>,
     /// The limit that was hit, if one was.
     pub limit: Option<LimitHit>,
+    /// The calls about which the owner has to decide, of a run that waits for that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitingCall>,
+}
+
+/// A call that waits for the owner's decision, as whoever asked for its run hears of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingCall {
+    /// The tool.
+    pub tool: String,
+    /// The rule that asks; absent where it is the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Until when there can be a decision, as RFC 3339 has it.
+    pub until: String,
 }
 
 impl fmt::Display for RunError {
@@ -173,6 +194,7 @@ impl RunError {
             recoverable: kind.is_recoverable(),
             retry_after_ms: None,
             limit: None,
+            waits: Vec::new(),
         }
     }
 

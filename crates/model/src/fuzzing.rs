@@ -20,14 +20,16 @@ pub fn json_text(data: &[u8]) {
         (Err(JsonFault::Syntax(_)), Ok(tree)) => panic!("refused, though it is {tree}"),
         (Err(_), _) => return,
     };
-    let (nodes, depth) = measure(&tree);
+    let (values, depth) = measure(text);
     let within = |values, depth| JsonText::parse(text.to_owned(), &JsonBounds { bytes: text.len(), depth, values });
-    assert!(within(usize::MAX, depth).is_ok(), "depth {depth} is not enough");
+    // An empty array or object counts as if it held one value.
+    assert!(within(2 * values, depth).is_ok(), "{values} values and depth {depth} are not enough");
     if let Some(less) = depth.checked_sub(1) {
         assert!(matches!(within(usize::MAX, less), Err(JsonFault::TooDeep { .. })), "deeper than {less}");
     }
-    if nodes > 1 {
-        assert!(matches!(within(nodes - 1, depth), Err(JsonFault::TooMany { .. })), "more than {} values", nodes - 1);
+    if values > 1 {
+        let fewer = within(values - 1, depth);
+        assert!(matches!(fewer, Err(JsonFault::TooMany { .. })), "more than {} values", values - 1);
     }
     let short = JsonBounds::with_bytes(text.len().saturating_sub(1));
     assert!(matches!(JsonText::parse(text.to_owned(), &short), Err(JsonFault::TooLong { .. })));
@@ -45,20 +47,31 @@ fn definition(entry: &Value) {
     assert_eq!(again.annotations, Annotations::default());
 }
 
-/// The values of a tree, and how deep arrays and objects are inside each other.
-fn measure(tree: &Value) -> (usize, usize) {
-    let (mut nodes, mut deepest, mut open) = (0, 0, vec![(tree, 0)]);
-    while let Some((value, outside)) = open.pop() {
-        nodes += 1;
-        let depth = outside + usize::from(value.is_array() || value.is_object());
-        deepest = deepest.max(depth);
-        match value {
-            Value::Array(elements) => open.extend(elements.iter().map(|element| (element, depth))),
-            Value::Object(members) => open.extend(members.values().map(|member| (member, depth))),
+/// The values of a JSON text, and how deep arrays and objects are inside each other. Members of one
+/// name count each, though a tree has the last of them alone.
+fn measure(text: &str) -> (usize, usize) {
+    let (mut values, mut depth, mut deepest, mut begins) = (1, 0_usize, 0, false);
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte.is_ascii_whitespace() {
+            continue;
+        }
+        // The first of what an array or object has.
+        if std::mem::take(&mut begins) && !b"]}".contains(&byte) {
+            values += 1;
+        }
+        match byte {
+            b'[' | b'{' => {
+                (depth, begins) = (depth + 1, true);
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' => values += 1,
+            b'"' => while bytes.next().is_some_and(|byte| byte != b'"' && (byte != b'\\' || bytes.next().is_some())) {},
             _ => {}
         }
     }
-    (nodes, deepest)
+    (values, deepest)
 }
 
 #[cfg(test)]

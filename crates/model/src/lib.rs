@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod call_result;
 mod denial;
 pub mod display;
 mod duration;
@@ -35,11 +36,12 @@ mod tool;
 mod verdict;
 
 pub use bytesize::ByteSize;
+pub use call_result::says_error;
 pub use denial::Denial;
 pub use duration::{DurationFault, MAX_DURATION, parse_duration};
 pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
-pub use error::{ErrorKind, LimitHit, RunError};
+pub use error::{ErrorKind, LimitHit, RunError, WaitingCall};
 pub use json::{JsonBounds, JsonFault, JsonText};
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
 pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat, Share};

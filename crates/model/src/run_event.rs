@@ -1,13 +1,12 @@
 //! What happens in a run, for views of it that may lose some.
 //!
 //! What must survive goes to the ledger, on the path of the call itself. These are sent to whoever
-//! listens, and never waited for. Of runs in a process of their own there are no
-//! [`RunStep::Queued`], [`RunStep::Admitted`], [`RunStep::Started`], [`RunStep::Log`] and
-//! [`RunStep::HandedOver`]: what happens there is told when it is over.
+//! listens, and never waited for. Of a run in the engine's process, whoever begins to listen while
+//! it goes on hears what happens inside of it from the next answer on that it gets.
 
 use serde::Serialize;
 
-use crate::{Effect, ErrorKind, LogLevel, RunId, ToolPath};
+use crate::{Effect, ErrorKind, LogLevel, RunId, ToolPath, Verdict};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,7 +41,31 @@ pub enum RunStep {
         /// The beginning of what it wrote: [`RunStep::MAX_TEXT`] bytes at most. The outcome has all of it.
         text: String,
     },
-    /// A call passed the checks and is about to be sent.
+    /// A call waits for a person, whom a rule of the owner's asks.
+    Parked {
+        /// Its number in the run.
+        call: u64,
+        /// Its tool.
+        tool: ToolPath,
+    },
+    /// It does not wait for them any more.
+    Resumed {
+        /// Its number in the run.
+        call: u64,
+    },
+    /// The owner's rules, where there are some, came to a verdict about a call.
+    Judged {
+        /// Its number in the run.
+        call: u64,
+        /// Its tool.
+        tool: ToolPath,
+        /// What they say of it: of a call that needed a person, that it did.
+        verdict: Verdict,
+        /// The rule that decided; nothing where it was the default.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
+    },
+    /// A call passed the checks and is about to be sent, or was denied.
     CallBegun {
         /// Its number in the run.
         call: u64,

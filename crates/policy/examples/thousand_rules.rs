@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let tool = policy.for_tool(&ToolPath::new("s", tool), EffectRules::default().trusted(&definition));
         let arguments = json!({ "amount": 12.5, "currency": "usd", "customer": "c", "count": 3 });
         let Some(arguments) = arguments.as_object() else { continue };
-        let call = Call { caller: Caller::default(), arguments, places: &(), counts: &(), at: None };
+        let call = Call { caller: Caller::default(), arguments, places: &(), history: &(), at: None };
         let mut best = f64::INFINITY;
         for _ in 0..5 {
             let begun = Instant::now();

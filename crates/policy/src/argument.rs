@@ -28,8 +28,25 @@ pub(crate) enum Found<'v> {
     Value(&'v Value),
     /// Nothing, in an object.
     Missing,
-    /// What is on the way there is not an object.
+    /// What is on the way there is not an object, or has a name that some servers take for the same.
     Unknown,
+}
+
+/// What an object has under a name. Some servers read `PATH` as `path`, and of both the one that
+/// stands last: where a name is there that differs in case alone, nobody knows what is under this
+/// one.
+pub(crate) fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Found<'v> {
+    if object.keys().any(|other| other != name && is_same_but_for_case(other, name)) {
+        return Found::Unknown;
+    }
+    object.get(name).map_or(Found::Missing, Found::Value)
+}
+
+fn is_same_but_for_case(one: &str, other: &str) -> bool {
+    // The long s and the sign for Kelvin are letters of ASCII to who folds case.
+    let folded =
+        |text: &str| text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect::<Vec<_>>();
+    one.eq_ignore_ascii_case(other) || (!(one.is_ascii() && other.is_ascii()) && folded(one) == folded(other))
 }
 
 impl ArgumentPath {
@@ -98,10 +115,10 @@ impl ArgumentPath {
         let mut found = Found::Unknown;
         for segment in &self.segments {
             let (Segment::Member(name), Some(object)) = (segment, members) else { return Found::Unknown };
-            match object.get(name) {
+            match member(object, name) {
+                Found::Value(value) => (found, members) = (Found::Value(value), value.as_object()),
                 // What is below what is not there is not there either.
-                None => return Found::Missing,
-                Some(value) => (found, members) = (Found::Value(value), value.as_object()),
+                not_there => return not_there,
             }
         }
         found
@@ -142,5 +159,16 @@ mod tests {
         assert!(matches!(found("z.c"), Found::Missing));
         assert!(matches!(found("n.c"), Found::Unknown));
         assert!(matches!(found("t.length"), Found::Unknown));
+    }
+
+    #[test]
+    fn of_names_that_differ_in_case_alone_nothing_is_known() {
+        let arguments = json!({"Task": 1, "path": 1, "PATH": 2, "a": {"\u{212a}ey": 1}, "other": 3});
+        let found = |text: &str| path(text).find(arguments.as_object().expect("an object"));
+        for name in ["task", "Ta\u{17f}k", "path", "PATH", "a.key"] {
+            assert!(matches!(found(name), Found::Unknown), "{name}");
+        }
+        assert!(matches!(found("Task"), Found::Value(_)) && matches!(found("other"), Found::Value(_)));
+        assert!(matches!(found("others"), Found::Missing));
     }
 }

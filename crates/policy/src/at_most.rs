@@ -1,6 +1,6 @@
 //! How often a rule lets calls pass: `at_most = "20/run"`.
 
-use std::{fmt, str::FromStr, sync::Arc, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 /// So many calls in such a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,19 +61,5 @@ impl FromStr for AtMost {
         let calls = calls.trim().parse().ok().filter(|calls| *calls > 0).ok_or(())?;
         let per = Period::ALL.into_iter().find(|period| period.as_str() == per.trim()).ok_or(())?;
         Ok(Self { calls, per })
-    }
-}
-
-/// Who counts the calls that rules let pass.
-pub trait Counts: Send + Sync {
-    /// Whether one more call is within what this rule lets pass. It is asked for a rule that matches the call
-    /// otherwise, and the call counts from then on, unless it is denied. `None` where nobody knows (yet).
-    fn has_room(&self, rule: &Arc<str>, at_most: AtMost) -> Option<bool>;
-}
-
-/// Nothing was called before.
-impl Counts for () {
-    fn has_room(&self, _: &Arc<str>, _: AtMost) -> Option<bool> {
-        Some(true)
     }
 }

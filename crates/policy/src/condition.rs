@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Places,
-    argument::{ArgumentPath, Found, Segment},
+    argument::{ArgumentPath, Found, Segment, member},
     number::Number,
 };
 
@@ -210,10 +210,7 @@ impl Condition {
             return self.judge_leaf(self.path.find(arguments), context);
         }
         let Some((Segment::Member(name), rest)) = self.path.segments().split_first() else { return Truth::Unknown };
-        match arguments.get(name) {
-            Some(value) => self.judge_below(value, rest, quantifier, context),
-            None => self.judge_missing(rest, context),
-        }
+        self.judge_member(member(arguments, name), rest, quantifier, context)
     }
 
     fn judge_below(&self, value: &Value, rest: &[Segment], quantifier: Quantifier, context: Context<'_>) -> Truth {
@@ -221,10 +218,9 @@ impl Condition {
             return self.judge_leaf(Found::Value(value), context);
         };
         match (segment, value) {
-            (Segment::Member(name), Value::Object(members)) => match members.get(name) {
-                Some(value) => self.judge_below(value, rest, quantifier, context),
-                None => self.judge_missing(rest, context),
-            },
+            (Segment::Member(name), Value::Object(members)) => {
+                self.judge_member(member(members, name), rest, quantifier, context)
+            }
             (Segment::Each, Value::Array(elements)) if !elements.is_empty() => {
                 let mut all = elements.iter().map(|element| self.judge_below(element, rest, quantifier, context));
                 match quantifier {
@@ -236,10 +232,13 @@ impl Condition {
         }
     }
 
-    /// What is missing has no elements that anything could be said of.
-    fn judge_missing(&self, rest: &[Segment], context: Context<'_>) -> Truth {
-        let found = if rest.contains(&Segment::Each) { Found::Unknown } else { Found::Missing };
-        self.judge_leaf(found, context)
+    fn judge_member(&self, found: Found<'_>, rest: &[Segment], quantifier: Quantifier, context: Context<'_>) -> Truth {
+        match found {
+            Found::Value(value) => self.judge_below(value, rest, quantifier, context),
+            // What is missing has no elements that anything could be said of.
+            Found::Missing if !rest.contains(&Segment::Each) => self.judge_leaf(Found::Missing, context),
+            Found::Missing | Found::Unknown => self.judge_leaf(Found::Unknown, context),
+        }
     }
 
     fn judge_leaf(&self, found: Found<'_>, context: Context<'_>) -> Truth {

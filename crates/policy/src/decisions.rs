@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use belljar_model::{EffectRules, ToolDefinition, ToolPath, Verdict};
 use serde_json::{Value, json};
 
-use crate::{AtMost, Broken, Call, Caller, Counts, Places, Policy, absolute_folder};
+use crate::{Assumed, AtMost, Broken, Call, Caller, Gate, History, Labels, Measure, Places, Policy, absolute_folder};
 
 /// A path is under a folder where it begins with its name; `..` leaves everything open.
 struct ByName;
@@ -25,7 +25,7 @@ fn decided(text: &str, tool: &str, arguments: Value) -> String {
     let definition = ToolDefinition::from_json(json!({"name": tool.tool()})).expect("a tool");
     let trusted = EffectRules::default().trusted(&definition);
     let Value::Object(arguments) = arguments else { panic!("an object") };
-    let call = Call { caller: Caller::default(), arguments: &arguments, places: &ByName, counts: &(), at: None };
+    let call = Call { caller: Caller::default(), arguments: &arguments, places: &ByName, history: &(), at: None };
     let decision = policy(text).for_tool(&tool, trusted).decide(&call);
     format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"))
 }
@@ -154,7 +154,7 @@ fn an_explanation_names_each_rule_and_what_it_saw() {
             caller: Caller::default(),
             arguments: arguments.as_object().expect("it"),
             places: &(),
-            counts: &(),
+            history: &(),
             at: None,
         };
         tool.explain(&call).to_string()
@@ -173,9 +173,21 @@ fn an_explanation_names_each_rule_and_what_it_saw() {
 /// So many calls were made before.
 struct Before(Option<u32>);
 
-impl Counts for Before {
+impl History for Before {
     fn has_room(&self, _: &Arc<str>, at_most: AtMost) -> Option<bool> {
         self.0.map(|calls| calls < at_most.calls)
+    }
+
+    fn carries(&self, _: Labels) -> Option<bool> {
+        None
+    }
+
+    fn has_passed(&self, _: &Gate, _: &str) -> Option<bool> {
+        None
+    }
+
+    fn measured(&self, _: &Arc<str>, _: &Arc<Measure>, _: serde_json::Map<String, Value>) -> Option<u64> {
+        None
     }
 }
 
@@ -198,7 +210,7 @@ fn a_count_is_a_condition_that_is_asked_last_and_fails_closed() {
     ] {
         let arguments = json!({"n": n});
         let arguments = arguments.as_object().expect("it");
-        let call = Call { caller: Caller::default(), arguments, places: &(), counts: &Before(before), at: None };
+        let call = Call { caller: Caller::default(), arguments, places: &(), history: &Before(before), at: None };
         let decision = tool.decide(&call);
         let said = format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"));
         assert_eq!(said, expected, "{before:?} {n}");
@@ -227,10 +239,157 @@ fn a_rule_with_hours_is_for_these_hours_and_fails_closed() {
         (None, "deny by night"),
     ] {
         let at = at.map(|at| at.parse().expect(at));
-        let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &(), at };
+        let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), history: &(), at };
         let decision = tool.decide(&call);
         let said = format!("{} by {}", decision.verdict, decision.rule.as_deref().unwrap_or("default"));
         assert_eq!(said, expected, "{at:?}");
         assert_eq!(tool.explain(&call).decision, decision);
+    }
+}
+
+#[test]
+fn a_rule_asks_what_is_carried_last_and_fails_closed() {
+    let text = "default = 'allow'\n\
+        [labels]\nprivate = ['crm.*', 'mail.get_*']\nsecret = 'vault.*'\nmemory = '1h'\n\
+        [[rule]]\nid = 'stays'\ntools = 'web.*'\ncarries = ['private', 'secret']\nargs.n = { max = 9 }\nthen = 'deny'\n\
+        [[rule]]\nid = 'careful'\ntools = 'web.post'\ncarries = 'secret'\nthen = 'ask'\n\
+        [[test]]\ncall = 'web.post'\nargs = { n = 1 }\ncarries = 'private'\nexpect = 'deny by stays'\n\
+        [[test]]\ncall = 'web.post'\nargs = { n = 10 }\ncarries = ['private', 'secret']\nexpect = 'ask by careful'\n\
+        [[test]]\ncall = 'web.post'\nargs = { n = 1 }\nexpect = 'allow by default'\n";
+    let policy = policy(text);
+    for row in policy.tests() {
+        assert_eq!(row.run(&policy, None, &Broken::default(), &()), None);
+    }
+    assert_eq!(policy.memory(), Some(std::time::Duration::from_secs(3600)));
+    let of = |tool: &str| policy.label_names(policy.labels_of(&tool.parse().expect(tool))).collect::<Vec<_>>();
+    assert_eq!((of("crm.get"), of("mail.get_one"), of("vault.x")), (vec!["private"], vec!["private"], vec!["secret"]));
+    assert_eq!((of("mail.send"), of("web.post")), (Vec::<&str>::new(), Vec::new()));
+    let definition = ToolDefinition::from_json(json!({"name": "post"})).expect("a tool");
+    let tool = policy.for_tool(&ToolPath::new("web", "post"), EffectRules::default().trusted(&definition));
+    assert!(tool.asks_labels());
+    assert_eq!(tool.decide_whatever(None), None);
+    let explained = |n: i32, history: &dyn History| {
+        let arguments = json!({ "n": n });
+        let arguments = arguments.as_object().expect("it");
+        let call = Call { caller: Caller::default(), arguments, places: &(), history, at: None };
+        let explanation = tool.explain(&call);
+        assert_eq!(explanation.decision, tool.decide(&call));
+        explanation.to_string()
+    };
+    let private = Assumed { labels: policy.label("private").expect("a label"), ..Assumed::default() };
+    assert_eq!(
+        explained(1, &private),
+        "deny 'stays' (line 6): matches\n  met: n max 9, seen 1\n  \
+         met: carries [private, secret], seen an answer of such a tool\ndeny by 'stays'"
+    );
+    assert!(explained(10, &private).ends_with("seen no answer of such a tool\nallow by default"));
+    // Where nobody knows, it counts as carried.
+    assert!(explained(1, &Before(Some(0))).contains("unknown: carries [private, secret], seen nobody knows"));
+    assert!(explained(10, &Before(Some(0))).ends_with("ask by 'careful'"));
+}
+
+/// What succeeded before, by rule and values, and what is counted.
+struct Earlier(Vec<(&'static str, &'static str)>, Option<u64>);
+
+impl History for Earlier {
+    fn has_room(&self, _: &Arc<str>, _: AtMost) -> Option<bool> {
+        Some(true)
+    }
+
+    fn carries(&self, _: Labels) -> Option<bool> {
+        Some(false)
+    }
+
+    fn has_passed(&self, gate: &Gate, values: &str) -> Option<bool> {
+        Some(self.0.iter().any(|(rule, passed)| **rule == **gate.rule() && *passed == values))
+    }
+
+    fn measured(&self, _: &Arc<str>, measure: &Arc<Measure>, arguments: serde_json::Map<String, Value>) -> Option<u64> {
+        assert_eq!((measure.tool().to_string(), measure.max()), ("code.references".to_owned(), 20));
+        assert_eq!(Value::Object(arguments), json!({ "of": "f", "deep": { "list": ["f", 3] }, "n": 1 }));
+        self.1
+    }
+}
+
+#[test]
+fn a_gate_is_open_after_an_earlier_call_with_the_same_values_and_fails_closed() {
+    let text = "default = 'ask'\n\
+        [[rule]]\nid = 'looked'\ntools = 'code.rename'\nafter = 'code.ref*'\nwithin = '30m'\nsame = ['of', 'in.file']\nthen = 'allow'\n\
+        [[rule]]\nid = 'blind'\ntools = 'code.delete'\nafter = ['code.references', 'x.y']\nthen = 'deny'\n\
+        [[test]]\ncall = 'code.rename'\nargs = { of = 'f', in = { file = 'a' } }\nafter = 'looked'\nexpect = 'allow by looked'\n\
+        [[test]]\ncall = 'code.delete'\nexpect = 'deny by blind'\n\
+        [[test]]\ncall = 'code.delete'\nafter = ['blind']\nexpect = 'ask by default'\n";
+    let policy = policy(text);
+    for row in policy.tests() {
+        assert_eq!(row.run(&policy, None, &Broken::default(), &()), None);
+    }
+    let gates = |tool: &str| {
+        let gates: Vec<_> = policy.gates_of(&tool.parse().expect(tool)).map(|gate| gate.rule().to_string()).collect();
+        gates.join(" ")
+    };
+    assert_eq!(gates("code.references"), "looked blind");
+    assert_eq!((gates("code.refs"), gates("code.rename")), ("looked".to_owned(), String::new()));
+    let explained = |tool: &str, arguments: Value, history: &dyn History| {
+        let definition = ToolDefinition::from_json(json!({ "name": tool })).expect("a tool");
+        let tool = policy.for_tool(&ToolPath::new("code", tool), EffectRules::default().trusted(&definition));
+        assert_eq!(tool.decide_whatever(None), None);
+        let arguments = arguments.as_object().expect("it");
+        let call = Call { caller: Caller::default(), arguments, places: &(), history, at: None };
+        let explanation = tool.explain(&call);
+        assert_eq!(explanation.decision, tool.decide(&call));
+        explanation.to_string()
+    };
+    let of_f = json!({ "of": "f", "in": { "file": "a" } });
+    let earlier = Earlier(vec![("looked", "[\"f\",\"a\"]"), ("blind", "[]")], None);
+    assert_eq!(
+        explained("rename", of_f.clone(), &earlier),
+        "allow 'looked' (line 2): matches\n  met: after [code.ref*] with the same of, in.file, \
+         seen one that succeeded\nallow by 'looked'"
+    );
+    for other in [json!({ "of": "g", "in": { "file": "a" } }), json!({ "of": "f" }), json!({ "of": "f", "in": "a" })] {
+        assert!(explained("rename", other.clone(), &earlier).ends_with("ask by default"), "{other}");
+    }
+    assert!(explained("rename", of_f, &Before(Some(0))).ends_with("ask by default"), "nobody knows");
+    assert!(explained("delete", json!({}), &earlier).ends_with("ask by default"));
+    let blind = explained("delete", json!({}), &());
+    assert!(blind.ends_with("met: after [code.references, x.y], seen none that succeeded\ndeny by 'blind'"), "{blind}");
+    assert!(explained("delete", json!({}), &Before(Some(0))).ends_with("deny by 'blind'"), "nobody knows");
+}
+
+#[test]
+fn a_measure_decides_by_its_count_and_is_told() {
+    let measure = "measure = { tool = 'code.references', count = '/references', max = 20, \
+        arguments = { of = '{symbol}', deep = { list = ['{symbol}', 3] }, n = '{n}' } }";
+    let text = format!(
+        "default = 'allow'\n[[rule]]\nid = 'wide'\ntools = 'code.rename'\n{measure}\nthen = 'ask'\n\
+        [[rule]]\nid = 'narrow'\ntools = 'code.delete'\n{measure}\nthen = 'allow'\n\
+        [[rule]]\nid = 'else'\ntools = 'code.delete'\nthen = 'ask'\n\
+        [[test]]\ncall = 'code.rename'\nargs = {{ symbol = 'f', n = 1 }}\nmeasured = 21\nexpect = 'ask by wide'\n"
+    );
+    let policy = policy(&text);
+    let earlier = policy.tests()[0].run(&policy, None, &Broken::default(), &());
+    assert_eq!(earlier, None);
+    let decided = |tool: &str, arguments: Value, count: Option<u64>| {
+        let definition = ToolDefinition::from_json(json!({ "name": tool })).expect("a tool");
+        let tool = policy.for_tool(&ToolPath::new("code", tool), EffectRules::default().trusted(&definition));
+        let arguments = arguments.as_object().expect("it");
+        let history = &Earlier(Vec::new(), count);
+        let call = Call { caller: Caller::default(), arguments, places: &(), history, at: None };
+        let decision = tool.decide(&call);
+        assert_eq!(tool.explain(&call).decision, decision);
+        let told = decision.measured.as_deref().unwrap_or("-").to_owned();
+        format!("{} by {}: {told}", decision.verdict, decision.rule.as_deref().unwrap_or("default"))
+    };
+    let of_f = || json!({ "symbol": "f", "n": 1 });
+    for (tool, arguments, count, expected) in [
+        ("rename", of_f(), Some(20), "allow by default: -"),
+        ("rename", of_f(), Some(21), "ask by wide: code.references counts 21, at most 20 pass"),
+        ("rename", of_f(), None, "ask by wide: code.references gave no count, at most 20 pass"),
+        ("rename", json!({ "n": 1 }), Some(1), "ask by wide: code.references gave no count, at most 20 pass"),
+        ("delete", of_f(), Some(20), "allow by narrow: code.references counts 20, at most 20 pass"),
+        ("delete", of_f(), Some(21), "ask by else: -"),
+        ("delete", of_f(), None, "ask by else: -"),
+    ] {
+        assert_eq!(decided(tool, arguments, count), expected, "{tool} {count:?}");
     }
 }

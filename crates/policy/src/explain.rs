@@ -6,9 +6,10 @@ use belljar_model::{Position, Verdict, display};
 use serde_json::{Map, Value};
 
 use crate::{
-    Call, Decision, ToolPolicy,
+    Call, Decision, Policy, ToolPolicy,
     argument::{Found, Segment},
     condition::{Condition, Context, Truth},
+    pin::PIN,
 };
 
 /// The characters of a value that are shown.
@@ -49,6 +50,23 @@ pub struct Finding {
     pub seen: String,
     /// Whether it is met; `None` where that is unknown.
     pub is_met: Option<bool>,
+}
+
+impl Explanation {
+    /// The same for a tool whose definition is not the one that is pinned.
+    #[must_use]
+    pub fn held_by_pin(mut self, policy: &Policy) -> Self {
+        let Some(pins) = &policy.pins else { return self };
+        let findings = vec![Finding {
+            condition: "definition as it was pinned".to_owned(),
+            seen: "another one".to_owned(),
+            is_met: Some(false),
+        }];
+        let position = policy.position(pins.offset);
+        self.steps.push(Step { rule: PIN.into(), position, verdict: Verdict::Ask, is_match: true, findings });
+        self.decision = self.decision.held_by_pin();
+        self
+    }
 }
 
 impl ToolPolicy {
@@ -99,8 +117,40 @@ impl ToolPolicy {
                 truth = truth.and(met);
                 findings.push(finding(condition, call, met));
             }
+            if !rule.carries.is_empty() {
+                let met = rule.concerns_carried(call.history);
+                truth = truth.and(met);
+                let wanted: Vec<&str> = self.policy().label_names(rule.carries).collect();
+                let seen = match met {
+                    Truth::True => "an answer of such a tool",
+                    Truth::False => "no answer of such a tool",
+                    Truth::Unknown => "nobody knows which answers",
+                };
+                findings.push(Finding {
+                    condition: format!("carries [{}]", wanted.join(", ")),
+                    seen: seen.to_owned(),
+                    is_met: known(met),
+                });
+            }
+            if let Some(gate) = rule.after.as_ref().filter(|_| rule.takes(truth)) {
+                let met = rule.concerns_gate(call);
+                truth = truth.and(met);
+                let seen = match (met, rule.verdict == Verdict::Allow) {
+                    (Truth::Unknown, _) => "nobody knows whether there was one",
+                    (Truth::True, true) | (Truth::False, false) => "one that succeeded",
+                    _ => "none that succeeded",
+                };
+                findings.push(Finding { condition: gate.text(), seen: seen.to_owned(), is_met: known(met) });
+            }
+            if let Some(measure) = rule.measure.as_ref().filter(|_| rule.takes(truth)) {
+                let met = rule.concerns_measure(call);
+                truth = truth.and(met);
+                let condition = format!("measure {} max {}", display::line(&measure.tool.to_string()), measure.max);
+                let seen = rule.measured(call).map_or_else(|| "no count".to_owned(), |count| count.to_string());
+                findings.push(Finding { condition, seen, is_met: known(met) });
+            }
             if let Some(at_most) = rule.at_most.filter(|_| rule.takes(truth)) {
-                let met = rule.concerns_count(call.counts);
+                let met = rule.concerns_count(call.history);
                 truth = truth.and(met);
                 let (within, beyond) = ("no more calls than that", "more calls than that");
                 findings.push(Finding {
@@ -122,7 +172,8 @@ impl ToolPolicy {
                 break;
             }
         }
-        Explanation { decision: self.decision(decided), steps, default: self.default() }
+        let by = decided.map(|compiled| &self.policy().rules[compiled.rule]);
+        Explanation { decision: self.decision(decided).measured_for(by, call), steps, default: self.default() }
     }
 }
 
@@ -134,7 +185,7 @@ fn finding(condition: &Condition, call: &Call<'_>, met: Truth) -> Finding {
         match condition.path.find(call.arguments) {
             Found::Value(value) => shown(value),
             Found::Missing => "nothing".to_owned(),
-            Found::Unknown => "something without members".to_owned(),
+            Found::Unknown => "nothing certain".to_owned(),
         }
     };
     let is_met = known(met);

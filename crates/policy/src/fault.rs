@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use belljar_model::{Position, display::line};
+use belljar_model::{Effect, Position, display::line};
 
 /// One thing that is wrong with the rules.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -59,6 +59,23 @@ pub enum Fault {
     /// `destructive` in a rule that allows.
     #[error("'destructive' cannot stand in a rule that allows: a server's word must not open anything")]
     AllowsDestructive,
+    /// `carries` in a rule that allows.
+    #[error("'carries' cannot stand in a rule that allows: what a run has read must not open anything")]
+    AllowsCarrying,
+    /// A label that is not there.
+    #[error("no label is called '{label}': {}", meant_or(nearest.as_deref(), &labelled(known)))]
+    UnknownLabel { label: String, nearest: Option<String>, known: Vec<String> },
+    /// A label for which no rule asks.
+    #[error("no rule says carries = \"{label}\": the label does nothing")]
+    UnusedLabel { label: String },
+    /// What says something of an earlier call that is not asked for.
+    #[error("'{key}' says something of 'after', which is not there: name the tools of which a call must come before")]
+    WithoutAfter { key: String },
+    /// A tool that may do more than read.
+    #[error(
+        "{tool} counts as {effect}: what is measured with must only read; say so in 'effects' of its server if it does"
+    )]
+    MeasureActs { tool: String, effect: Effect },
     /// The name of an argument that cannot be one.
     #[error("'{path}' does not name an argument: {problem}")]
     ArgumentPath { path: String, problem: &'static str },
@@ -162,6 +179,13 @@ fn listed(names: &[String]) -> String {
     match names.get(..LISTED.min(names.len())) {
         Some(names) if !names.is_empty() => format!("it has {}{more}", names.join(", ")),
         _ => "it has none".to_owned(),
+    }
+}
+
+fn labelled(names: &[String]) -> String {
+    match names {
+        [] => "name it in [labels], with the tools whose answers bring it".to_owned(),
+        names => format!("[labels] has {}", names.join(", ")),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Patterns for names: `*` is any run of characters, `?` is any one.
 
+use belljar_model::ToolPath;
+
 use crate::fault::{Fault, shown};
 
 /// A pattern for a name. Letters count exactly, capitals too.
@@ -89,6 +91,11 @@ impl ToolGlob {
             return Err(Fault::Pattern { pattern: shown(text), what: "tools", problem });
         };
         Ok(Self { server: Glob::parse(server, "a server")?, tool: Glob::parse(tool, "tools")?, offset })
+    }
+
+    /// Whether this tool is one of those that are meant.
+    pub(crate) fn matches(&self, tool: &ToolPath) -> bool {
+        self.server.matches(tool.server()) && self.tool.matches(tool.tool())
     }
 
     pub(crate) fn covers(&self, other: &Self) -> bool {

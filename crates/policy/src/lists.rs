@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use belljar_model::{EffectRules, ToolDefinition, ToolPath, nearest};
+use belljar_model::{Effect, EffectRules, ToolDefinition, ToolPath, nearest};
 
 use crate::{
     Policy, Problem,
@@ -103,6 +103,9 @@ impl Policy {
     pub fn names_server(&self, name: &str) -> bool {
         let is_named = |glob: &ToolGlob| glob.server.is_literal() && glob.server.matches(name);
         self.rules.iter().any(|rule| rule.tools.iter().flatten().any(is_named))
+            || self.rules.iter().filter_map(|rule| rule.after.as_ref()).any(|gate| gate.tools.iter().any(is_named))
+            || self.rules.iter().filter_map(|rule| rule.measure.as_ref()).any(|measure| measure.tool.server() == name)
+            || self.labels.labels.iter().any(|label| label.tools.iter().any(is_named))
             || self.tests.iter().any(|test| test.call.server() == name)
     }
 
@@ -111,7 +114,17 @@ impl Policy {
             server: shown(server),
             nearest: nearest(server, servers.iter().map(|server| server.name)).map(str::to_owned),
         };
-        for glob in self.rules.iter().flat_map(|rule| rule.tools.iter().flatten()) {
+        let of_labels = self.labels.labels.iter().flat_map(|label| &label.tools);
+        let of_gates = self.rules.iter().filter_map(|rule| rule.after.as_ref()).flat_map(|gate| &gate.tools);
+        let of_pins = self.pins.iter().flat_map(|pins| pins.tools.iter().flatten());
+        for glob in self
+            .rules
+            .iter()
+            .flat_map(|rule| rule.tools.iter().flatten())
+            .chain(of_labels)
+            .chain(of_pins)
+            .chain(of_gates)
+        {
             let mut matched = servers.iter().filter(|server| glob.server.matches(server.name)).peekable();
             if matched.peek().is_none() {
                 if glob.server.is_literal() {
@@ -131,16 +144,27 @@ impl Policy {
                 found.warnings.push((glob.offset, Fault::UnknownTool { server, tool, nearest: near }));
             }
         }
-        for test in &self.tests {
-            let (server, tool) = (test.call.server(), test.call.tool());
+        let measures = self.rules.iter().filter_map(|rule| rule.measure.as_ref());
+        let measured = measures.map(|measure| (measure.offset, &measure.tool));
+        for (offset, path) in self.tests.iter().map(|test| (test.offset, &test.call)).chain(measured) {
+            let (server, tool) = (path.server(), path.tool());
             match servers.iter().find(|known| known.name == server).map(|known| known.tools) {
-                None => found.mistakes.push((test.offset, None, unknown(server))),
+                None => found.mistakes.push((offset, None, unknown(server))),
                 Some(Some(tools)) if tools.iter().all(|known| known.name != tool) => {
                     let nearest = nearest(tool, tools.iter().map(|tool| tool.name.as_str())).map(shown);
                     let fault = Fault::UnknownTool { server: shown(server), tool: shown(tool), nearest };
-                    found.warnings.push((test.offset, fault));
+                    found.warnings.push((offset, fault));
                 }
                 Some(_) => {}
+            }
+        }
+        for measure in self.rules.iter().filter_map(|rule| rule.measure.as_ref()) {
+            let Some(server) = servers.iter().find(|known| known.name == measure.tool.server()) else { continue };
+            let listed = server.tools.and_then(|tools| tools.iter().find(|tool| tool.name == measure.tool.tool()));
+            let effect = listed.map(|tool| server.effects.trusted(tool).effect());
+            if let Some(effect) = effect.filter(|effect| *effect != Effect::ReadOnly) {
+                let fault = Fault::MeasureActs { tool: shown(&measure.tool.to_string()), effect };
+                found.mistakes.push((measure.offset, Some(server.name.to_owned()), fault));
             }
         }
     }
@@ -395,7 +419,7 @@ mod tests {
             let trusted = effects.trusted(&ToolDefinition::unknown(name));
             let tool = policy.for_tool_but(&ToolPath::new(server, name), trusted, &broken);
             let arguments = serde_json::Map::new();
-            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &(), at: None };
+            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), history: &(), at: None };
             assert_eq!(tool.explain(&call).decision, tool.decide(&call));
             tool.decide(&call).verdict
         };

@@ -3,18 +3,37 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use belljar_model::{Position, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value};
 
-use crate::{Broken, Counts, LocalTime, fault::Problems, read, rule::Rule, test_row::TestRow, tool_policy::ToolPolicy};
+use crate::{
+    Broken, Gate, History, Labels, LocalTime, fault::Problems, labels::LabelRules, pin::Pins, read, rule::Rule,
+    test_row::TestRow, tool_policy::ToolPolicy,
+};
 
 /// What the host knows of the file system. Asked only by `under` and `not_under`.
 pub trait Places: Send + Sync {
     /// Whether `path`, as this server would take it, certainly leads into one of `folders` (true),
     /// or certainly into none (false). `None` where neither is certain.
     fn is_under(&self, server: &str, path: &str, folders: &[PathBuf]) -> Option<bool>;
+
+    /// The arguments as this server would get them, where the host resolves paths among them before
+    /// it sends a call. Asked for the tests of a file alone: a call that is judged has such
+    /// arguments.
+    ///
+    /// # Errors
+    /// Why such a call is refused.
+    fn as_sent(
+        &self,
+        _server: &str,
+        _principal: Option<&str>,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, String> {
+        Ok(arguments)
+    }
 }
 
 /// No file system: of no path can anything be said.
@@ -42,8 +61,8 @@ pub struct Call<'c> {
     pub arguments: &'c Map<String, Value>,
     /// Who knows the file system.
     pub places: &'c dyn Places,
-    /// Who counts calls.
-    pub counts: &'c dyn Counts,
+    /// Who knows what was before.
+    pub history: &'c dyn History,
     /// When, where the owner is. `None` where nobody knows.
     pub at: Option<LocalTime>,
 }
@@ -57,6 +76,8 @@ pub struct Decision {
     pub rule: Option<Arc<str>>,
     /// The owner's reason, as the rule has it.
     pub why: Option<Arc<str>>,
+    /// What the rule measured, for whoever decides.
+    pub measured: Option<Arc<str>>,
 }
 
 /// The owner's rules.
@@ -65,6 +86,10 @@ pub struct Policy {
     /// In the order of `Effect::ALL`.
     pub(crate) defaults: [Verdict; 3],
     pub(crate) rules: Vec<Rule>,
+    /// The rules with `after`.
+    pub(crate) gates: Vec<usize>,
+    pub(crate) labels: LabelRules,
+    pub(crate) pins: Option<Pins>,
     pub(crate) tests: Vec<TestRow>,
     pub(crate) text: String,
 }
@@ -93,9 +118,61 @@ impl Policy {
         &self.tests
     }
 
+    /// Whether there are calls about which a person is to be asked.
+    pub fn asks(&self) -> bool {
+        let asks = self.defaults.contains(&Verdict::Ask) || self.rules.iter().any(|rule| rule.verdict == Verdict::Ask);
+        asks || self.pins.is_some()
+    }
+
     /// How many rules there are.
     pub fn rules(&self) -> usize {
         self.rules.len()
+    }
+
+    /// The labels that a run carries once it has an answer of this tool.
+    pub fn labels_of(&self, tool: &ToolPath) -> Labels {
+        self.labels.of(tool)
+    }
+
+    /// What these labels are called.
+    pub fn label_names(&self, labels: Labels) -> impl Iterator<Item = &str> {
+        self.labels.names(labels)
+    }
+
+    /// All labels, in the order of the file.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.labels.labels.iter().map(|label| label.name.as_str())
+    }
+
+    /// The label of this name, if there is one.
+    pub fn label(&self, name: &str) -> Option<Labels> {
+        self.labels.named(name)
+    }
+
+    /// The gates for which a call of this tool counts.
+    pub fn gates_of(&self, tool: &ToolPath) -> impl Iterator<Item = &Gate> {
+        let gates = self.gates.iter().filter_map(|at| self.rules.get(*at)?.after.as_ref());
+        gates.filter(|gate| gate.tools.iter().any(|glob| glob.matches(tool)))
+    }
+
+    /// Whether there is a rule of this name with an earlier call.
+    pub fn has_gate(&self, rule: &str) -> bool {
+        self.rules.iter().any(|known| *known.id == *rule && known.after.is_some())
+    }
+
+    /// Whether the definition of this tool is pinned.
+    pub fn is_pinned(&self, tool: &ToolPath) -> bool {
+        self.pins.as_ref().is_some_and(|pins| pins.has(tool))
+    }
+
+    /// Whether definitions of tools of this server may be pinned.
+    pub fn pins_server(&self, name: &str) -> bool {
+        self.pins.as_ref().is_some_and(|pins| pins.has_server(name))
+    }
+
+    /// How long a principal carries the labels of their runs; `None` where each run carries its own alone.
+    pub fn memory(&self) -> Option<Duration> {
+        self.labels.memory
     }
 
     pub(crate) fn position(&self, offset: usize) -> Position {

@@ -7,7 +7,7 @@ use belljar_model::{Effect, EffectRules, ToolDefinition, ToolPath, TrustedEffect
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Map, Value, json};
 
-use crate::{Call, Caller, Places, Policy, absolute_folder};
+use crate::{AtMost, Call, Caller, Gate, History, Labels, Measure, Places, Policy, absolute_folder};
 
 /// Paths below `/out` are under it, those that begin with a slash are not, and of others nothing is known.
 struct Simple;
@@ -27,6 +27,8 @@ struct SimpleRule {
     profile: Option<String>,
     /// `(path, operator, value)`
     conditions: Vec<(String, String, Value)>,
+    /// Labels of which one must be carried.
+    carries: Vec<&'static str>,
     then: Verdict,
 }
 
@@ -91,23 +93,30 @@ fn rule(random: &mut StdRng) -> SimpleRule {
         principal: random.random_bool(0.1).then(|| "ada".to_owned()),
         profile: random.random_bool(0.1).then(|| "ci".to_owned()),
         conditions,
+        carries: if then != Verdict::Allow && random.random_bool(0.2) {
+            [vec!["low"], vec!["high"], vec!["low", "high"]][random.random_range(0..3)].clone()
+        } else {
+            Vec::new()
+        },
         then,
     }
 }
 
 fn written(default: Verdict, rules: &[SimpleRule]) -> String {
-    let mut text = format!("default = '{default}'\n");
+    // A label must be used: the last rule uses both, and is about no tool that is called.
+    let mut text = format!("default = '{default}'\n[labels]\nlow = 'x.a'\nhigh = 'x.b'\n");
     for (at, rule) in rules.iter().enumerate() {
         text += &format!("[[rule]]\nid = 'r{at}'\nthen = '{}'\ntools = {}\n", rule.then, json!(rule.tools));
         text += &format!("effect = {}\n", json!(rule.effects));
         text += if rule.destructive { "destructive = true\n" } else { "" };
         text += &rule.principal.as_ref().map(|name| format!("principal = '{name}'\n")).unwrap_or_default();
         text += &rule.profile.as_ref().map(|name| format!("profile = '{name}'\n")).unwrap_or_default();
+        text += &if rule.carries.is_empty() { String::new() } else { format!("carries = {}\n", json!(rule.carries)) };
         for (path, operator, value) in &rule.conditions {
             text += &format!("args.\"{path}\" = {{ {operator} = {value} }}\n");
         }
     }
-    text
+    text + "[[rule]]\nid = 'uses'\ntools = 'x.y'\ncarries = ['low', 'high']\nthen = 'ask'\n"
 }
 
 /// `Some(true)`, `Some(false)`, or `None` for unknown.
@@ -175,7 +184,36 @@ fn leaves<'v>(path: &str, value: &'v Value) -> Vec<Result<Option<&'v Value>, ()>
     }
 }
 
-fn matches(rule: &SimpleRule, tool: TrustedEffect, caller: &Caller<'_>, arguments: &Value) -> bool {
+/// What is carried; nothing where nobody knows.
+type Carried<'c> = Option<&'c [&'static str]>;
+
+struct WithLabels<'c>(&'c Policy, Carried<'c>);
+
+impl History for WithLabels<'_> {
+    fn has_room(&self, _: &Arc<str>, _: AtMost) -> Option<bool> {
+        Some(true)
+    }
+
+    fn carries(&self, labels: Labels) -> Option<bool> {
+        Some(self.1?.iter().any(|name| self.0.label(name).is_some_and(|label| label.meet(labels))))
+    }
+
+    fn has_passed(&self, _: &Gate, _: &str) -> Option<bool> {
+        None
+    }
+
+    fn measured(&self, _: &Arc<str>, _: &Arc<Measure>, _: Map<String, Value>) -> Option<u64> {
+        None
+    }
+}
+
+fn matches(
+    rule: &SimpleRule,
+    tool: TrustedEffect,
+    caller: &Caller<'_>,
+    carried: Carried<'_>,
+    arguments: &Value,
+) -> bool {
     if !["s.t", "s.*", "*.*"].contains(&rule.tools[0].as_str())
         || !rule.effects.contains(&tool.effect())
         || (rule.destructive && !tool.is_destructive())
@@ -186,8 +224,11 @@ fn matches(rule: &SimpleRule, tool: TrustedEffect, caller: &Caller<'_>, argument
     let counts = |known: Known| known.unwrap_or(!is_mild);
     let principal = rule.principal.as_ref().is_none_or(|name| counts(caller.principal.map(|given| given == name)));
     let profile = rule.profile.as_ref().is_none_or(|name| caller.profile == Some(name));
+    let is_carried = rule.carries.is_empty()
+        || counts(carried.map(|carried| rule.carries.iter().any(|name| carried.contains(name))));
     principal
         && profile
+        && is_carried
         && rule.conditions.iter().all(|(path, operator, wanted)| {
             let mut all = leaves(path, arguments)
                 .into_iter()
@@ -201,10 +242,11 @@ fn naive(
     rules: &[SimpleRule],
     tool: TrustedEffect,
     caller: &Caller<'_>,
+    carried: Carried<'_>,
     arguments: &Value,
 ) -> Verdict {
     let matching: Vec<Verdict> =
-        rules.iter().filter(|rule| matches(rule, tool, caller, arguments)).map(|rule| rule.then).collect();
+        rules.iter().filter(|rule| matches(rule, tool, caller, carried, arguments)).map(|rule| rule.then).collect();
     if matching.contains(&Verdict::Deny) {
         return Verdict::Deny;
     }
@@ -217,6 +259,7 @@ struct Case {
     tool: TrustedEffect,
     principal: Option<&'static str>,
     profile: Option<&'static str>,
+    carried: Option<Vec<&'static str>>,
     arguments: Map<String, Value>,
 }
 
@@ -234,6 +277,8 @@ impl Case {
             tool: effects.trusted(&definition),
             principal: [None, Some("ada"), Some("bob")][random.random_range(0..3)],
             profile: [None, Some("ci")][random.random_range(0..2)],
+            carried: [None, Some(vec![]), Some(vec!["low"]), Some(vec!["low", "high"])][random.random_range(0..4)]
+                .clone(),
             arguments: members(&mut random, 2),
         }
     }
@@ -245,8 +290,10 @@ impl Case {
     fn decide(&self) -> Verdict {
         let text = written(self.default, &self.rules);
         let policy = Policy::parse(&text, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
-        let tool = Arc::new(policy).for_tool(&ToolPath::new("s", "t"), self.tool);
-        let call = Call { caller: self.caller(), arguments: &self.arguments, places: &Simple, counts: &(), at: None };
+        let policy = Arc::new(policy);
+        let tool = policy.for_tool(&ToolPath::new("s", "t"), self.tool);
+        let history = &WithLabels(&policy, self.carried.as_deref());
+        let call = Call { caller: self.caller(), arguments: &self.arguments, places: &Simple, history, at: None };
         let decision = tool.decide(&call);
         assert_eq!(tool.explain(&call).decision, decision, "{text}\n{:?}", self.arguments);
         if let Some(whatever) = tool.decide_whatever(Some(&self.caller())) {
@@ -265,7 +312,7 @@ fn decisions_are_those_of_the_naive_evaluator() {
     for seed in 0..20_000 {
         let case = Case::random(seed);
         let arguments = Value::Object(case.arguments.clone());
-        let expected = naive(case.default, &case.rules, case.tool, &case.caller(), &arguments);
+        let expected = naive(case.default, &case.rules, case.tool, &case.caller(), case.carried.as_deref(), &arguments);
         let decided = case.decide();
         assert_eq!(decided, expected, "seed {seed}\n{}\n{arguments}", written(case.default, &case.rules));
         seen[decided as usize] += 1;
@@ -285,6 +332,26 @@ fn adding_a_deny_never_allows_more() {
         let after = case.decide();
         assert!(after >= before, "seed {seed}: {before} became {after}");
         stricter += usize::from(after > before);
+    }
+    assert!(stricter > 100, "{stricter}");
+}
+
+#[test]
+fn carrying_a_label_never_allows_more() {
+    let mut stricter = 0;
+    for seed in 0..10_000 {
+        let mut case = Case::random(seed);
+        case.carried = Some(Vec::new());
+        let mut before = case.decide();
+        for carried in [Some(vec!["low"]), Some(vec!["low", "high"]), None] {
+            case.carried = carried;
+            let after = case.decide();
+            // Only where no rule denied, a rule that asks can come before a default that denies.
+            assert!(after >= before || case.default == Verdict::Deny, "seed {seed}: {before} became {after}");
+            assert!(after != Verdict::Allow || before == Verdict::Allow, "seed {seed}: {before} became {after}");
+            stricter += usize::from(after > before);
+            before = after;
+        }
     }
     assert!(stricter > 100, "{stricter}");
 }
@@ -367,7 +434,7 @@ fn hundreds_of_rules_are_decided_as_one_after_the_other() {
                 };
                 arguments.insert(name.to_owned(), value);
             }
-            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), counts: &(), at: None };
+            let call = Call { caller: Caller::default(), arguments: &arguments, places: &(), history: &(), at: None };
             let decision = tool.decide(&call);
             assert_eq!(decision, tool.explain(&call).decision, "seed {seed}: {arguments:?}");
             seen.insert(decision.rule);

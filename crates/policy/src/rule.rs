@@ -5,7 +5,7 @@ use std::sync::Arc;
 use belljar_model::{ToolPath, TrustedEffect, Verdict};
 
 use crate::{
-    AtMost, Caller, Counts, LocalTime,
+    AtMost, Call, Caller, Gate, History, Labels, LocalTime, Measure,
     condition::{Condition, Quantifier, Truth},
     glob::{Glob, ToolGlob},
     hours::Hours,
@@ -26,6 +26,12 @@ pub(crate) struct Rule {
     pub(crate) principals: Option<Vec<Glob>>,
     pub(crate) profiles: Option<Vec<Glob>>,
     pub(crate) hours: Option<Vec<Hours>>,
+    /// What the run or its principal must carry, one of these. None: whatever it carries.
+    pub(crate) carries: Labels,
+    /// What must have succeeded before.
+    pub(crate) after: Option<Gate>,
+    /// What is counted first.
+    pub(crate) measure: Option<Arc<Measure>>,
     /// How many calls it lets pass.
     pub(crate) at_most: Option<AtMost>,
     /// Those that ask the file system last.
@@ -35,9 +41,7 @@ pub(crate) struct Rule {
 impl Rule {
     /// Whether calls of this tool can be meant at all.
     pub(crate) fn concerns(&self, tool: &ToolPath, trusted: TrustedEffect) -> bool {
-        let is_named = |globs: &Vec<ToolGlob>| {
-            globs.iter().any(|glob| glob.server.matches(tool.server()) && glob.tool.matches(tool.tool()))
-        };
+        let is_named = |globs: &Vec<ToolGlob>| globs.iter().any(|glob| glob.matches(tool));
         self.tools.as_ref().is_none_or(is_named)
             && self.effects[trusted.effect() as usize]
             && (!self.destructive || trusted.is_destructive())
@@ -76,11 +80,42 @@ impl Rule {
         }
     }
 
+    /// Whether what is carried is meant.
+    pub(crate) fn concerns_carried(&self, history: &dyn History) -> Truth {
+        if self.carries.is_empty() {
+            return Truth::True;
+        }
+        history.carries(self.carries).map_or(Truth::Unknown, Truth::from)
+    }
+
+    /// Whether the earlier call leaves it as it is, where all else matches: a rule that allows does so once there was
+    /// one, and one that denies or asks does so until then.
+    pub(crate) fn concerns_gate(&self, call: &Call<'_>) -> Truth {
+        let Some(gate) = &self.after else { return Truth::True };
+        let passed = gate.values(call.arguments).and_then(|values| call.history.has_passed(gate, &values));
+        let passed = passed.map_or(Truth::Unknown, Truth::from);
+        if self.verdict == Verdict::Allow { passed } else { !passed }
+    }
+
+    /// What is counted first; `None` where that is not known.
+    pub(crate) fn measured(&self, call: &Call<'_>) -> Option<u64> {
+        let measure = self.measure.as_ref()?;
+        call.history.measured(&self.id, measure, measure.arguments(call.arguments)?)
+    }
+
+    /// Whether that leaves it as it is: a rule that allows does so up to the highest count, and one that denies or
+    /// asks does so above it.
+    pub(crate) fn concerns_measure(&self, call: &Call<'_>) -> Truth {
+        let Some(measure) = &self.measure else { return Truth::True };
+        let passes = self.measured(call).map_or(Truth::Unknown, |count| Truth::from(count <= measure.max));
+        if self.verdict == Verdict::Allow { passes } else { !passes }
+    }
+
     /// Whether the count leaves it as it is, where all else matches: a rule that allows does so as long as there is
     /// room, and one that denies or asks does so when there is none.
-    pub(crate) fn concerns_count(&self, counts: &dyn Counts) -> Truth {
+    pub(crate) fn concerns_count(&self, history: &dyn History) -> Truth {
         let Some(at_most) = self.at_most else { return Truth::True };
-        let room = counts.has_room(&self.id, at_most).map_or(Truth::Unknown, Truth::from);
+        let room = history.has_room(&self.id, at_most).map_or(Truth::Unknown, Truth::from);
         if self.verdict == Verdict::Allow { room } else { !room }
     }
 
@@ -105,6 +140,9 @@ impl Rule {
         };
         self.conditions.is_empty()
             && self.at_most.is_none()
+            && self.carries.is_empty()
+            && self.after.is_none()
+            && self.measure.is_none()
             && self.hours.is_none()
             && tools
             && self.effects.iter().zip(other.effects).all(|(ours, theirs)| *ours || !theirs)

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use belljar_model::{Effect, EffectRules, Position, ToolDefinition, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value};
 
-use crate::{Broken, Call, Caller, LocalTime, Places, Policy};
+use crate::{Assumed, Broken, Call, Caller, LocalTime, Places, Policy};
 
 /// One `[[test]]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct TestRow {
     pub principal: Option<String>,
     /// Through what.
     pub profile: Option<String>,
+    /// What was before.
+    pub assumed: Assumed,
     /// When.
     pub at: Option<LocalTime>,
     /// What must become of it.
@@ -64,7 +66,11 @@ impl TestRow {
         };
         let trusted = known.filter(|_| self.effect.is_none()).unwrap_or_else(assumed);
         let caller = Caller { principal: self.principal.as_deref(), profile: self.profile.as_deref() };
-        let call = Call { caller, arguments: &self.arguments, places, counts: &(), at: self.at };
+        let sent = match places.as_sent(self.call.server(), caller.principal, self.arguments.clone()) {
+            Ok(sent) => sent,
+            Err(problem) => return Some(format!("such a call is refused before the rules are asked: {problem}")),
+        };
+        let call = Call { caller, arguments: &sent, places, history: &self.assumed, at: self.at };
         let tool = policy.for_tool_but(&self.call, trusted, broken);
         let decision = tool.decide(&call);
         let is_by = match (&self.expect.by, &decision.rule) {

@@ -39,13 +39,16 @@ pub(crate) struct Compiled {
     names_callers: bool,
     counts: bool,
     has_hours: bool,
+    carries: bool,
+    /// Whether it asks for an earlier call, or for one that is made first.
+    has_gate: bool,
     checks: std::ops::Range<usize>,
 }
 
 impl Compiled {
     /// Whether nothing but the tool and the caller decides.
     fn is_unconditional(&self) -> bool {
-        self.checks.is_empty() && !self.counts && !self.has_hours
+        self.checks.is_empty() && !self.counts && !self.has_hours && !self.carries && !self.has_gate
     }
 }
 
@@ -98,6 +101,8 @@ impl ToolPolicy {
                 names_callers,
                 counts: rule.at_most.is_some(),
                 has_hours: rule.hours.is_some(),
+                carries: !rule.carries.is_empty(),
+                has_gate: rule.after.is_some() || rule.measure.is_some(),
                 checks: from..checks.len(),
             });
         }
@@ -126,7 +131,8 @@ impl ToolPolicy {
         };
         let candidates = self.index.get_or_init(|| self.indexed()).candidates(&found);
         // Bits behind the last rule are those of none.
-        self.decision(candidates.filter_map(|at| self.rules.get(at)).find(decides))
+        let decided_by = candidates.filter_map(|at| self.rules.get(at)).find(decides);
+        self.decision(decided_by).measured_for(decided_by.map(|compiled| &self.policy.rules[compiled.rule]), call)
     }
 
     fn indexed(&self) -> Index {
@@ -184,6 +190,16 @@ impl ToolPolicy {
         self.rules.iter().any(|compiled| compiled.counts)
     }
 
+    /// Whether a decision may want a call to be made first.
+    pub fn measures(&self) -> bool {
+        self.rules.iter().any(|compiled| self.policy.rules[compiled.rule].measure.is_some())
+    }
+
+    /// Whether a decision may ask what is carried.
+    pub fn asks_labels(&self) -> bool {
+        self.rules.iter().any(|compiled| compiled.carries)
+    }
+
     pub(crate) fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -203,8 +219,10 @@ impl ToolPolicy {
 
     pub(crate) fn decision(&self, decided_by: Option<&Compiled>) -> Decision {
         match decided_by.map(|compiled| &self.policy.rules[compiled.rule]) {
-            Some(rule) => Decision { verdict: rule.verdict, rule: Some(rule.id.clone()), why: rule.why.clone() },
-            None => Decision { verdict: self.default, rule: None, why: None },
+            Some(rule) => {
+                Decision { verdict: rule.verdict, rule: Some(rule.id.clone()), why: rule.why.clone(), measured: None }
+            }
+            None => Decision { verdict: self.default, rule: None, why: None, measured: None },
         }
     }
 
@@ -226,10 +244,27 @@ impl ToolPolicy {
                 }
             });
         }
+        if compiled.carries && truth != Truth::False && rule.takes(truth) {
+            truth = truth.and(rule.concerns_carried(call.history));
+        }
+        if compiled.has_gate && truth != Truth::False && rule.takes(truth) {
+            truth = truth.and(rule.concerns_gate(call));
+            if truth != Truth::False && rule.takes(truth) {
+                truth = truth.and(rule.concerns_measure(call));
+            }
+        }
         // Asked last: a call counts only where all else matches.
         if compiled.counts && rule.takes(truth) {
-            truth = truth.and(rule.concerns_count(call.counts));
+            truth = truth.and(rule.concerns_count(call.history));
         }
         truth
+    }
+}
+
+impl Decision {
+    /// The same with what the rule that decided has measured.
+    pub(crate) fn measured_for(self, rule: Option<&Rule>, call: &Call<'_>) -> Self {
+        let said = |rule: &Rule| Some(rule.measure.as_ref()?.said(rule.measured(call)).into());
+        Self { measured: rule.and_then(said), ..self }
     }
 }

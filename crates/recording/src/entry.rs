@@ -1,6 +1,6 @@
 //! The entries after the first: each is something that crossed between the host and the script.
 
-use std::{convert::Infallible, str::FromStr as _};
+use std::{convert::Infallible, str::FromStr as _, sync::LazyLock};
 
 use belljar_model::{CallRecord, Effect, JsonText, LogEntry, RunError};
 use minicbor::{Decoder, Encoder, data::Type, decode, encode};
@@ -109,6 +109,16 @@ pub enum Question<'a> {
     },
     /// `tools.describe`.
     Describe(&'a str),
+    /// Whether anything certainly stands against a call, before the script runs. The answer is
+    /// empty, or a refusal with a JSON object of `message` and `hint`.
+    Check {
+        /// The position of its server.
+        namespace: u32,
+        /// The position of the tool among the server's.
+        entry: u32,
+        /// The arguments, as JSON.
+        arguments: &'a str,
+    },
 }
 
 /// What a script got of a call.
@@ -167,6 +177,19 @@ pub enum Cause<'a> {
     },
     /// Whoever wanted the run.
     Cancelled,
+    /// It waited for people alone, and was put aside: from here on it goes on later.
+    Rested(Spent),
+}
+
+/// The time that a run had used when it was put aside, in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Since it began to execute, without that in which it waited for people alone.
+    pub wall: u64,
+    /// Inside the guest.
+    pub computed: u64,
+    /// Waiting for the host.
+    pub waited: u64,
 }
 
 /// The SHA-256 of what an outcome has, part by part, so that it can be said which part differs.
@@ -212,8 +235,14 @@ impl Digests {
             Err(error) => of_json(error),
         };
         let timeless = |call: &CallRecord| CallRecord { ms: 0.0, ..call.clone() };
-        let calls: Vec<CallRecord> = calls.iter().map(timeless).collect();
-        Self { result, logs: of_json(&logs), calls: of_json(&calls) }
+        // Most runs log nothing, and many call nothing.
+        static NOTHING: LazyLock<[u8; 32]> = LazyLock::new(|| of_json(&[(); 0]));
+        let logs = if logs.is_empty() { *NOTHING } else { of_json(&logs) };
+        let calls = match calls {
+            [] => *NOTHING,
+            calls => of_json(&calls.iter().map(timeless).collect::<Vec<_>>()),
+        };
+        Self { result, logs, calls }
     }
 }
 
@@ -322,6 +351,9 @@ impl<'a> Question<'a> {
             Self::List(server) => text_or_null(out.array(2)?.u8(0)?, server),
             Self::Search { query, limit } => out.array(3)?.u8(1)?.str(query)?.u32(limit)?.ok(),
             Self::Describe(path) => out.array(2)?.u8(2)?.str(path)?.ok(),
+            Self::Check { namespace, entry, arguments } => {
+                out.array(4)?.u8(3)?.u32(namespace)?.u32(entry)?.str(arguments)?.ok()
+            }
         }
     }
 
@@ -330,6 +362,7 @@ impl<'a> Question<'a> {
             (2, 0) => Self::List(optional_text(input)?),
             (3, 1) => Self::Search { query: input.str()?, limit: input.u32()? },
             (2, 2) => Self::Describe(input.str()?),
+            (4, 3) => Self::Check { namespace: input.u32()?, entry: input.u32()?, arguments: input.str()? },
             _ => return Err(decode::Error::message("an unknown question to the catalogue")),
         })
     }
@@ -392,6 +425,9 @@ impl<'a> End<'a> {
             Cause::Script => out.array(1)?.u8(0)?,
             Cause::Time { limit, max, used } => out.array(4)?.u8(1)?.str(limit)?.u64(max)?.u64(used)?,
             Cause::Cancelled => out.array(1)?.u8(2)?,
+            Cause::Rested(Spent { wall, computed, waited }) => {
+                out.array(4)?.u8(3)?.u64(wall)?.u64(computed)?.u64(waited)?
+            }
         };
         let Digests { result, logs, calls } = self.digests;
         out.u64(self.fuel)?.array(3)?.bytes(&result)?.bytes(&logs)?.bytes(&calls)?.ok()
@@ -402,6 +438,7 @@ impl<'a> End<'a> {
             (1, 0) => Cause::Script,
             (4, 1) => Cause::Time { limit: input.str()?, max: input.u64()?, used: input.u64()? },
             (1, 2) => Cause::Cancelled,
+            (4, 3) => Cause::Rested(Spent { wall: input.u64()?, computed: input.u64()?, waited: input.u64()? }),
             _ => return Err(decode::Error::message("an unknown cause of the end")),
         };
         let fuel = input.u64()?;

@@ -26,8 +26,8 @@ mod start;
 mod tests;
 mod writer;
 
-pub use entry::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Property, Question};
+pub use entry::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Property, Question, Spent};
 pub use reader::{Entries, ReadError, Recording};
 pub use remarks::{RemarkError, Remarks};
-pub use start::{EngineId, Server, Start};
+pub use start::{Begin, EngineId, Head, Server, Start};
 pub use writer::{Full, Writer};

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use belljar_model::{LimitSpec, Limits};
-use minicbor::{Decoder, Encoder, decode};
+use minicbor::{Decoder, Encoder, decode, encode};
 
 use crate::{
     entry::{Encoded, known, length},
@@ -50,23 +50,70 @@ pub struct Start {
     pub servers: Vec<Server>,
 }
 
-impl Start {
-    pub(crate) fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
-        out.array(8)?.u8(kind::START)?.bytes(&self.engine.component)?.str(&self.engine.wasmtime)?.str(&self.source)?;
-        out.u64(self.begun_ms)?.bytes(&self.seed)?.map(LimitSpec::ALL.len() as u64)?;
-        for (name, value) in limits_by_name(&self.limits) {
-            out.str(name)?.u64(value)?;
-        }
-        out.array(self.servers.len() as u64)?;
-        for server in &self.servers {
-            out.array(2)?.str(&server.name)?.array(server.globals.len() as u64)?;
-            for global in &server.globals {
+/// The parts of a start that the runs of an engine share while they have the same limits, as they
+/// are written. They are most of a short recording, and need not be made for each.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// Up to the source, and from the limits to the servers. Nothing, if they could not be written.
+    parts: Option<[Vec<u8>; 2]>,
+}
+
+/// The other parts: what is of one run alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Begin<'a, S> {
+    /// As in [`Start`].
+    pub source: &'a str,
+    /// As in [`Start`].
+    pub begun_ms: u64,
+    /// As in [`Start`].
+    pub seed: [u8; 32],
+    /// The name of each server, and its globals.
+    pub servers: S,
+}
+
+impl Head {
+    /// That of an engine and of limits.
+    pub fn new(engine: &EngineId, limits: &Limits) -> Self {
+        let written = |part: &dyn Fn(&mut Encoder<Vec<u8>>) -> Encoded| {
+            let mut out = Encoder::new(Vec::new());
+            part(&mut out).ok().map(|()| out.into_writer())
+        };
+        let engine =
+            written(&|out| out.array(8)?.u8(kind::START)?.bytes(&engine.component)?.str(&engine.wasmtime)?.ok());
+        let limits = written(&|out| {
+            out.map(LimitSpec::ALL.len() as u64)?;
+            limits_by_name(limits).try_for_each(|(name, value)| out.str(name)?.u64(value)?.ok())
+        });
+        Self { parts: engine.zip(limits).map(|(engine, limits)| [engine, limits]) }
+    }
+
+    /// How many bytes they have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.parts.iter().flatten().map(Vec::len).sum()
+    }
+
+    /// Writes a start.
+    pub(crate) fn encode<'a>(
+        &self,
+        Begin { source, begun_ms, seed, servers }: Begin<'a, impl ExactSizeIterator<Item = (&'a str, &'a [String])>>,
+        out: &mut Encoder<Vec<u8>>,
+    ) -> Encoded {
+        let Some([engine, limits]) = &self.parts else { return Err(encode::Error::message("there is no head")) };
+        out.writer_mut().extend_from_slice(engine);
+        out.str(source)?.u64(begun_ms)?.bytes(&seed)?;
+        out.writer_mut().extend_from_slice(limits);
+        out.array(servers.len() as u64)?;
+        for (name, globals) in servers {
+            out.array(2)?.str(name)?.array(globals.len() as u64)?;
+            for global in globals {
                 out.str(global)?;
             }
         }
         Ok(())
     }
+}
 
+impl Start {
     /// Reads what follows the kind.
     pub(crate) fn decode(input: &mut Decoder<'_>) -> Result<Self, decode::Error> {
         let component = digest(input)?;

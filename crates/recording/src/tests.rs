@@ -38,6 +38,7 @@ pub(crate) fn bytes() -> Vec<u8> {
     writer.catalog(Question::List(None), Ok("[]"));
     writer.catalog(Question::Search { query: "ü", limit: 3 }, Ok("[1]"));
     writer.catalog(Question::Describe("a.b"), Err("no such tool"));
+    writer.catalog(Question::Check { namespace: 0, entry: 2, arguments: "{}" }, Ok(""));
     writer.call(0, "a-b", "echo", "{}", 17);
     writer.timer(1, 20);
     writer.elapsed(1);
@@ -61,6 +62,7 @@ fn what_was_written_is_read() {
         Entry::Catalog { question: Question::List(None), answer: Ok("[]") },
         Entry::Catalog { question: Question::Search { query: "ü", limit: 3 }, answer: Ok("[1]") },
         Entry::Catalog { question: Question::Describe("a.b"), answer: Err("no such tool") },
+        Entry::Catalog { question: Question::Check { namespace: 0, entry: 2, arguments: "{}" }, answer: Ok("") },
         Entry::Call { number: 0, server: "a-b", tool: "echo", arguments: "{}", fuel: 17 },
         Entry::Timer { number: 1, milliseconds: 20 },
         Entry::Elapsed { number: 1 },

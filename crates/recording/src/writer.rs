@@ -4,13 +4,15 @@ use belljar_model::ByteSize;
 use minicbor::Encoder;
 
 use crate::{
-    Answer, Clock, End, Kept, Question, Start,
+    Answer, Begin, Clock, End, Head, Kept, Question, Start,
     entry::{Encoded, Property},
     format::{HEADER, MAGIC, TRAILER, VERSION, digest, kind},
 };
 
 /// Bytes that an entry takes beside its texts, at most. (The largest has three digests, and heads of nine bytes.)
 const ENTRY_BYTES: usize = 192;
+/// Bytes that a text takes beside its own, with an array around it.
+const TEXT_BYTES: usize = 32;
 
 /// A recording that grows. What would take it beyond its budget ends it: the run goes on, and cannot be replayed.
 pub struct Writer {
@@ -38,19 +40,35 @@ pub struct Full {
 impl Writer {
     /// A recording of at most `max` bytes, of a run that begins.
     pub fn new(start: &Start, max: ByteSize) -> Self {
-        let globals = start.servers.iter().flat_map(|server| &server.globals).map(String::len);
-        let names = start.servers.iter().map(|server| server.name.len());
-        let texts: usize = names.chain(globals).map(|length| length + ENTRY_BYTES).sum();
-        // The limits have names too.
-        let texts = start.source.len() + texts + 1024;
+        let Start { engine, source, begun_ms, seed, limits, servers } = start;
+        let servers = servers.iter().map(|server| (server.name.as_str(), server.globals.as_slice()));
+        let begin = Begin { source, begun_ms: *begun_ms, seed: *seed, servers };
+        Self::begin(&Head::new(engine, limits), begin, max)
+    }
+
+    /// The same, of parts.
+    pub fn begin<'a>(
+        head: &Head,
+        begin: Begin<'a, impl ExactSizeIterator<Item = (&'a str, &'a [String])> + Clone>,
+        max: ByteSize,
+    ) -> Self {
+        let text = |text: &str| text.len() + TEXT_BYTES;
+        let of_server =
+            |(name, globals): (&str, &[String])| text(name) + globals.iter().map(|global| text(global)).sum::<usize>();
+        let texts = head.bytes() + begin.source.len() + begin.servers.clone().map(of_server).sum::<usize>();
         // A short run fits into what is taken at once.
         let room = usize::try_from(max.as_u64()).unwrap_or(usize::MAX);
-        let mut head = Vec::with_capacity((HEADER + texts + 3 * ENTRY_BYTES + TRAILER).min(room));
-        head.extend(MAGIC);
-        head.extend(VERSION.to_be_bytes());
-        let mut writer = Self { out: Some(Encoder::new(head)), max, clocks: Default::default() };
-        writer.push(texts, |out| start.encode(out));
+        let mut out = Vec::with_capacity((HEADER + texts + 3 * ENTRY_BYTES + TRAILER).min(room));
+        out.extend(MAGIC);
+        out.extend(VERSION.to_be_bytes());
+        let mut writer = Self { out: Some(Encoder::new(out)), max, clocks: Default::default() };
+        writer.push(texts, |out| head.encode(begin, out));
         writer
+    }
+
+    /// How many bytes it has so far; nothing, where it would have more than it may.
+    pub fn bytes(&self) -> Option<u64> {
+        self.out.as_ref().map(|out| out.writer().len() as u64)
     }
 
     /// A clock was read.
@@ -100,6 +118,7 @@ impl Writer {
             Question::List(server) => server.map_or(0, str::len),
             Question::Search { query, .. } => query.len(),
             Question::Describe(path) => path.len(),
+            Question::Check { arguments, .. } => arguments.len(),
         };
         let (is_answered, text) = match answer {
             Ok(text) => (true, text),

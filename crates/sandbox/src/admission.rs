@@ -9,12 +9,13 @@
 
 use std::{
     collections::VecDeque,
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use belljar_model::{ByteSize, ErrorKind, LimitHit, LimitName, RunError};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::SandboxOptions;
 
@@ -30,6 +31,8 @@ pub(crate) struct Admission {
     max_queued: usize,
     queue_timeout: Duration,
     state: Mutex<State>,
+    /// Told when somebody has to queue.
+    queueing: Notify,
 }
 
 struct State {
@@ -78,6 +81,7 @@ impl Admission {
                 last_number: 0,
                 typical: None,
             }),
+            queueing: Notify::new(),
         })
     }
 
@@ -99,6 +103,7 @@ impl Admission {
             }
             state.enqueue(client, memory)
         };
+        self.queueing.notify_waiters();
         let mut place = Place { admission: self, number: Some(number) };
         match tokio::time::timeout(self.queue_timeout, admitted).await {
             Ok(Ok(slot)) => {
@@ -115,6 +120,19 @@ impl Admission {
                 let hit = LimitHit { name: LimitName::QueueTimeout, max: waited, used: waited };
                 Err(self.busy(&self.lock(), hit))
             }
+        }
+    }
+
+    /// Waits until somebody queues.
+    pub(crate) async fn is_wanted(&self) {
+        loop {
+            let mut queueing = pin!(self.queueing.notified());
+            // Before it is looked: whoever comes afterwards tells it.
+            queueing.as_mut().enable();
+            if self.lock().queued > 0 {
+                return;
+            }
+            queueing.await;
         }
     }
 

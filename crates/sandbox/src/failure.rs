@@ -145,6 +145,11 @@ pub(crate) fn cancelled() -> RunError {
     RunError::new(ErrorKind::Cancelled, "the run was cancelled")
 }
 
+/// The run waits for people, and does not wait here any longer.
+pub(crate) fn put_aside() -> RunError {
+    RunError::new(ErrorKind::Approval, "the run waits for the decision of a person")
+}
+
 /// The interpreter reported a failure of the script.
 pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -> RunError {
     if failure.kind == glass::FailureKind::Output {
@@ -155,6 +160,7 @@ pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -
         glass::FailureKind::Exception => ErrorKind::Exception,
         glass::FailureKind::Tool => ErrorKind::Tool,
         glass::FailureKind::Denied => ErrorKind::Denied,
+        glass::FailureKind::Plan => ErrorKind::Plan,
         glass::FailureKind::Stack => ErrorKind::Stack,
         glass::FailureKind::Deadlock => ErrorKind::Deadlock,
         glass::FailureKind::Output => ErrorKind::Output,

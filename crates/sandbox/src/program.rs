@@ -1,5 +1,7 @@
 //! What to run.
 
+use std::time::Duration;
+
 use belljar_model::ByteSize;
 
 /// A script.
@@ -16,12 +18,34 @@ pub struct Program {
     pub order: Option<Vec<u64>>,
     /// How many bytes a recording of the run may have, if there is to be one. What goes beyond ends the recording, and not the run.
     pub max_recording: Option<ByteSize>,
+    /// After how long the run may be put aside while it waits for people alone: it ends then as
+    /// `approval`, and goes on by [`Sandbox::resume_until`](crate::Sandbox::resume_until). Sooner,
+    /// where others queue. It needs a recording.
+    pub rest_after: Option<Duration>,
+}
+
+/// How a run goes on that was put aside.
+#[derive(Debug, Clone, Default)]
+pub struct GoingOn {
+    /// As of a [`Program`].
+    pub client: String,
+    /// As of a [`Program`], for what it did before and what it does.
+    pub max_recording: Option<ByteSize>,
+    /// As of a [`Program`].
+    pub rest_after: Option<Duration>,
 }
 
 impl Program {
     /// A script with a fresh seed.
     pub fn new(source: impl Into<String>) -> Self {
-        Self { source: source.into(), client: String::new(), seed: None, order: None, max_recording: None }
+        Self {
+            source: source.into(),
+            client: String::new(),
+            seed: None,
+            order: None,
+            max_recording: None,
+            rest_after: None,
+        }
     }
 
     /// The same script, on behalf of a client.

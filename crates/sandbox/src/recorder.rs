@@ -1,16 +1,39 @@
 //! Records what a run takes in, if somebody wants it: what crosses, in the words of the format.
 
-use belljar_model::{CallRecord, JsonText, Outcome, Recorded};
-use belljar_recording::{Answer, Cause, Clock, Digests, End, Kept, Property, Question, Writer};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use belljar_model::{CallRecord, JsonText, Limits, Outcome, Recorded};
+use belljar_recording::{Answer, Cause, Clock, Digests, End, EngineId, Head, Kept, Property, Question, Writer};
 
 use crate::{CallFault, Directory, GrantedTool};
 
 /// The recording of a run that goes on. Where none is wanted, nothing is written.
 pub(crate) struct Recorder(Option<Writer>);
 
+/// The head of recordings with the limits that the last one had: runs that follow each other have
+/// the same, as a rule.
+#[derive(Default)]
+pub(crate) struct LastHead(Mutex<Option<(Limits, Arc<Head>)>>);
+
+impl LastHead {
+    /// The head of a recording by this engine with these limits.
+    pub(crate) fn of(&self, engine: &EngineId, limits: &Limits) -> Arc<Head> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((found, head)) if found == limits => head.clone(),
+            _ => last.insert((limits.clone(), Arc::new(Head::new(engine, limits)))).1.clone(),
+        }
+    }
+}
+
 impl Recorder {
     pub(crate) fn new(writer: Option<Writer>) -> Self {
         Self(writer)
+    }
+
+    /// How many bytes it has; nothing, where none is wanted or there were more than it may have.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.0.as_ref().and_then(Writer::bytes)
     }
 
     /// A reading of a clock.

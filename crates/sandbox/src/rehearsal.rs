@@ -120,6 +120,10 @@ impl Rehearsal {
             Entry::Catalog { question, answer } if question == asked => Some(answer),
             _ => None,
         });
+        if found.is_none() && matches!(asked, Question::Check { .. }) {
+            // It is left to the call.
+            return Ok(String::new());
+        }
         let not_recorded = || "the recorded run did not ask this, so there is nothing to answer from".to_owned();
         found.ok_or_else(not_recorded)?.map(str::to_owned).map_err(str::to_owned)
     }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use belljar_model::{
     CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Outcome, RunError, ToolPath,
 };
-use belljar_recording::{Answer, Cause, Clock, End, Entry, Kept, Listing, Question, Recording};
+use belljar_recording::{Answer, Cause, Clock, End, Entry, Kept, Listing, Question, Recording, Spent};
 
 use crate::{
     CallFault, Directory, Divergence, GrantedTool, ReplayError, divergence::other_part, failure, run::Ended,
@@ -22,8 +22,18 @@ pub(crate) struct Stop;
 
 /// What the guest gets next.
 pub(crate) enum HandOver {
-    Answer { number: u64, result: Result<JsonText, CallFault>, kept: Option<CallEnd> },
-    Elapsed { number: u64 },
+    Answer {
+        number: u64,
+        result: Result<JsonText, CallFault>,
+        kept: Option<CallEnd>,
+    },
+    Elapsed {
+        number: u64,
+    },
+    /// Nothing more: the run was put aside here, when it had used this, and goes on.
+    Live(Recording, Spent),
+    /// Nothing more: the run was put aside here, and that is all that is repeated.
+    PutAside,
 }
 
 /// What the outcome says of a call, beside its tool.
@@ -38,6 +48,8 @@ pub(crate) struct Replay {
     recording: Recording,
     /// Whether fuel must be equal.
     is_exact: bool,
+    /// Whether the run goes on where the recording of one that was put aside ends.
+    goes_on: bool,
     clocks: [Readings; 2],
     directories: usize,
     questions: usize,
@@ -62,6 +74,7 @@ impl Replay {
         Self {
             recording,
             is_exact,
+            goes_on: false,
             clocks: [readings(), readings()],
             directories: first,
             questions: first,
@@ -70,6 +83,16 @@ impl Replay {
             divergence: None,
             is_at_end: false,
         }
+    }
+
+    /// The same, and the run goes on where the recording ends.
+    pub(crate) fn for_going_on(self) -> Self {
+        Self { goes_on: true, ..self }
+    }
+
+    /// Whether the run goes on where the recording ends.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.goes_on
     }
 
     /// The next reading of a clock.
@@ -111,8 +134,14 @@ impl Replay {
 
     /// What the catalogue said. A search is never refused: of one that was, the reason is its answer.
     pub(crate) fn catalog(&mut self, asked: Question<'_>) -> Result<Result<String, String>, Stop> {
+        if !self.is_exact && matches!(asked, Question::Check { .. }) {
+            // Another engine may be sure of other calls: it finds out when it makes them.
+            return Ok(Ok(String::new()));
+        }
+        let is_exact = self.is_exact;
+        let counts = |question| is_exact || !matches!(question, Question::Check { .. });
         let next = next(&self.recording, &mut self.questions, |entry| match entry {
-            Entry::Catalog { question, answer } => Some((question, answer)),
+            Entry::Catalog { question, answer } if counts(question) => Some((question, answer)),
             _ => None,
         });
         match next {
@@ -185,6 +214,18 @@ impl Replay {
             Entry::Elapsed { number } => Some(HandOver::Elapsed { number }),
             _ => None,
         });
+        if next.is_none()
+            && let Some(End { cause: Cause::Rested(spent), .. }) = self.recording.end()
+        {
+            return match self.left_over().or_else(|| self.not_asked()) {
+                Some(divergence) => Err(self.diverged(divergence.to_string())),
+                None if self.goes_on => Ok(HandOver::Live(self.recording.clone(), spent)),
+                None => {
+                    self.is_at_end = true;
+                    Ok(HandOver::PutAside)
+                }
+            };
+        }
         next.ok_or_else(|| self.is_over(|| "the script waits for an answer more than was recorded".to_owned()))
     }
 
@@ -214,6 +255,21 @@ impl Replay {
             Begun::Timer { number, milliseconds } => format!("timer {number} of {milliseconds} ms"),
         };
         Some(Divergence::new(format!("the recording has {text}, and the replay ended before it")))
+    }
+
+    /// What the script read or asked and the recording has more of. Another engine may look at clocks less often.
+    fn not_asked(&mut self) -> Option<Divergence> {
+        let Self { recording, clocks, directories, questions, is_exact, .. } = self;
+        let is_other = |entry: Entry<'_>| matches!(entry, Entry::Directory { .. }).then_some(());
+        let is_question = |entry: Entry<'_>| matches!(entry, Entry::Catalog { .. }).then_some(());
+        let mut is_more = next(recording, directories, is_other).is_some();
+        is_more |= next(recording, questions, is_question).is_some();
+        for (at, readings) in clocks.iter_mut().enumerate().filter(|_| *is_exact) {
+            let is_reading =
+                |entry: Entry<'_>| matches!(entry, Entry::Clock { clock, .. } if clock as usize == at).then_some(());
+            is_more |= readings.left > 0 || next(recording, &mut readings.position, is_reading).is_some();
+        }
+        is_more.then(|| Divergence::new("the recorded run had looked at more before it waited"))
     }
 
     /// What the script got and the recording has more of.
@@ -284,6 +340,7 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
             });
         }
         Cause::Cancelled => outcome.result = Err(failure::cancelled()),
+        Cause::Rested(_) => outcome.result = Err(failure::put_aside()),
     }
     if let Some(divergence) = replay.not_taken().filter(|_| is_exact) {
         return diverged(divergence);
@@ -384,5 +441,9 @@ fn shown(question: Question<'_>) -> String {
         Question::List(Some(server)) => format!("tools.list({server:?})"),
         Question::Search { query, limit } => format!("tools.search({query:?}, {limit})"),
         Question::Describe(path) => format!("tools.describe({path:?})"),
+        Question::Check { namespace, entry, arguments } => {
+            let arguments: String = arguments.chars().take(100).collect();
+            format!("about a call of tool {entry} of server {namespace} with {arguments}")
+        }
     }
 }

@@ -18,6 +18,7 @@ use crate::{
     inbox::Inbox,
     overflow::Overflow,
     parking::Parking,
+    rest::RestAfter,
     stand_in::StandIn,
     turn::Turn,
 };
@@ -46,6 +47,8 @@ pub(crate) struct Run<'a> {
     pub(crate) time: &'a Limits,
     pub(crate) tools: Arc<dyn Tools>,
     pub(crate) tape: Tape,
+    /// When it may be put aside, if it may.
+    pub(crate) rest_after: Option<RestAfter>,
 }
 
 /// A run that has ended.
@@ -68,7 +71,7 @@ enum End {
 /// # Cancellation
 /// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
 pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Output = ()>) -> Ended {
-    let Run { source, namespaces, seed, order, limits, time, tools, tape } = run;
+    let Run { source, namespaces, seed, order, limits, time, tools, tape, rest_after } = run;
     let holdings = Holdings::new(limits.max_held.as_u64(), host.overflow.exists());
     let meter = Arc::new(Meter::new(time));
     let shared = Shared {
@@ -79,7 +82,11 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         holdings,
         parking: Parking::default(),
         overflow: host.overflow.clone(),
+        rest_after,
     };
+    if matches!(&tape.stand_in, Some(StandIn::Replay(replay)) if replay.goes_on()) {
+        shared.meter.begin_again();
+    }
     let namespaces: Vec<glass::Namespace> = namespaces
         .into_iter()
         .map(|namespace| glass::Namespace { server: namespace.server, globals: namespace.globals })
@@ -116,7 +123,10 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
     shared.turn.end();
     let fuel = store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left));
     let place = store.data().place();
-    end_open_calls(&mut store, &shared);
+    let is_put_aside = store.data().is_put_aside;
+    if !is_put_aside {
+        end_open_calls(&mut store, &shared);
+    }
     let (wall, computed, waited) = shared.meter.read();
     let notes = shared.journal.close();
     let doing = Doing::of(&notes.calls, notes.calls_begun);
@@ -127,6 +137,10 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         End::Ended(Ok(Err(failure))) => {
             let error = failure::reported(failure, source, limits);
             Err(failure::with_refusal(error, notes.refusal))
+        }
+        End::Ended(Err(_)) if is_put_aside => {
+            cause = Cause::Rested(shared.meter.spent());
+            Err(failure::put_aside())
         }
         End::Ended(Err(trap)) => {
             overdue = notes.hit.clone().filter(LimitHit::is_of_time);

@@ -1,10 +1,14 @@
 //! The interpreter, ready to run scripts.
 
-use std::{pin::pin, sync::Arc, time::SystemTime};
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use belljar_image::{CodeOrigin, Image, ImageError};
-use belljar_model::{ByteSize, LimitHit, LimitName, Limits, Outcome, RunStep};
-use belljar_recording::{Cause, EngineId, Recording, Server, Start, Writer};
+use belljar_model::{ByteSize, ErrorKind, LimitHit, LimitName, Limits, Outcome, RunError, RunStep};
+use belljar_recording::{Begin, Cause, EngineId, Recording, Server, Start, Writer};
 use cap_std::fs::Dir;
 use futures::FutureExt as _;
 use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
@@ -12,15 +16,16 @@ use tokio::sync::Semaphore;
 use wasmtime::{Engine, component::Linker};
 
 use crate::{
-    Divergence, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools,
-    admission::Admission,
+    Divergence, GoingOn, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools,
+    admission::{Admission, Slot},
     divergence, failure,
     host::{self, RunState, Tape, glass},
     overflow::Overflow,
     pool,
-    recorder::Recorder,
+    recorder::{LastHead, Recorder},
     rehearsal::Rehearsal,
     replay::{self, Replay},
+    rest::RestAfter,
     run::{self, Ended, Host, Run},
     stand_in::StandIn,
     ticker::Ticker,
@@ -37,6 +42,7 @@ pub struct Sandbox {
     turns: Arc<Semaphore>,
     overflow: Option<Arc<Dir>>,
     id: EngineId,
+    last_head: LastHead,
 }
 
 /// Why there is no sandbox.
@@ -90,6 +96,7 @@ impl Sandbox {
             admission: Admission::new(&options),
             turns: Arc::new(Semaphore::new(options.max_computing.max(1) as usize)),
             overflow: None,
+            last_head: LastHead::default(),
             engine,
         })
     }
@@ -132,34 +139,17 @@ impl Sandbox {
             return Outcome::refused(failure::limit(LimitHit { name: LimitName::MaxSource, max, used }));
         }
         let mut cancelled = pin!(cancelled);
-        let mut admission = pin!(self.admission.admit(&program.client, reserved(limits, program.max_recording)));
-        let admitted = match admission.as_mut().now_or_never() {
-            Some(admitted) => admitted,
-            None => {
-                tools.observe(RunStep::Queued);
-                tokio::select! {
-                    admitted = admission => admitted,
-                    () = cancelled.as_mut() => Err(failure::cancelled()),
-                }
-            }
-        };
-        let _slot = match admitted {
+        let reserved = reserved(limits, program.max_recording);
+        let _slot = match self.admitted(&program.client, reserved, &*tools, cancelled.as_mut()).await {
             Ok(slot) => slot,
             Err(error) => return Outcome::refused(error),
         };
-        tools.observe(RunStep::Admitted);
         let seed = program.seed.unwrap_or_else(|| ChaCha12Rng::from_os_rng().get_seed());
         let namespaces = tools.namespaces();
         let writer = program.max_recording.map(|max| {
-            let start = Start {
-                engine: self.id.clone(),
-                source: program.source.clone(),
-                begun_ms: since_1970(),
-                seed,
-                limits: limits.clone(),
-                servers: namespaces.iter().map(server).collect(),
-            };
-            Writer::new(&start, max)
+            let servers = namespaces.iter().map(|each| (each.server.as_str(), each.globals.as_slice()));
+            let begin = Begin { source: &program.source, begun_ms: since_1970(), seed, servers };
+            Writer::begin(&self.last_head.of(&self.id, limits), begin, max)
         });
         let run = Run {
             source: &program.source,
@@ -170,9 +160,89 @@ impl Sandbox {
             time: limits,
             tools,
             tape: Tape { recorder: Recorder::new(writer), stand_in: None },
+            rest_after: self.rest_after(program.rest_after),
         };
         let _running = self.ticker.running();
         run::run(&self.host(), run, cancelled).await.outcome
+    }
+
+    /// Goes on with a run that was put aside ([`Program::rest_after`]), from its recording: what it
+    /// did is done again without its tools, and each difference ends it. Then the calls that waited
+    /// are made, by `tools`, and the run goes on with them. It ends as it would have, in value,
+    /// logs, calls and fuel. `client`, `max_recording` and `rest_after` are as those of a
+    /// [`Program`]; `ceiling` is what the limits of the run must be within.
+    ///
+    /// # Errors
+    /// [`ReplayError`]: it did not come to where it was put aside. No tool was called.
+    ///
+    /// # Cancellation
+    /// As [`Sandbox::run`].
+    pub async fn resume_until(
+        &self,
+        recording: &Recording,
+        going_on: GoingOn,
+        ceiling: &Limits,
+        tools: Arc<dyn Tools>,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Result<Outcome, ReplayError> {
+        let limits = divergence::limits(recording, ceiling)?;
+        let start = recording.start();
+        let mut cancelled = pin!(cancelled);
+        let reserved = reserved(&limits, going_on.max_recording);
+        let slot = self.admitted(&going_on.client, reserved, &*tools, cancelled.as_mut()).await;
+        let _slot = slot.map_err(ReplayError::Run)?;
+        let start_again = Start { engine: self.id.clone(), ..start.clone() };
+        let replay = Replay::new(recording.clone(), start.engine == self.id).for_going_on();
+        let run = Run {
+            source: &start.source,
+            namespaces: start.servers.iter().map(namespace).collect(),
+            seed: start.seed,
+            order: None,
+            limits: &limits,
+            time: &limits,
+            tools,
+            tape: Tape {
+                recorder: Recorder::new(going_on.max_recording.map(|max| Writer::new(&start_again, max))),
+                stand_in: Some(StandIn::Replay(replay)),
+            },
+            rest_after: self.rest_after(going_on.rest_after),
+        };
+        let _running = self.ticker.running();
+        let Ended { outcome, stand_in, .. } = run::run(&self.host(), run, cancelled).await;
+        let Some(StandIn::Replay(mut replay)) = stand_in else { return Ok(outcome) };
+        let divergence = replay.divergence();
+        Err(match (divergence, outcome.result) {
+            (Some(divergence), _) => ReplayError::Diverged(divergence),
+            (None, Err(error)) if error.kind == ErrorKind::Cancelled => ReplayError::Run(error),
+            (None, _) => ReplayError::Diverged(Divergence::new("it ended before it came to where it waited")),
+        })
+    }
+
+    /// A slot for a run of a client.
+    async fn admitted(
+        &self,
+        client: &str,
+        reserved: ByteSize,
+        tools: &dyn Tools,
+        cancelled: impl Future<Output = ()>,
+    ) -> Result<Slot, RunError> {
+        let mut admission = pin!(self.admission.admit(client, reserved));
+        let slot = match admission.as_mut().now_or_never() {
+            Some(admitted) => admitted?,
+            None => {
+                tools.observe(RunStep::Queued);
+                tokio::select! {
+                    admitted = admission => admitted?,
+                    () = cancelled => return Err(failure::cancelled()),
+                }
+            }
+        };
+        tools.observe(RunStep::Admitted);
+        Ok(slot)
+    }
+
+    fn rest_after(&self, time: Option<Duration>) -> Option<RestAfter> {
+        time.map(|time| RestAfter::new(time, self.admission.clone()))
     }
 
     /// Repeats a recorded run without its tools: no tool is called, no timer waits, and no clock is read. It ends in the outcome that was
@@ -251,19 +321,16 @@ impl Sandbox {
         let limits = Limits { fuel, ..divergence::limits(recording, ceiling)? };
         let _slot = self.admission.admit("replay", reserved(&limits, None)).await.map_err(ReplayError::Run)?;
         let _running = self.ticker.running();
-        let namespaces = start
-            .servers
-            .iter()
-            .map(|server| Namespace { server: server.name.clone(), globals: server.globals.clone() });
         let run = Run {
             source,
-            namespaces: namespaces.collect(),
+            namespaces: start.servers.iter().map(namespace).collect(),
             seed: start.seed,
             order: None,
             limits: &limits,
             time: ceiling,
             tools: Arc::new(ToolSet::new()),
             tape: Tape { recorder: Recorder::new(None), stand_in: Some(stand_in()) },
+            rest_after: None,
         };
         Ok(run::run(&self.host(), run, std::future::pending()).await)
     }
@@ -295,8 +362,8 @@ fn since_1970() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn server(namespace: &Namespace) -> Server {
-    Server { name: namespace.server.clone(), globals: namespace.globals.clone() }
+fn namespace(server: &Server) -> Namespace {
+    Namespace { server: server.name.clone(), globals: server.globals.clone() }
 }
 
 #[cfg(all(test, feature = "embedded"))]
@@ -328,6 +395,7 @@ mod tests {
             holdings,
             parking: Parking::default(),
             overflow: Overflow::new(None),
+            rest_after: None,
         };
         let tape = Tape { recorder: Recorder::new(None), stand_in: None };
         let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, [0; 32], &shared, tape);

@@ -7,6 +7,7 @@ use std::{
 
 use belljar_model::{Denial, Effect, JsonText, RunStep, ToolPath};
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     holdings::{Held, Holdings},
@@ -53,9 +54,33 @@ pub trait Tools: Send + Sync + 'static {
         self.call(tool, arguments, limit)
     }
 
+    /// The script began a call whose arguments are still being read: its place among the calls is
+    /// here, and [`Tools::begin`] follows. It does not where they turn out not to be JSON; what is
+    /// returned is dropped then, or afterwards.
+    fn announce(&self, number: u64, tool: &GrantedTool) -> Box<dyn Send> {
+        let _ = (number, tool);
+        Box::new(())
+    }
+
+    /// The script is about to get what came of a call of this tool, or the reason why nothing did.
+    /// It is told before the script goes on, so that whatever the script begins from then on begins
+    /// after it. It must not wait.
+    fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallFault>) {
+        let _ = (number, tool, answer);
+    }
+
     /// Hears what happens in the run, for those who watch. It must not wait, and must not depend on being told.
     fn observe(&self, step: RunStep) {
         let _ = step;
+    }
+
+    /// Whether the run is to be put aside, which has waited for people alone for as long as it may:
+    /// it ends then, and goes on from its recording later. So many of its calls wait; its recording
+    /// has so many bytes, if there is one. Of calls that wait none may be answered or sent any more
+    /// once this has said yes. Where it says no, they go on waiting, or are answered.
+    fn put_aside(&self, open: u64, recorded: Option<u64>) -> BoxFuture<'_, bool> {
+        let _ = (open, recorded);
+        Box::pin(std::future::ready(false))
     }
 
     /// Whether anybody watches. For nobody no text is copied.
@@ -71,6 +96,35 @@ pub trait Tools: Send + Sync + 'static {
 
     /// What `tools.describe` answers: a JSON object, or why there is no such tool.
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>>;
+
+    /// What certainly stands against a call that a script is sure to make, before it runs; nothing
+    /// is called. `arguments` is JSON as the guest has written it. Tools that have nothing to say
+    /// leave it to the call.
+    fn check(&self, tool: &GrantedTool, arguments: String) -> BoxFuture<'_, Option<Objection>> {
+        let _ = (tool, arguments);
+        Box::pin(std::future::ready(None))
+    }
+}
+
+/// What certainly stands against a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Objection {
+    /// What would happen, for the script's author.
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+}
+
+impl Objection {
+    /// As it is recorded, and sent to another process.
+    pub fn to_text(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// From such a text. Of one that is something else, nothing is known.
+    pub fn from_text(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
 }
 
 /// Room for the answer of one call, within what the host may hold for its run.

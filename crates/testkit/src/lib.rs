@@ -19,12 +19,24 @@ pub use processes::{is_gone_within, is_running};
 /// The binary's name.
 pub const CHILD: &str = "belljar-testkit-child";
 
+/// The name of the binary that serves what the protocol's conformance suite asks for.
+pub const CONFORMANCE: &str = "belljar-testkit-conformance";
+
 /// Finds the built `belljar-testkit-child` beside the running test, in whatever folder cargo builds into.
 ///
 /// Tests of this package know its path from `CARGO_BIN_EXE_belljar-testkit-child` instead. Other packages must have built it
 /// before: `cargo build -p belljar-testkit`.
 pub fn child_binary() -> Option<PathBuf> {
-    let name = format!("{CHILD}{}", std::env::consts::EXE_SUFFIX);
+    binary(CHILD)
+}
+
+/// The same for `belljar-testkit-conformance`.
+pub fn conformance_binary() -> Option<PathBuf> {
+    binary(CONFORMANCE)
+}
+
+fn binary(name: &str) -> Option<PathBuf> {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let running = std::env::current_exe().ok()?;
     running.ancestors().skip(1).map(|folder| folder.join(&name)).find(|path| path.is_file())
 }

@@ -61,9 +61,9 @@ impl World {
         }
         std::fs::create_dir(folder.path().join("write/sub")).unwrap();
         std::fs::set_permissions(folder.path().join("write/sub"), PermissionsExt::from_mode(0o777)).unwrap();
-        std::fs::copy("/bin/true", folder.path().join("secret/true")).unwrap();
+        copy_program("/bin/true", &folder.path().join("secret/true"));
         // Where other users find it, wherever the repository is.
-        std::fs::copy(CHILD, folder.path().join("child")).unwrap();
+        copy_program(CHILD, &folder.path().join("child"));
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
         let at_path = |path: &str| {
             let path = folder.path().join(path);
@@ -161,6 +161,12 @@ for line in json.loads(sys.argv[1]):
     if os.wait()[1] != 0:
         sys.exit(line)
 ";
+
+/// Another process writes the copy. A descriptor of this one would be inherited by what other tests start at that moment, and a
+/// program that somebody has open for writing cannot be started.
+fn copy_program(from: &str, to: &Path) {
+    assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success(), "{from}");
+}
 
 fn run(words: &[String]) -> Output {
     run_in(Path::new("/"), words)

@@ -42,5 +42,5 @@ pub use process::orphans::adopt_orphans;
 pub use process::supervisor::supervise;
 pub use process::walls::confine;
 pub use tools::listed::{Listed, listed};
-pub use tools::paths::real_path;
+pub use tools::paths::{real_path, with_real_paths};
 pub use upstream::Upstream;

@@ -26,7 +26,10 @@ use boa_gc::{Finalize, Trace};
 use super::{CallSite, call::call, tool_error, with_hint};
 use crate::glass::{
     Program,
-    belljar::sandbox::tools::{self as glass, Tool},
+    belljar::sandbox::{
+        catalog,
+        tools::{self as glass, Tool},
+    },
 };
 
 /// A tool that the script has named: where its handle is, and what it is called in messages.
@@ -314,6 +317,12 @@ fn exclusive(number: u32, context: &mut Context) -> JsResult<JsValue> {
 }
 
 fn unknown(number: u32, name: &str, context: &mut Context) -> JsError {
+    let (message, hint) = unknown_texts(number, name);
+    with_hint(&message, &hint, context)
+}
+
+/// What is said of a tool that is not there: what happened, and what to try.
+fn unknown_texts(number: u32, name: &str) -> (String, String) {
     let server = server_name(number);
     let hint = match directory(number) {
         Ok(directory) => match super::hints::nearest(name, directory.split('\n').filter(|name| *name != RELEASE)) {
@@ -322,7 +331,26 @@ fn unknown(number: u32, name: &str, context: &mut Context) -> JsError {
         },
         Err(reason) => reason,
     };
-    with_hint(&format!("{server}.{name} is not a function: there is no such tool"), &hint, context)
+    (format!("{server}.{name} is not a function: there is no such tool"), hint)
+}
+
+/// What certainly stands against a call of a global's tool: what happened, and what to try. Of a server that is not available nothing
+/// is known.
+pub(crate) fn fault_of_call(global: &str, name: &str, arguments: Option<&str>) -> Option<(String, Option<String>)> {
+    let is_its = |server: &Server| server.globals.iter().any(|other| other == global);
+    let number = RUN.with_borrow(|run| run.servers.iter().position(is_its))?;
+    let number = u32::try_from(number).ok()?;
+    match lookup(number, name) {
+        Ok(Some(entry)) => {
+            let refused = catalog::check(number, entry, arguments?)?;
+            Some((refused.message, refused.hint))
+        }
+        Ok(None) => {
+            let (message, hint) = unknown_texts(number, name);
+            Some((message, Some(hint)))
+        }
+        Err(_) => None,
+    }
 }
 
 /// The names of a server's tools, as far as they are few.

@@ -16,6 +16,7 @@ mod fence;
 mod loops;
 mod merged;
 mod parsed;
+mod plan;
 mod positions;
 mod provenance;
 mod reading;
@@ -40,6 +41,7 @@ use oxc::{
 };
 
 pub(crate) use parsed::{call_behind, hint as hint_for_parsing};
+pub(crate) use plan::CertainCall;
 pub(crate) use positions::{Origin, Position, nearest, original};
 pub(crate) use provenance::{Provenance, Step, provenance};
 pub(crate) use reading::{declared_at, declared_names, reads_whole_result, thrown_value};
@@ -74,6 +76,8 @@ pub(crate) struct Translated {
     pub(crate) guards: [bool; GUARDS.len()],
     /// A function at the top level that nothing calls.
     pub(crate) unused: Option<String>,
+    /// The calls of tools that it certainly makes.
+    pub(crate) calls: Vec<CertainCall>,
 }
 
 /// Why a source cannot be run.
@@ -125,6 +129,7 @@ fn program(source: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated,
     refuse::changing_exports(source, &program, &scoping)?;
     merged::parts(source, &program, &scoping)?;
     unawaited::refuse(source, &program, &scoping, is_server)?;
+    let calls = plan::certain_calls(source, &program, &scoping, is_server);
     let mut transform = TransformOptions::default();
     if memchr::memmem::find(source.as_bytes(), b"using").is_some() {
         // The engine reads `using`, and disposes of nothing.
@@ -155,7 +160,7 @@ fn program(source: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated,
         GUARDS.into_iter().zip(guards).filter_map(|(name, is_named)| is_named.then_some(name)).collect();
     let code = [OPENING, &named.join(", "), BODY, &printed.code, CLOSING].concat();
     let shifted_lines = u32::try_from(BODY.matches('\n').count()).unwrap_or(0);
-    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), guards, unused })
+    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), guards, unused, calls })
 }
 
 fn options() -> ParseOptions {

@@ -27,7 +27,17 @@ pub(crate) fn new_desk() -> Result<u64, Failure> {
     OsRng.try_next_u64().map_err(|error| Failure::internal(format!("the system gave no random number: {error}")))
 }
 
+/// Who can be asked about a run that a command asks for: whoever sits at its terminal; where nobody
+/// does, the owner, and the run is put aside at once.
+pub(crate) fn asked_at_command(settings: &ApprovalsSettings, desk: Option<u64>) -> Approvals {
+    match desk {
+        Some(desk) => asked(settings, Some(desk), false),
+        None => Approvals { hold: Duration::ZERO, ..asked(settings, None, true) },
+    }
+}
+
 /// Who can be asked about a run: whoever sits at this desk, and the owner by `belljar approve`.
 pub(crate) fn asked(settings: &ApprovalsSettings, desk: Option<u64>, by_command: bool) -> Approvals {
-    Approvals { desk, by_command, allow_yes: settings.allow_yes, wait: settings.wait }
+    let ApprovalsSettings { wait, allow_yes, hold, max_resting } = *settings;
+    Approvals { desk, by_command, allow_yes, wait, hold, max_resting }
 }

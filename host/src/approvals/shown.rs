@@ -7,6 +7,8 @@ use belljar_approvals::{Past, Question};
 use belljar_model::display::{block, json, line};
 use serde_json::Value;
 
+use crate::render::count::roughly;
+
 /// What stands before the arguments.
 const INDENT: &str = "    ";
 
@@ -23,7 +25,8 @@ pub(crate) fn shown(question: &Question) -> String {
         text,
         "\n  run        {}, call {}, asked for by {}",
         binding.run,
-        binding.number,
+        // People count from one.
+        binding.number.saturating_add(1),
         line(&binding.principal)
     );
     let laid_out = serde_json::from_str::<Value>(&question.arguments)
@@ -40,8 +43,8 @@ pub(crate) fn shown(question: &Question) -> String {
         let times = if *calls > 1 { format!(" ({calls} times)") } else { String::new() };
         let _ = write!(text, "\n  {heading}  {}: {ended}{times}", line(tool));
     }
-    let left = binding.expires.duration_since(SystemTime::now()).map_or(0, |left| left.as_secs());
-    let _ = write!(text, "\n  until      {} (in {left} s)", humantime::format_rfc3339_seconds(binding.expires));
+    let left = roughly(binding.expires.duration_since(SystemTime::now()).unwrap_or_default());
+    let _ = write!(text, "\n  until      {} (in {left})", humantime::format_rfc3339_seconds(binding.expires));
     text
 }
 
@@ -81,9 +84,9 @@ mod tests {
         assert_eq!(
             shown(&question),
             "  call       bank.refund\\u{1b}[1m  (external)\n  rule       'big': money leaves\n  \
-             run        r_0000000000007, call 3, asked for by owner\n  arguments  58 bytes\n    {\n      \
+             run        r_0000000000007, call 4, asked for by owner\n  arguments  58 bytes\n    {\n      \
              \"to\": \"a\\u001b[2Jb\\u202e\",\n      \"note\": \"x\\n  rule       'none'\"\n    }\n  \
-             so far     bank.list\\n: failed (2 times)\n  until      1970-01-01T00:01:40Z (in 0 s)"
+             so far     bank.list\\n: failed (2 times)\n  until      1970-01-01T00:01:40Z (in 0s)"
         );
         assert!(!shown(&question).contains(|character: char| character != '\n' && character.is_control()));
     }

@@ -55,7 +55,8 @@ async fn look(desk: u64, ledger: Arc<dyn Ledger>) {
     let mut seen = BTreeSet::new();
     let mut is_there = true;
     loop {
-        let asked = ledger.questions(QuestionFilter { open: true, desk: Some(desk), id: None }).await;
+        let asked =
+            ledger.questions(QuestionFilter { open: true, desk: Some(desk), ..QuestionFilter::default() }).await;
         match asked {
             Ok(questions) => {
                 for kept in questions.iter().filter(|kept| seen.insert(kept.question.id)) {

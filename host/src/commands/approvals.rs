@@ -1,7 +1,6 @@
 //! `belljar approvals`, `belljar approve` and `belljar deny`.
 
 use std::{
-    io::{self, Write as _},
     process::ExitCode,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -9,7 +8,6 @@ use std::{
 use belljar_approvals::{By, Change, Channel, Decision, QuestionId, Refusal};
 use belljar_ledger::{KeptQuestion, Ledger as _, LedgerFault, QuestionFilter, SqliteLedger};
 use belljar_model::{ErrorKind, LedgerSettings, RunError};
-use rand::{TryRngCore as _, rngs::OsRng};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
@@ -19,9 +17,6 @@ use crate::{
     failure::Failure,
     output, setup,
 };
-
-/// The codes that are typed are below.
-const CODES: u32 = 10_000;
 
 /// The ledger of this user. What is decided is in it when the command ends.
 fn ledger() -> SqliteLedger {
@@ -103,33 +98,21 @@ pub(crate) async fn decide(arguments: DecideArguments, approve: bool) -> Result<
     let decided = ledger.change_question(Change::Decide(question.id, decision)).await.map_err(unusable)?;
     ledger.close().await;
     decided.map_err(|refusal| refused(question.id, refusal))?;
+    let run = question.binding.run;
     output::say(if approve { "approved: the call is sent if nothing has changed" } else { "denied" });
+    output::remark(format_args!(
+        "a run that was put aside goes on when its client asks for it again, or with: belljar resume {run}"
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Waits for a person to type what only this terminal shows.
 fn typed(approve: bool) -> Result<(), Failure> {
-    if !consent::can_be_asked() {
-        let message = "nobody can be asked here: a decision is typed at a terminal";
-        return Err(Failure::usage(message, "run the command in a terminal of your own"));
+    if !approve {
+        return consent::types("no", "type no to deny: ");
     }
-    let (word, prompt) = if approve {
-        let code = OsRng.try_next_u32().map_err(|error| Failure::internal(format!("there is no code: {error}")))?;
-        let code = format!("{:04}", code % CODES);
-        let prompt = format!("type {code} to approve: ");
-        (code, prompt)
-    } else {
-        ("no".to_owned(), "type no to deny: ".to_owned())
-    };
-    consent::forget_what_was_typed();
-    let mut stderr = anstream::stderr();
-    let asked = write!(stderr, "{prompt}").and_then(|()| stderr.flush());
-    let mut line = String::new();
-    let read = asked.and_then(|()| io::stdin().read_line(&mut line));
-    match read {
-        Ok(_) if line.trim() == word => Ok(()),
-        _ => Err(RunError::new(ErrorKind::Cancelled, "that was something else: nothing is decided").into()),
-    }
+    let code = consent::code()?;
+    consent::types(&code, &format!("type {code} to approve: "))
 }
 
 /// The question of this name, or the only open one whose name begins so.

@@ -3,15 +3,15 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use belljar_daemon::{Client, Options, Readiness, Server, Status, detach};
-use belljar_model::LimitsPatch;
 
 use crate::{
     arguments::{ConfigArguments, DaemonArguments, DaemonCommand, DaemonOptions},
     daemon::{self, GatewayService, Place},
     failure::Failure,
+    generations::{Generations, Reloaded},
     output::{self, DIM, GOOD, STRONG, visible},
-    setup::{self, Setup},
-    signals,
+    render::count::counted,
+    setup, signals,
 };
 
 /// How long running requests may go on when the daemon is told to end: as long as a tool call may take, twice.
@@ -27,6 +27,7 @@ pub(crate) async fn daemon(arguments: DaemonArguments) -> Result<ExitCode, Failu
             stop_running(config).await?;
             start(config, *json).await
         }
+        DaemonCommand::Reload(_) => reload(config, *json).await,
         DaemonCommand::Run(_) => run(config).await,
     }
 }
@@ -65,6 +66,32 @@ async fn stop(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure>
         output::print("the daemon has ended");
     } else {
         output::print("no daemon was running for this configuration");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn reload(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
+    let place = Place::of(&setup::read_to_call(config)?)?;
+    let connected = Client::connect(&place.address).await;
+    let Some(mut client) = connected.map_err(daemon::unreachable)? else {
+        if json {
+            output::print_json(&serde_json::json!({ "running": false }));
+        } else {
+            output::print("no daemon is running for this configuration; the next command that needs one starts it");
+        }
+        return Ok(ExitCode::from(1));
+    };
+    let reloaded: Reloaded = client.request_as("reload", &()).await.map_err(daemon::failed)?;
+    if json {
+        output::print_json(&reloaded);
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::print(format_args!(
+        "the daemon has read its configuration again: {}; runs under way keep the servers that they began with",
+        counted(reloaded.servers, "server")
+    ));
+    for table in reloaded.need_restart {
+        output::note(format_args!("{table} has changed, which only `belljar daemon restart` applies"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -127,21 +154,18 @@ async fn serve(config: &ConfigArguments) -> Result<(), Failure> {
     let log = daemon::log_to_file(place.address.name(), setup::state_folder(), 0);
     let options = Options {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        fingerprint: place.fingerprint.clone(),
         config: loaded.path.as_ref().map(|path| path.display().to_string()),
         log: log.map(|path| path.display().to_string()),
         idle: loaded.config.daemon.idle,
         drain: DRAIN,
     };
-    let approvals = loaded.config.approvals.clone();
-    let setup = Setup::to_stay(loaded);
-    let gateway = setup.gateway(&LimitsPatch::default()).await?;
-    let service = Arc::new(GatewayService::new(gateway, setup.limits.clone(), approvals));
+    let generations = Arc::new(Generations::begin(loaded, config.clone(), None).await?);
+    let service = Arc::new(GatewayService(generations.clone()));
     let server =
         Server::bind(&place.address, service, options).await.map_err(|fault| Failure::internal(fault.to_string()))?;
     tracing::info!(socket = %place.address.socket().display(), "listening");
     Readiness::Ready.say().await;
-    setup.toolbox.upstream().begin_warm();
+    generations.begin_warm();
     server.serve(told_to_end).await;
     tracing::info!("ended");
     Ok(())

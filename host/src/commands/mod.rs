@@ -1,5 +1,6 @@
 //! One module per command: ask the crates, show the answer, choose the exit code.
 
+mod accept;
 pub(crate) mod approvals;
 pub(crate) mod bench;
 pub(crate) mod call;

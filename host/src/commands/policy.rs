@@ -2,40 +2,48 @@
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
+use belljar_config::Config;
 use belljar_gateway::Files;
 use belljar_model::{ErrorKind, ServerSpec, ToolDefinition, ToolPath, TrustedEffect, nearest};
-use belljar_policy::{Broken, Call, Caller, Explanation, Policy, Problem, ServerTools, TestRow};
+use belljar_policy::{
+    Assumed, Broken, Call, Caller, Explanation, Labels, Places, Policy, Problem, ServerTools, TestRow, suspicions,
+};
 use belljar_upstream::Listed;
 use serde_json::{Value, json};
 
-use super::call::input;
+use super::{
+    accept::{Changed, accept, changed},
+    call::input,
+};
 use crate::{
     arguments::{PolicyArguments, PolicyCommand, PolicyExplainArguments, PolicyOptions},
     failure::{Failure, exit_code_of},
     output::{self, ERROR, GOOD, WARNING, visible, visible_line},
-    policy::{FoundPolicy, LoadedPolicy},
+    policy::{self, FoundPolicy, LoadedPolicy},
     render::count::counted,
     setup::{self, Loaded},
 };
 
-pub(crate) fn policy(arguments: PolicyArguments) -> Result<ExitCode, Failure> {
+pub(crate) async fn policy(arguments: PolicyArguments) -> Result<ExitCode, Failure> {
     match arguments.command {
-        PolicyCommand::Check(options) => check(&options),
+        PolicyCommand::Check(options) => check(&options).await,
         PolicyCommand::Test(options) => test(&options),
-        PolicyCommand::Explain(arguments) => explain(&arguments),
+        PolicyCommand::Explain(arguments) => explain(&arguments).await,
+        PolicyCommand::Accept(arguments) => accept(arguments).await,
     }
 }
 
 /// What is said where there are no rules.
 const NO_RULES: &str = "there are no rules: every call of every tool is allowed";
 
-fn check(options: &PolicyOptions) -> Result<ExitCode, Failure> {
-    let found = setup::find(&options.config)?;
+async fn check(options: &PolicyOptions) -> Result<ExitCode, Failure> {
+    let mut found = setup::find(&options.config)?;
+    let of_file = found.policy.take();
     let servers = &found.config.servers;
-    let Some(FoundPolicy { path, text, read }) = found.policy else {
+    let Some(FoundPolicy { path, text, read }) = of_file else {
         if options.json {
             output::print_json(
-                &json!({ "ok": true, "file": null, "rules": 0, "tests": 0, "mistakes": [], "warnings": [], "unknown": [] }),
+                &json!({ "ok": true, "file": null, "rules": 0, "tests": 0, "mistakes": [], "warnings": [], "definitions": [], "unknown": [] }),
             );
         } else {
             output::print(NO_RULES);
@@ -55,6 +63,7 @@ fn check(options: &PolicyOptions) -> Result<ExitCode, Failure> {
             let is_unknown = |(at, spec): &(usize, &ServerSpec)| {
                 rules.policy.names_server(&spec.name) && tools_of(&lists, *at).is_none()
             };
+            seen.definitions = definitions(&rules, &found.config).await?;
             seen.unknown = servers.iter().enumerate().filter(is_unknown).map(|(_, spec)| spec.name.clone()).collect();
         }
     }
@@ -73,6 +82,8 @@ struct Checked {
     tests: usize,
     mistakes: Vec<(Option<String>, Problem)>,
     warnings: Vec<Problem>,
+    /// What servers say of their tools that the owner should look at.
+    definitions: Vec<Definition>,
     /// The servers that rules name and whose tools are not known.
     unknown: Vec<String>,
 }
@@ -90,13 +101,18 @@ impl Checked {
             let fault = problem.fault.to_string();
             output::print(format_args!("{}: {WARNING}warning:{WARNING:#} {}", at(problem), visible_line(&fault)));
         }
+        for Definition { tool, place, problem } in &self.definitions {
+            let at = place.as_ref().map(|place| format!(" {place}:")).unwrap_or_default();
+            let text = format!("{tool}:{at} {problem}");
+            output::print(format_args!("{file}: {WARNING}warning:{WARNING:#} {}", visible_line(&text)));
+        }
         for server in &self.unknown {
             let server = visible_line(server);
             output::print(format_args!(
                 "{file}: not held against the tools of {server}, which are not known yet: `belljar servers` lists them"
             ));
         }
-        let (mistakes, warnings) = (self.mistakes.len(), self.warnings.len());
+        let (mistakes, warnings) = (self.mistakes.len(), self.warnings.len() + self.definitions.len());
         let found = match (mistakes, warnings) {
             (0, 0) => format!("{GOOD}nothing is wrong{GOOD:#}"),
             _ => format!("{}, {}", counted(mistakes, "mistake"), counted(warnings, "warning")),
@@ -121,6 +137,7 @@ impl Checked {
             value["server"] = json!(server);
             value
         };
+        let definition = |found: &Definition| json!({ "tool": found.tool.to_string(), "place": found.place, "message": found.problem });
         json!({
             "ok": self.mistakes.is_empty(),
             "file": path,
@@ -128,9 +145,39 @@ impl Checked {
             "tests": self.tests,
             "mistakes": self.mistakes.iter().map(mistake).collect::<Vec<_>>(),
             "warnings": self.warnings.iter().map(problem).collect::<Vec<_>>(),
+            "definitions": self.definitions.iter().map(definition).collect::<Vec<_>>(),
             "unknown": self.unknown,
         })
     }
+}
+
+/// Something that a server says of a tool.
+struct Definition {
+    tool: ToolPath,
+    place: Option<String>,
+    problem: String,
+}
+
+/// What the lists on disk say that is not as it is pinned, or speaks to the model.
+async fn definitions(rules: &LoadedPolicy, config: &Config) -> Result<Vec<Definition>, Failure> {
+    let servers = &config.servers;
+    let ledger = setup::ledger_of(&config.ledger);
+    let (held, _) = changed(rules, servers, None, &ledger).await?;
+    let problem = "it is not described as it is pinned: calls of it are asked for until you accept that \
+        (belljar policy accept)";
+    let of_held = |held: Changed| Definition { tool: held.tool, place: None, problem: problem.to_owned() };
+    let mut all: Vec<Definition> = held.into_iter().map(of_held).collect();
+    for (spec, listed) in servers.iter().zip(policy::lists(servers, None, |_| true)) {
+        for tool in listed.iter().flat_map(|listed| &listed.tools) {
+            let suspicious = suspicions(tool).into_iter().map(|found| Definition {
+                tool: ToolPath::new(&spec.name, &tool.name),
+                place: Some(found.place),
+                problem: found.problem,
+            });
+            all.extend(suspicious);
+        }
+    }
+    Ok(all)
 }
 
 fn tools_of(lists: &[Option<Listed>], at: usize) -> Option<&[ToolDefinition]> {
@@ -225,7 +272,7 @@ fn without_rules(json: bool, answer: &Value) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure> {
+async fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;
     let input = input(&arguments.input, loaded.limits().max_arguments.as_u64())?;
     let Some(rules) = &loaded.policy else {
@@ -243,14 +290,29 @@ fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure> {
     }
     let caller = Caller { principal: Some(arguments.principal.as_str()), profile: arguments.profile.as_deref() };
     let files = Files::of(&loaded.config.servers);
+    // Rules see what would be sent.
+    let input = files.as_sent(arguments.path.server(), caller.principal, input).map_err(|problem| {
+        let hint = "the server's `paths` in belljar.toml say where its paths may lead";
+        Failure::usage(format!("such a call is refused before the rules are asked: {problem}"), hint)
+    })?;
+    let labels = labels(known.policy, &arguments.carries)?;
+    if let Some(rule) = arguments.after.iter().find(|rule| !rules.policy.has_gate(rule)) {
+        let hint = "--after names a rule with 'after' whose earlier call there was";
+        return Err(Failure::usage(format!("no rule '{rule}' asks for an earlier call"), hint));
+    }
+    let passed = arguments.after.iter().cloned().collect();
+    let history = Assumed { labels, passed, measured: arguments.measured };
     let call = Call {
         caller,
         arguments: &input,
         places: &files,
-        counts: &(),
+        history: &history,
         at: arguments.at.or_else(belljar_gateway::local_time),
     };
     let explanation = rules.policy.for_tool_but(&arguments.path, tool.trusted, &tool.broken).explain(&call);
+    let ledger = setup::ledger_of(&loaded.config.ledger);
+    let (held, _) = changed(rules, &loaded.config.servers, Some(&arguments.path.to_string()), &ledger).await?;
+    let explanation = if held.is_empty() { explanation } else { explanation.held_by_pin(rules.policy.as_ref()) };
     if arguments.json {
         output::print_json(&as_json(&arguments.path, tool.trusted, &explanation));
     } else {
@@ -260,6 +322,22 @@ fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure> {
         output::print(explanation);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The labels of these names.
+fn labels(policy: &Policy, names: &[String]) -> Result<Labels, Failure> {
+    let mut labels = Labels::default();
+    for name in names {
+        let Some(label) = policy.label(name) else {
+            let hint = match nearest(name, policy.labels()) {
+                Some(nearest) => format!("did you mean '{nearest}'?"),
+                None => "[labels] in the file of the rules says which there are".to_owned(),
+            };
+            return Err(Failure::usage(format!("no label is called '{name}'"), hint));
+        };
+        labels = labels.and(label);
+    }
+    Ok(labels)
 }
 
 fn no_server(loaded: &Loaded, path: &ToolPath) -> Failure {

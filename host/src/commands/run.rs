@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use belljar_daemon::Client;
-use belljar_model::{ByteSize, LedgerLevel, LimitsPatch, Recorded};
+use belljar_model::{ByteSize, LedgerLevel, LimitsPatch, Recorded, RunId};
+use belljar_upstream::Caller;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{recording::RecordingFile, source};
 use crate::{
     approvals::{self, TerminalDesk},
-    arguments::RunArguments,
+    arguments::{ResumeArguments, RunArguments},
     daemon::{self, Told},
     failure::{self, Failure},
     output, render,
@@ -37,10 +38,34 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let told_to_end = signals::told_to_end();
     let desk = TerminalDesk::open(&loaded)?;
     let desk_id = desk.as_ref().map(TerminalDesk::id);
+    let work = Work::Script(script);
     match daemon::reach(&loaded, arguments.daemon).await? {
-        Some(client) => there(client, &script, &limits, &wanted, desk_id, told_to_end).await,
-        None => here(loaded, script, &limits, &wanted, desk_id, told_to_end).await,
+        Some(client) => there(client, &work, &limits, &wanted, desk_id, told_to_end).await,
+        None => here(loaded, work, &limits, &wanted, desk_id, told_to_end).await,
     }
+}
+
+/// Goes on with a run that waits for decisions.
+pub(crate) async fn resume(arguments: ResumeArguments) -> Result<ExitCode, Failure> {
+    let loaded = setup::read_to_call(&arguments.config)?;
+    let max_recording = loaded.config.ledger.max_recording;
+    let wanted = Wanted { recording: None, max_recording, level: None, json: arguments.json };
+    let told_to_end = signals::told_to_end();
+    let desk = TerminalDesk::open(&loaded)?;
+    let desk_id = desk.as_ref().map(TerminalDesk::id);
+    let (work, limits) = (Work::Run(arguments.run), LimitsPatch::default());
+    match daemon::reach(&loaded, arguments.daemon).await? {
+        Some(client) => there(client, &work, &limits, &wanted, desk_id, told_to_end).await,
+        None => here(loaded, work, &limits, &wanted, desk_id, told_to_end).await,
+    }
+}
+
+/// What is to be done.
+enum Work {
+    /// A script is run.
+    Script(String),
+    /// A run goes on that waits.
+    Run(RunId),
 }
 
 /// What is to become of the outcome.
@@ -55,13 +80,17 @@ struct Wanted {
 /// Runs the script in the daemon.
 async fn there(
     mut client: Client,
-    script: &str,
+    work: &Work,
     limits: &LimitsPatch,
     wanted: &Wanted,
     desk: Option<u64>,
     told_to_end: impl Future<Output = ()>,
 ) -> Result<ExitCode, Failure> {
-    let mut params = serde_json::json!({ "code": script, "limits": limits, "origin": "run" });
+    let mut params = serde_json::json!({ "limits": limits, "origin": "run" });
+    match work {
+        Work::Script(script) => params["code"] = script.as_str().into(),
+        Work::Run(run) => params["run"] = run.to_string().into(),
+    }
     if let Some(desk) = desk {
         params["desk"] = desk.into();
     }
@@ -82,13 +111,16 @@ async fn there(
 /// Runs the script in this process, with children of its own.
 async fn here(
     loaded: Loaded,
-    script: String,
+    work: Work,
     limits: &LimitsPatch,
     wanted: &Wanted,
     desk: Option<u64>,
     told_to_end: impl Future<Output = ()> + Send,
 ) -> Result<ExitCode, Failure> {
-    let asked = approvals::asked(&loaded.config.approvals, desk, false);
+    let asked = match &work {
+        Work::Script(_) => approvals::asked_at_command(&loaded.config.approvals, desk),
+        Work::Run(_) => approvals::asked(&loaded.config.approvals, desk, true),
+    };
     let setup = Setup::of(loaded);
     let mut gateway = setup.gateway(limits).await?.with_origin("run").with_approvals(asked);
     if wanted.recording.is_some() {
@@ -98,7 +130,10 @@ async fn here(
         gateway = gateway.with_ledger_level(level);
     }
     let progress = render::progress::show(setup.toolbox.upstream());
-    let mut outcome = gateway.execute_until(script, &LimitsPatch::default(), told_to_end).await;
+    let mut outcome = match work {
+        Work::Script(script) => gateway.execute_until(script, &LimitsPatch::default(), told_to_end).await,
+        Work::Run(run) => gateway.resume_for(Caller::default(), run, told_to_end).await,
+    };
     progress.end().await;
     let stopped = setup.toolbox.shutdown();
     let recording = outcome.recording.take();

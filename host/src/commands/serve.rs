@@ -1,54 +1,73 @@
 //! `belljar serve`.
 
-use std::process::ExitCode;
+use std::{convert::Infallible, process::ExitCode, sync::Arc};
 
-use belljar_model::LimitsPatch;
 use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 
 use crate::{
     arguments::ServeArguments,
     failure::Failure,
+    generations::Generations,
+    output,
     serve::{Asking, OverHttp, Server, ThroughDaemon, Wire, Worker, instructions, with_rules},
-    setup::{self, Setup},
-    signals,
+    setup,
+    signals::{self, Reloads},
 };
 
 pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure> {
     let interrupted = signals::told_to_end();
+    // At stdin and stdout, a terminal that goes away ends the process.
+    let reloads = arguments.is_over_http().then(Reloads::listen);
     let loaded = setup::read_to_call(&arguments.config)?;
     let over_http = OverHttp::listen(&arguments).await?;
-    let asking = Asking::of(&loaded);
-    let instructions = instructions(&loaded.config.servers, &loaded.limits());
-    let instructions = if loaded.policy.is_some() { with_rules(&instructions) } else { instructions };
-    let (worker, setup) = if arguments.daemon {
-        (Worker::Daemon(ThroughDaemon { config: arguments.config }), None)
+    let (worker, generations) = if arguments.daemon {
+        let instructions = instructions(&loaded.config.servers, &loaded.limits());
+        let instructions = if loaded.policy.is_some() { with_rules(&instructions) } else { instructions };
+        let through = ThroughDaemon { config: arguments.config, instructions, asking: Asking::of(&loaded) };
+        (Worker::Daemon(through), None)
     } else {
-        let setup = Setup::to_stay(loaded);
-        let gateway = setup.gateway(&LimitsPatch::default()).await?.with_origin("serve");
-        let gateway = gateway.with_approvals(asking.approvals(None));
-        let gateway = match &arguments.profile {
-            Some(profile) => gateway.with_profile(profile),
-            None => gateway,
-        };
-        setup.toolbox.upstream().begin_warm();
-        (Worker::Here(Box::new(gateway)), Some(setup))
+        let generations = Arc::new(Generations::begin(loaded, arguments.config, arguments.profile).await?);
+        generations.begin_warm();
+        (Worker::Here(generations.clone()), Some(generations))
     };
-    let server = Server::new(worker, instructions, asking);
-    let ended = match over_http {
-        Some(over_http) => {
-            over_http.serve(server, interrupted).await;
+    let server = Server::new(worker);
+    let ended = match (over_http.zip(reloads), &generations) {
+        (Some((over_http, reloads)), Some(generations)) => {
+            tokio::select! {
+                () = over_http.serve(server, interrupted) => {}
+                never = reload(generations, reloads) => match never {},
+            }
             Ok(())
         }
-        None => tokio::select! {
+        _ => tokio::select! {
             ended = over_stdio(server) => ended,
             () = interrupted => Ok(()),
         },
     };
-    if let Some(setup) = setup {
-        setup.toolbox.shutdown().await;
+    if let Some(generations) = generations {
+        generations.shutdown().await;
     }
     ended.map_err(|error| Failure::internal(format!("the connection to the client failed: {error}")))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the configuration again each time that it is asked for.
+async fn reload(generations: &Generations, mut reloads: Reloads) -> Infallible {
+    loop {
+        reloads.next().await;
+        match generations.reload().await {
+            Ok(reloaded) => {
+                output::remark(format_args!("the configuration was read again: {} servers", reloaded.servers));
+                for table in reloaded.need_restart {
+                    output::note(format_args!("{table} has changed, which only a restart applies"));
+                }
+            }
+            Err(failure) => {
+                let (reason, _) = failure.told();
+                output::note(format_args!("the configuration was not read again, and stays as it was: {reason}"));
+            }
+        }
+    }
 }
 
 async fn over_stdio(server: Server) -> Result<(), String> {

@@ -6,6 +6,6 @@ mod reach;
 mod service;
 
 pub(crate) use log::to_file as log_to_file;
-pub(crate) use place::Place;
+pub(crate) use place::{Place, fingerprint};
 pub(crate) use reach::{Told, failed, reach, reach_in_any_case, start_at, stop, unreachable};
 pub(crate) use service::GatewayService;

@@ -78,7 +78,7 @@ fn name(loaded: &Loaded) -> String {
     hexadecimal(&digest.finalize()[..NAME_BYTES])
 }
 
-fn fingerprint(loaded: &Loaded) -> String {
+pub(crate) fn fingerprint(loaded: &Loaded) -> String {
     let mut digest = Sha256::new();
     add(&mut digest, env!("CARGO_PKG_VERSION").as_bytes());
     loaded.config.hash(&mut Hashing(&mut digest));

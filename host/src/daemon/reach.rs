@@ -93,6 +93,7 @@ pub(crate) fn failed(fault: RequestFault) -> Failure {
                 belljar_daemon::codes::CANCELLED => ErrorKind::Cancelled,
                 belljar_daemon::codes::BUSY | belljar_daemon::codes::STOPPING => ErrorKind::Busy,
                 belljar_daemon::codes::INVALID_PARAMS => ErrorKind::Usage,
+                belljar_daemon::codes::INVALID_CONFIG => ErrorKind::Config,
                 _ => ErrorKind::Internal,
             };
             let error = RunError::new(kind, fault.message.clone());

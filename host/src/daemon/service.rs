@@ -1,12 +1,12 @@
 //! What the daemon does for its clients: the gateway's work, behind the socket.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use belljar_catalog::{Detail, Query};
-use belljar_config::ApprovalsSettings;
 use belljar_daemon::{Answer, Fault, Service, codes};
-use belljar_gateway::{Asker, Gateway, report};
-use belljar_model::{ByteSize, Effect, Limits, LimitsPatch, Media, Recorded, ToolPath};
+use belljar_gateway::{Asker, report};
+use belljar_model::{ByteSize, Effect, LimitsPatch, Media, Recorded, RunId, ToolPath};
+use belljar_upstream::Caller;
 use futures::{FutureExt as _, future::BoxFuture, future::join_all};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{
@@ -15,25 +15,20 @@ use serde_json::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::approvals;
+use crate::{
+    approvals,
+    generations::{Generation, Generations},
+};
 
-/// The gateway of this daemon, and the limits that its configuration sets.
-pub(crate) struct GatewayService {
-    gateway: Gateway,
-    limits: Limits,
-    approvals: ApprovalsSettings,
-}
-
-impl GatewayService {
-    pub(crate) fn new(gateway: Gateway, limits: Limits, approvals: ApprovalsSettings) -> Self {
-        Self { gateway, limits, approvals }
-    }
-}
+/// The gateways of this daemon.
+pub(crate) struct GatewayService(pub(crate) Arc<Generations>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExecuteParams {
-    code: String,
+    code: Option<String>,
+    /// In place of the code: a run that waits, to go on with.
+    run: Option<RunId>,
     #[serde(default)]
     limits: LimitsPatch,
     /// How many bytes a recording of the run may have, if there is to be one.
@@ -124,39 +119,59 @@ impl Service for GatewayService {
         params: Box<RawValue>,
         cancelled: CancellationToken,
     ) -> Option<BoxFuture<'static, Answer>> {
-        let gateway = self.gateway.for_client(client.to_string());
+        // Whatever is asked goes on with the servers that it began with.
+        let mut current = self.0.current();
+        current.gateway = current.gateway.for_client(client.to_string());
         Some(match method {
-            "execute" => execute(gateway, (self.limits.clone(), self.approvals.clone()), params, cancelled).boxed(),
-            "call" => call(gateway, self.limits.call, params, cancelled).boxed(),
-            "effect" => effect(gateway, params).boxed(),
-            "search" => search(gateway, params).boxed(),
-            "servers" => servers(gateway, params, cancelled).boxed(),
+            "execute" => execute(current, params, cancelled).boxed(),
+            "call" => call(current, params, cancelled).boxed(),
+            "effect" => effect(current, params).boxed(),
+            "search" => search(current, params).boxed(),
+            "servers" => servers(current, params, cancelled).boxed(),
+            "reload" => reload(self.0.clone()).boxed(),
             _ => return None,
         })
     }
 
+    fn fingerprint(&self) -> String {
+        self.0.current().fingerprint.to_string()
+    }
+
     fn is_needed(&self) -> bool {
-        self.gateway.toolbox().upstream().keeps_state()
+        self.0.current().gateway.toolbox().upstream().keeps_state()
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {
-        self.gateway.toolbox().shutdown().boxed()
+        self.0.shutdown().boxed()
     }
 }
 
-async fn execute(
-    gateway: Gateway,
-    (limits, approvals): (Limits, ApprovalsSettings),
-    params: Box<RawValue>,
-    cancelled: CancellationToken,
-) -> Answer {
-    let ExecuteParams { code, limits: asked, max_recording, ledger, origin, client, desk } = parsed(&params)?;
+/// Reads the configuration again.
+async fn reload(generations: Arc<Generations>) -> Answer {
+    let reloaded = generations.reload().await.map_err(|failure| {
+        let (message, hint) = failure.told();
+        let fault = Fault::new(codes::INVALID_CONFIG, message);
+        match hint {
+            Some(hint) => fault.with_hint(hint),
+            None => fault,
+        }
+    })?;
+    json(&reloaded)
+}
+
+async fn execute(current: Generation, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
+    let ExecuteParams { code, run, limits: asked, max_recording, ledger, origin, client, desk } = parsed(&params)?;
     // Whoever may connect is the owner, who may raise a limit as on the command line.
     let asker = Asker::new(None, client.as_deref());
-    let mut gateway = gateway.with_limits(asked.over(&limits)).with_origin(origin.as_str()).with_asker(asker);
-    // A command that nobody sits at ends with an error rather than wait for somebody elsewhere.
-    let by_command = matches!(origin, Origin::Serve);
-    gateway = gateway.with_approvals(approvals::asked(&approvals, desk, by_command));
+    let mut gateway =
+        current.gateway.with_limits(asked.over(&current.limits)).with_origin(origin.as_str()).with_asker(asker);
+    let approvals = &current.approvals;
+    gateway = gateway.with_approvals(match (origin, run) {
+        (Origin::Run, None) => approvals::asked_at_command(approvals, desk),
+        (Origin::Run, Some(_)) | (Origin::Serve, _) => approvals::asked(approvals, desk, true),
+        // What is requested so has no way to go on later.
+        (Origin::Daemon, _) => approvals::asked(approvals, desk, false),
+    });
     if let Some(max) = max_recording {
         gateway = gateway.with_recording(max);
     }
@@ -164,19 +179,24 @@ async fn execute(
         let level = level.parse().map_err(|error| Fault::new(codes::INVALID_PARAMS, format!("{error}")))?;
         gateway = gateway.with_ledger_level(level);
     }
-    let mut outcome = gateway.execute_until(code, &LimitsPatch::default(), cancelled.cancelled()).await;
+    let cancelled = cancelled.cancelled();
+    let mut outcome = match (code, run) {
+        (Some(code), None) => gateway.execute_until(code, &LimitsPatch::default(), cancelled).await,
+        (None, Some(run)) => gateway.resume_for(Caller::default(), run, cancelled).await,
+        _ => return Err(Fault::new(codes::INVALID_PARAMS, "it takes either code or run")),
+    };
     let text = report(&outcome);
     let media = std::mem::take(&mut outcome.media);
     let recording = outcome.recording.take();
     json(&Said { answer: outcome, text, media, recording })
 }
 
-async fn call(gateway: Gateway, limit: Duration, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
+async fn call(current: Generation, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
     let CallParams { tool, arguments, timeout_ms } = parsed(&params)?;
     let tool = path(&tool)?;
-    let limit = timeout_ms.map_or(limit, Duration::from_millis);
+    let limit = timeout_ms.map_or(current.limits.call, Duration::from_millis);
     tokio::select! {
-        answer = gateway.toolbox().call(&tool, arguments, limit) => json(&answer),
+        answer = current.gateway.toolbox().call(&tool, arguments, limit) => json(&answer),
         () = cancelled.cancelled() => {
             Err(Fault::new(codes::CANCELLED, "the call was cancelled; it may have taken effect"))
         }
@@ -184,9 +204,9 @@ async fn call(gateway: Gateway, limit: Duration, params: Box<RawValue>, cancelle
 }
 
 /// What a call of a tool may change, as decisions take it; or why there is no such tool.
-async fn effect(gateway: Gateway, params: Box<RawValue>) -> Answer {
+async fn effect(current: Generation, params: Box<RawValue>) -> Answer {
     let EffectParams { tool } = parsed(&params)?;
-    json(&match gateway.toolbox().trusted_effect(&path(&tool)?).await {
+    json(&match current.gateway.toolbox().trusted_effect(&path(&tool)?).await {
         Ok(trusted) => serde_json::json!({ "effect": trusted.effect(), "error": null }),
         Err(error) => serde_json::json!({ "effect": null, "error": error }),
     })
@@ -196,7 +216,7 @@ fn path(tool: &str) -> Result<ToolPath, Fault> {
     tool.parse().map_err(|fault| Fault::new(codes::INVALID_PARAMS, format!("{fault}")))
 }
 
-async fn search(gateway: Gateway, params: Box<RawValue>) -> Answer {
+async fn search(current: Generation, params: Box<RawValue>) -> Answer {
     let asked: SearchParams = parsed(&params)?;
     let detail = asked.detail.as_deref().map(str::parse::<Detail>).transpose();
     let query = Query {
@@ -207,14 +227,14 @@ async fn search(gateway: Gateway, params: Box<RawValue>) -> Answer {
         limit: asked.limit,
         budget: asked.budget,
     };
-    let answer = gateway.toolbox().search(&query).await;
+    let answer = current.gateway.toolbox().search(&query).await;
     let text = answer.to_text();
     json(&Said { answer, text, media: Vec::new(), recording: None })
 }
 
-async fn servers(gateway: Gateway, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
+async fn servers(current: Generation, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
     let ServersParams { start } = parsed(&params)?;
-    let toolbox = gateway.toolbox();
+    let toolbox = current.gateway.toolbox();
     if start {
         let names: Vec<&str> = toolbox.upstream().names().collect();
         // Why one failed is in its status.
@@ -224,7 +244,7 @@ async fn servers(gateway: Gateway, params: Box<RawValue>, cancelled: Cancellatio
             () = cancelled.cancelled() => {}
         }
     }
-    json(&serde_json::json!({ "servers": toolbox.status() }))
+    json(&toolbox.seen_servers().await)
 }
 
 fn parsed<T: DeserializeOwned>(params: &RawValue) -> Result<T, Fault> {

@@ -171,7 +171,7 @@ impl Refusal {
             ErrorKind::Timeout => ErrorType::Timeout,
             ErrorKind::Tool => ErrorType::McpError,
             ErrorKind::Denied => ErrorType::Permission,
-            ErrorKind::Usage | ErrorKind::Config | ErrorKind::Syntax => ErrorType::Validation,
+            ErrorKind::Usage | ErrorKind::Config | ErrorKind::Syntax | ErrorKind::Plan => ErrorType::Validation,
             _ => ErrorType::Unknown,
         };
         Self { kind, message, recoverable, suggestion }

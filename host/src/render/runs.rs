@@ -6,6 +6,7 @@ use belljar_ledger::{CallState, KeptCall, KeptRun, RunState};
 use belljar_model::{ByteSize, RunId};
 use serde::Serialize;
 
+use super::count::roughly;
 use crate::output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible, visible_line};
 
 const HEADINGS: [&str; 7] = ["RUN", "STATE", "BEGAN", "TOOK", "CALLS", "BY", "ERROR"];
@@ -181,20 +182,13 @@ fn style(state: RunState) -> anstyle::Style {
     match state {
         RunState::Ok => GOOD,
         RunState::Failed => ERROR,
-        RunState::Interrupted => WARNING,
+        RunState::Interrupted | RunState::Resting => WARNING,
         RunState::Running => DIM,
     }
 }
 
-/// Two units of time at most: more of it is of no use.
 fn ago(at: SystemTime) -> String {
-    let seconds = at.elapsed().unwrap_or_default().as_secs();
-    let unit = match seconds {
-        0..3600 => 1,
-        3600..86_400 => 60,
-        _ => 3600,
-    };
-    format!("{} ago", humantime::format_duration(Duration::from_secs(seconds / unit * unit)))
+    format!("{} ago", roughly(at.elapsed().unwrap_or_default()))
 }
 
 fn milliseconds(took: Duration) -> String {

@@ -14,6 +14,18 @@ use crate::{
 #[derive(Deserialize)]
 struct Seen {
     servers: Vec<Server>,
+    /// A daemon of an earlier version has none.
+    #[serde(default)]
+    warnings: Vec<Warning>,
+}
+
+/// Something in what a server says of a tool.
+#[derive(Deserialize)]
+struct Warning {
+    server: String,
+    tool: String,
+    place: String,
+    message: String,
 }
 
 #[derive(Deserialize)]
@@ -61,7 +73,7 @@ impl Server {
 }
 
 pub(crate) fn show(status: &RawValue) -> Result<(), Failure> {
-    let Seen { servers } = serde_json::from_str(status.get())
+    let Seen { servers, warnings } = serde_json::from_str(status.get())
         .map_err(|error| Failure::internal(format!("the status cannot be understood: {error}")))?;
     if servers.is_empty() {
         output::remark("no servers are configured");
@@ -98,6 +110,10 @@ pub(crate) fn show(status: &RawValue) -> Result<(), Failure> {
         if let Some(hint) = &server.hint {
             output::print(format_args!("    {HINT}hint:{HINT:#} {}", visible_line(hint)));
         }
+    }
+    for Warning { server, tool, place, message } in &warnings {
+        let text = format!("{server}.{tool}: {place}: {message}");
+        output::print(format_args!("{WARNING}warning:{WARNING:#} {}", visible_line(&text)));
     }
     Ok(())
 }

@@ -110,6 +110,7 @@ fn execute_output() -> Value {
                     "hint": { "type": "string" },
                     "recoverable": { "type": "boolean" },
                     "retry_after_ms": { "type": "integer" },
+                    "waits": { "type": "array" },
                     "limit": {
                         "type": ["object", "null"],
                         "properties": {

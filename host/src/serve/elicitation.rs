@@ -27,7 +27,7 @@ const DENY: &str = "deny";
 pub(super) async fn ask(peer: &Peer<RoleServer>, desk: u64, ledger: &Arc<dyn Ledger>) -> Infallible {
     let mut seen = BTreeSet::new();
     loop {
-        match ledger.questions(QuestionFilter { open: true, desk: Some(desk), id: None }).await {
+        match ledger.questions(QuestionFilter { open: true, desk: Some(desk), ..QuestionFilter::default() }).await {
             Ok(questions) => {
                 for kept in questions.iter().filter(|kept| seen.insert(kept.question.id)) {
                     one(peer, desk, ledger, &kept.question).await;

@@ -11,12 +11,14 @@ pub(crate) fn instructions(servers: &[ServerSpec], limits: &Limits) -> String {
     let seconds = limits.timeout.as_secs_f64();
     format!(
         "The tools of many MCP servers, called from code: find them with search_docs, then write one script for execute_code that \
-         calls, loops, filters and returns only what is needed. {} A run has at most {seconds} s, {} calls and {} of value. \
-         console.log comes back with the answer. What a server declares comes as declared (a text in it stays a text, also one \
-         that is JSON); any other result is its text, as data where that is JSON or a Python literal, or its content blocks \
-         (tools.raw(path, args) gives the whole answer, annotations too). tools.parse(text) reads CSV, JSON lines, Python literals \
-         and front matter. Nothing is kept from one run to the next. An image or file that a tool gave and the script returns is \
-         shown as such. A tool that fails throws a ToolError (server, tool, message, content): catch it where the script can go on.",
+         calls, loops, filters and returns only what is needed. {} A run has at most {seconds} s, {} calls and {} of returned value; \
+         beyond that it fails. console.log comes back with the answer. A tool gives what its signature says: a string in it stays a \
+         string, also one that is JSON, so JSON.parse it. Promise<unknown> is the tool's text, parsed already where that is JSON or a \
+         Python literal, or an array of its content blocks where there is more than text (tools.raw(path, args) gives the whole \
+         answer, annotations too). tools.parse(text) gives CSV as an array of objects whose values are strings (Number(row.total)), \
+         JSON lines as an array, a Python literal as data, front matter as an object of its keys and body. Nothing is kept from one \
+         run to the next. An image or file that a tool gave is shown if the script returns its content block, alone or in a value. A \
+         tool that fails throws a ToolError (server, tool, message, content): catch it where the script can go on.",
         named(servers),
         limits.max_calls,
         limits.max_output.display().iec(),

@@ -21,7 +21,7 @@ use belljar_config::ApprovalsSettings;
 use belljar_gateway::{Approvals, Asker, Gateway, report};
 use belljar_http::{Admission, Scope};
 use belljar_ledger::Ledger;
-use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, display};
+use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, RunId, display};
 use belljar_upstream::Caller;
 use futures::FutureExt as _;
 use rmcp::{
@@ -31,13 +31,14 @@ use rmcp::{
         ErrorCode, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
         ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
     },
-    service::{Peer, RequestContext},
+    service::RequestContext,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::{
     approvals,
+    generations::{Generation, Generations},
     setup::{self, Loaded},
 };
 use client::{Client, Questions};
@@ -51,13 +52,12 @@ pub(crate) use wire::Wire;
 /// The server. One per client.
 pub(crate) struct Server {
     worker: Worker,
-    instructions: String,
     tools: Vec<Tool>,
     questions: Questions,
-    asking: Asking,
 }
 
 /// How the owner is asked about calls of runs that this server is asked for.
+#[derive(Clone)]
 pub(crate) struct Asking {
     settings: ApprovalsSettings,
     /// Where questions lie; nothing where there are no rules that could ask.
@@ -76,23 +76,25 @@ impl Asking {
     }
 
     /// The client's user, if the client shows forms and rules could ask: the number of their desk,
-    /// and where its questions lie.
-    fn desk(&self, peer: &Peer<RoleServer>) -> Option<(u64, &Arc<dyn Ledger>)> {
-        let ledger = self.ledger.as_ref().filter(|_| client::abilities(peer).elicitation)?;
+    /// and where its questions lie. Over HTTP the client is not the owner's to ask.
+    fn desk(&self, context: &RequestContext<RoleServer>) -> Option<(u64, &Arc<dyn Ledger>)> {
+        let ledger = self.ledger.as_ref().filter(|_| Admission::of(context).is_none())?;
+        if !client::abilities(&context.peer).elicitation {
+            return None;
+        }
         Some((approvals::new_desk().ok()?, ledger))
     }
 }
 
 /// Who does the work.
 pub(crate) enum Worker {
-    Here(Box<Gateway>),
+    Here(Arc<Generations>),
     Daemon(ThroughDaemon),
 }
 
 impl Server {
-    /// A server that a client knows by these instructions.
-    pub(crate) fn new(worker: Worker, instructions: String, asking: Asking) -> Self {
-        Self { worker, instructions, tools: definitions::tools(), questions: Questions::default(), asking }
+    pub(crate) fn new(worker: Worker) -> Self {
+        Self { worker, tools: definitions::tools(), questions: Questions::default() }
     }
 }
 
@@ -110,9 +112,17 @@ struct SearchRequest {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExecuteRequest {
-    code: String,
+    code: Option<String>,
+    /// A run that waits, to go on with.
+    run: Option<RunId>,
     #[serde(default, deserialize_with = "null_is_none")]
     limits: LimitsPatch,
+}
+
+/// What is asked for is one script, or one run.
+fn neither_or_both() -> RunError {
+    RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: it takes either code or run"))
+        .with_hint("run goes on with a run that waits, in place of code")
 }
 
 /// Models write `null` for what they leave out.
@@ -124,7 +134,10 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         info.server_info = Implementation::new("belljar", env!("CARGO_PKG_VERSION"));
-        info.with_instructions(self.instructions.as_str())
+        match &self.worker {
+            Worker::Here(generations) => info.with_instructions(&*generations.current().instructions),
+            Worker::Daemon(daemon) => info.with_instructions(daemon.instructions.as_str()),
+        }
     }
 
     async fn list_tools(
@@ -178,11 +191,12 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        if let Worker::Here(gateway) = &self.worker
+        if let Worker::Here(generations) = &self.worker
             && Admission::of(&context).is_none()
         {
             // There is one client. No child is started before somebody needs it, so children hear of what this client can do.
-            gateway.toolbox().upstream().set_client_abilities(client::abilities(&context.peer));
+            let abilities = client::abilities(&context.peer);
+            generations.current().gateway.toolbox().upstream().set_client_abilities(abilities);
         }
         let result = async {
             match request.name.as_ref() {
@@ -219,8 +233,8 @@ impl Server {
             Ok(detail) => detail,
             Err(error) => return refused(&error.to_string()),
         };
-        let gateway = match &self.worker {
-            Worker::Here(gateway) => gateway,
+        let current = match &self.worker {
+            Worker::Here(generations) => generations.current(),
             Worker::Daemon(daemon) => return daemon.search(&request, context.ct.cancelled()).await,
         };
         let query = Query {
@@ -231,65 +245,87 @@ impl Server {
             limit: request.limit,
             budget: request.budget,
         };
-        let answer = gateway.toolbox().search(&query).await;
+        let answer = current.gateway.toolbox().search(&query).await;
         let mut result = CallToolResult::success(vec![ContentBlock::text(answer.to_text())]);
         result.structured_content = serde_json::to_value(&answer).ok();
         result
     }
 
-    /// Runs a script, and puts to the client's user what rules ask meanwhile. Over HTTP the client
-    /// is not the owner's to ask.
+    /// Runs a script, and puts to the client's user what rules ask meanwhile.
     async fn execute(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
-        match self.asking.desk(&context.peer).filter(|_| Admission::of(context).is_none()) {
-            None => self.execute_at(arguments, context, None).await,
-            Some((desk, ledger)) => tokio::select! {
-                result = self.execute_at(arguments, context, Some(desk)) => result,
-                never = elicitation::ask(&context.peer, desk, ledger) => match never {},
-            },
+        let request: ExecuteRequest = match serde_json::from_value(arguments) {
+            Ok(request) => request,
+            Err(error) => {
+                let error = RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: {error}"))
+                    .with_hint("it takes {code: string, limits?: {timeout?: \"30s\", …}}");
+                return told(Outcome::refused(error));
+            }
+        };
+        match &self.worker {
+            Worker::Here(generations) => {
+                // As long as the run lasts, so do the servers that it began with.
+                let current = generations.current();
+                let desk = current.asking.desk(context);
+                let run = self.run(&current, request, context, desk.map(|(desk, _)| desk));
+                asked(context, desk, async { told(run.await) }).await
+            }
+            Worker::Daemon(daemon) => {
+                let desk = daemon.asking.desk(context);
+                let client = client::name(context);
+                let cancelled = context.ct.cancelled();
+                let run = daemon.execute(&request, client.as_deref(), desk.map(|(desk, _)| desk), cancelled);
+                asked(context, desk, run).await
+            }
         }
     }
 
-    async fn execute_at(
+    async fn run(
         &self,
-        arguments: Value,
+        current: &Generation,
+        request: ExecuteRequest,
         context: &RequestContext<RoleServer>,
         desk: Option<u64>,
-    ) -> CallToolResult {
-        let outcome = match serde_json::from_value::<ExecuteRequest>(arguments) {
-            Ok(request) => match &self.worker {
-                Worker::Here(gateway) => {
-                    let name = client::name(context);
-                    let asker = |principal| Asker::new(principal, name.as_deref());
-                    let (caller, gateway) = match Admission::of(context) {
-                        None => {
-                            let client = Client::new(context.peer.clone(), &self.questions);
-                            let gateway = gateway.with_approvals(self.asking.approvals(desk));
-                            (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker(None)))
-                        }
-                        // Of many clients none is asked what servers want to know of one.
-                        Some(admission) => {
-                            let asker = asker(Some(admission.principal().name()));
-                            let principal = admission.principal();
-                            let caller = match principal.is_owner() {
-                                true => Caller::default(),
-                                false => Caller::default().of_principal(principal.name()),
-                            };
-                            (caller, for_principal(gateway, admission).with_asker(asker))
-                        }
-                    };
-                    gateway.execute_for(caller, request.code, &request.limits, ended(context)).await
-                }
-                Worker::Daemon(daemon) => {
-                    let client = client::name(context);
-                    return daemon.execute(&request, client.as_deref(), desk, context.ct.cancelled()).await;
-                }
-            },
-            Err(error) => Outcome::refused(
-                RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: {error}"))
-                    .with_hint("it takes {code: string, limits?: {timeout?: \"30s\", …}}"),
-            ),
+    ) -> Outcome {
+        let gateway = current.gateway.with_origin("serve").with_approvals(current.asking.approvals(desk));
+        let name = client::name(context);
+        let asker = |principal| Asker::new(principal, name.as_deref());
+        let (caller, gateway) = match Admission::of(context) {
+            None => {
+                let client = Client::new(context.peer.clone(), &self.questions);
+                (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker(None)))
+            }
+            // Of many clients none is asked what servers want to know of one.
+            Some(admission) => {
+                let principal = admission.principal();
+                // At the socket it is the owner, as at stdin and stdout.
+                let asker = asker(Some(principal.name()).filter(|_| !principal.is_owner()));
+                let caller = match principal.is_owner() {
+                    true => Caller::default(),
+                    false => Caller::default().of_principal(principal.name()),
+                };
+                (caller, for_principal(&gateway, admission).with_asker(asker))
+            }
         };
-        told(outcome)
+        match (request.code, request.run) {
+            (Some(code), None) => gateway.execute_for(caller, code, &request.limits, ended(context)).await,
+            (None, Some(run)) => Box::pin(gateway.resume_for(caller, run, ended(context))).await,
+            _ => Outcome::refused(neither_or_both()),
+        }
+    }
+}
+
+/// Does the work, and puts to whoever sits at this desk what is asked meanwhile.
+async fn asked(
+    context: &RequestContext<RoleServer>,
+    desk: Option<(u64, &Arc<dyn Ledger>)>,
+    work: impl Future<Output = CallToolResult>,
+) -> CallToolResult {
+    match desk {
+        None => work.await,
+        Some((desk, ledger)) => tokio::select! {
+            result = work => result,
+            never = elicitation::ask(&context.peer, desk, ledger) => match never {},
+        },
     }
 }
 

@@ -8,7 +8,7 @@ use belljar_model::display;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{ExecuteRequest, SearchRequest, answer};
+use super::{Asking, ExecuteRequest, SearchRequest, answer};
 use crate::{
     arguments::ConfigArguments,
     daemon::{self, Place, Told},
@@ -19,6 +19,10 @@ use crate::{
 /// The way to the daemon.
 pub(crate) struct ThroughDaemon {
     pub(crate) config: ConfigArguments,
+    /// What clients are told.
+    pub(crate) instructions: String,
+    /// How clients are asked about calls.
+    pub(crate) asking: Asking,
 }
 
 impl ThroughDaemon {
@@ -45,7 +49,7 @@ impl ThroughDaemon {
                 return Err(Failure::usage(fault.to_string(), hint));
             }
             let params = json!({
-                "code": request.code, "limits": request.limits, "origin": "serve", "client": client, "desk": desk,
+                "code": request.code, "run": request.run, "limits": request.limits, "origin": "serve", "client": client, "desk": desk,
             });
             self.ask(&loaded, "execute", &params, cancelled).await
         };

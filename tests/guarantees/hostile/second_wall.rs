@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 
 use crate::{
-    dead_children::child,
+    dead_children::{child, without},
     support::{self, Terminal, belljar, tools},
 };
 
@@ -454,16 +454,7 @@ pub(crate) fn where_the_kernel_lacks_a_wall_no_script_is_run_and_no_server_start
     for missing in ["landlock", "seccomp"] {
         let run = |config: &std::path::Path, code: &str| {
             let whole = terminal.command(&["run", "--json", "--config", config.to_str().unwrap(), "--code", code]);
-            let mut command = std::process::Command::new(child());
-            command.args(["without", missing]).arg(whole.get_program()).args(whole.get_args());
-            command.current_dir(terminal.folder.path());
-            for (name, value) in whole.get_envs() {
-                match value {
-                    Some(value) => command.env(name, value),
-                    None => command.env_remove(name),
-                };
-            }
-            crate::support::Answer::of(command.output().unwrap())
+            crate::support::Answer::of(without(missing, &whole).output().unwrap())
         };
         let answer = run(&apart, "return 1");
         assert_eq!(answer.code, 2, "{answer:#?}");

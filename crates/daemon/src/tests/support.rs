@@ -87,6 +87,10 @@ impl Service for Stub {
         })
     }
 
+    fn fingerprint(&self) -> String {
+        "f".to_owned()
+    }
+
     fn is_needed(&self) -> bool {
         self.needed.load(Ordering::SeqCst)
     }
@@ -112,14 +116,7 @@ pub(crate) struct Daemon {
 }
 
 pub(crate) fn options() -> Options {
-    Options {
-        version: "1.2.3".to_owned(),
-        fingerprint: "f".to_owned(),
-        config: None,
-        log: None,
-        idle: None,
-        drain: Duration::from_secs(3600),
-    }
+    Options { version: "1.2.3".to_owned(), config: None, log: None, idle: None, drain: Duration::from_secs(3600) }
 }
 
 pub(crate) async fn daemon(options: Options) -> Daemon {

@@ -164,6 +164,7 @@ impl Connection {
     ) -> Option<Outcome> {
         let namespaces = tools.namespaces();
         let (limits_of_run, max_recording) = (limits.clone(), program.max_recording);
+        let is_watched = tools.is_watched();
         let terms = Terms {
             limits: limits_of_run,
             tools,
@@ -171,8 +172,9 @@ impl Connection {
             keeper,
             max_recording,
             is_replay: false,
+            is_watched,
         };
-        let frame = |number| to_worker::run(number, program, limits, &namespaces);
+        let frame = |number| to_worker::run(number, program, limits, &namespaces, is_watched);
         let carried = self.carry(terms, program.source.len(), frame, patience, cancelled).await?;
         let Carried { run, told, guard: _guard } = match carried {
             Ok(carried) => carried,
@@ -234,6 +236,7 @@ impl Connection {
             keeper: Keeper::new(limits.max_held, None),
             max_recording: None,
             is_replay: true,
+            is_watched: false,
         };
         let bytes = replay.recording.len() + replay.source.map_or(0, str::len);
         let frame = |number| to_worker::replay(number, replay);

@@ -9,9 +9,14 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{CallRecord, Effect, ErrorKind, JsonText, Limits, LimitsPatch, LogLevel, Outcome};
+use belljar_model::{
+    ByteSize, CallRecord, Effect, ErrorKind, JsonText, LimitHit, LimitName, Limits, LimitsPatch, LogLevel, Outcome,
+    RunStep,
+};
+use belljar_recording::{Cause, Digests, End, EngineId, Recording, Start, Writer as Recorder};
 use belljar_sandbox::{
-    CallFault, Directory, GrantedTool, Namespace, Program, SandboxOptions, ToolSet, Tools, Unavailable, apart::Keeper,
+    CallFault, Directory, GrantedTool, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools, Unavailable,
+    apart::Keeper,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::json;
@@ -31,7 +36,8 @@ use super::{
 };
 use crate::protocol::{
     frame::{HEADER_BYTES, Header},
-    from_worker, to_worker,
+    from_worker, replayed,
+    to_worker::{self, Replay},
 };
 
 /// What ends a part of a target's input.
@@ -43,9 +49,12 @@ const MOMENT: Duration = Duration::from_secs(3600);
 
 /// What an engine's process says: it is ended for what breaks a rule, and each run ends within its limits.
 ///
-/// The first part is the limits of the runs as JSON, or `greeting`. Each of the others begins with what is done: `>` the rest is
-/// said as it is; `=` a kind, the number of a run, and a body are said as a frame; `+` a run is begun; `-` and `!` are followed by
-/// the number of a run that is dropped or cancelled; all else is a frame in words, see [`frame_of`].
+/// The first part is the limits of the runs as JSON, or `greeting`. Each of the others begins with
+/// what is done: `>` the rest is said as it is; `=` a kind, the number of a run, and a body are
+/// said as a frame; `+` a run is begun; `*` a recorded run is repeated, or the rest run over its
+/// answers as a script; `-` and `!` are followed by the number of a run that is dropped or
+/// cancelled, a repeated one being dropped by `~` and its own; all else is a frame in words, see
+/// [`frame_of`].
 pub fn engine_frames(data: &[u8]) {
     thread_local! {
         static RUNTIME: Runtime =
@@ -83,6 +92,19 @@ struct Begun {
     watch: Arc<Watch>,
 }
 
+/// A recorded run that is repeated, or a script that is run over its answers.
+struct Repeated {
+    is_script: bool,
+    replayed: JoinHandle<Option<Result<Outcome, ReplayError>>>,
+}
+
+/// What is going on.
+#[derive(Default)]
+struct Going {
+    runs: Vec<Begun>,
+    replays: Vec<Repeated>,
+}
+
 async fn talk(limits: Limits, steps: &[&[u8]]) {
     let (hears, to) = io::pipe().expect("a pipe");
     let connection = Connection::new(Sender::from_owned_fd(to.into()).expect("a sender"), &SandboxOptions::default());
@@ -96,17 +118,23 @@ async fn talk(limits: Limits, steps: &[&[u8]]) {
         lost
     });
 
-    let mut runs = vec![begin(&connection, &limits)];
+    let mut going = Going { runs: vec![begin(&connection, &limits)], ..Going::default() };
     settled().await;
     for step in steps {
-        take_step(step, &connection, &limits, &mut runs, &mut says).await;
+        take_step(step, &connection, &limits, &mut going, &mut says).await;
         settled().await;
     }
     drop(says);
     let lost = timeout(MOMENT, serving).await.expect("it ends").expect("no panic");
     assert!(matches!(lost, Lost::Ended(_) | Lost::Violated(_)), "{lost}");
     assert!(!connection.is_alive());
-    for Begun { outcome, watch, .. } in runs {
+    for Repeated { is_script, replayed } in going.replays {
+        match timeout(MOMENT, replayed).await.expect("it ends") {
+            Ok(replayed) => believed(replayed, is_script),
+            Err(dropped) => assert!(dropped.is_cancelled(), "{dropped}"),
+        }
+    }
+    for Begun { outcome, watch, .. } in going.runs {
         match timeout(MOMENT, outcome).await.expect("it ends") {
             Ok(Some(outcome)) => within(&outcome, &limits, &watch),
             Ok(None) => assert_eq!(watch.lock().calls, 0, "it was not begun"),
@@ -124,7 +152,7 @@ async fn take_step(
     step: &[u8],
     connection: &Arc<Connection>,
     limits: &Limits,
-    runs: &mut Vec<Begun>,
+    Going { runs, replays }: &mut Going,
     says: &mut DuplexStream,
 ) {
     let of_number = |text: &[u8]| std::str::from_utf8(text).ok()?.trim().parse::<usize>().ok()?.checked_sub(1);
@@ -132,8 +160,21 @@ async fn take_step(
         [b'>', said @ ..] => said.to_vec(),
         [b'=', kind, run, body @ ..] => frame(*kind, u64::from(*run), body),
         [b'+', ..] => {
-            if (runs.len() as u64) < MAX_RUNS {
+            if ((runs.len() + replays.len()) as u64) < MAX_RUNS {
                 runs.push(begin(connection, limits));
+            }
+            return;
+        }
+        [b'*', script @ ..] => {
+            if ((runs.len() + replays.len()) as u64) < MAX_RUNS {
+                let script = String::from_utf8_lossy(script).into_owned();
+                replays.push(repeat(connection, Some(script).filter(|script| !script.is_empty())));
+            }
+            return;
+        }
+        [b'~', number @ ..] => {
+            if let Some(replay) = of_number(number).and_then(|number| replays.get(number)) {
+                replay.replayed.abort();
             }
             return;
         }
@@ -181,6 +222,53 @@ fn begin(connection: &Arc<Connection>, limits: &Limits) -> Begun {
         connection.run(&Program::new("return 1"), &limits, tools, keeper, MOMENT, cancelled).await
     });
     Begun { outcome, cancel: Some(cancel), watch }
+}
+
+/// What the recorded run ended in.
+fn ended() -> Outcome {
+    let (server, tool) = ("a".to_owned(), "quick".to_owned());
+    let (verdict, rule) = (None, None);
+    let call = CallRecord { server, tool, effect: Effect::ReadOnly, ok: true, ms: 1.0, error: None, verdict, rule };
+    Outcome { calls: vec![call], ..outcome(Ok("1"), "-") }
+}
+
+fn recording() -> Recording {
+    let Outcome { result, logs, calls, .. } = ended();
+    let start = Start {
+        engine: EngineId { component: [1; 32], wasmtime: "1".to_owned() },
+        source: "return 1".to_owned(),
+        begun_ms: 1,
+        seed: [2; 32],
+        limits: Limits::default(),
+        servers: Vec::new(),
+    };
+    let end = End { cause: Cause::Script, fuel: 0, digests: Digests::of(&result, &logs, &calls) };
+    let bytes = Recorder::new(&start, ByteSize::mib(1)).end(end).expect("there is room");
+    Recording::read(bytes).expect("a recording")
+}
+
+fn repeat(connection: &Arc<Connection>, script: Option<String>) -> Repeated {
+    let (is_script, connection) = (script.is_some(), connection.clone());
+    let replayed = tokio::spawn(async move {
+        let (recording, ceiling) = (recording(), Limits::default());
+        let replay = Replay { source: script.as_deref(), ceiling: ceiling.clone(), recording: recording.bytes() };
+        connection.replay(&replay, &recording, &ceiling, MOMENT).await
+    });
+    Repeated { is_script, replayed }
+}
+
+/// A run was repeated where its outcome is that of the recording, whatever is said of it.
+fn believed(replayed: Option<Result<Outcome, ReplayError>>, is_script: bool) {
+    let Some(Ok(replayed)) = replayed else { return };
+    assert!(replayed.calls.len() as u64 <= Limits::default().max_calls);
+    if !is_script {
+        let ended = ended();
+        assert_eq!((replayed.result, replayed.logs), (ended.result, ended.logs));
+        let timeless = |calls: Vec<CallRecord>| -> Vec<CallRecord> {
+            calls.into_iter().map(|call| CallRecord { ms: 0.0, ..call }).collect()
+        };
+        assert_eq!(timeless(replayed.calls), timeless(ended.calls));
+    }
 }
 
 fn tools() -> ToolSet {
@@ -237,6 +325,7 @@ struct Seen {
     calls: u64,
     open: u64,
     bytes_open: u64,
+    logs: u64,
     /// What a tool was asked that it may not be asked. A panic there would be taken for a failure of the tool.
     broken: Option<String>,
 }
@@ -287,6 +376,25 @@ impl Drop for OpenCall {
 }
 
 impl Tools for Watched {
+    fn observe(&self, step: RunStep) {
+        let (mut seen, max) = (self.watch.lock(), self.watch.limits.max_log_lines);
+        let broken = match step {
+            RunStep::Log { text, .. } => {
+                seen.logs += 1;
+                (text.len() > RunStep::MAX_TEXT || seen.logs > max.saturating_add(1))
+                    .then(|| format!("{} logs", seen.logs))
+            }
+            RunStep::Queued | RunStep::Admitted | RunStep::Started | RunStep::HandedOver { .. } => None,
+            other => Some(format!("{other:?}, which happens on this side")),
+        };
+        seen.broken = seen.broken.take().or(broken);
+    }
+
+    fn is_watched(&self) -> bool {
+        // One that calls nothing is watched, and one that calls is watched from then on no more.
+        self.watch.lock().calls == 0
+    }
+
     fn namespaces(&self) -> Vec<Namespace> {
         self.tools.namespaces()
     }
@@ -333,6 +441,8 @@ async fn hear(mut hears: Receiver) {
         let Ok(body) = header.body(&mut hears).await else { return };
         match header.kind {
             to_worker::RUN => drop(to_worker::parse_run(&body).expect("a run")),
+            to_worker::REPLAY => drop(to_worker::parse_replay(&body).expect("a replay")),
+            to_worker::WATCH => drop(to_worker::parse_watch(&body).expect("whether it is watched")),
             to_worker::CANCEL | to_worker::DROP => assert!(body.is_empty()),
             to_worker::ANSWER => drop(to_worker::parse_answer(&body).expect("an answer")),
             to_worker::CALL_ANSWER => {
@@ -362,9 +472,12 @@ fn limits_of(text: &[u8]) -> Limits {
     }
 }
 
-/// `c RUN NUMBER NAMESPACE ENTRY ADMITTED ARGUMENTS`, a call; `t RUN NUMBER ADMITTED` and `f RUN NUMBER`, that an answer is asked for
-/// or forgotten; `d RUN NAMESPACE`, `l RUN [SERVER]`, `s RUN LIMIT QUERY` and `p RUN PATH`, questions; `v RUN ORDER VALUE` and
-/// `x RUN KIND MESSAGE`, an outcome; `g RUN`, that it is gone.
+/// `c RUN NUMBER NAMESPACE ENTRY ADMITTED ARGUMENTS`, a call; `t RUN NUMBER ADMITTED` and `f RUN
+/// NUMBER`, that an answer is asked for or forgotten; `d RUN NAMESPACE`, `l RUN [SERVER]`, `s RUN
+/// LIMIT QUERY` and `p RUN PATH`, questions; `v RUN ORDER VALUE` and `x RUN KIND MESSAGE`, an
+/// outcome; `g RUN`, that it is gone; `w RUN STEP [CALL | TEXT]`, a step; `r RUN VERDICT [TEXT]`,
+/// what came of a replay with the recorded call (`ended`, `refused`, `overdue`, or `diverged` with
+/// what differs); `b` the same with its outcome.
 fn frame_of(words: &str) -> Option<Vec<u8>> {
     let (what, rest) = words.trim_end_matches('\n').split_once(' ')?;
     let (run, rest) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -409,20 +522,48 @@ fn frame_of(words: &str) -> Option<Vec<u8>> {
         }
         "v" => {
             let (order, value) = rest.split_once(' ')?;
-            return Some(outcome(run, Ok(value), order));
+            return Some(from_worker::outcome(run, &outcome(Ok(value), order)));
         }
         "x" => {
             let (kind, message) = rest.split_once(' ')?;
-            return Some(outcome(run, Err((kind, message)), "-"));
+            return Some(from_worker::outcome(run, &outcome(Err((kind, message)), "-")));
         }
+        "w" => return from_worker::step(run, &step_of(rest)?),
+        "r" => return verdict(run, rest).into_iter().next(),
+        "b" => return Some(verdict(run, rest).concat()),
         "g" => from_worker::GONE,
         _ => return None,
     };
     Some(frame(kind, run, &body.0))
 }
 
+fn step_of(words: &str) -> Option<RunStep> {
+    let (step, rest) = words.split_once(' ').unwrap_or((words, ""));
+    Some(match step {
+        "queued" => RunStep::Queued,
+        "admitted" => RunStep::Admitted,
+        "started" => RunStep::Started,
+        "log" => RunStep::Log { level: LogLevel::Warn, text: rest.to_owned() },
+        "handed" => RunStep::HandedOver { call: rest.parse().ok()? },
+        _ => return None,
+    })
+}
+
+/// The two frames in which a replay ends, with the call of [`ended`].
+fn verdict(run: u64, words: &str) -> [Vec<u8>; 2] {
+    let (verdict, text) = words.split_once(' ').unwrap_or((words, ""));
+    let hit = LimitHit { name: LimitName::Compute, max: 1, used: 2 };
+    let replayed = match verdict {
+        "diverged" => Err(belljar_sandbox::apart::diverged(&recording(), text.to_owned(), Some(ended()))),
+        "overdue" => Err(ReplayError::Time(hit)),
+        "refused" => Err(ReplayError::Run(belljar_model::RunError::new(ErrorKind::Busy, text))),
+        _ => Ok(ended()),
+    };
+    replayed::frames(run, replayed)
+}
+
 /// An outcome with a log entry of each level. The order is numbers with commas between them.
-fn outcome(run: u64, result: Result<&str, (&str, &str)>, order: &str) -> Vec<u8> {
+fn outcome(result: Result<&str, (&str, &str)>, order: &str) -> Outcome {
     let (value, kind, message) = match result {
         Ok(value) => (value, "", ""),
         Err((kind, message)) => ("null", kind, message),
@@ -431,7 +572,7 @@ fn outcome(run: u64, result: Result<&str, (&str, &str)>, order: &str) -> Vec<u8>
     let value = JsonText::parse(value.to_owned(), &belljar_model::JsonBounds::with_bytes(usize::MAX));
     let levels = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
     let logs = levels.map(|level| belljar_model::LogEntry { level, text: message.to_owned() });
-    let outcome = Outcome {
+    Outcome {
         result: match result {
             Ok(_) => Ok(value.unwrap_or_else(|_| JsonText::null())),
             Err(_) => Err(belljar_model::RunError::new(kind, message).with_hint(message)),
@@ -443,8 +584,7 @@ fn outcome(run: u64, result: Result<&str, (&str, &str)>, order: &str) -> Vec<u8>
         order: order.split(',').filter_map(|number| number.parse().ok()).collect(),
         run: None,
         recording: None,
-    };
-    from_worker::outcome(run, &outcome)
+    }
 }
 
 /// A frame as it goes over the pipe.

@@ -31,6 +31,10 @@ pub(crate) enum Violation {
     Answer,
     #[error("more of its answers are said to be admitted than were sent")]
     Admitted,
+    #[error("a step of a run that nobody watches")]
+    Unwatched,
+    #[error("a step of a run out of its order, or more of them than a run may have")]
+    Steps,
     #[error("more runs are under way than may be live")]
     Live,
 }

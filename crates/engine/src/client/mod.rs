@@ -1,7 +1,9 @@
 //! The gateway's side: the engine's process is started, spoken to, and replaced when it has ended.
 //!
-//! `connection.rs` is the talk with one process, `runs.rs` which runs it has, `run.rs` one of them, `run/answers.rs` how answers go to
-//! it and `allowance.rs` which of them go unasked, `lost.rs` why a process is no more, `serving.rs` what ends its runs then.
+//! `connection.rs` is the talk with one process, `runs.rs` which runs it has, `run.rs` one of them,
+//! `run/answers.rs` how answers go to it and `allowance.rs` which of them go unasked, `watching.rs`
+//! what is told of it to those who watch, `lost.rs` why a process is no more, `serving.rs` what
+//! ends its runs then.
 
 mod allowance;
 mod connection;
@@ -15,6 +17,7 @@ mod runs;
 mod serving;
 #[cfg(test)]
 mod tests;
+mod watching;
 
 use std::{
     collections::VecDeque,

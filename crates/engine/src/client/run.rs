@@ -24,6 +24,7 @@ use tokio::{sync::oneshot, task::JoinSet};
 use super::{
     allowance::Allowance,
     lost::{Lost, Violation},
+    watching::Watching,
 };
 use crate::protocol::{
     from_worker::{self, Question},
@@ -54,6 +55,8 @@ pub(crate) struct Terms {
     pub(crate) max_recording: Option<ByteSize>,
     /// Whether it repeats a recorded run: then it says what came of that, calls nothing and asks nothing.
     pub(crate) is_replay: bool,
+    /// Whether somebody watches it from its beginning.
+    pub(crate) is_watched: bool,
 }
 
 struct State {
@@ -73,6 +76,8 @@ struct State {
     /// What is sent to it unasked.
     allowance: Allowance,
     ended: BTreeMap<u64, CallRecord>,
+    /// What is told of it to those who watch.
+    watching: Watching,
     /// What the process recorded of the run.
     recorded: Option<Recorded>,
     /// What came of the replay, if it is one.
@@ -84,8 +89,10 @@ struct State {
 }
 
 struct OpenCall {
-    /// What was called and when, until the tool has answered.
-    unanswered: Option<(GrantedTool, Instant)>,
+    tool: GrantedTool,
+    begun: Instant,
+    /// Whether the tool has answered.
+    is_answered: bool,
     /// Bytes of its arguments.
     held: u64,
 }
@@ -108,6 +115,7 @@ impl Run {
             waiting: BTreeMap::new(),
             allowance: Allowance::new(terms.limits.max_held.as_u64()),
             ended: BTreeMap::new(),
+            watching: Watching::new(terms.is_watched),
             recorded: None,
             replayed: None,
             tasks: JoinSet::new(),
@@ -139,6 +147,7 @@ impl Run {
             // A replay has nothing else to say, and nobody else has this.
             _ if self.terms.is_replay || kind == from_worker::REPLAYED => Err(Violation::Kind(kind)),
             from_worker::CALL => self.begin_call(body),
+            from_worker::STEP => self.take_step(body),
             from_worker::TAKE => self.take_answer(from_worker::parse_take(body)?),
             from_worker::RECORDING => {
                 let recorded = from_worker::parse_recording(body)?;
@@ -195,8 +204,8 @@ impl Run {
             order.iter().filter_map(|number| ended.remove(number).map(|call| (*number, call))).collect();
         calls.extend(ended);
         let open = std::mem::take(&mut state.open);
-        let unanswered = open.into_iter().filter_map(|(number, call)| call.unanswered.map(|call| (number, call)));
-        calls.extend(unanswered.map(|(number, (tool, begun))| (number, apart::unanswered(&tool, begun))));
+        let unanswered = open.into_iter().filter(|(_, call)| !call.is_answered);
+        calls.extend(unanswered.map(|(number, call)| (number, apart::unanswered(&call.tool, call.begun))));
         calls
     }
 
@@ -228,7 +237,8 @@ impl Run {
             let tool = directory.and_then(|directory| directory.tool(call.entry as usize));
             let tool = tool.cloned().ok_or(Violation::Tool)?;
             state.held += held;
-            state.open.insert(number, OpenCall { unanswered: Some((tool.clone(), Instant::now())), held });
+            let open = OpenCall { tool: tool.clone(), begun: Instant::now(), is_answered: false, held };
+            state.open.insert(number, open);
             tool
         };
         self.terms.keeper.hold_arguments(call.arguments.len() as u64);
@@ -236,6 +246,7 @@ impl Run {
         let parked = move |is_parked| outbox.send(to_worker::parked(of_run, number, is_parked));
         if call.arguments.len() > AT_ONCE_BYTES {
             let run = self.clone();
+            let announced = self.terms.tools.announce(number, &tool);
             self.spawn(async move {
                 let called = apart::call(
                     run.terms.tools.clone(),
@@ -246,6 +257,7 @@ impl Run {
                     &run.terms.keeper,
                     parked,
                 );
+                drop(announced);
                 run.deliver(number, called.await);
             });
             return Ok(());
@@ -282,10 +294,36 @@ impl Run {
             if let Some(room) = run.outbox.room_for(bytes).await {
                 // Before it is answered: the next question may come at once.
                 run.lock().is_asking = false;
+                run.tell_watched();
                 run.outbox.send_in(room, to_worker::answer(run.number, found), None);
             }
         });
         Ok(())
+    }
+
+    fn take_step(&self, body: &[u8]) -> Result<(), Violation> {
+        let step = from_worker::parse_step(body)?;
+        {
+            let mut state = self.lock();
+            if state.ending.is_none() {
+                return Ok(());
+            }
+            state.watching.take(&step, &self.terms.limits)?;
+        }
+        self.terms.tools.observe(step);
+        Ok(())
+    }
+
+    /// Tells the process where somebody begins to watch, or nobody does any more. What it is sent
+    /// next it works off as one that is watched.
+    fn tell_watched(&self) {
+        let is_watched = self.terms.tools.is_watched();
+        let mut state = self.lock();
+        if state.ending.is_some()
+            && let Some(news) = state.watching.news(is_watched)
+        {
+            self.outbox.send(to_worker::watch(self.number, news));
+        }
     }
 
     async fn find(&self, question: Question) -> Result<Found, String> {
@@ -305,6 +343,16 @@ impl Run {
             Question::List(server) => self.terms.tools.list(server).await.map(Found::Json),
             Question::Search(query, limit) => Ok(Found::Json(self.terms.tools.search(query, limit as usize).await)),
             Question::Describe(path) => self.terms.tools.describe(path).await.map(Found::Json),
+            Question::Check(namespace, entry, arguments) => {
+                let directory = self.lock().directories.get(namespace as usize).cloned().flatten();
+                let tool = directory.and_then(|directory| directory.tool(entry as usize).cloned());
+                // Of a tool that is not in the run's grant nothing is said.
+                let Some(tool) = tool else { return Ok(Found::Json(JsonText::null())) };
+                match self.terms.tools.check(&tool, arguments).await {
+                    Some(objection) => Err(objection.to_text()),
+                    None => Ok(Found::Json(JsonText::null())),
+                }
+            }
         }
     }
 

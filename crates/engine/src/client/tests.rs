@@ -3,6 +3,7 @@
 mod answers;
 mod bounds;
 mod replays;
+mod steps;
 
 use std::{
     io,
@@ -505,7 +506,8 @@ async fn a_call_that_comes_while_its_run_is_dropped_is_not_made() {
     let tools = Arc::new(ToolSet::new().with("a", "count", Effect::External, count));
     let keeper = Keeper::new(Limits::default().max_held, None);
     let limits = Limits::default();
-    let terms = Terms { limits, tools, namespaces: 1, keeper, max_recording: None, is_replay: false };
+    let terms =
+        Terms { limits, tools, namespaces: 1, keeper, max_recording: None, is_replay: false, is_watched: false };
     let (run, _ended) = Run::new(1, terms, outbox);
     let body = |frame: &[u8]| frame[HEADER_BYTES..].to_vec();
     run.take(from_worker::DIRECTORY, &body(&ask(0))).expect("it may ask");

@@ -2,7 +2,7 @@
 
 use belljar_model::{
     ByteSize, ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, Outcome, Recorded,
-    RunError, Usage, text_exceeds,
+    RunError, RunStep, Usage, text_exceeds,
 };
 
 use super::{
@@ -35,6 +35,10 @@ pub(crate) const FORGET: u8 = 11;
 pub(crate) const RECORDING: u8 = 12;
 /// What came of a recorded run that was repeated. Its outcome follows.
 pub(crate) const REPLAYED: u8 = 13;
+/// A step of a run that somebody watches.
+pub(crate) const STEP: u8 = 14;
+/// Does anything certainly stand against a call?
+pub(crate) const CHECK: u8 = 15;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
@@ -45,13 +49,13 @@ const MAX_ERROR_TEXT: u64 = 64 * 1024;
 /// Bytes of a run's usage, which is some twenty numbers as JSON.
 const MAX_USAGE: u64 = 8 * 1024;
 /// Calls and timers in the order of a run. A longer order is left out, and such a run cannot be repeated from it.
-const MAX_ORDER: u64 = 1_000_000;
+pub(crate) const MAX_ORDER: u64 = 1_000_000;
 /// The most bytes that one of them takes.
 const ORDER_ENTRY: u64 = 10;
 /// Fields of fixed size, in any frame.
 const FIXED: u64 = 1024;
 /// The entry that says that logs were cut is beyond their limits.
-const CUT: (u64, u64) = (1024, 1);
+pub(crate) const CUT: (u64, u64) = (1024, 1);
 /// A log entry's level and length.
 const LOG_HEADER: u64 = 9;
 
@@ -61,7 +65,8 @@ pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) 
         REPLAYED => replayed::MAX_BODY,
         RECORDING => max_recording?.as_u64().saturating_add(FIXED),
         DIRECTORY | TAKE | FORGET => FIXED,
-        LIST | SEARCH | DESCRIBE => MAX_QUESTION + FIXED,
+        STEP => RunStep::MAX_TEXT as u64 + FIXED,
+        LIST | SEARCH | DESCRIBE | CHECK => MAX_QUESTION + FIXED,
         CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
         OUTCOME => {
             let (logs, lines) = (limits.max_logs.as_u64(), limits.max_log_lines);
@@ -98,6 +103,8 @@ pub(crate) enum Question {
     List(Option<String>),
     Search(String, u32),
     Describe(String),
+    /// Of a namespace, an entry, with arguments as JSON.
+    Check(u32, u32, String),
 }
 
 pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
@@ -107,6 +114,9 @@ pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
         Question::List(server) => of_kind(LIST).option_text(server.as_deref()).finish_frame(),
         Question::Search(query, limit) => of_kind(SEARCH).text(query).u32(*limit).finish_frame(),
         Question::Describe(path) => of_kind(DESCRIBE).text(path).finish_frame(),
+        Question::Check(namespace, entry, arguments) => {
+            of_kind(CHECK).u32(*namespace).u32(*entry).text(arguments).finish_frame()
+        }
     }
 }
 
@@ -117,6 +127,7 @@ pub(crate) fn parse_question(kind: u8, body: &[u8]) -> Result<Question, Malforme
         LIST => Question::List(reader.option_text(MAX_QUESTION)?),
         SEARCH => Question::Search(reader.text(MAX_QUESTION)?.to_owned(), reader.u32()?),
         DESCRIBE => Question::Describe(reader.text(MAX_QUESTION)?.to_owned()),
+        CHECK => Question::Check(reader.u32()?, reader.u32()?, reader.text(MAX_QUESTION)?.to_owned()),
         _ => return Err(Malformed::Tag),
     };
     reader.end()?;
@@ -185,6 +196,43 @@ pub(crate) fn parse_forget(body: &[u8]) -> Result<u64, Malformed> {
     Ok(number)
 }
 
+const QUEUED: u8 = 0;
+const ADMITTED: u8 = 1;
+const STARTED: u8 = 2;
+const LOG: u8 = 3;
+const HANDED_OVER: u8 = 4;
+
+/// A step of a run; nothing where it is one that only the gateway knows of.
+pub(crate) fn step(run: u64, step: &RunStep) -> Option<Vec<u8>> {
+    let mut body = Writer::frame(STEP, run, 16);
+    match step {
+        RunStep::Queued => body.byte(QUEUED),
+        RunStep::Admitted => body.byte(ADMITTED),
+        RunStep::Started => body.byte(STARTED),
+        RunStep::Log { level, text } => body.byte(LOG).byte(number_of(*level)).text(text),
+        RunStep::HandedOver { call } => body.byte(HANDED_OVER).u64(*call),
+        _ => return None,
+    };
+    Some(body.finish_frame())
+}
+
+pub(crate) fn parse_step(body: &[u8]) -> Result<RunStep, Malformed> {
+    let mut reader = Reader::new(body);
+    let step = match reader.byte()? {
+        QUEUED => RunStep::Queued,
+        ADMITTED => RunStep::Admitted,
+        STARTED => RunStep::Started,
+        LOG => {
+            let level = level(&mut reader)?;
+            RunStep::Log { level, text: reader.text(RunStep::MAX_TEXT as u64)?.to_owned() }
+        }
+        HANDED_OVER => RunStep::HandedOver { call: reader.u64()? },
+        _ => return Err(Malformed::Tag),
+    };
+    reader.end()?;
+    Ok(step)
+}
+
 /// What there is of a run that was to be recorded.
 pub(crate) fn recording(run: u64, recorded: &Recorded) -> Vec<u8> {
     match recorded {
@@ -215,8 +263,7 @@ pub(crate) fn outcome(run: u64, outcome: &Outcome) -> Vec<u8> {
     };
     body.u64(outcome.logs.len() as u64);
     for LogEntry { level, text } in &outcome.logs {
-        let level = LEVELS.iter().position(|known| known == level).and_then(|at| u8::try_from(at).ok());
-        body.byte(level.unwrap_or(u8::MAX)).text(text);
+        body.byte(number_of(*level)).text(text);
     }
     body.text(&serde_json::to_string(&outcome.usage).unwrap_or_default());
     let order = if outcome.order.len() as u64 <= MAX_ORDER { outcome.order.as_slice() } else { &[] };
@@ -243,7 +290,7 @@ pub(crate) fn parse_outcome(body: &[u8], limits: &Limits) -> Result<Outcome, Mal
     let mut logs = Vec::new();
     let mut left = limits.max_logs.as_u64().saturating_add(CUT.0);
     for _ in 0..count {
-        let level = *LEVELS.get(usize::from(reader.byte()?)).ok_or(Malformed::Tag)?;
+        let level = level(&mut reader)?;
         let text = reader.text(left)?.to_owned();
         left -= text.len() as u64;
         logs.push(LogEntry { level, text });
@@ -256,9 +303,18 @@ pub(crate) fn parse_outcome(body: &[u8], limits: &Limits) -> Result<Outcome, Mal
 
 const LEVELS: [LogLevel; 5] = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
 
+fn number_of(level: LogLevel) -> u8 {
+    LEVELS.iter().position(|known| *known == level).and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX)
+}
+
+fn level(reader: &mut Reader<'_>) -> Result<LogLevel, Malformed> {
+    LEVELS.get(usize::from(reader.byte()?)).copied().ok_or(Malformed::Tag)
+}
+
 fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer mut Writer {
     // Whether it is recoverable follows from its kind.
-    let RunError { kind, message, line, column, frame, stack, hint, recoverable: _, retry_after_ms, limit } = error;
+    let RunError { kind, message, line, column, frame, stack, hint, recoverable: _, retry_after_ms, limit, waits: _ } =
+        error;
     body.text(kind.as_str()).text(message);
     for number in [line, column] {
         body.option(*number, |writer, number| {
@@ -368,6 +424,7 @@ mod tests {
             Question::List(Some("fs".into())),
             Question::Search("q".into(), 5),
             Question::Describe("fs.read".into()),
+            Question::Check(0, 2, "{}".into()),
         ] {
             let frame = question(1, &sent);
             assert_eq!(parse_question(*frame.get(4).expect("a kind"), body(&frame)), Ok(sent));
@@ -378,6 +435,20 @@ mod tests {
         let asked = Take { number: 7, admitted: 8 };
         assert_eq!(parse_take(body(&take(1, asked))), Ok(asked));
         assert_eq!(parse_forget(body(&forget(1, 7))), Ok(7));
+        for sent in [
+            RunStep::Queued,
+            RunStep::Admitted,
+            RunStep::Started,
+            RunStep::log(LogLevel::Warn, &"ö".repeat(RunStep::MAX_TEXT)),
+            RunStep::HandedOver { call: 7 },
+        ] {
+            let frame = step(1, &sent).expect("a step of the engine's");
+            assert!((body(&frame).len() as u64) < bound(STEP, &Limits::default(), None).expect("a kind of a run"));
+            assert_eq!(parse_step(body(&frame)), Ok(sent));
+        }
+        assert_eq!(step(1, &RunStep::Sent { call: 1 }), None);
+        let long = RunStep::Log { level: LogLevel::Log, text: "x".repeat(RunStep::MAX_TEXT + 1) };
+        assert_eq!(parse_step(body(&step(1, &long).expect("a step"))), Err(Malformed::Limit));
         let small = Limits { max_arguments: belljar_model::ByteSize(1), ..Limits::default() };
         assert_eq!(parse_call(body(&frame), &small), Err(Malformed::Limit));
     }

@@ -31,6 +31,9 @@ pub(crate) const REPLAY: u8 = 8;
 /// One of its calls waits for a person, or does not any more: no clock of a run counts that.
 pub(crate) const PARKED: u8 = 9;
 
+/// Whether somebody watches the run: its steps are told for them.
+pub(crate) const WATCH: u8 = 10;
+
 /// The most bytes of a frame that the process takes. It is the gateway's business to keep to the limits of its owner; this is for a pipe that is
 /// out of step.
 pub(crate) const MAX_BODY: u32 = u32::MAX / 2;
@@ -61,9 +64,11 @@ pub(crate) struct Begin {
     pub(crate) program: Program,
     pub(crate) limits: Limits,
     pub(crate) namespaces: Vec<Namespace>,
+    /// Whether its steps are to be told.
+    pub(crate) is_watched: bool,
 }
 
-pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Namespace]) -> Vec<u8> {
+pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Namespace], is_watched: bool) -> Vec<u8> {
     let mut body = Writer::frame(RUN, run, program.source.len() + 1024);
     body.text(&program.source).text(&program.client);
     body.option(program.seed, |writer, seed| {
@@ -83,6 +88,7 @@ pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Na
             body.text(global);
         }
     }
+    body.flag(is_watched);
     body.finish_frame()
 }
 
@@ -103,9 +109,10 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
         }
         namespaces.push(Namespace { server, globals });
     }
+    let is_watched = reader.flag()?;
     reader.end()?;
-    let program = Program { source, client, seed, order, max_recording };
-    Ok(Begin { program, limits, namespaces })
+    let program = Program { source, client, seed, order, max_recording, rest_after: None };
+    Ok(Begin { program, limits, namespaces, is_watched })
 }
 
 /// A patch that sets each limit: its JSON has the limits' own names, so that none is taken for another.
@@ -216,6 +223,17 @@ pub(crate) fn parse_parked(body: &[u8]) -> Result<(u64, bool), Malformed> {
     Ok(parked)
 }
 
+pub(crate) fn watch(run: u64, is_watched: bool) -> Vec<u8> {
+    Writer::frame(WATCH, run, 1).flag(is_watched).finish_frame()
+}
+
+pub(crate) fn parse_watch(body: &[u8]) -> Result<bool, Malformed> {
+    let mut reader = Reader::new(body);
+    let is_watched = reader.flag()?;
+    reader.end()?;
+    Ok(is_watched)
+}
+
 /// An answer as it came: a JSON text that has yet to be looked at, or a fault.
 pub(crate) type CallAnswer = Result<String, CallFault>;
 
@@ -260,10 +278,10 @@ mod tests {
             ..Limits::default()
         };
         let namespaces = [Namespace { server: "a-b".into(), globals: vec!["a-b".into(), "a_b".into()] }];
-        let arrived = parse_run(body(&run(5, &program, &limits, &namespaces))).expect("a run");
-        assert_eq!(arrived.limits, limits);
+        let arrived = parse_run(body(&run(5, &program, &limits, &namespaces, true))).expect("a run");
+        assert_eq!((arrived.limits, arrived.is_watched), (limits, true));
         assert_eq!(arrived.namespaces, namespaces);
-        let Program { source, client, seed, order, max_recording } = arrived.program;
+        let Program { source, client, seed, order, max_recording, rest_after: _ } = arrived.program;
         assert_eq!((source.as_str(), client.as_str()), ("return 1", "c"));
         assert_eq!((seed, order), (Some([7; 32]), Some(vec![3, 1, 2])));
         assert_eq!(max_recording, Some(ByteSize::mib(3)));
@@ -290,5 +308,6 @@ mod tests {
         assert_eq!(arrived.hint.as_deref(), Some("yes"));
         assert_eq!(parse_answer_waits(body(&answer_waits(1, 9, 17))), Ok((9, 17)));
         assert_eq!(parse_parked(body(&parked(1, 9, true))), Ok((9, true)));
+        assert_eq!(parse_watch(body(&watch(1, true))), Ok(true));
     }
 }

@@ -93,6 +93,12 @@ pub(super) async fn serve(
                     tools.parked(number, is_parked);
                 }
             }
+            to_worker::WATCH => {
+                let tools = lock(&known).get(&run).map(|entry| entry.tools.clone());
+                if let Some(tools) = tools {
+                    tools.watch(to_worker::parse_watch(&body).map_err(io::Error::other)?);
+                }
+            }
             _ => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -100,8 +106,9 @@ pub(super) async fn serve(
 }
 
 fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &Arc<Outbox>) -> io::Result<()> {
-    let to_worker::Begin { program, limits, namespaces } = to_worker::parse_run(body).map_err(io::Error::other)?;
-    let tools = Arc::new(FarTools::new(run, namespaces, outbox.clone()));
+    let to_worker::Begin { program, limits, namespaces, is_watched } =
+        to_worker::parse_run(body).map_err(io::Error::other)?;
+    let tools = Arc::new(FarTools::new(run, namespaces, outbox.clone(), is_watched));
     let (cancel, cancelled) = oneshot::channel();
     lock(known).insert(run, Entry { tools: tools.clone(), cancel: Some(cancel), task: None });
     let (sandbox, of_task, outbox) = (sandbox.clone(), known.clone(), outbox.clone());
@@ -131,7 +138,7 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
 
 /// Begins a replay, which calls nothing and asks nothing. It ends by itself, or is dropped.
 fn begin_replay(run: u64, body: Vec<u8>, known: &Known, sandbox: &Arc<Sandbox>, outbox: &Arc<Outbox>) {
-    let tools = Arc::new(FarTools::new(run, Vec::new(), outbox.clone()));
+    let tools = Arc::new(FarTools::new(run, Vec::new(), outbox.clone(), false));
     lock(known).insert(run, Entry { tools, cancel: None, task: None });
     let (sandbox, of_task, outbox) = (sandbox.clone(), known.clone(), outbox.clone());
     let task = tokio::spawn(async move {

@@ -4,12 +4,17 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
-use belljar_model::{Effect, JsonBounds, JsonText, ToolPath};
-use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Parked, Tools, Unavailable};
+use belljar_model::{Effect, JsonBounds, JsonText, RunStep, ToolPath};
+use belljar_sandbox::{
+    AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Objection, Parked, Tools, Unavailable,
+};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::sync::oneshot;
 
@@ -30,6 +35,10 @@ struct Link {
     run: u64,
     outbox: Arc<Outbox>,
     waiting: Mutex<Waiting>,
+    /// Whether somebody watches the run.
+    is_watched: AtomicBool,
+    /// How many hand-overs they were told of.
+    handed_over: AtomicU64,
 }
 
 #[derive(Default)]
@@ -52,8 +61,14 @@ enum Told {
 }
 
 impl FarTools {
-    pub(super) fn new(run: u64, namespaces: Vec<Namespace>, outbox: Arc<Outbox>) -> Self {
-        Self { namespaces, link: Arc::new(Link { run, outbox, waiting: Mutex::default() }) }
+    pub(super) fn new(run: u64, namespaces: Vec<Namespace>, outbox: Arc<Outbox>, is_watched: bool) -> Self {
+        let (waiting, is_watched) = (Mutex::default(), AtomicBool::new(is_watched));
+        Self { namespaces, link: Arc::new(Link { run, outbox, waiting, is_watched, handed_over: AtomicU64::new(0) }) }
+    }
+
+    /// Somebody watches the run, or nobody does any more.
+    pub(super) fn watch(&self, is_watched: bool) {
+        self.link.is_watched.store(is_watched, Relaxed);
     }
 
     /// The answer to the last question.
@@ -177,6 +192,23 @@ impl Drop for FarCall {
 }
 
 impl Tools for FarTools {
+    fn observe(&self, step: RunStep) {
+        let Link { run, outbox, is_watched, handed_over, .. } = &*self.link;
+        let is_told = is_watched.load(Relaxed)
+            && match step {
+                // More than those are in no order of a run either.
+                RunStep::HandedOver { .. } => handed_over.fetch_add(1, Relaxed) < from_worker::MAX_ORDER,
+                _ => true,
+            };
+        if let Some(frame) = is_told.then(|| from_worker::step(*run, &step)).flatten() {
+            outbox.send(frame);
+        }
+    }
+
+    fn is_watched(&self) -> bool {
+        self.link.is_watched.load(Relaxed)
+    }
+
     fn namespaces(&self) -> Vec<Namespace> {
         self.namespaces.clone()
     }
@@ -254,6 +286,16 @@ impl Tools for FarTools {
 
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
         async move { json(self.ask(Question::Describe(path)).await?) }.boxed()
+    }
+
+    fn check(&self, tool: &GrantedTool, arguments: String) -> BoxFuture<'_, Option<Objection>> {
+        let place = (tool.path.server().parse(), tool.path.tool().parse());
+        async move {
+            let (Ok(namespace), Ok(entry)) = place else { return None };
+            let objection = self.ask(Question::Check(namespace, entry, arguments)).await.err()?;
+            Objection::from_text(&objection)
+        }
+        .boxed()
     }
 }
 

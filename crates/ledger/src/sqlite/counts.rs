@@ -1,22 +1,16 @@
 //! How often rules of the owner have let a call pass, by principal: for all processes of a user together.
 //!
-//! It has a connection of its own. A count is looked at and written in one transaction, so that of
-//! two processes that want the last place one gets it. Its table is made when something is counted
-//! first, and is not part of what the versions of the file say; what is older than a day is
-//! forgotten.
+//! A count is looked at and written in one transaction, so that of two processes that want the last
+//! place one gets it. What is older than a day is forgotten.
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{TransactionBehavior, params};
 
-use super::{PATIENCE, file};
+use super::beside::Beside;
 use crate::{fault::LedgerFault, query::milliseconds};
 
-const TABLE: &str = "
+pub(super) const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS counted(
     id INTEGER PRIMARY KEY,
     rule TEXT NOT NULL,
@@ -47,17 +41,7 @@ pub struct Count {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountId(i64);
 
-/// The counts of a folder's ledger.
-pub(super) struct Counts {
-    folder: Option<PathBuf>,
-    open: Mutex<Option<Connection>>,
-}
-
-impl Counts {
-    pub(super) fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder, open: Mutex::default() }
-    }
-
+impl Beside {
     /// Counts a call; `None` where there is no room for it. Blocks.
     pub(super) fn count(&self, count: &Count) -> Result<Option<CountId>, LedgerFault> {
         self.with(|connection| {
@@ -88,32 +72,14 @@ impl Counts {
             Ok(())
         })
     }
-
-    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, LedgerFault> {
-        let folder = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
-        let path = folder.join(file::NAME);
-        let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let connection = match open.take() {
-            Some(connection) => open.insert(connection),
-            None => {
-                let connection = file::open(folder)?;
-                connection.execute_batch(TABLE).map_err(failed)?;
-                open.insert(connection)
-            }
-        };
-        let done = work(connection).map_err(failed);
-        if done.is_err() {
-            // Whatever is wrong with the connection, the next count begins anew.
-            *open = None;
-        }
-        done
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::Connection;
+
     use super::*;
+    use crate::sqlite::file;
 
     fn count(rule: &str, principal: &str, at_most: u32, within: Duration) -> Count {
         Count { rule: rule.to_owned(), principal: principal.to_owned(), at_most, within }
@@ -122,7 +88,7 @@ mod tests {
     #[test]
     fn a_rule_counts_by_principal_and_in_all_processes_together() {
         let folder = tempfile::tempdir().expect("a folder");
-        let counts = || Counts::new(Some(folder.path().to_owned()));
+        let counts = || Beside::new(Some(folder.path().to_owned()));
         let (here, there) = (counts(), counts());
         let day = Duration::from_secs(24 * 60 * 60);
         let ada = count("mails", "ada", 2, day);
@@ -152,7 +118,7 @@ mod tests {
     #[test]
     fn what_is_older_than_the_period_does_not_count() {
         let folder = tempfile::tempdir().expect("a folder");
-        let counts = Counts::new(Some(folder.path().to_owned()));
+        let counts = Beside::new(Some(folder.path().to_owned()));
         let minute = count("mails", "ada", 1, Duration::from_secs(60));
         assert!(counts.count(&minute).expect("kept").is_some());
         let connection = Connection::open(folder.path().join(file::NAME)).expect("the ledger");
@@ -166,6 +132,6 @@ mod tests {
         assert!(counts.count(&minute).expect("kept").is_some());
         let left: i64 = connection.query_row("SELECT count(*) FROM counted", [], |row| row.get(0)).expect("a number");
         assert_eq!(left, 1, "what is older than a day is gone");
-        assert!(matches!(Counts::new(None).count(&minute), Err(LedgerFault::NoFolder)));
+        assert!(matches!(Beside::new(None).count(&minute), Err(LedgerFault::NoFolder)));
     }
 }

@@ -6,10 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cap_std::fs::OpenOptions;
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, OpenOptions},
+};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
-use super::{PATIENCE, points, questions};
+use super::{PATIENCE, place, points, questions, resting};
 use crate::fault::LedgerFault;
 
 /// Its name in the state folder.
@@ -19,11 +22,11 @@ pub(super) const NAME: &str = "ledger.db";
 const APPLICATION: i64 = 0x626a_6c72;
 
 /// The version of what follows. A file of a later one is not touched.
-const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or
 /// not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while
-/// it runs, 1 ok, 2 failed, 3 interrupted; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no
+/// it runs, 1 ok, 2 failed, 3 interrupted, 4 put aside; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no
 /// answer came, 4 it was denied; a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1
 /// mutating, 2 external, and `effects` of a run has a bit for each effect that a tool of its calls
 /// says that it has. `called` is there to be asked which runs called a tool, the latest first.
@@ -127,7 +130,8 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
     let directory = belljar_files::own_folder(folder).map_err(unusable)?;
     // SQLite gives the files beside it the mode of this one.
     belljar_files::open(&directory, NAME, OpenOptions::new().read(true).write(true).create(true)).map_err(unusable)?;
-    on_this_machine(folder, &path)?;
+    place::on_this_machine(folder, &path)?;
+    place::has_locks(&directory, &path)?;
     let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
@@ -145,11 +149,13 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         // Another process may have been faster.
         match made(&transaction, &path)? {
-            Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE].concat()),
-            Made::Earlier(1) => make(&transaction, &[FROM_1_TO_2, FROM_2_TO_3, questions::TABLE].concat()),
-            Made::Earlier(2) => make(&transaction, &[FROM_2_TO_3, questions::TABLE].concat()),
-            // From version 3 to 4: questions to the owner.
-            Made::Earlier(_) => make(&transaction, questions::TABLE),
+            Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE].concat()),
+            Made::Earlier(version) => {
+                // From version 3 to 4: questions to the owner. From version 4 to 5: runs that were put aside.
+                let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE];
+                let done = usize::try_from(version.saturating_sub(1)).unwrap_or_default();
+                make(&transaction, &steps.get(done..).unwrap_or_default().concat())
+            }
             Made::Yes => Ok(()),
         }
         .map_err(failed)?;
@@ -171,6 +177,10 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerFaul
         Ok(false) => return Ok(None),
         Err(error) => return Err(LedgerFault::Open { path: path.to_owned(), problem: error.to_string() }),
     }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let directory = Dir::open_ambient_dir(folder, ambient_authority())
+        .map_err(|error| LedgerFault::Open { path: path.to_owned(), problem: error.to_string() })?;
+    place::has_locks(&directory, path)?;
     let failed = |error: rusqlite::Error| LedgerFault::of(&error, path, PATIENCE);
     // A reader takes part in the locks, which lie in a file beside it.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -180,7 +190,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerFaul
         Made::NotYet => return Ok(None),
         Made::Yes => {}
         // It is brought up to date by whoever opens it for writing.
-        Made::Earlier(_) => drop(open(path.parent().unwrap_or(Path::new("")))?),
+        Made::Earlier(_) => drop(open(folder)?),
     }
     connection.pragma_update(None, "query_only", true).map_err(failed)?;
     Ok(Some(connection))
@@ -244,53 +254,9 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Sees that the file does not lie where a lock is a matter of luck.
-#[cfg(target_os = "linux")]
-fn on_this_machine(folder: &Path, path: &Path) -> Result<(), LedgerFault> {
-    // What cannot be told is tried.
-    let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the magic numbers have 32 bits")]
-    let magic = found.f_type as u32;
-    match network(magic) {
-        Some(kind) => Err(LedgerFault::Network { path: path.to_owned(), kind }),
-        None => Ok(()),
-    }
-}
-
-/// The name of a network file system.
-#[cfg(target_os = "linux")]
-fn network(magic: u32) -> Option<&'static str> {
-    // From linux/magic.h.
-    const NETWORK: [(u32, &str); 6] = [
-        (0x6969, "NFS"),
-        (0xff53_4d42, "CIFS"),
-        (0xfe53_4d42, "SMB"),
-        (0x0102_1997, "9P"),
-        (0x5346_414f, "AFS"),
-        (0x00c3_6400, "Ceph"),
-    ];
-    NETWORK.iter().find_map(|(known, kind)| (*known == magic).then_some(*kind))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn on_this_machine(_: &Path, _: &Path) -> Result<(), LedgerFault> {
-    Ok(())
-}
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_network_file_system_is_known_and_a_disk_is_not_taken_for_one() {
-        assert_eq!(network(0x6969), Some("NFS"));
-        // ext4, btrfs, tmpfs, overlayfs.
-        for local in [0xef53, 0x9123_683e, 0x0102_1994, 0x794c_7630] {
-            assert_eq!(network(local), None, "{local:x}");
-        }
-        let here = tempfile::tempdir().expect("a folder");
-        on_this_machine(here.path(), &here.path().join(NAME)).expect("this machine's own");
-    }
 
     #[test]
     fn a_ledger_that_is_just_being_made_is_nothing_or_a_ledger_to_those_who_look() {

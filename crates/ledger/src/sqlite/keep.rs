@@ -10,7 +10,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::{
     live::{Living, Presence},
-    questions,
+    questions, resting,
 };
 use crate::query::{Purge, milliseconds};
 
@@ -120,6 +120,7 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
         transaction.prepare_cached(called)?.execute(params![run])?;
         transaction.prepare_cached("DELETE FROM calls WHERE run = ?1")?.execute(params![run])?;
         transaction.prepare_cached("DELETE FROM recordings WHERE run = ?1")?.execute(params![run])?;
+        resting::end(&transaction, *run)?;
         // One that is open goes with its run: without it, its call is not sent.
         transaction.prepare_cached("DELETE FROM questions WHERE run = ?1")?.execute(params![run])?;
         forgotten += transaction.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute(params![run])?;
@@ -141,9 +142,12 @@ fn interrupted(connection: &Connection, path: &Path, presence: &Presence) -> rus
     let mut living = Living::beside(path);
     for process in open.into_iter().filter(|process| *process != presence.token()) {
         if !living.has(process) {
-            let mut statement =
-                connection.prepare_cached("UPDATE runs SET state = 3 WHERE state = 0 AND process = ?1")?;
-            statement.execute(params![process])?;
+            // One that was put aside waits on, if nothing was sent since.
+            let can_go_on = resting::can_go_on();
+            let sql = format!(
+                "UPDATE runs AS r SET state = CASE WHEN {can_go_on} THEN 4 ELSE 3 END WHERE state = 0 AND process = ?1"
+            );
+            connection.prepare_cached(&sql)?.execute(params![process])?;
             presence.forget(process);
         }
     }

@@ -1,17 +1,25 @@
 //! The ledger as a file of SQLite's, in WAL mode: one process writes at a time, and all can read.
 //!
-//! `file.rs` opens it and says what it may be, `writer.rs` is the one thread of a process that
-//! writes, `keep.rs` forgets, `counts.rs` counts calls for rules, `write.rs`, `read.rs` and
-//! `questions.rs` have the statements, and `live.rs` tells the runs of a process that lives from
-//! those of one that is gone. `points.rs` is for tests.
+//! `file.rs` opens it and says what it may be, `place.rs` where it may lie, `writer.rs` is the one
+//! thread of a process that writes, `keep.rs` forgets, `beside.rs` is a second connection for what
+//! the owner's rules ask: `counts.rs` counts calls, `labels.rs` knows what principals carry,
+//! `pins.rs` how tools were described, `passed.rs` which calls succeeded that others wait for.
+//! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, and `live.rs` tells
+//! the runs of a process that lives from those of one that is gone. `points.rs` is for tests.
 
+mod beside;
 mod counts;
 mod file;
 mod keep;
+mod labels;
 mod live;
+mod passed;
+mod pins;
+mod place;
 mod points;
 mod questions;
 mod read;
+mod resting;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -33,10 +41,13 @@ use crate::{
     fault::LedgerFault,
     key::KeyPlace,
     ledger::Ledger,
-    query::{Filter, KeptQuestion, KeptRun, Purge, QuestionFilter, WholeRun},
+    query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
-use counts::Counts;
+use beside::Beside;
 pub use counts::{Count, CountId};
+pub use labels::{Carried, Mark};
+pub use passed::Passed;
+pub use pins::{PinnedServer, Pins};
 use writer::Writer;
 
 /// How long another process's lock is waited for, and room in the queue.
@@ -55,7 +66,7 @@ pub struct Options {
 pub struct SqliteLedger {
     path: Option<PathBuf>,
     key: Arc<KeyPlace>,
-    counts: Arc<Counts>,
+    beside: Arc<Beside>,
     writer: Writer,
 }
 
@@ -65,8 +76,8 @@ impl SqliteLedger {
     pub fn new(folder: Option<&Path>, options: Options) -> Self {
         let key = Arc::new(KeyPlace::new(folder));
         let writer = Writer::start(folder.map(Path::to_owned), key.clone(), options);
-        let counts = Arc::new(Counts::new(folder.map(Path::to_owned)));
-        Self { path: folder.map(|folder| folder.join(file::NAME)), key, counts, writer }
+        let beside = Arc::new(Beside::new(folder.map(Path::to_owned)));
+        Self { path: folder.map(|folder| folder.join(file::NAME)), key, beside, writer }
     }
 
     async fn read<T: Send + 'static>(
@@ -114,18 +125,73 @@ impl Ledger for SqliteLedger {
         async move { Ok(self.read(move |reader| reader.recording(run)).await?.flatten()) }.boxed()
     }
 
+    fn resting(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerFault>> {
+        async move {
+            let key = self.key.get()?;
+            let found = self.read(move |reader| reader.resting(&key, run)).await?;
+            Ok(found.unwrap_or(Err(NotResting::Unknown)))
+        }
+        .boxed()
+    }
+
+    fn take_up(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerFault>> {
+        self.writer.take_up(run).boxed()
+    }
+
+    fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerFault>> {
+        self.writer.lay_down(run).boxed()
+    }
+
+    fn resting_of(&self, asked: Digest) -> BoxFuture<'_, Result<Option<RunId>, LedgerFault>> {
+        async move { Ok(self.read(move |reader| reader.resting_of(asked)).await?.flatten()) }.boxed()
+    }
+
+    fn resting_bytes(&self) -> BoxFuture<'_, Result<u64, LedgerFault>> {
+        async move { Ok(self.read(|reader| reader.resting_bytes()).await?.unwrap_or_default()) }.boxed()
+    }
+
     fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerFault>> {
         self.writer.purge(what).boxed()
     }
 
     fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerFault>> {
-        let counts = self.counts.clone();
-        on_a_thread(move || counts.count(&count)).boxed()
+        let beside = self.beside.clone();
+        on_a_thread(move || beside.count(&count)).boxed()
     }
 
     fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>> {
-        let counts = self.counts.clone();
-        on_a_thread(move || counts.uncount(id)).boxed()
+        let beside = self.beside.clone();
+        on_a_thread(move || beside.uncount(id)).boxed()
+    }
+
+    fn mark(&self, mark: Mark) -> BoxFuture<'_, Result<(), LedgerFault>> {
+        let beside = self.beside.clone();
+        on_a_thread(move || beside.mark(&mark)).boxed()
+    }
+
+    fn carried(&self, asked: Carried) -> BoxFuture<'_, Result<Vec<String>, LedgerFault>> {
+        let beside = self.beside.clone();
+        on_a_thread(move || beside.carried(&asked)).boxed()
+    }
+
+    fn pins(&self, pins: Pins) -> BoxFuture<'_, Result<PinnedServer, LedgerFault>> {
+        let beside = self.beside.clone();
+        on_a_thread(move || beside.pins(&pins)).boxed()
+    }
+
+    fn accept_pins(&self, pins: Pins) -> BoxFuture<'_, Result<(), LedgerFault>> {
+        let beside = self.beside.clone();
+        on_a_thread(move || beside.accept_pins(&pins)).boxed()
+    }
+
+    fn pass(&self, passed: Passed) -> BoxFuture<'_, Result<(), LedgerFault>> {
+        let beside = self.beside.clone();
+        on_a_thread(move || beside.pass(&passed)).boxed()
+    }
+
+    fn has_passed(&self, passed: Passed, within: Duration) -> BoxFuture<'_, Result<bool, LedgerFault>> {
+        let beside = self.beside.clone();
+        on_a_thread(move || beside.has_passed(&passed, within)).boxed()
     }
 
     fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerFault>> {

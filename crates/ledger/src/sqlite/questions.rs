@@ -54,7 +54,8 @@ const MAX_READ: usize = 1000;
 
 const COLUMNS: &str =
     "SELECT id, process, state, run, number, server, tool, effect, arguments, definition, rule, why, principal,
-    asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, channel, decided_ms FROM questions";
+    asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, channel, decided_ms,
+    EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run) FROM questions";
 
 /// Makes a change, if the question stands so that it can be made.
 pub(super) fn change(
@@ -75,6 +76,7 @@ pub(super) fn change(
             };
             update(&transaction, *id, None, admitted)
         }
+        Change::Move(run, desk) => move_to(&transaction, presence.token(), *run, *desk).map(Ok),
         Change::End(id, end) => update(&transaction, *id, None, |kept| kept.state.ended(*end)),
     }?;
     if changed.is_ok() {
@@ -116,6 +118,13 @@ fn ask(to: &Transaction<'_>, process: i64, question: &Question) -> rusqlite::Res
     .map(|_| ())
 }
 
+/// Asks the open questions of a run at another place.
+fn move_to(to: &Transaction<'_>, process: i64, run: RunId, desk: Option<u64>) -> rusqlite::Result<()> {
+    let sql = "UPDATE questions SET desk = ?3, process = ?2 WHERE run = ?1 AND state = 0";
+    let run = run.bits().cast_signed();
+    to.prepare_cached(sql)?.execute(params![run, process, desk.map(u64::cast_signed)]).map(|_| ())
+}
+
 fn decide(
     to: &Transaction<'_>,
     path: &Path,
@@ -127,7 +136,11 @@ fn decide(
     update(to, id, Some(decision), |kept| {
         let next = kept.state.decided(decision.approve)?;
         kept.question.takes(decision)?;
-        if kept.process == presence.token() || living.has(kept.process) { Ok(next) } else { Err(Refusal::Over) }
+        if kept.is_waited_for || kept.process == presence.token() || living.has(kept.process) {
+            Ok(next)
+        } else {
+            Err(Refusal::Over)
+        }
     })
 }
 
@@ -164,6 +177,7 @@ fn update(
 pub(super) fn questions(connection: &Connection, filter: &QuestionFilter) -> rusqlite::Result<Vec<KeptQuestion>> {
     let mut statement = connection.prepare_cached(&format!(
         "{COLUMNS} WHERE (:open = 0 OR state = 0) AND (:desk IS NULL OR desk = :desk) AND (:id IS NULL OR id = :id)
+         AND (:run IS NULL OR run = :run)
          ORDER BY asked_ms, id"
     ))?;
     let found = statement.query_map(
@@ -171,6 +185,7 @@ pub(super) fn questions(connection: &Connection, filter: &QuestionFilter) -> rus
             ":open": filter.open,
             ":desk": filter.desk.map(u64::cast_signed),
             ":id": filter.id.map(|id| id.bits().cast_signed()),
+            ":run": filter.run.map(|run| run.bits().cast_signed()),
         },
         kept,
     )?;
@@ -197,7 +212,8 @@ pub(super) fn withdraw(connection: &Connection, path: &Path, presence: &Presence
     let mut living = Living::beside(path);
     for process in open.into_iter().filter(|process| *process != presence.token()) {
         if !living.has(process) {
-            let sql = "UPDATE questions SET state = ?2, shown = NULL WHERE state = 0 AND process = ?1";
+            let sql = "UPDATE questions SET state = ?2, shown = NULL WHERE state = 0 AND process = ?1
+                       AND NOT EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run)";
             connection.prepare_cached(sql)?.execute(params![process, number(State::Withdrawn)])?;
         }
     }
@@ -206,7 +222,8 @@ pub(super) fn withdraw(connection: &Connection, path: &Path, presence: &Presence
 
 /// Forgets questions that nobody waits for any more, from before a time.
 pub(super) fn forget(connection: &Connection, before_ms: i64) -> rusqlite::Result<()> {
-    let sql = "DELETE FROM questions WHERE asked_ms < ?1 AND state <> 0";
+    let sql = "DELETE FROM questions WHERE asked_ms < ?1 AND state <> 0
+               AND NOT EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run)";
     connection.prepare_cached(sql)?.execute(params![before_ms]).map(|_| ())
 }
 
@@ -246,7 +263,8 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<KeptQuestion> {
         question,
         state: state(row, 2)?,
         process: row.get(1)?,
-        is_waited_for: true,
+        // Of a run that was put aside, by whoever goes on with it.
+        is_waited_for: row.get(22)?,
         channel: row.get(20)?,
     })
 }

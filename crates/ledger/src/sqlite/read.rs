@@ -14,13 +14,14 @@ use rusqlite::{Connection, Row, named_params, params, types::Type};
 use super::{
     PATIENCE, file,
     live::Living,
-    questions,
+    questions, resting,
     write::{flag_of, number_of, verdict},
 };
 use crate::{
-    entry::{CallState, KeptRecording},
+    entry::{CallState, Digest, KeptRecording},
     fault::LedgerFault,
-    query::{Filter, KeptCall, KeptQuestion, KeptRun, QuestionFilter, RunState, milliseconds},
+    key::Key,
+    query::{Filter, KeptCall, KeptQuestion, KeptRun, NotResting, QuestionFilter, RestingRun, RunState, milliseconds},
 };
 
 /// Calls that are read of one run: more than any limit lets it have by default, a hundred times.
@@ -31,7 +32,8 @@ const COLUMNS: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, 
     (SELECT count(*) FROM calls c WHERE c.run = r.id),
     (SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state IN (0, 3) AND c.trusted > 0),
     (SELECT length(data) FROM recordings WHERE run = r.id), (SELECT reason FROM recordings WHERE run = r.id),
-    r.principal, r.client";
+    r.principal, r.client, EXISTS (SELECT 1 FROM resting x WHERE x.run = r.id AND x.sent =
+        (SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state <> 4 AND c.trusted > 0))";
 
 /// A ledger that is read.
 pub(super) struct Reader {
@@ -106,7 +108,7 @@ impl Reader {
         let mut found =
             questions::questions(connection, filter).map_err(|error| LedgerFault::of(&error, path, PATIENCE))?;
         for kept in &mut found {
-            kept.is_waited_for = living.has(kept.process);
+            kept.is_waited_for = kept.is_waited_for || living.has(kept.process);
         }
         Ok(found)
     }
@@ -114,6 +116,25 @@ impl Reader {
     /// How these questions stand.
     pub(super) fn question_states(&mut self, ids: &[QuestionId]) -> Result<Vec<(QuestionId, State)>, LedgerFault> {
         questions::states(&self.connection, ids).map_err(|error| LedgerFault::of(&error, &self.path, PATIENCE))
+    }
+
+    /// A run that was put aside.
+    pub(super) fn resting(&self, key: &Key, run: RunId) -> Result<Result<RestingRun, NotResting>, LedgerFault> {
+        resting::resting(&self.connection, &self.path, key, run).map_err(|error| self.fault(&error))
+    }
+
+    /// The run that was put aside of which this was asked.
+    pub(super) fn resting_of(&self, asked: Digest) -> Result<Option<RunId>, LedgerFault> {
+        resting::of(&self.connection, asked).map_err(|error| self.fault(&error))
+    }
+
+    /// The bytes of all runs that were put aside.
+    pub(super) fn resting_bytes(&self) -> Result<u64, LedgerFault> {
+        resting::bytes(&self.connection).map_err(|error| self.fault(&error))
+    }
+
+    fn fault(&self, error: &rusqlite::Error) -> LedgerFault {
+        LedgerFault::of(error, &self.path, PATIENCE)
     }
 
     /// What a run took in.
@@ -166,7 +187,7 @@ fn runs_of(
         && let Some(row) = rows.next()?
     {
         let run = kept_run(row, living)?;
-        if !(filter.failed && run.state == RunState::Running) {
+        if !(filter.failed && matches!(run.state, RunState::Running | RunState::Resting)) {
             runs.push(run);
         }
     }
@@ -176,7 +197,9 @@ fn runs_of(
 fn kept_run(row: &Row<'_>, living: &mut Living) -> rusqlite::Result<KeptRun> {
     let state = match row.get::<_, i64>(3)? {
         0 if living.has(row.get(2)?) => RunState::Running,
-        0 | 3 => RunState::Interrupted,
+        // One that was taken up, and whose process is gone before it sent a thing, waits as before.
+        0 | 3 | 4 if row.get::<_, bool>(20)? => RunState::Resting,
+        0 | 3 | 4 => RunState::Interrupted,
         1 => RunState::Ok,
         2 => RunState::Failed,
         _ => return Err(senseless(3, "a state")),

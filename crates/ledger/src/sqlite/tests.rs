@@ -301,7 +301,7 @@ async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost()
     let back = "DROP TABLE called; DROP INDEX runs_by_start; ALTER TABLE runs DROP COLUMN principal;
         ALTER TABLE runs DROP COLUMN client; ALTER TABLE runs DROP COLUMN effects;
         CREATE INDEX runs_by_start ON runs(started_ms); ALTER TABLE calls DROP COLUMN verdict;
-        ALTER TABLE calls DROP COLUMN rule; DROP TABLE questions; PRAGMA user_version = 1;";
+        ALTER TABLE calls DROP COLUMN rule; DROP TABLE questions; DROP TABLE resting; PRAGMA user_version = 1;";
     connection.execute_batch(back).expect("changed");
     drop(connection);
     // Whoever reads it first brings it up to date too.
@@ -373,16 +373,17 @@ async fn a_file_that_is_no_ledger_of_ours_is_refused_and_left_as_it_is() {
     fs::remove_file(&path).expect("removed");
     Connection::open(&path)
         .expect("made")
-        .execute_batch("CREATE TABLE somebodys(x); PRAGMA user_version = 5")
+        .execute_batch(&format!("CREATE TABLE somebodys(x); PRAGMA user_version = {}", file::VERSION))
         .expect("made");
     unchanged("a file of another program").await;
 
     fs::remove_file(&path).expect("removed");
     ledger(folder.path()).commit(Entry::Begin(start(1))).await.expect("kept");
     let newer = Connection::open(&path).expect("opened");
-    newer.execute_batch("PRAGMA user_version = 5; PRAGMA wal_checkpoint(TRUNCATE)").expect("changed");
+    let next = file::VERSION + 1;
+    newer.execute_batch(&format!("PRAGMA user_version = {next}; PRAGMA wal_checkpoint(TRUNCATE)")).expect("changed");
     drop(newer);
-    unchanged("has version 5; this belljar knows versions up to 4").await;
+    unchanged(&format!("has version {next}; this belljar knows versions up to {}", file::VERSION)).await;
 }
 
 #[tokio::test]

@@ -5,8 +5,10 @@ use std::{collections::HashMap, time::Duration};
 use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Verdict};
 use rusqlite::{Transaction, params};
 
+use super::resting;
 use crate::{
-    entry::{Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunStart},
+    entry::{Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunRest, RunStart},
+    key::Key,
     query::milliseconds,
 };
 
@@ -15,7 +17,7 @@ pub(super) struct Author<'w> {
     /// This process.
     pub(super) process: i64,
     /// The key of the digests.
-    pub(super) key: u32,
+    pub(super) key: &'w Key,
     /// The numbers of the tools that are known. It is to be emptied where what was written is taken back.
     pub(super) tools: &'w mut HashMap<ToolPath, i64>,
 }
@@ -31,6 +33,7 @@ impl Author<'_> {
             }
             Entry::Answered { run, number, end } => answered(to, *run, *number, end),
             Entry::End(end) => self.end(to, end),
+            Entry::Rest(rest) => self.rest(to, rest),
         }
     }
 
@@ -48,7 +51,7 @@ impl Author<'_> {
                 origin,
                 asker.principal(),
                 asker.client(),
-                self.key,
+                self.key.id(),
                 source_bytes.map(u64::cast_signed),
                 source,
             ])
@@ -98,6 +101,7 @@ impl Author<'_> {
         if let Some(recording) = &end.recording {
             recorded(to, end.start.run, recording)?;
         }
+        resting::end(to, end.start.run.bits().cast_signed())?;
         let mut statement = to.prepare_cached(
             "UPDATE runs SET state = ?2, took_us = ?3, error = ?4, line = ?5, fuel = ?6, computed_us = ?7, peak_memory = ?8
              WHERE id = ?1",
@@ -116,6 +120,16 @@ impl Author<'_> {
                 usage.peak_memory_bytes.map(u64::cast_signed),
             ])
             .map(|_| ())
+    }
+
+    fn rest(&mut self, to: &Transaction<'_>, rest: &RunRest) -> rusqlite::Result<()> {
+        self.begin(to, &rest.start)?;
+        self.calls(to, &rest.start, &rest.calls)?;
+        let sql = "UPDATE runs SET state = 4, took_us = ?2, error = ?3, fuel = ?4 WHERE id = ?1";
+        let run = rest.start.run.bits().cast_signed();
+        let (error, fuel) = (ErrorKind::Approval.as_str(), rest.usage.fuel.map(u64::cast_signed));
+        to.prepare_cached(sql)?.execute(params![run, microseconds(rest.took), error, fuel])?;
+        resting::rest(to, self.key, rest)
     }
 
     fn tool(&mut self, to: &Transaction<'_>, path: &ToolPath) -> rusqlite::Result<i64> {

@@ -15,19 +15,19 @@ use std::{
 };
 
 use belljar_approvals::{Change, Refusal};
-use belljar_model::ToolPath;
+use belljar_model::{RunId, ToolPath};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
     time::timeout,
 };
 
-use super::{Options, PATIENCE, file, keep, live::Presence, points, questions, write::Author};
+use super::{Options, PATIENCE, file, keep, live::Presence, points, questions, resting, write::Author};
 use crate::{
     entry::Entry,
     fault::LedgerFault,
     key::{Key, KeyPlace},
-    query::Purge,
+    query::{NotResting, Purge, RestingRun},
 };
 
 /// Entries that may wait. Each is some hundred bytes, or up to 256 calls of a run.
@@ -47,6 +47,7 @@ const TIDYING: Duration = Duration::from_secs(3600);
 const COMPLAINTS: Duration = Duration::from_secs(60);
 
 type Changed = Result<Result<(), Refusal>, LedgerFault>;
+type TakenUp = Result<Result<RestingRun, NotResting>, LedgerFault>;
 type Receipt = oneshot::Sender<Result<(), LedgerFault>>;
 
 enum Message {
@@ -55,6 +56,10 @@ enum Message {
     Flush(oneshot::Sender<()>),
     /// A question is asked, decided or ended.
     Question(Change, Option<oneshot::Sender<Changed>>),
+    /// A run that was put aside is taken up.
+    TakeUp(RunId, oneshot::Sender<TakenUp>),
+    /// It is laid down again.
+    LayDown(RunId, oneshot::Sender<Result<(), LedgerFault>>),
     /// Runs are to be forgotten.
     Purge(Purge, oneshot::Sender<Result<u64, LedgerFault>>),
     /// All that came before is kept, and this is the end.
@@ -123,6 +128,18 @@ impl Writer {
         done.await.unwrap_or(Err(LedgerFault::Closed))
     }
 
+    pub(super) async fn take_up(&self, run: RunId) -> TakenUp {
+        let (told, done) = oneshot::channel();
+        self.send(Message::TakeUp(run, told)).await?;
+        done.await.unwrap_or(Err(LedgerFault::Closed))
+    }
+
+    pub(super) async fn lay_down(&self, run: RunId) -> Result<(), LedgerFault> {
+        let (told, done) = oneshot::channel();
+        self.send(Message::LayDown(run, told)).await?;
+        done.await.unwrap_or(Err(LedgerFault::Closed))
+    }
+
     pub(super) async fn change(&self, change: Change) -> Changed {
         let (told, done) = oneshot::channel();
         self.send(Message::Question(change, Some(told))).await?;
@@ -155,6 +172,12 @@ impl Writer {
     }
 }
 
+/// What is to be done with a run that was put aside.
+enum Rest {
+    Up(oneshot::Sender<TakenUp>),
+    Down(oneshot::Sender<Result<(), LedgerFault>>),
+}
+
 /// What the thread has.
 struct Work {
     folder: Option<PathBuf>,
@@ -183,7 +206,7 @@ impl Work {
         let (mut entries, mut receipts, mut told, mut rooms) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut goes_on = true;
         while goes_on && let Some(first) = messages.blocking_recv() {
-            let (mut next, mut purge, mut question) = (Some(first), None, None);
+            let (mut next, mut purge, mut question, mut rest) = (Some(first), None, None, None);
             while let Some(message) = next {
                 match message {
                     Message::Entry(entry, receipt, room) => {
@@ -193,13 +216,15 @@ impl Work {
                     }
                     Message::Flush(done) => told.push(done),
                     Message::Question(change, done) => question = Some((change, done)),
+                    Message::TakeUp(run, done) => rest = Some((run, Rest::Up(done))),
+                    Message::LayDown(run, done) => rest = Some((run, Rest::Down(done))),
                     Message::Purge(what, done) => purge = Some((what, done)),
                     Message::Close(done) => {
                         told.push(done);
                         goes_on = false;
                     }
                 }
-                let is_alone = purge.is_some() || question.is_some();
+                let is_alone = purge.is_some() || question.is_some() || rest.is_some();
                 next = if goes_on && !is_alone && entries.len() < BATCH { messages.try_recv().ok() } else { None };
             }
             if !entries.is_empty() {
@@ -225,6 +250,11 @@ impl Work {
                         }
                     }
                 }
+            }
+            match rest {
+                Some((run, Rest::Up(done))) => drop(done.send(self.take_up(run))),
+                Some((run, Rest::Down(done))) => drop(done.send(self.lay_down(run))),
+                None => {}
             }
             if let Some((what, done)) = purge {
                 let _ = done.send(self.purge(&what));
@@ -263,6 +293,21 @@ impl Work {
         let open = self.opened()?;
         let path = open.path();
         open.change(change, syncs).map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+    }
+
+    fn take_up(&mut self, run: RunId) -> TakenUp {
+        let open = self.opened()?;
+        let path = open.path();
+        let Open { connection, presence, key, .. } = open;
+        resting::take_up(connection, &path, (presence, key), run)
+            .map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+    }
+
+    fn lay_down(&mut self, run: RunId) -> Result<(), LedgerFault> {
+        let open = self.opened()?;
+        let path = open.path();
+        let laid_down = resting::lay_down(&open.connection, &open.presence, run);
+        laid_down.map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
     }
 
     fn opened(&mut self) -> Result<&mut Open, LedgerFault> {
@@ -362,7 +407,7 @@ impl Open {
         points::bound(&self.connection)?;
         points::pass();
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut author = Author { process: self.presence.token(), key: self.key.id(), tools: &mut self.tools };
+        let mut author = Author { process: self.presence.token(), key: &self.key, tools: &mut self.tools };
         for entry in entries {
             author.write(&transaction, entry)?;
             points::pass();

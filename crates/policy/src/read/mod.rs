@@ -1,8 +1,11 @@
 //! From the text to the rules: everything that is wrong is found at once, each with its place.
 //!
-//! `rules` reads `[[rule]]`, `conditions` what stands below `args`, and `tests` reads `[[test]]`.
+//! `rules` reads `[[rule]]`, `conditions` what stands below `args`, `labels` reads `[labels]`, `gates` what
+//! a rule asks of the time before, and `tests` reads `[[test]]`.
 
 mod conditions;
+mod gates;
+mod labels;
 mod rules;
 mod tests;
 
@@ -13,11 +16,12 @@ use belljar_model::{Effect, Verdict};
 use crate::{
     Policy,
     fault::{Fault, Located, Problems},
+    pin::Pins,
     shadow,
     tree::{self, Entry, Node, Value},
 };
 
-const KEYS: &[&str] = &["default", "rule", "test"];
+const KEYS: &[&str] = &["default", "labels", "pin", "rule", "test"];
 const DEFAULT_KEYS: &[&str] = &["read_only", "mutating", "external"];
 
 /// The most rules, and the most tests. A thousand of them are decided in microseconds; more have
@@ -37,12 +41,16 @@ struct Reader<'r> {
 pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>) -> Result<Policy, Problems> {
     let entries = tree::parse(text).map_err(|located| Problems { problems: vec![located.into_problem(text)] })?;
     let mut reader = Reader { folder, faults: Vec::new(), text };
-    let (mut defaults, mut rules, mut tests) = (None, Vec::new(), Vec::new());
+    let (mut defaults, mut rules, mut tests, mut pins) = (None, Vec::new(), Vec::new(), None);
+    let labels = entries.iter().find(|entry| entry.key == "labels");
+    let labels = labels.map(|entry| reader.labels(&entry.node)).unwrap_or_default();
     for entry in &entries {
         match entry.key.as_str() {
             "default" => defaults = Some(reader.defaults(&entry.node)),
-            "rule" => rules = reader.rules(&entry.node),
-            "test" => tests = reader.tests(&entry.node),
+            "labels" => {}
+            "pin" => pins = Some(reader.pins(entry)),
+            "rule" => rules = reader.rules(&entry.node, &labels),
+            "test" => tests = reader.tests(&entry.node, &labels),
             _ => reader.unknown_key("", entry, KEYS),
         }
     }
@@ -55,6 +63,7 @@ pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>)
         reader.faults = shadow::find(&rules, text);
     }
     if reader.faults.is_empty() {
+        reader.check_labels(&labels, &rules);
         for test in &tests {
             reader.check_test(test, &rules);
         }
@@ -64,8 +73,17 @@ pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>)
         faults.sort_by_key(|located| located.offset);
         return Err(Problems { problems: faults.into_iter().map(|located| located.into_problem(text)).collect() });
     }
+    let gates = rules.iter().enumerate().filter(|(_, rule)| rule.after.is_some()).map(|(at, _)| at).collect();
     let tests = tests.into_iter().map(|(_, row)| row).collect();
-    Ok(Policy { defaults: defaults.unwrap_or([Verdict::Deny; 3]), rules, tests, text: text.to_owned() })
+    Ok(Policy {
+        defaults: defaults.unwrap_or([Verdict::Deny; 3]),
+        rules,
+        gates,
+        labels,
+        pins,
+        tests,
+        text: text.to_owned(),
+    })
 }
 
 impl Reader<'_> {
@@ -123,6 +141,19 @@ impl Reader<'_> {
                 [Verdict::Deny; 3]
             }
         }
+    }
+
+    /// The tools whose definitions are pinned.
+    fn pins(&mut self, entry: &Entry) -> Pins {
+        let tools = match &entry.node.value {
+            Value::Boolean(true) => None,
+            Value::Text(_) | Value::List(_) => Some(self.tool_globs("pin", &entry.node)),
+            _ => {
+                self.expected("pin", "true, or patterns for tools, as in [\"crm.*\"]", &entry.node);
+                None
+            }
+        };
+        Pins { offset: entry.offset, tools }
     }
 
     fn verdict(&mut self, field: &str, node: &Node) -> Verdict {

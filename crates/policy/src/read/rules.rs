@@ -7,13 +7,31 @@ use belljar_model::{Effect, Verdict};
 use super::Reader;
 use crate::{
     fault::{Fault, shown},
-    glob::{Glob, ToolGlob},
+    glob::Glob,
+    labels::{LabelRules, Labels},
+    pin::PIN,
     rule::Rule,
     tree::{Entry, Node, Value},
 };
 
-const KEYS: &[&str] =
-    &["id", "tools", "effect", "destructive", "principal", "profile", "hours", "args", "at_most", "then", "why"];
+const KEYS: &[&str] = &[
+    "id",
+    "tools",
+    "effect",
+    "destructive",
+    "principal",
+    "profile",
+    "hours",
+    "args",
+    "carries",
+    "after",
+    "within",
+    "same",
+    "measure",
+    "at_most",
+    "then",
+    "why",
+];
 
 /// The most characters of an id: it stands in errors and in records of calls.
 const ID_CHARACTERS: usize = 64;
@@ -21,11 +39,11 @@ const ID_CHARACTERS: usize = 64;
 const WHY_CHARACTERS: usize = 400;
 
 impl Reader<'_> {
-    pub(super) fn rules(&mut self, node: &Node) -> Vec<Rule> {
+    pub(super) fn rules(&mut self, node: &Node, labels: &LabelRules) -> Vec<Rule> {
         let mut rules = Vec::new();
         let mut ids = BTreeMap::new();
         for (offset, entries) in self.tables("rule", node) {
-            let Some(rule) = self.rule(offset, entries) else { continue };
+            let Some(rule) = self.rule(offset, entries, labels) else { continue };
             if ids.insert(rule.id.clone(), ()).is_some() {
                 self.fault(rule.offset, Fault::DuplicateId { id: rule.id.to_string() });
             }
@@ -34,7 +52,7 @@ impl Reader<'_> {
         rules
     }
 
-    fn rule(&mut self, offset: usize, entries: &[Entry]) -> Option<Rule> {
+    fn rule(&mut self, offset: usize, entries: &[Entry], labels: &LabelRules) -> Option<Rule> {
         let mut rule = Rule {
             id: Arc::default(),
             why: None,
@@ -46,12 +64,15 @@ impl Reader<'_> {
             principals: None,
             profiles: None,
             hours: None,
+            carries: Labels::default(),
+            after: None,
+            measure: None,
             at_most: None,
             conditions: Vec::new(),
         };
         let id = entries.iter().find(|entry| entry.key == "id").and_then(|entry| entry.node.text());
         let place = id.map_or_else(|| "a rule".to_owned(), |id| format!("rule '{}'", shown(id)));
-        let (mut has_id, mut then, mut destructive) = (false, None, None);
+        let (mut has_id, mut then, mut destructive, mut carries) = (false, None, None, None);
         for entry in entries {
             let node = &entry.node;
             match entry.key.as_str() {
@@ -59,17 +80,7 @@ impl Reader<'_> {
                     has_id = true;
                     rule.id = self.id(node).into();
                 }
-                "tools" => {
-                    let texts = self.texts("tools", node);
-                    let mut tools = Vec::with_capacity(texts.len());
-                    for (offset, text) in texts {
-                        match ToolGlob::parse(text, offset) {
-                            Ok(glob) => tools.push(glob),
-                            Err(fault) => self.fault(offset, fault),
-                        }
-                    }
-                    rule.tools = Some(tools);
-                }
+                "tools" => rule.tools = Some(self.tool_globs("tools", node)),
                 "effect" => {
                     rule.effects = [false; 3];
                     for (offset, text) in self.texts("effect", node) {
@@ -113,6 +124,13 @@ impl Reader<'_> {
                     rule.hours = Some(hours);
                 }
                 "args" => rule.conditions = self.conditions(node),
+                "carries" => {
+                    rule.carries = self.carried(node, labels);
+                    carries = Some(entry.offset);
+                }
+                // Read together, when the id is there.
+                "after" | "within" | "same" => {}
+                "measure" => rule.measure = self.measure(node).map(Arc::new),
                 "at_most" => match node.text().and_then(|text| text.parse().ok()) {
                     Some(at_most) => rule.at_most = Some(at_most),
                     None => self.expected(
@@ -131,6 +149,7 @@ impl Reader<'_> {
                 _ => self.unknown_key(&place, entry, KEYS),
             }
         }
+        rule.after = self.gate(&rule.id, entries);
         if !has_id {
             let help = "give it a name: errors, records and tests say it";
             self.fault(offset, Fault::MissingKey { place: place.clone(), key: "id", help });
@@ -145,6 +164,9 @@ impl Reader<'_> {
         if let (Verdict::Allow, Some(offset)) = (rule.verdict, destructive) {
             self.fault(offset, Fault::AllowsDestructive);
         }
+        if let (Verdict::Allow, Some(offset)) = (rule.verdict, carries) {
+            self.fault(offset, Fault::AllowsCarrying);
+        }
         has_id.then_some(rule)
     }
 
@@ -152,12 +174,12 @@ impl Reader<'_> {
         let is_id = |text: &&str| {
             (1..=ID_CHARACTERS).contains(&text.len())
                 && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'))
-                && *text != "default"
+                && !["default", PIN].contains(text)
         };
         match node.text().filter(is_id) {
             Some(id) => id.to_owned(),
             None => {
-                let expected = "a name of at most 64 letters, digits, '-', '_' and '.', and not 'default'";
+                let expected = "a name of at most 64 letters, digits, '-', '_' and '.', and not 'default' or 'pin'";
                 self.expected("id", expected, node);
                 node.text().map(shown).unwrap_or_default()
             }

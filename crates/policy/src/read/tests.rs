@@ -5,25 +5,27 @@ use serde_json::{Map, Number as JsonNumber, Value as Json};
 
 use super::Reader;
 use crate::{
-    DecidedBy, Expectation, TestRow,
+    Assumed, DecidedBy, Expectation, TestRow,
     fault::{Fault, shown},
+    labels::LabelRules,
     rule::Rule,
     tree::{Entry, Node, Value},
 };
 
-const KEYS: &[&str] = &["call", "args", "effect", "principal", "profile", "at", "expect"];
+const KEYS: &[&str] =
+    &["call", "args", "effect", "principal", "profile", "carries", "after", "measured", "at", "expect"];
 
 impl Reader<'_> {
     /// The tests, each with the place of its expectation.
-    pub(super) fn tests(&mut self, node: &Node) -> Vec<(usize, TestRow)> {
+    pub(super) fn tests(&mut self, node: &Node, labels: &LabelRules) -> Vec<(usize, TestRow)> {
         let tables = self.tables("test", node);
-        tables.into_iter().filter_map(|(offset, entries)| self.test(offset, entries)).collect()
+        tables.into_iter().filter_map(|(offset, entries)| self.test(offset, entries, labels)).collect()
     }
 
-    fn test(&mut self, offset: usize, entries: &[Entry]) -> Option<(usize, TestRow)> {
+    fn test(&mut self, offset: usize, entries: &[Entry], labels: &LabelRules) -> Option<(usize, TestRow)> {
         let before = self.faults.len();
         let (mut call, mut arguments, mut effect, mut expect) = (None, Map::new(), None, None);
-        let (mut principal, mut profile, mut at) = (None, None, None);
+        let (mut principal, mut profile, mut at, mut assumed) = (None, None, None, Assumed::default());
         for entry in entries {
             let node = &entry.node;
             match entry.key.as_str() {
@@ -44,6 +46,16 @@ impl Reader<'_> {
                     Some(given) => at = Some(given),
                     None => self.expected("at", "a day and a time, as in \"mon 10:30\"", node),
                 },
+                "carries" => assumed.labels = self.carried(node, labels),
+                "after" => {
+                    assumed.passed = self.texts("after", node).into_iter().map(|(_, id)| id.to_owned()).collect()
+                }
+                "measured" => match &node.value {
+                    Value::Integer(number) if u64::try_from(*number).is_ok() => {
+                        assumed.measured = u64::try_from(*number).ok();
+                    }
+                    _ => self.expected("measured", "a whole number from 0 on", node),
+                },
                 "profile" => profile = self.name("profile", node),
                 "expect" => match node.text().and_then(expectation) {
                     Some(expectation) => expect = Some((node.offset, expectation)),
@@ -61,8 +73,8 @@ impl Reader<'_> {
         }
         let (call, (place, expect)) = (call?, expect?);
         let position = Position::of(self.text, offset);
-        (self.faults.len() == before)
-            .then_some((place, TestRow { position, offset, call, arguments, effect, principal, profile, at, expect }))
+        let row = TestRow { position, offset, call, arguments, effect, principal, profile, assumed, at, expect };
+        (self.faults.len() == before).then_some((place, row))
     }
 
     fn name(&mut self, field: &str, node: &Node) -> Option<String> {
@@ -75,6 +87,12 @@ impl Reader<'_> {
 
     /// A test that expects a rule which is not there, or which decides otherwise, can never hold.
     pub(super) fn check_test(&mut self, (offset, test): &(usize, TestRow), rules: &[Rule]) {
+        for id in &test.assumed.passed {
+            if !rules.iter().any(|rule| *rule.id == **id && rule.after.is_some()) {
+                let (expected, found) = ("the id of a rule with 'after', or some of them", format!("'{}'", shown(id)));
+                self.fault(test.offset, Fault::Expected { field: "after".to_owned(), expected, found });
+            }
+        }
         let Some(DecidedBy::Rule(wanted)) = &test.expect.by else { return };
         let expected = match rules.iter().find(|rule| *rule.id == **wanted) {
             None => "decided by a rule that there is",
@@ -98,7 +116,7 @@ fn expectation(text: &str) -> Option<Expectation> {
     Some(Expectation { verdict, by })
 }
 
-fn json(node: &Node) -> Option<Json> {
+pub(super) fn json(node: &Node) -> Option<Json> {
     Some(match &node.value {
         Value::Boolean(boolean) => Json::Bool(*boolean),
         Value::Integer(whole) => Json::Number((*whole).into()),

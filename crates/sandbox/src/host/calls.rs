@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use belljar_model::{CallRecord, JsonFault, JsonText};
+use belljar_model::{CallRecord, JsonFault, JsonText, says_error};
 
 use crate::{CallFault, GrantedTool};
 
@@ -47,14 +47,10 @@ pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, b
 
 /// The first text of a result that says `isError`.
 fn reported_error(result: &JsonText) -> Option<String> {
-    // Looking is cheap where there is nothing to see: most results do not hold the word.
-    if !result.as_str().contains("\"isError\"") {
+    if !says_error(result) {
         return None;
     }
     let value = result.to_value().ok()?;
-    if value.get("isError") != Some(&serde_json::Value::Bool(true)) {
-        return None;
-    }
     let text = value.pointer("/content/0/text").and_then(serde_json::Value::as_str);
     Some(text.unwrap_or("the tool reported an error").chars().take(MAX_ERROR).collect())
 }

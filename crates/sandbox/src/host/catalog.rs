@@ -3,12 +3,20 @@
 use belljar_model::JsonText;
 use belljar_recording::Question;
 
-use super::{RunState, glass::belljar::sandbox::catalog::Host};
+use super::{
+    RunState,
+    glass::belljar::sandbox::catalog::{CallError, Host},
+};
+use crate::Objection;
 
 /// Bytes of a query; what is over does not count.
 const MAX_QUERY: usize = 1024;
 /// Bytes of the name of a server or the path of a tool; longer ones name nothing.
 const MAX_NAME: usize = 8 * 1024;
+/// Bytes of arguments that are checked before a run; of longer ones nothing is said.
+const MAX_CHECKED: usize = 32 * 1024;
+/// Calls of one run that are checked before it; the guest asks of fewer.
+const MAX_CHECKS: u32 = 100;
 
 impl Host for RunState {
     async fn list(&mut self, server: Option<String>) -> wasmtime::Result<Result<String, String>> {
@@ -42,6 +50,30 @@ impl Host for RunState {
         };
         self.recorder.catalog(Question::Describe(&path), plain(&answer));
         Ok(answer)
+    }
+
+    async fn check(&mut self, namespace: u32, entry: u32, arguments: String) -> wasmtime::Result<Option<CallError>> {
+        let directory = self.directories.get(namespace as usize).and_then(Option::as_ref);
+        let tool = match directory {
+            Some(Ok(directory)) => directory.tool(entry as usize).cloned(),
+            _ => None,
+        };
+        let Some(tool) = tool.filter(|_| arguments.len() <= MAX_CHECKED && self.checks < MAX_CHECKS) else {
+            return Ok(None);
+        };
+        self.checks += 1;
+        let question = Question::Check { namespace, entry, arguments: &arguments };
+        let answer = match &mut self.stand_in {
+            Some(stand_in) => stand_in.catalog(question)?,
+            None => {
+                let objection = self.turn.wait_for(self.tools.check(&tool, arguments.clone())).await;
+                objection.map_or(Ok(String::new()), |objection| Err(objection.to_text()))
+            }
+        };
+        self.recorder.catalog(question, plain(&answer));
+        let objection = answer.err().and_then(|text| Objection::from_text(&text));
+        let error = |Objection { message, hint }| CallError { message, hint, refused: true, denied: None };
+        Ok(objection.map(error))
     }
 }
 

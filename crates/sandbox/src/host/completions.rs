@@ -13,7 +13,7 @@ use crate::{
     CallFault,
     inbox::{self, Answer, Kept},
     replay::HandOver,
-    rest,
+    rest::{self, Stood},
 };
 
 impl Host for RunState {
@@ -30,8 +30,9 @@ impl RunState {
         if self.outstanding == 0 {
             return Err(wasmtime::Error::msg("the guest waits, and no call and no timer is outstanding"));
         }
-        if self.stand_in.is_some() {
-            let (number, event) = self.replayed()?;
+        if self.stand_in.is_some()
+            && let Some((number, event)) = self.replayed()?
+        {
             self.outstanding -= 1;
             self.journal.handed_over(number);
             return Ok(Completion { number: u32::try_from(number)?, event });
@@ -45,8 +46,15 @@ impl RunState {
                 return Err(wasmtime::Error::msg("the recorded order is of another run"));
             }
             let (inbox, journal) = (self.inbox.clone(), self.journal.clone());
-            let (parking, meter) = (self.parking.clone(), self.meter.clone());
-            self.turn.wait_for(async move { rest::ready(&parking, &inbox, &journal, &meter).await }).await;
+            let (parking, meter, after) = (self.parking.clone(), self.meter.clone(), self.rest_after.clone());
+            let standing = async move { rest::ready(&parking, &inbox, &journal, &meter, after.as_ref()).await };
+            if self.turn.wait_for(standing).await == Stood::Long {
+                let (open, recorded) = (self.journal.open_calls(), self.recorder.bytes());
+                self.is_put_aside = self.turn.wait_for(self.tools.put_aside(open, recorded)).await;
+                if self.is_put_aside {
+                    return Err(wasmtime::Error::msg("the run is put aside"));
+                }
+            }
         };
         let event = match event {
             inbox::Event::Answer(answer) => self.hand_over(number, answer).await,
@@ -75,22 +83,34 @@ impl RunState {
             Err(fault) => (Err(fault), record),
         };
         self.recorder.answer(number, &result, record.as_ref());
-        self.journal.end(number, record);
+        if let Some(tool) = self.journal.end(number, record) {
+            self.tools.handing_over(number, &tool.path, result.as_ref());
+        }
         event(result)
     }
 
-    /// What the recording hands over next.
-    fn replayed(&mut self) -> wasmtime::Result<(u64, Event)> {
+    /// What the recording hands over next; nothing where it ends and the run goes on.
+    fn replayed(&mut self) -> wasmtime::Result<Option<(u64, Event)>> {
         let Some(stand_in) = &mut self.stand_in else {
             return Err(wasmtime::Error::msg("there is no recording"));
         };
         match stand_in.next()? {
+            HandOver::Live(recording, spent) => {
+                self.stand_in = None;
+                self.meter.go_on(spent);
+                self.make_calls_again(&recording);
+                Ok(None)
+            }
+            HandOver::PutAside => {
+                self.is_put_aside = true;
+                Err(wasmtime::Error::msg("the run was put aside"))
+            }
             HandOver::Elapsed { number } => {
                 if !self.inbox.cancel_timer(number) {
                     return Err(stand_in.not_open(number).into());
                 }
                 self.recorder.elapsed(number);
-                Ok((number, Event::Elapsed))
+                Ok(Some((number, Event::Elapsed)))
             }
             HandOver::Answer { number, result, kept } => {
                 let Some(tool) = self.journal.open_tool(number) else {
@@ -102,7 +122,8 @@ impl RunState {
                 let record = kept.map(|kept| kept.of(&tool));
                 self.recorder.answer(number, &result, record.as_ref());
                 self.journal.end(number, record);
-                Ok((number, event(result)))
+                self.tools.handing_over(number, &tool.path, result.as_ref());
+                Ok(Some((number, event(result))))
             }
         }
     }

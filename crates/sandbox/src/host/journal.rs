@@ -129,6 +129,11 @@ impl Journal {
         self.lock().open.get(&number).map(|call| call.tool.clone())
     }
 
+    /// The calls whose answer the guest does not have yet, in the order in which they were begun.
+    pub(crate) fn open_tools(&self) -> Vec<(u64, GrantedTool)> {
+        self.lock().open.iter().map(|(number, call)| (*number, call.tool.clone())).collect()
+    }
+
     /// Where the script made the first of the calls whose answer the guest does not have yet.
     pub(crate) fn first_open_place(&self) -> Option<Place> {
         self.lock().open.values().find_map(|call| call.place)
@@ -147,21 +152,21 @@ impl Journal {
     }
 
     /// Notes how a call ended, at the moment at which the guest gets its answer.
-    /// One that was refused has no record, and was none.
-    pub(crate) fn end(&self, number: u64, record: Option<CallRecord>) {
+    /// One that was refused has no record, and was none. Gives the tool of a call that was open.
+    pub(crate) fn end(&self, number: u64, record: Option<CallRecord>) -> Option<GrantedTool> {
         let mut notes = self.lock();
-        if let Some(call) = notes.open.remove(&number) {
-            self.holdings.end_call(call.held);
-            match record {
-                Some(record) => {
-                    let error = record.error.as_ref().map_or(0, String::len);
-                    let texts = record.server.len() + record.tool.len() + error;
-                    self.holdings.keep(NOTE_BYTES.saturating_add(texts as u64));
-                    notes.calls.push(record);
-                }
-                None => notes.calls_begun -= 1,
+        let call = notes.open.remove(&number)?;
+        self.holdings.end_call(call.held);
+        match record {
+            Some(record) => {
+                let error = record.error.as_ref().map_or(0, String::len);
+                let texts = record.server.len() + record.tool.len() + error;
+                self.holdings.keep(NOTE_BYTES.saturating_add(texts as u64));
+                notes.calls.push(record);
             }
+            None => notes.calls_begun -= 1,
         }
+        Some(call.tool)
     }
 
     /// Notes that the guest gets what it waits for.

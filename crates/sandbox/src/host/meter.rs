@@ -6,6 +6,7 @@ use std::{
 };
 
 use belljar_model::{LimitHit, LimitName, Limits};
+use belljar_recording::Spent;
 
 /// How often a run is looked at that rests with no time left: as much may pass once it goes on.
 const RESTING_LOOK: Duration = Duration::from_millis(50);
@@ -23,6 +24,10 @@ struct Clocks {
     computed: Duration,
     waited: Duration,
     rested: Duration,
+    /// What the run had had before it was put aside.
+    before: Duration,
+    /// Nothing counts while a run does again what it did before.
+    is_replay: bool,
     /// Since when the run is in its phase.
     since: Instant,
     phase: Phase,
@@ -53,10 +58,35 @@ impl Meter {
                 computed: Duration::ZERO,
                 waited: Duration::ZERO,
                 rested: Duration::ZERO,
+                before: Duration::ZERO,
+                is_replay: false,
                 since: now,
                 phase: Phase::Queued,
             }),
         }
+    }
+
+    /// Lets nothing count until the run [goes on](Meter::go_on). What it does until then is bounded by its fuel.
+    pub(crate) fn begin_again(&self) {
+        self.lock().is_replay = true;
+    }
+
+    /// The run has come to where it was put aside, when it had used this, and goes on.
+    pub(crate) fn go_on(&self, spent: Spent) {
+        let mut clocks = self.lock();
+        (clocks.started, clocks.since) = (Instant::now(), Instant::now());
+        clocks.before = Duration::from_micros(spent.wall);
+        clocks.computed = Duration::from_micros(spent.computed);
+        clocks.waited = Duration::from_micros(spent.waited);
+        clocks.rested = Duration::ZERO;
+        clocks.is_replay = false;
+    }
+
+    /// What the run has used, as [`Meter::go_on`] takes it.
+    pub(crate) fn spent(&self) -> Spent {
+        let (wall, computed, waited) = self.read();
+        let microseconds = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        Spent { wall: microseconds(wall), computed: microseconds(computed), waited: microseconds(waited) }
     }
 
     /// From now on the run is in this phase.
@@ -86,12 +116,15 @@ impl Meter {
     /// The limit of time that a run has met while it computes. Asked at each tick.
     pub(crate) fn check(&self) -> Result<(), LimitHit> {
         let clocks = self.lock();
+        if clocks.is_replay {
+            return Ok(());
+        }
         let inside = if clocks.phase == Phase::Computing { clocks.since.elapsed() } else { Duration::ZERO };
         let computed = clocks.computed + inside;
         if computed > self.compute {
             return Err(hit(LimitName::Compute, self.compute, computed));
         }
-        let wall = clocks.started.elapsed().saturating_sub(clocks.rested);
+        let wall = (clocks.before + clocks.started.elapsed()).saturating_sub(clocks.rested);
         if wall > self.timeout {
             return Err(hit(LimitName::Timeout, self.timeout, wall));
         }
@@ -101,6 +134,9 @@ impl Meter {
     /// The limit that a run has met while it stood still, or how long to wait before there can be one.
     pub(crate) fn overdue(&self) -> Result<LimitHit, Duration> {
         let (wall, _, waited) = self.read();
+        if self.lock().is_replay {
+            return Err(RESTING_LOOK);
+        }
         if wall >= self.timeout {
             return Ok(hit(LimitName::Timeout, self.timeout, wall));
         }
@@ -118,7 +154,7 @@ impl Meter {
         let clocks = self.lock();
         let waiting = if clocks.phase == Phase::Waiting { clocks.since.elapsed() } else { Duration::ZERO };
         let resting = if clocks.phase == Phase::Resting { clocks.since.elapsed() } else { Duration::ZERO };
-        let wall = clocks.started.elapsed().saturating_sub(clocks.rested + resting);
+        let wall = (clocks.before + clocks.started.elapsed()).saturating_sub(clocks.rested + resting);
         (wall, clocks.computed, clocks.waited + waiting)
     }
 

@@ -27,7 +27,7 @@ pub(crate) use wasi::stderr_text;
 
 use crate::{
     Directory, Tools, holdings::Holdings, inbox::Inbox, limiter::MemoryLimiter, overflow::Overflow, parking::Parking,
-    recorder::Recorder, stand_in::StandIn, turn::Turn,
+    recorder::Recorder, rest::RestAfter, stand_in::StandIn, turn::Turn,
 };
 
 /// The glass, as generated from `wit/sandbox.wit`.
@@ -41,6 +41,7 @@ pub(crate) mod glass {
             "belljar:sandbox/catalog.list": async | trappable,
             "belljar:sandbox/catalog.search": async | trappable,
             "belljar:sandbox/catalog.describe": async | trappable,
+            "belljar:sandbox/catalog.check": async | trappable,
             default: trappable,
         },
         exports: { default: async },
@@ -63,6 +64,8 @@ pub(crate) struct RunState {
     /// Calls under way; aborted when the run ends.
     tasks: JoinSet<()>,
     calls: u64,
+    /// Calls that were checked before the script ran.
+    checks: u32,
     /// Calls and timers begun, which is how they are numbered.
     begun: u32,
     /// Those of them that were neither handed over nor cancelled.
@@ -82,6 +85,9 @@ pub(crate) struct RunState {
     stderr: wasi::Stderr,
     /// Where the script was when the guest told it last.
     last_place: Option<Place>,
+    /// When it may be put aside, if it may, and whether it is.
+    rest_after: Option<RestAfter>,
+    pub(crate) is_put_aside: bool,
     /// The guest stands still until something comes that it has asked for.
     is_waiting: bool,
 }
@@ -108,6 +114,7 @@ pub(crate) struct Shared {
     pub(crate) holdings: Holdings,
     pub(crate) parking: Parking,
     pub(crate) overflow: Overflow,
+    pub(crate) rest_after: Option<RestAfter>,
 }
 
 impl RunState {
@@ -128,6 +135,7 @@ impl RunState {
             handles,
             tasks: JoinSet::new(),
             calls: 0,
+            checks: 0,
             begun: 0,
             outstanding: 0,
             inbox: shared.inbox.clone(),
@@ -142,6 +150,8 @@ impl RunState {
             stand_in: tape.stand_in,
             stderr: wasi::Stderr::default(),
             last_place: None,
+            rest_after: shared.rest_after.clone(),
+            is_put_aside: false,
             is_waiting: false,
             limits,
         }

@@ -1,6 +1,7 @@
 //! The imports of `tools`: directories, handles, calls.
 
 use std::{
+    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     task::{Context, Waker},
@@ -8,6 +9,7 @@ use std::{
 };
 
 use belljar_model::{JsonBounds, JsonText, LimitHit, LimitName};
+use belljar_recording::{Entry, Recording};
 use futures::FutureExt as _;
 use wasmtime::{
     StoreContextMut,
@@ -120,10 +122,25 @@ impl RunState {
             }
             return Ok(begun);
         }
-        if self.stand_in.is_some() {
-            return Ok(begun);
+        if self.stand_in.is_none() {
+            self.make_call(number, tool, arguments);
         }
+        Ok(begun)
+    }
 
+    /// Makes the calls without an answer of a run that was put aside, with the arguments that it gave them.
+    pub(super) fn make_calls_again(&mut self, recording: &Recording) {
+        let open: BTreeMap<u64, GrantedTool> = self.journal.open_tools().into_iter().collect();
+        for entry in recording.entries() {
+            if let Entry::Call { number, arguments, .. } = entry
+                && let Some(tool) = open.get(&number)
+            {
+                self.make_call(number, tool.clone(), arguments.to_owned());
+            }
+        }
+    }
+
+    fn make_call(&mut self, number: u64, tool: GrantedTool, arguments: String) {
         let room = Wanted(AnswerRoom::new(self.holdings.clone(), self.parking.clone()));
         let bounds = JsonBounds::with_bytes(as_size(self.limits.max_arguments.as_u64()));
         let call = match JsonText::parse(arguments, &bounds) {
@@ -165,7 +182,6 @@ impl RunState {
             while self.tasks.try_join_next().is_some() {}
             self.tasks.spawn(called);
         }
-        Ok(begun)
     }
 }
 

@@ -192,11 +192,7 @@ impl ServerInstances {
         if used == 0 {
             return Ok(arguments);
         }
-        if used > limits::PATHS_BYTES {
-            let problem = format!("all paths together have {used} bytes; the limit is {}", limits::PATHS_BYTES);
-            let argument = rules.arguments.join(", ");
-            return Err(CallFault::Path { argument, problem, guidance: rules.guidance.clone() });
-        }
+        paths::refuse_too_many(rules, used)?;
         // It is never closed.
         let _judging = self.judging.acquire().await;
         let mut paths = arguments::some(&arguments, is_path);
@@ -388,7 +384,7 @@ enum Crowded {
 }
 
 /// Where a server takes relative paths from.
-fn directory(spec: &ServerSpec) -> Option<PathBuf> {
+pub(crate) fn directory(spec: &ServerSpec) -> Option<PathBuf> {
     match &spec.transport {
         Transport::Stdio(command) => command.cwd.clone(),
         _ => None,

@@ -73,20 +73,22 @@ impl KnownTools {
 
     /// The arguments without what the tool itself does not know.
     pub(crate) fn without_own(&self, tool: &str, arguments: JsonText) -> JsonText {
-        let (Some(affinity), Some(definition)) = (&self.spec.life.affinity, self.definition(tool)) else {
-            return arguments;
-        };
-        arguments::without(&arguments, &affinity::own(affinity, &definition))
+        let Some(affinity) = &self.spec.life.affinity else { return arguments };
+        match self.of_definition(tool, |definition| affinity::own(affinity, definition)) {
+            Some(own) => arguments::without(&arguments, &own),
+            None => arguments,
+        }
     }
 
     /// Whether the owner allows a call of the tool to be made again after the child died with it.
     pub(crate) fn may_repeat(&self, tool: &str) -> bool {
-        let Some(definition) = self.definition(tool) else { return false };
-        self.spec.life.repeat.allows(self.spec.effects.trusted(&definition))
+        let repeats = |definition: &_| self.spec.life.repeat.allows(self.spec.effects.trusted(definition));
+        self.of_definition(tool, repeats).unwrap_or(false)
     }
 
-    fn definition(&self, tool: &str) -> Option<ToolDefinition> {
-        self.list()?.own.iter().find(|definition| definition.name == tool).cloned()
+    /// Something of a tool's definition, which is not copied: each call asks.
+    fn of_definition<T>(&self, tool: &str, what: impl FnOnce(&ToolDefinition) -> T) -> Option<T> {
+        self.list()?.own.iter().find(|definition| definition.name == tool).map(what)
     }
 
     fn list(&self) -> Option<List> {

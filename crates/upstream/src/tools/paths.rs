@@ -3,12 +3,21 @@
 //! What is passed on is the resolved path, so that the child opens what was judged. A link that is made afterwards can still lead
 //! elsewhere: this guards against mistakes and misled scripts, not against somebody who can write to the folders.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Component, Path, PathBuf},
+};
 
-use belljar_model::PathRules;
+use belljar_model::{PathRules, ServerSpec, Share};
 use serde_json::{Map, Value};
 
-use crate::{fault::CallFault, text::one_line, tools::key_places::Place};
+use crate::{
+    child::server::directory,
+    fault::CallFault,
+    limits::PATHS_BYTES,
+    text::one_line,
+    tools::{affinity, key_places::Place},
+};
 
 /// The longest path, in bytes: what Linux takes.
 const PATH_BYTES: usize = 4096;
@@ -36,6 +45,42 @@ pub(crate) async fn admit(
         Err(_) => return Err(refusal("", "it could not be resolved".to_owned(), None)),
     };
     Ok(())
+}
+
+/// The arguments of a call for this principal, with each that the server's owner names as a path
+/// resolved: as they will be sent, for whoever judges them before. Blocks.
+///
+/// # Errors
+/// A path that is not allowed, or cannot be resolved; too many of them.
+pub fn with_real_paths(
+    spec: &ServerSpec,
+    principal: Option<&str>,
+    arguments: Map<String, Value>,
+) -> Result<Map<String, Value>, CallFault> {
+    let Some(rules) = &spec.life.paths else { return Ok(arguments) };
+    let used = rules.arguments.iter().filter_map(|name| arguments.get(name)).map(bytes).sum();
+    refuse_too_many(rules, used)?;
+    let own = affinity::names_principal(spec).then(|| affinity::of_principal(spec, principal.unwrap_or(Share::OWNER)));
+    judge(rules, directory(own.as_ref().unwrap_or(spec)).as_deref(), arguments)
+}
+
+/// Refuses paths that have more bytes together than are looked at for one call.
+pub(crate) fn refuse_too_many(rules: &PathRules, used: usize) -> Result<(), CallFault> {
+    if used <= PATHS_BYTES {
+        return Ok(());
+    }
+    let problem = format!("all paths together have {used} bytes; the limit is {PATHS_BYTES}");
+    Err(refusal(&rules.arguments.join(", "), problem, rules.guidance.clone()))
+}
+
+/// The bytes of a path, or of a list of them.
+fn bytes(value: &Value) -> usize {
+    match value {
+        Value::String(path) => path.len(),
+        Value::Array(paths) => paths.iter().filter_map(Value::as_str).map(str::len).sum(),
+        // It is refused.
+        _ => 0,
+    }
 }
 
 /// The one path `text`, which `name` says what it is, as the file system has it, if it is one that is allowed.
@@ -148,7 +193,12 @@ fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String
 pub fn real_path(path: &Path) -> std::io::Result<PathBuf> {
     for (depth, ancestor) in path.ancestors().enumerate() {
         // A link that leads nowhere is there, and what is made through it is made where it points.
-        let is_there = ancestor.symlink_metadata().is_ok();
+        let is_there = match ancestor.symlink_metadata() {
+            Ok(_) => true,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,
+            // Of what nobody may look at, nobody knows that it is not there.
+            Err(error) => return Err(error),
+        };
         if is_there || ancestor.parent().is_none() {
             let missing = path.components().rev().take(depth).collect::<Vec<_>>();
             let mut real = ancestor.canonicalize()?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use belljar_model::JsonText;
 use belljar_sandbox::{
-    CallFault,
+    CallFault, GrantedTool,
     apart::{Answer, CallEnd, Counted},
 };
 
@@ -21,9 +21,10 @@ impl Run {
     /// Sends an answer, or lets it wait until the process has room for it. Until it is sent its call is open, so that
     /// `max_concurrent_calls` bounds the answers that wait.
     pub(super) fn deliver(&self, number: u64, CallEnd { answer, record }: CallEnd) {
+        self.tell_watched();
         let mut state = self.lock();
         let Some(call) = state.open.get_mut(&number) else { return };
-        if call.unanswered.take().is_some()
+        if !std::mem::replace(&mut call.is_answered, true)
             && let Some(record) = record
         {
             self.terms.keeper.keep_record(&record);
@@ -37,7 +38,7 @@ impl Run {
             Answer::Here(answer) if state.allowance.grant(to_worker::answer_weight(bytes)) => {
                 drop(state);
                 let (result, counted) = answer.into_parts();
-                self.close_call(number);
+                self.hand_over(number, &result);
                 self.outbox.send_counted(to_worker::call_answer(self.number, number, &result), counted);
             }
             answer => {
@@ -107,7 +108,7 @@ impl Run {
         room: Room,
         (result, counted): (Result<JsonText, CallFault>, impl Into<Option<Counted>>),
     ) {
-        self.close_call(number);
+        self.hand_over(number, &result);
         self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result), counted.into());
     }
 
@@ -118,14 +119,23 @@ impl Run {
         }
     }
 
+    /// An answer is about to be sent. When its process gives it to the script nobody here can know:
+    /// what comes from there from now on may have been made of it.
+    fn hand_over(&self, number: u64, result: &Result<JsonText, CallFault>) {
+        if let Some(tool) = self.close_call(number) {
+            self.terms.tools.handing_over(number, &tool.path, result.as_ref());
+        }
+    }
+
     /// Lets another call begin in place of this one. To be called before its answer is sent: the next call may come at once.
-    fn close_call(&self, number: u64) {
-        let held = {
+    fn close_call(&self, number: u64) -> Option<GrantedTool> {
+        let call = {
             let mut state = self.lock();
-            let Some(call) = state.open.remove(&number) else { return };
+            let call = state.open.remove(&number)?;
             state.held = state.held.saturating_sub(call.held);
-            call.held
+            call
         };
-        self.terms.keeper.release_arguments(held);
+        self.terms.keeper.release_arguments(call.held);
+        Some(call.tool)
     }
 }

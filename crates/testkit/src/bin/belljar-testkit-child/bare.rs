@@ -8,13 +8,23 @@ use seccompiler::{
     SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-/// Becomes `command`, without what `missing` names: `landlock` or `seccomp`.
+/// Becomes `command`, without what `missing` names: a wall, or locks of files, which fail as they
+/// do at a server of NFS that has none.
 pub(crate) fn without(missing: &str, mut command: impl Iterator<Item = OsString>) -> io::Result<Infallible> {
     let (rules, answer) = match missing {
         "landlock" => (BTreeMap::from([(libc::SYS_landlock_create_ruleset, Vec::new())]), libc::ENOSYS),
         "seccomp" => (BTreeMap::from([(libc::SYS_seccomp, Vec::new())]), libc::ENOSYS),
         // As a kernel says that has seccomp and no filters.
-        "seccomp-filter" => (BTreeMap::from([(libc::SYS_seccomp, vec![with_filter()?])]), libc::EINVAL),
+        "seccomp-filter" => (
+            BTreeMap::from([(libc::SYS_seccomp, vec![argument_is(0, libc::SECCOMP_SET_MODE_FILTER.into())?])]),
+            libc::EINVAL,
+        ),
+        "locks" => {
+            let set = [libc::F_SETLK, libc::F_SETLKW, libc::F_OFD_SETLK, libc::F_OFD_SETLKW];
+            let set = set.map(|operation| argument_is(1, operation.unsigned_abs().into()));
+            let set = set.into_iter().collect::<io::Result<Vec<_>>>()?;
+            (BTreeMap::from([(libc::SYS_fcntl, set), (libc::SYS_flock, Vec::new())]), libc::ENOLCK)
+        }
         _ => return Err(io::Error::other(format!("no kernel lacks '{missing}' here"))),
     };
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
@@ -26,9 +36,8 @@ pub(crate) fn without(missing: &str, mut command: impl Iterator<Item = OsString>
     Err(Command::new(program).args(command).exec())
 }
 
-/// `SECCOMP_SET_MODE_FILTER`.
-fn with_filter() -> io::Result<SeccompRule> {
-    let operation = u64::from(libc::SECCOMP_SET_MODE_FILTER);
-    let condition = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, operation);
+/// Where this argument is that.
+fn argument_is(at: u8, value: u64) -> io::Result<SeccompRule> {
+    let condition = SeccompCondition::new(at, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value);
     condition.and_then(|condition| SeccompRule::new(vec![condition])).map_err(io::Error::other)
 }

@@ -74,6 +74,12 @@ pub(crate) fn liar(file: &str) -> io::Result<()> {
     })
 }
 
+/// Lists the tools that a file has, and does whatever it is told.
+pub(crate) fn listed(file: &str) -> io::Result<()> {
+    let tools: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
+    serve(&Output::default(), &tools, |output, message| output.result(message.id(), text("done")))
+}
+
 /// Lists pages for ever: each names itself as the next.
 pub(crate) fn loop_cursor() -> io::Result<()> {
     let output = Output::default();

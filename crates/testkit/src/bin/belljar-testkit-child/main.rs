@@ -49,13 +49,14 @@ noise           healthy, with noise on stdout before and between its answers
 stderr-flood    healthy, with 300 KB on stderr before each answer
 bad-tools       one good tool among bad ones
 loop-cursor     a tool list whose pages never end
+listed F        healthy, with the tools that the file F lists when it starts
 many N          a tool list of N tools, in pages
 leave-helper F  healthy; exits cleanly and leaves a helper behind, whose pid is written to the file F
 runaway F       as stubborn, and its helper has made a session of its own
 daemon F        that helper
 host F          belljar's part: keeps a runaway child until it is killed itself
 confine W C     walls itself in as W says, in JSON, and becomes the command C
-without F C     becomes the command C, for which the kernel has no F (landlock, seccomp, seccomp-filter)
+without F C     becomes the command C, for which the kernel has no F (landlock, seccomp, seccomp-filter, locks)
 supervise       belljar's other part: stands between it and a child
 worker          a worker process, which does what its requests say
 keep-worker     keeps a worker process until it is killed itself
@@ -108,6 +109,7 @@ fn main() -> ExitCode {
         ["flood"] => flawed::flood(),
         ["bad-tools"] => flawed::bad_tools(),
         ["loop-cursor"] => flawed::loop_cursor(),
+        ["listed", file] => flawed::listed(file),
         ["many", count] => match count.parse() {
             Ok(count) => flawed::many(count),
             Err(error) => Err(io::Error::other(error)),

@@ -1,0 +1,274 @@
+//! What the owner's rules ask of the time before a call: found out only when a rule asks, since
+//! most of it lies in the ledger.
+//!
+//! A call is judged; what a rule wanted to know meanwhile is found out, and the call is judged
+//! again, until nothing is asked any more. Where nobody can know, the rule fails closed.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use belljar_ledger::{Carried, Count, CountId, Ledger};
+use belljar_model::Verdict;
+use belljar_policy::{AtMost, Decision, Gate, History, Labels, Measure, Policy};
+use serde_json::{Map, Value};
+
+use crate::{Toolbox, gates::RunGates, rules::AsRules};
+
+/// What is known, while one call is judged.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// The call was counted before, and is judged once more.
+    was_counted: bool,
+    /// What its run carried when it was begun.
+    carried: Labels,
+    /// Whether principals carry what their runs did.
+    has_memory: bool,
+    /// The calls of its run, and how many of them counted when it was begun.
+    gates: Arc<RunGates>,
+    passed: usize,
+    found: Mutex<Found>,
+}
+
+#[derive(Default)]
+struct Found {
+    room: BTreeMap<Arc<str>, bool>,
+    /// What the principal's other runs have brought; nothing, where nobody knows.
+    others: Option<Option<Labels>>,
+    /// Whether an earlier call of another run counts, by rule.
+    passed: BTreeMap<Arc<str>, Option<bool>>,
+    /// What was counted first, by rule.
+    measured: BTreeMap<Arc<str>, Option<u64>>,
+    asked: Option<Asked>,
+}
+
+/// What a rule wanted to know.
+enum Asked {
+    Room(Arc<str>, AtMost),
+    Others,
+    Passed(Arc<str>, String, Duration),
+    Measured(Arc<str>, Arc<Measure>, Map<String, Value>),
+}
+
+impl Known {
+    fn with<T>(&self, work: impl FnOnce(&mut Found) -> T) -> T {
+        work(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Found {
+    /// One after the other: what comes behind may not be asked for once this is known.
+    fn ask(&mut self, asked: impl FnOnce() -> Asked) {
+        self.asked.get_or_insert_with(asked);
+    }
+}
+
+impl History for Known {
+    fn has_room(&self, rule: &Arc<str>, at_most: AtMost) -> Option<bool> {
+        if self.was_counted {
+            return Some(true);
+        }
+        self.with(|found| {
+            let room = found.room.get(rule).copied();
+            if room.is_none() {
+                found.ask(|| Asked::Room(rule.clone(), at_most));
+            }
+            room
+        })
+    }
+
+    fn carries(&self, labels: Labels) -> Option<bool> {
+        if self.carried.meet(labels) {
+            return Some(true);
+        }
+        if !self.has_memory {
+            return Some(false);
+        }
+        self.with(|found| match found.others {
+            Some(others) => others.map(|others| others.meet(labels)),
+            None => {
+                found.ask(|| Asked::Others);
+                None
+            }
+        })
+    }
+
+    fn has_passed(&self, gate: &Gate, values: &str) -> Option<bool> {
+        if self.gates.has(gate.rule(), values, self.passed) {
+            return Some(true);
+        }
+        let Some(within) = gate.within() else { return Some(false) };
+        self.with(|found| match found.passed.get(gate.rule()) {
+            Some(known) => *known,
+            None => {
+                found.ask(|| Asked::Passed(gate.rule().clone(), values.to_owned(), within));
+                None
+            }
+        })
+    }
+
+    fn measured(&self, rule: &Arc<str>, measure: &Arc<Measure>, arguments: Map<String, Value>) -> Option<u64> {
+        self.with(|found| match found.measured.get(rule) {
+            Some(known) => *known,
+            None => {
+                found.ask(|| Asked::Measured(rule.clone(), measure.clone(), arguments));
+                None
+            }
+        })
+    }
+}
+
+/// One call that is judged, and what was counted for it.
+pub(crate) struct Inquiry<'c> {
+    toolbox: &'c Toolbox,
+    who: &'c AsRules,
+    policy: Arc<Policy>,
+    ledger: Option<Arc<dyn Ledger>>,
+    known: Arc<Known>,
+    in_run: Vec<Arc<str>>,
+    in_ledger: Vec<CountId>,
+    is_lost: bool,
+}
+
+impl<'c> Inquiry<'c> {
+    pub(crate) fn new(toolbox: &'c Toolbox, policy: &Arc<Policy>, who: &'c AsRules) -> Self {
+        let ledger = toolbox.told().ledger.as_ref().map(|ledger| ledger.ledger.clone());
+        let known = Known {
+            was_counted: who.was_counted(),
+            carried: who.carried(),
+            has_memory: policy.memory().is_some(),
+            gates: who.gates().clone(),
+            passed: who.passed(),
+            found: Mutex::default(),
+        };
+        Self {
+            toolbox,
+            who,
+            policy: policy.clone(),
+            ledger,
+            known: Arc::new(known),
+            in_run: Vec::new(),
+            in_ledger: Vec::new(),
+            is_lost: false,
+        }
+    }
+
+    /// What is known so far.
+    pub(crate) fn known(&self) -> Arc<Known> {
+        self.known.clone()
+    }
+
+    /// Finds out what was asked for and not known. Whether there is news, so that the call is to be judged again.
+    pub(crate) async fn find_out(&mut self) -> bool {
+        match self.known.with(|found| found.asked.take()) {
+            None => false,
+            Some(Asked::Room(rule, at_most)) => self.count(rule, at_most).await,
+            Some(Asked::Others) => {
+                let others = self.others().await;
+                self.known.with(|found| found.others = Some(others));
+                true
+            }
+            Some(Asked::Passed(rule, values, within)) => {
+                let passed = self.passed(&rule, &values, within).await;
+                self.known.with(|found| found.passed.insert(rule, passed));
+                true
+            }
+            Some(Asked::Measured(rule, measure, arguments)) => {
+                let count = match self.who.measuring() {
+                    Some(measuring) => measuring.count(self.who, &measure, arguments).await,
+                    None => None,
+                };
+                self.known.with(|found| found.measured.insert(rule, count));
+                true
+            }
+        }
+    }
+
+    async fn count(&mut self, rule: Arc<str>, at_most: AtMost) -> bool {
+        if self.is_lost {
+            return false;
+        }
+        let room = match at_most.per.duration() {
+            None => {
+                let room = self.who.counts().take(&rule, at_most.calls);
+                self.in_run.extend(room.then(|| rule.clone()));
+                room
+            }
+            Some(within) => {
+                let principal = self.who.principal().to_owned();
+                let count = Count { rule: rule.to_string(), principal, at_most: at_most.calls, within };
+                let Some(ledger) = &self.ledger else {
+                    self.is_lost = true;
+                    tracing::warn!("rule '{rule}' counts calls, and there is no ledger to count them in");
+                    return false;
+                };
+                match ledger.count(count).await {
+                    Ok(counted) => {
+                        self.in_ledger.extend(counted);
+                        counted.is_some()
+                    }
+                    Err(fault) => {
+                        self.is_lost = true;
+                        tracing::warn!("rule '{rule}' counts calls, and nobody knows how many there were: {fault}");
+                        return false;
+                    }
+                }
+            }
+        };
+        self.known.with(|found| found.room.insert(rule, room));
+        true
+    }
+
+    /// What the principal's other runs have brought; nothing, where nobody knows.
+    async fn others(&self) -> Option<Labels> {
+        let within = self.policy.memory()?;
+        let Some(ledger) = &self.ledger else {
+            tracing::warn!("a rule asks what {} carries, and there is no ledger that knows", self.who.principal());
+            return None;
+        };
+        let asked = Carried { principal: self.who.principal().to_owned(), except: self.who.run(), within };
+        match ledger.carried(asked).await {
+            // A label that the rules do not have any more concerns none of them.
+            Ok(names) => {
+                Some(names.iter().filter_map(|name| self.policy.label(name)).fold(Labels::default(), Labels::and))
+            }
+            Err(fault) => {
+                tracing::warn!("a rule asks what {} carries, and nobody knows: {fault}", self.who.principal());
+                None
+            }
+        }
+    }
+
+    /// Whether an earlier call of another run counts; nothing, where nobody knows.
+    async fn passed(&self, rule: &Arc<str>, values: &str, within: Duration) -> Option<bool> {
+        let passed = self.toolbox.passed(rule, values, self.who.principal(), self.who.run());
+        let (Some(passed), Some(ledger)) = (passed, &self.ledger) else {
+            tracing::warn!("rule '{rule}' asks for an earlier call, and there is no ledger that knows");
+            return None;
+        };
+        match ledger.has_passed(passed, within).await {
+            Ok(passed) => Some(passed),
+            Err(fault) => {
+                tracing::warn!("rule '{rule}' asks for an earlier call, and nobody knows: {fault}");
+                None
+            }
+        }
+    }
+
+    /// Takes back what was counted, where the call is denied after all.
+    pub(crate) async fn settle(self, decision: &Decision) {
+        if decision.verdict != Verdict::Deny {
+            return;
+        }
+        self.in_run.iter().for_each(|rule| self.who.counts().give_back(rule));
+        for counted in self.in_ledger {
+            if let Some(ledger) = &self.ledger
+                && let Err(fault) = ledger.uncount(counted).await
+            {
+                tracing::warn!("a call that was denied stays counted: {fault}");
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! How servers described their tools when the owner's rules saw them first, or when the owner last
+//! accepted it: for all processes of a user together, until something else is accepted.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::beside::Beside;
+use crate::fault::LedgerFault;
+
+pub(super) const TABLE: &str = "
+CREATE TABLE IF NOT EXISTS pinned(
+    rules TEXT NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    PRIMARY KEY (rules, server, tool)
+) STRICT, WITHOUT ROWID;
+";
+
+/// In the place of a tool: the server was seen, whatever tools it had. No tool has this name.
+const SEEN: &str = "";
+
+/// Definitions of tools of one server, by their names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pins {
+    /// The rules for which they are pinned, by the file in which these are.
+    pub rules: String,
+    /// The server.
+    pub server: String,
+    /// The definitions.
+    pub tools: BTreeMap<String, String>,
+}
+
+/// What is pinned of a server's tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinnedServer {
+    /// Whether nothing was pinned of it before.
+    pub is_first: bool,
+    /// The definitions, by the tools' names.
+    pub tools: BTreeMap<String, String>,
+}
+
+impl Beside {
+    /// What is pinned; where nothing is, these are from now on. Blocks.
+    pub(super) fn pins(&self, pins: &Pins) -> Result<PinnedServer, LedgerFault> {
+        self.with(|connection| {
+            let known = read(connection, pins)?;
+            if !known.is_empty() {
+                return Ok(PinnedServer { is_first: false, tools: without_mark(known) });
+            }
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Another process may have been first.
+            let known = read(&transaction, pins)?;
+            let is_first = known.is_empty();
+            if is_first {
+                write(&transaction, pins)?;
+            }
+            transaction.commit()?;
+            let tools = if is_first { pins.tools.clone() } else { without_mark(known) };
+            Ok(PinnedServer { is_first, tools })
+        })
+    }
+
+    /// Pins these in the place of what was. Blocks.
+    pub(super) fn accept_pins(&self, pins: &Pins) -> Result<(), LedgerFault> {
+        self.with(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            write(&transaction, pins)?;
+            transaction.commit()
+        })
+    }
+}
+
+fn read(connection: &Connection, pins: &Pins) -> rusqlite::Result<BTreeMap<String, String>> {
+    connection
+        .prepare_cached("SELECT tool, definition FROM pinned WHERE rules = ?1 AND server = ?2")?
+        .query_map(params![pins.rules, pins.server], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
+fn without_mark(mut known: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    known.remove(SEEN);
+    known
+}
+
+fn write(connection: &Connection, pins: &Pins) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare_cached("INSERT OR REPLACE INTO pinned(rules, server, tool, definition) VALUES (?1, ?2, ?3, ?4)")?;
+    let mark = [(SEEN, "")].into_iter();
+    let tools = pins.tools.iter().map(|(tool, definition)| (tool.as_str(), definition.as_str()));
+    for (tool, definition) in mark.chain(tools) {
+        statement.execute(params![pins.rules, pins.server, tool, definition])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pins(rules: &str, tools: &[(&str, &str)]) -> Pins {
+        let tools = tools.iter().map(|(tool, definition)| ((*tool).to_owned(), (*definition).to_owned())).collect();
+        Pins { rules: rules.to_owned(), server: "fs".to_owned(), tools }
+    }
+
+    #[test]
+    fn what_is_seen_first_is_pinned_until_something_else_is_accepted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = || Beside::new(Some(folder.path().to_owned()));
+        let (here, there) = (beside(), beside());
+        let first = pins("a", &[("get", "1"), ("put", "1")]);
+        let later = pins("a", &[("get", "2"), ("new", "1")]);
+        assert_eq!(here.pins(&first).expect("kept"), PinnedServer { is_first: true, tools: first.tools.clone() });
+        assert_eq!(there.pins(&later).expect("kept"), PinnedServer { is_first: false, tools: first.tools.clone() });
+        assert!(there.pins(&pins("b", &[])).expect("kept").is_first, "other rules");
+        assert!(!there.pins(&pins("b", &[("get", "1")])).expect("kept").is_first, "a server without tools was seen");
+        there.accept_pins(&later).expect("kept");
+        let all = pins("a", &[("get", "2"), ("new", "1"), ("put", "1")]).tools;
+        assert_eq!(here.pins(&first).expect("kept"), PinnedServer { is_first: false, tools: all });
+        assert!(matches!(Beside::new(None).pins(&first), Err(LedgerFault::NoFolder)));
+    }
+}

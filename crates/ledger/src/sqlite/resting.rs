@@ -1,0 +1,141 @@
+//! Runs that were put aside while they wait for people.
+//!
+//! What a run goes on from is sealed, and stays until the run ends or is put aside again: a process
+//! that takes it up may be killed. Then it can be taken up again, unless calls were sent meanwhile
+//! that may have changed something.
+
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use belljar_model::RunId;
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+
+use super::{
+    live::{Living, Presence},
+    read::{senseless, unsigned},
+};
+use crate::{
+    entry::{Digest, RunRest},
+    key::Key,
+    query::{NotResting, RestingRun, milliseconds},
+};
+
+/// The table of version 5. `sent` is how many calls were sent when the run was put aside that may
+/// have changed something.
+pub(super) const TABLE: &str = "
+CREATE TABLE resting(
+    run INTEGER PRIMARY KEY,
+    until_ms INTEGER NOT NULL,
+    asked BLOB,
+    sent INTEGER NOT NULL,
+    state BLOB NOT NULL
+) STRICT;
+CREATE INDEX resting_by_asked ON resting(asked);
+";
+
+/// Calls of a run that were sent and may have changed something.
+const SENT: &str = "(SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state <> 4 AND c.trusted > 0)";
+
+/// Whether a run of the table `runs r` can be taken up, if nobody has.
+pub(super) fn can_go_on() -> String {
+    format!("EXISTS (SELECT 1 FROM resting x WHERE x.run = r.id AND x.sent = {SENT})")
+}
+
+/// Puts a run aside, whose calls are written.
+pub(super) fn rest(to: &Transaction<'_>, key: &Key, rest: &RunRest) -> rusqlite::Result<()> {
+    let run = rest.start.run.bits();
+    let unlucky = |_| rusqlite::Error::ToSqlConversionFailure("the system gave no random number".into());
+    let state = key.sealed(run, &rest.state).ok_or(()).map_err(unlucky)?;
+    to.prepare_cached(&format!(
+        "INSERT OR REPLACE INTO resting(run, until_ms, asked, sent, state)
+         SELECT r.id, ?2, ?3, {SENT}, ?4 FROM runs r WHERE r.id = ?1"
+    ))?
+    .execute(params![run.cast_signed(), milliseconds(rest.until), rest.asked, state])
+    .map(|_| ())
+}
+
+/// Forgets what a run would have gone on from.
+pub(super) fn end(to: &Connection, run: i64) -> rusqlite::Result<()> {
+    to.prepare_cached("DELETE FROM resting WHERE run = ?1")?.execute(params![run]).map(|_| ())
+}
+
+/// A run that was put aside, if it can be taken up.
+pub(super) fn resting(
+    connection: &Connection,
+    path: &Path,
+    key: &Key,
+    run: RunId,
+) -> rusqlite::Result<Result<RestingRun, NotResting>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT r.started_ms, r.took_us, r.principal, r.source_bytes, r.source, x.until_ms, x.state, r.state, r.process, {}
+         FROM runs r LEFT JOIN resting x ON x.run = r.id WHERE r.id = ?1",
+        can_go_on()
+    ))?;
+    let found = statement.query_row(params![run.bits().cast_signed()], |row| {
+        let is_taken_up = row.get::<_, i64>(7)? == 0 && Living::beside(path).has(row.get(8)?);
+        if is_taken_up {
+            return Ok(Err(NotResting::Running));
+        }
+        let Some(sealed) = row.get::<_, Option<Vec<u8>>>(6)? else { return Ok(Err(NotResting::Over)) };
+        if !row.get::<_, bool>(9)? {
+            return Ok(Err(NotResting::Interrupted));
+        }
+        let Some(state) = key.opened(run.bits(), &sealed) else { return Ok(Err(NotResting::Sealed)) };
+        Ok(Ok(RestingRun {
+            at: time(row, 0)?,
+            took: Duration::from_micros(unsigned(row, 1)?.unwrap_or_default()),
+            principal: row.get(2)?,
+            source: (unsigned(row, 3)?, row.get(4)?),
+            until: time(row, 5)?,
+            state,
+        }))
+    });
+    Ok(found.optional()?.unwrap_or(Err(NotResting::Unknown)))
+}
+
+/// Takes a run up for this process. Of two that want it, one gets it.
+pub(super) fn take_up(
+    connection: &mut Connection,
+    path: &Path,
+    (presence, key): (&Presence, &Key),
+    run: RunId,
+) -> rusqlite::Result<Result<RestingRun, NotResting>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = resting(&transaction, path, key, run)?;
+    if found.is_ok() {
+        let mut statement = transaction.prepare_cached("UPDATE runs SET state = 0, process = ?2 WHERE id = ?1")?;
+        statement.execute(params![run.bits().cast_signed(), presence.token()])?;
+        drop(statement);
+        transaction.commit()?;
+    }
+    Ok(found)
+}
+
+/// Lays a run down that this process took up.
+pub(super) fn lay_down(connection: &Connection, presence: &Presence, run: RunId) -> rusqlite::Result<()> {
+    let sql = "UPDATE runs SET state = 4 WHERE id = ?1 AND state = 0 AND process = ?2
+               AND EXISTS (SELECT 1 FROM resting x WHERE x.run = id)";
+    connection.prepare_cached(sql)?.execute(params![run.bits().cast_signed(), presence.token()]).map(|_| ())
+}
+
+/// The run that was put aside of which this was asked, and whose time is not over.
+pub(super) fn of(connection: &Connection, asked: Digest) -> rusqlite::Result<Option<RunId>> {
+    let sql = "SELECT run FROM resting WHERE asked = ?1 AND until_ms > ?2 ORDER BY until_ms LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row(params![asked, milliseconds(SystemTime::now())], |row| row.get::<_, i64>(0));
+    Ok(found.optional()?.map(|run| RunId::from_bits(run.cast_unsigned())))
+}
+
+/// The bytes of all of them.
+pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let sql = "SELECT coalesce(sum(length(state)), 0) FROM resting";
+    connection.query_row(sql, [], |row| Ok(unsigned(row, 0)?.unwrap_or_default()))
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<SystemTime> {
+    let milliseconds = unsigned(row, column)?.unwrap_or_default();
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds));
+    time.ok_or_else(|| senseless(column, "a time"))
+}

@@ -1,0 +1,99 @@
+//! What a `CallToolResult` says of its call.
+
+use std::{borrow::Cow, fmt};
+
+use memchr::memmem;
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::Value;
+
+use crate::JsonText;
+
+const MEMBER: &str = "\"isError\"";
+
+/// Whether a `CallToolResult` says that the tool failed. No tree is made of it: every call is asked,
+/// and many servers write the member each time.
+pub fn says_error(result: &JsonText) -> bool {
+    let text = result.as_str();
+    let is_denied = |at: usize| text.get(at + MEMBER.len()..).is_some_and(is_false);
+    // Wherever it stands: what says nothing but false does not say true.
+    let is_said = !memmem::find_iter(text.as_bytes(), MEMBER).all(is_denied);
+    is_said && serde_json::from_str::<Said>(text).is_ok_and(|Said(is_error)| is_error)
+}
+
+/// Whether a text goes on as that of a member that is false.
+fn is_false(rest: &str) -> bool {
+    let value = rest.trim_ascii_start().strip_prefix(':').map(str::trim_ascii_start);
+    value.is_some_and(|value| value.starts_with("false"))
+}
+
+/// The member of the object itself. Of two, the last counts, as in a tree.
+struct Said(bool);
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Said;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Said, A::Error> {
+                let mut is_error = false;
+                while let Some(Name(name)) = members.next_key()? {
+                    if name == "isError" {
+                        is_error = members.next_value::<Value>()? == Value::Bool(true);
+                    } else {
+                        members.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(Said(is_error))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// A name, which is borrowed where it has no escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JsonBounds;
+
+    #[test]
+    fn only_a_member_of_the_result_itself_that_is_true_says_that_it_failed() {
+        for (text, expected) in [
+            (r#"{"isError":true}"#, true),
+            ("{ \"content\": [], \"isError\" :\n\ttrue }", true),
+            (r#"{"isError":false,"isError":true}"#, true),
+            (r#"{"isError":true,"isError":false}"#, false),
+            (r#"{"content":[{"isError":true}],"isError":false}"#, false),
+            (r#"{"content":[{"isError":false}],"isError":true}"#, true),
+            (r#"{"structuredContent":{"isError":true}}"#, false),
+            (r#"{"content":[{"text":"\"isError\":true"}]}"#, false),
+            (r#"{"content":["isError"],"x":true}"#, false),
+            (r#"{"isError":"true"}"#, false),
+            (r#"{"isError":1}"#, false),
+            (r#"{"isError":null}"#, false),
+            (r#"{"isError":{"isError":true}}"#, false),
+            (r#"{"isError":false}"#, false),
+            (r#"{}"#, false),
+            (r#"["isError"]"#, false),
+            (r#""isError""#, false),
+        ] {
+            let result = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(1000)).expect("JSON");
+            assert_eq!(says_error(&result), expected, "{text}");
+            // As a tree has it.
+            assert_eq!(result.to_value().expect("a tree").get("isError") == Some(&Value::Bool(true)), expected);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What a process that stays works with, from one reading of its configuration to the next.
+//!
+//! A reload makes new children beside those that there are. Runs that have begun go on with theirs,
+//! which are stopped after the last of these runs. A configuration that cannot be used changes
+//! nothing.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use belljar_config::{ApprovalsSettings, DaemonSettings};
+use belljar_engine::Engine;
+use belljar_gateway::{Gateway, Toolbox};
+use belljar_model::{Limits, LimitsPatch, RunsPatch};
+use serde::{Deserialize, Serialize};
+use tokio::{sync::watch, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    arguments::ConfigArguments,
+    daemon,
+    failure::Failure,
+    serve::{Asking, instructions, with_rules},
+    setup::{self, Loaded, Setup},
+};
+
+/// What one reading gave. Whoever has it keeps its children alive.
+#[derive(Clone)]
+pub(crate) struct Generation {
+    pub(crate) gateway: Gateway,
+    /// The limits of the configuration.
+    pub(crate) limits: Limits,
+    pub(crate) approvals: ApprovalsSettings,
+    /// How clients of the MCP server are asked about calls.
+    pub(crate) asking: Asking,
+    /// What clients of the MCP server are told.
+    pub(crate) instructions: Arc<str>,
+    /// Of the configuration and the version.
+    pub(crate) fingerprint: Arc<str>,
+    _in_use: watch::Receiver<()>,
+}
+
+/// All generations: the current one, and those that runs still use.
+pub(crate) struct Generations {
+    arguments: ConfigArguments,
+    profile: Option<String>,
+    engine: Engine,
+    fixed: Fixed,
+    state: Mutex<State>,
+    /// One reload at a time.
+    reading: tokio::sync::Mutex<()>,
+    over: CancellationToken,
+}
+
+struct State {
+    current: Generation,
+    toolbox: Arc<Toolbox>,
+    in_use: watch::Sender<()>,
+    ending: JoinSet<()>,
+}
+
+/// What a reload leaves as it was: it belongs to the process.
+#[derive(PartialEq)]
+struct Fixed {
+    runs: RunsPatch,
+    daemon: DaemonSettings,
+}
+
+impl Fixed {
+    fn of(loaded: &Loaded) -> Self {
+        Self { runs: loaded.config.runs.clone(), daemon: loaded.config.daemon.clone() }
+    }
+
+    /// The tables that differ.
+    fn changed(&self, other: &Self) -> Vec<String> {
+        let tables = [("[runs]", self.runs != other.runs), ("[daemon]", self.daemon != other.daemon)];
+        tables.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name.to_owned()).collect()
+    }
+}
+
+/// What a reload has done.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Reloaded {
+    /// How many servers are configured now.
+    pub(crate) servers: usize,
+    /// Changed tables that only a restart applies.
+    pub(crate) need_restart: Vec<String>,
+}
+
+impl Generations {
+    /// The first generation. `profile` is what the owner calls this entry.
+    pub(crate) async fn begin(
+        loaded: Loaded,
+        arguments: ConfigArguments,
+        profile: Option<String>,
+    ) -> Result<Self, Failure> {
+        let fixed = Fixed::of(&loaded);
+        let engine = setup::engine(&loaded.config.runs).await?;
+        let (current, toolbox, in_use) = generation(loaded, engine.clone(), profile.as_deref());
+        Ok(Self {
+            arguments,
+            profile,
+            engine,
+            fixed,
+            state: Mutex::new(State { current, toolbox, in_use, ending: JoinSet::new() }),
+            reading: tokio::sync::Mutex::default(),
+            over: CancellationToken::new(),
+        })
+    }
+
+    /// What a request that begins now works with.
+    pub(crate) fn current(&self) -> Generation {
+        self.state().current.clone()
+    }
+
+    /// Starts the servers that the owner wants warm.
+    pub(crate) fn begin_warm(&self) {
+        self.state().toolbox.upstream().begin_warm();
+    }
+
+    /// Reads the configuration again, for all requests that begin from then on.
+    pub(crate) async fn reload(&self) -> Result<Reloaded, Failure> {
+        let _one = self.reading.lock().await;
+        let arguments = self.arguments.clone();
+        let read = tokio::task::spawn_blocking(move || setup::read_to_call(&arguments)).await;
+        let loaded = read.map_err(|error| Failure::internal(format!("reading it failed: {error}")))??;
+        let servers = loaded.config.servers.len();
+        let need_restart = self.fixed.changed(&Fixed::of(&loaded));
+        let (current, toolbox, in_use) = generation(loaded, self.engine.clone(), self.profile.as_deref());
+        toolbox.upstream().begin_warm();
+        let over = self.over.clone();
+        let mut state = self.state();
+        // Those that have ended.
+        while state.ending.try_join_next().is_some() {}
+        drop(std::mem::replace(&mut state.current, current));
+        let toolbox = std::mem::replace(&mut state.toolbox, toolbox);
+        let used = std::mem::replace(&mut state.in_use, in_use);
+        state.ending.spawn(async move {
+            tokio::select! {
+                () = used.closed() => {}
+                () = over.cancelled() => {}
+            }
+            toolbox.shutdown().await;
+        });
+        Ok(Reloaded { servers, need_restart })
+    }
+
+    /// Stops all children, also those that runs still use.
+    pub(crate) async fn shutdown(&self) {
+        self.over.cancel();
+        let (toolbox, mut ending) = {
+            let mut state = self.state();
+            (state.toolbox.clone(), std::mem::take(&mut state.ending))
+        };
+        toolbox.shutdown().await;
+        while ending.join_next().await.is_some() {}
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn generation(loaded: Loaded, engine: Engine, profile: Option<&str>) -> (Generation, Arc<Toolbox>, watch::Sender<()>) {
+    let told = instructions(&loaded.config.servers, &loaded.limits());
+    let instructions = if loaded.policy.is_some() { with_rules(&told) } else { told };
+    let (asking, approvals) = (Asking::of(&loaded), loaded.config.approvals.clone());
+    let fingerprint = daemon::fingerprint(&loaded);
+    let setup = Setup::to_stay(loaded);
+    let gateway = setup.gateway_with(engine, &LimitsPatch::default());
+    let gateway = match profile {
+        Some(profile) => gateway.with_profile(profile),
+        None => gateway,
+    };
+    let (in_use, _in_use) = watch::channel(());
+    let generation = Generation {
+        gateway,
+        limits: setup.limits,
+        approvals,
+        asking,
+        instructions: instructions.into(),
+        fingerprint: fingerprint.into(),
+        _in_use,
+    };
+    (generation, setup.toolbox, in_use)
+}

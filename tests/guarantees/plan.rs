@@ -1,0 +1,121 @@
+//! A script whose certain calls are certain to fail is not run: nothing was called, and all that is
+//! wrong is said at once.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use belljar_gateway::Gateway;
+use belljar_model::{ByteSize, ErrorKind, Recorded, RunError};
+use belljar_policy::{Policy, absolute_folder};
+use belljar_sandbox::Recording;
+use serde_json::json;
+
+use crate::stub_server::{Stub, gateway, gateway_with_rules, run};
+
+fn stub() -> Stub {
+    Stub::new(
+        Stub::real_tools("filesystem"),
+        |_, arguments| json!({ "content": [], "structuredContent": { "content": arguments } }),
+    )
+}
+
+fn files() -> (Stub, Gateway) {
+    let stub = stub();
+    let gateway = gateway(&[("fs", stub.clone())], Vec::new());
+    (stub, gateway)
+}
+
+/// Why a script is not run. Nothing was called.
+async fn refused(source: &str) -> RunError {
+    let (stub, gateway) = files();
+    let outcome = run(&gateway, source).await;
+    assert_eq!((stub.calls.load(Ordering::SeqCst), outcome.calls.len()), (0, 0), "{source}");
+    let error = outcome.result.expect_err(source);
+    assert_eq!(error.kind, ErrorKind::Plan, "{source}\n{error:#?}");
+    error
+}
+
+#[tokio::test]
+async fn a_tool_that_there_is_not_stops_a_script_before_its_first_call() {
+    let error = refused("await fs.list_directory({ path: '/' });\nreturn await fs.read_fil({ path: 'a' })").await;
+    assert_eq!(error.message, "TypeError: fs.read_fil is not a function: there is no such tool");
+    assert_eq!((error.line, error.column), (Some(2), Some(17)));
+    assert!(error.frame.as_ref().unwrap().contains("fs.read_fil"), "{error:#?}");
+    assert!(
+        error.hint.as_ref().unwrap().starts_with("did you mean fs.read_file? It is fs.read_file(args:"),
+        "{error:#?}"
+    );
+}
+
+#[tokio::test]
+async fn arguments_that_a_tool_certainly_refuses_stop_a_script_before_its_first_call() {
+    for (call, message) in [
+        ("fs.write_file({ path: 'b' })", "fs.write_file: arguments.content: expected string, found nothing"),
+        ("fs.read_text_file({ path: 'b', tail: '5' })", "arguments.tail: expected number, found string"),
+        ("fs.read_text_file({ path: 'b', heads: 3 })", "arguments.heads: there is no argument of this name"),
+        ("fs.list_directory_with_sizes({ path: 'b', sortBy: 'age' })", "arguments.sortBy: expected one of"),
+        ("fs.read_text_file()", "arguments.path: expected string, found nothing"),
+    ] {
+        let source = format!("await fs.create_directory({{ path: 'a' }});\nawait {call};");
+        let error = refused(&source).await;
+        assert!(error.message.contains(message), "{source}\n{error:#?}");
+        assert_eq!((error.line, error.column), (Some(2), Some(10)), "{source}");
+        assert!(error.hint.as_ref().unwrap().contains("the tool is fs."), "{source}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn all_that_is_wrong_is_said_at_once_each_with_its_place_and_hint() {
+    let error = refused("await fs.read_fil({});\nconst x = 1;\n  await fs.write_file({ path: 'b' });").await;
+    assert_eq!(error.line, Some(1));
+    let (first, other) = error.message.split_once('\n').unwrap();
+    assert!(first.contains("fs.read_fil is not a function"), "{error:#?}");
+    assert!(other.starts_with("also at line 3, column 12: TypeError: fs.write_file: arguments.content"), "{error:#?}");
+    assert!(
+        other.contains("> 3 | await fs.write_file({ path: 'b' });\nhint: the tool is fs.write_file("),
+        "{error:#?}"
+    );
+}
+
+#[tokio::test]
+async fn what_a_script_may_survive_or_may_never_reach_is_left_to_the_run() {
+    for source in [
+        "try { await fs.read_fil({}) } catch { return 'fine' }",
+        "try { await fs.write_file({ path: 'b' }) } catch { return 'fine' }",
+        "if (Date.now() < 5) await fs.read_fil({});\nreturn 'fine'",
+        "if ('read_fil' in fs) { await fs.read_fil({}) }\nreturn 'fine'",
+        "if (Date.now() > 5) return 'fine';\nawait fs.read_fil({})",
+        "await fs.write_file({ path: 'b' }).catch(() => 1);\nreturn 'fine'",
+        "await Promise.allSettled([fs.write_file({ path: 'b' })]);\nreturn 'fine'",
+        "const never = async () => { await fs.read_fil({}) };\nreturn 'fine'",
+        "for (const path of []) await fs.read_fil({ path });\nreturn 'fine'",
+        "const work = (fs) => fs.read_fil({});\nawait work({ read_fil() {} });\nreturn 'fine'",
+    ] {
+        let outcome = run(&files().1, source).await;
+        assert_eq!(outcome.result.expect(source).to_value().unwrap(), json!("fine"), "{source}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_is_denied_whatever_its_arguments_stops_a_script_before_its_first_call() {
+    let rules = "default = 'allow'\n[[rule]]\nid = 'no-moves'\ntools = 'fs.move_file'\nthen = 'deny'\nwhy = 'stay'\n";
+    let policy = Policy::parse(rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
+    let stub = stub();
+    let gateway = gateway_with_rules(&[("fs", stub.clone())], Arc::new(policy));
+    let source = "await fs.read_file({ path: 'a' });\nawait fs.move_file({ source: 'a', destination: 'b' })";
+    let error = run(&gateway, source).await.result.unwrap_err();
+    assert_eq!((error.kind, error.line), (ErrorKind::Plan, Some(2)), "{error:#?}");
+    assert_eq!(error.hint.as_deref(), Some("fs.move_file is denied by rule 'no-moves' of the owner: stay"));
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_script_that_was_not_run_is_repeated_exactly_and_so_is_one_whose_calls_were_checked() {
+    let gateway = files().1.with_recording(ByteSize::mib(1));
+    for source in ["await fs.write_file({ path: 'b' })", "return await fs.read_file({ path: 'b' })"] {
+        let outcome = run(&gateway, source).await;
+        let Some(Recorded::Whole(bytes)) = &outcome.recording else { panic!("{outcome:#?}") };
+        let recording = Recording::read(bytes.clone()).expect("a recording");
+        let replay = gateway.replay(&recording).await.unwrap_or_else(|error| panic!("{source}\n{error}"));
+        assert_eq!((&replay.result, replay.usage.fuel), (&outcome.result, outcome.usage.fuel), "{source}");
+    }
+}
