@@ -145,8 +145,8 @@ pub(crate) struct RunLog {
     gate: Gate,
     /// Whether it does something new: one that was put aside does again at first what it did before.
     is_live: AtomicBool,
-    /// How long the run had taken when it was put aside.
-    before: Duration,
+    /// How long the run had taken when it was put aside, if it was.
+    before: Option<Duration>,
 }
 
 /// What the run did so far, for a person who is to decide about a call of it.
@@ -210,7 +210,7 @@ impl RunLog {
             history: Mutex::default(),
             gate: Gate::new(BTreeMap::new()),
             is_live: AtomicBool::new(true),
-            before: Duration::ZERO,
+            before: None,
         };
         log.tell(|| RunStep::Begun { origin });
         Ok(Arc::new(log))
@@ -240,7 +240,7 @@ impl RunLog {
             history: Mutex::new(History { past: terms.past.clone(), questions: terms.questions }),
             gate: Gate::new(terms.questions_by_call()),
             is_live: AtomicBool::new(false),
-            before: resting.took,
+            before: Some(resting.took),
         };
         log.tell(|| RunStep::Begun { origin });
         Arc::new(log)
@@ -324,7 +324,7 @@ impl RunLog {
     }
 
     fn took(&self) -> Duration {
-        self.before + self.clock.elapsed()
+        self.before.unwrap_or_default() + self.clock.elapsed()
     }
 
     /// How many bytes its recording may have, where it is kept.
@@ -484,8 +484,11 @@ impl RunLog {
         };
         let Some(end) = self.over(error, usage, recording) else { return };
         if let Some((RunLedger { ledger, .. }, _)) = &self.kept {
+            let end = Entry::End(Box::new(end));
+            // Whoever asks for the same next, in any process, must not find one that still goes on.
+            let kept = if self.before.is_some() { ledger.commit(end).await } else { ledger.write(end).await };
             // It has said itself that it failed; the run is over all the same.
-            let _ = ledger.write(Entry::End(Box::new(end))).await;
+            let _ = kept;
         }
     }
 
