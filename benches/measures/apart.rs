@@ -28,6 +28,7 @@ fn main() {
 #[cfg(unix)]
 mod measures {
     use std::{
+        process::Stdio,
         sync::Arc,
         time::{Duration, Instant},
     };
@@ -37,9 +38,17 @@ mod measures {
     use belljar_model::{ByteSize, Limits};
     use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet, Tools};
     use belljar_worker::WorkerProgram;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        process::Command,
+    };
 
     /// Runs before the first that counts.
     const WARM_UP: usize = 200;
+    /// About as many bytes as a call of a tool is on the pipe, and its answer.
+    const MESSAGE: [u8; 64] = [0; 64];
+    /// Messages of the floor.
+    const MESSAGES: u32 = 20_000;
 
     /// What is run, how often, and over how many calls its time is shared out.
     struct Case {
@@ -67,7 +76,31 @@ mod measures {
                 let more = apart.saturating_sub(here);
                 println!("{:44} {:>10.1} {:>10.1} {:>10.1}", case.name, micros(here), micros(apart), micros(more));
             }
+            let floor = micros(tokio::spawn(there_and_back()).await.unwrap());
+            println!("{:44} {:>10} {:>10} {floor:>10.1}", "the floor: a message to `cat` and back", "", "");
         });
+    }
+
+    /// What two pipes and two wake-ups take, with nothing that is belljar's on the other side: the median.
+    async fn there_and_back() -> Duration {
+        let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut to, mut from) = (other.stdin.take().unwrap(), other.stdout.take().unwrap());
+        let mut message = MESSAGE;
+        let mut times = Vec::new();
+        for _ in 0..MESSAGES {
+            let begun = Instant::now();
+            to.write_all(&message).await.unwrap();
+            from.read_exact(&mut message).await.unwrap();
+            times.push(begun.elapsed());
+        }
+        drop(to);
+        other.wait().await.unwrap();
+        median(times)
+    }
+
+    fn median(mut times: Vec<Duration>) -> Duration {
+        times.sort_unstable();
+        times.get(times.len() / 2).copied().unwrap_or_default()
     }
 
     fn cases() -> Vec<Case> {
@@ -111,10 +144,7 @@ mod measures {
                 }
             }
         }
-        times.map(|mut times| {
-            times.sort_unstable();
-            times.get(times.len() / 2).copied().unwrap_or_default()
-        })
+        times.map(median)
     }
 
     fn micros(time: Duration) -> f64 {
