@@ -659,13 +659,17 @@ impl Client {
     /// The next message that is not a notification.
     pub(crate) fn receive(&mut self) -> Value {
         loop {
-            let mut line = String::new();
-            assert!(self.from.read_line(&mut line).unwrap() > 0, "the server went away");
-            let message: Value = serde_json::from_str(&line).unwrap();
+            let message = self.next();
             if message.get("id").is_some() {
                 return message;
             }
         }
+    }
+
+    pub(crate) fn next(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.from.read_line(&mut line).unwrap() > 0, "the server went away");
+        serde_json::from_str(&line).unwrap()
     }
 
     pub(crate) fn execute(&mut self, code: &str) {
@@ -744,40 +748,6 @@ fn an_owner_who_says_so_decides_by_programs() {
     let answer = client.receive();
     let error = &answer["result"]["structuredContent"]["error"];
     assert!(error["message"].as_str().unwrap().contains("the owner said no"), "{answer:#}");
-}
-
-#[test]
-fn a_form_of_the_client_decides_by_an_explicit_word_alone() {
-    let (terminal, config) = asking("[approvals]\nwait = '2s'");
-    let ask = |answer: Option<Value>| {
-        let mut client = Client::of(&terminal, &config, json!({ "elicitation": {} }));
-        client.execute(CLOSE);
-        let form = client.receive();
-        assert_eq!(form["method"], "elicitation/create", "{form:#}");
-        let choices = &form["params"]["requestedSchema"]["properties"]["decision"]["enum"];
-        assert_eq!(choices[0], "deny", "whoever fills in the first value denies");
-        let message = form["params"]["message"].as_str().unwrap();
-        assert!(message.contains("demo.update_issue") && message.contains("\"id\": 3"), "{message}");
-        assert!(!message.contains("belljar approve") && !message.contains("a_"), "{message}");
-        if let Some(answer) = answer {
-            client.send(&json!({ "jsonrpc": "2.0", "id": form["id"], "result": answer }));
-        }
-        let answer = client.receive();
-        let structured = &answer["result"]["structuredContent"];
-        match structured["error"]["message"].as_str() {
-            Some(message) => Err(message.to_owned()),
-            None => Ok(structured["value"].clone()),
-        }
-    };
-    let accepted = |content: Value| Some(json!({ "action": "accept", "content": content }));
-    assert_eq!(ask(accepted(json!({ "decision": "approve this call" }))), Ok(json!("closed")));
-    assert!(ask(accepted(json!({ "decision": "deny" }))).unwrap_err().contains("the owner said no"));
-    // Accepted with nothing in it, declined, cancelled, silent: nobody has decided.
-    for answer in [accepted(json!({})), Some(json!({ "action": "decline" })), Some(json!({ "action": "cancel" })), None]
-    {
-        let error = ask(answer).unwrap_err();
-        assert!(error.contains("the owner was asked and did not decide within 2 s"), "{error}");
-    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod absent;
 mod approvals;
+mod approved_once;
 mod arguments;
 mod at_most;
 mod bench;
@@ -14,6 +15,7 @@ mod conformance;
 mod context_cost;
 mod daemon;
 mod dead_children;
+mod decisions_by_form;
 mod determinism;
 mod differential;
 mod doctor;

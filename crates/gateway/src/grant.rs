@@ -7,7 +7,7 @@ use std::{
 };
 
 use belljar_catalog::{Detail, Query, Tool};
-use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath};
+use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath, Verdict};
 use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Objection, Tools, Unavailable};
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -270,6 +270,8 @@ impl Grant {
                 }
             };
             let Checked { arguments, warning, decision } = checked;
+            let is_approved = decision.as_ref().is_some_and(|decision| decision.verdict == Verdict::Ask);
+            let caller = if is_approved { caller.once() } else { caller };
             let counts_for = toolbox.counts_for(&path, &arguments, who.principal());
             if let Some(decision) = &decision {
                 log.judged(number, &path, decision);

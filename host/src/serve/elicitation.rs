@@ -7,49 +7,77 @@
 
 use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::SystemTime};
 
-use belljar_approvals::{By, Change, Channel, Decision, Question};
+use belljar_approvals::{By, Change, Channel, Decision, Question, QuestionId};
 use belljar_ledger::{Ledger, QuestionFilter};
+use futures::stream::{FuturesUnordered, StreamExt as _};
 use rmcp::{
-    RoleServer,
+    RoleServer, ServiceError,
     model::{ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction, ElicitationSchema, ServerRequest},
-    service::Peer,
+    service::{Peer, PeerRequestOptions, RequestHandle},
 };
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::{
+    runtime::Handle,
+    sync::watch,
+    time::{sleep, timeout},
+};
 
 use crate::approvals::{LOOK_EVERY, shown};
 
 /// The word that approves. Whatever fills in the first value of a list denies.
 const APPROVE: &str = "approve this call";
 const DENY: &str = "deny";
+/// Forms that a client has at one time. A further question waits until one of them is answered, or decided elsewhere.
+const MAX_FORMS: usize = 8;
 
-/// Asks the client's user each question of this desk once, as it comes. It never ends.
+/// Asks the client's user each question of this desk once, as it comes. It never ends. Forms whose
+/// answers do not matter any more are taken back.
 pub(super) async fn ask(peer: &Peer<RoleServer>, desk: u64, ledger: &Arc<dyn Ledger>) -> Infallible {
     let mut seen = BTreeSet::new();
+    let open = watch::Sender::new(BTreeSet::new());
+    let mut forms = FuturesUnordered::new();
     loop {
         match ledger.questions(QuestionFilter { open: true, desk: Some(desk), ..QuestionFilter::default() }).await {
             Ok(questions) => {
-                for kept in questions.iter().filter(|kept| seen.insert(kept.question.id)) {
-                    one(peer, desk, ledger, &kept.question).await;
+                open.send_replace(questions.iter().map(|kept| kept.question.id).collect());
+                for kept in questions {
+                    if forms.len() < MAX_FORMS && seen.insert(kept.question.id) {
+                        forms.push(one(peer, desk, ledger, kept.question, open.subscribe()));
+                    }
                 }
             }
             Err(fault) => tracing::debug!("questions to the owner could not be read: {fault}"),
         }
-        sleep(LOOK_EVERY).await;
+        tokio::select! {
+            () = sleep(LOOK_EVERY) => {}
+            Some(()) = forms.next() => {}
+        }
     }
 }
 
-async fn one(peer: &Peer<RoleServer>, desk: u64, ledger: &Arc<dyn Ledger>, question: &Question) {
-    let Some(form) = form(question) else { return };
+async fn one(
+    peer: &Peer<RoleServer>,
+    desk: u64,
+    ledger: &Arc<dyn Ledger>,
+    question: Question,
+    mut open: watch::Receiver<BTreeSet<QuestionId>>,
+) {
+    let Some(form) = form(&question) else { return };
     let left = question.binding.expires.duration_since(SystemTime::now()).unwrap_or_default();
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
-    let answer = match timeout(left, peer.send_request(request)).await {
+    let mut form = match peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await {
+        Ok(request) => Form(Some(request)),
+        Err(error) => return unasked(&error),
+    };
+    let answer = tokio::select! {
+        answer = timeout(left, form.answer()) => answer,
+        // It was decided elsewhere, or nobody waits for it any more.
+        _ = open.wait_for(|open| !open.contains(&question.id)) => return,
+    };
+    let answer = match answer {
         Ok(Ok(ClientResult::ElicitResult(answer))) => answer,
         Ok(Ok(_)) | Err(_) => return,
-        Ok(Err(error)) => {
-            tracing::info!("the client did not put a question to its user: {error}");
-            return;
-        }
+        Ok(Err(error)) => return unasked(&error),
     };
     let content = (answer.action == ElicitationAction::Accept).then_some(answer.content).flatten();
     let Some(approve) = content.as_ref().and_then(decided) else {
@@ -61,6 +89,34 @@ async fn one(peer: &Peer<RoleServer>, desk: u64, ledger: &Arc<dyn Ledger>, quest
         Ok(Ok(())) => {}
         Ok(Err(refusal)) => tracing::info!("a decision by the client's form counts for nothing: {refusal}"),
         Err(fault) => tracing::warn!("a decision by the client's form was not kept: {fault}"),
+    }
+}
+
+fn unasked(error: &ServiceError) {
+    tracing::info!("the client did not put a question to its user: {error}");
+}
+
+/// A form that the client shows. If it is dropped without an answer, the client is told to take it back.
+struct Form(Option<RequestHandle<RoleServer>>);
+
+impl Form {
+    async fn answer(&mut self) -> Result<ClientResult, ServiceError> {
+        let Some(request) = &mut self.0 else { return Err(ServiceError::TransportClosed) };
+        let answer = (&mut request.rx).await;
+        self.0 = None;
+        answer.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Form {
+    fn drop(&mut self) {
+        if let (Some(request), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(async move {
+                if let Err(error) = request.cancel(Some("it is decided, or not asked any more".to_owned())).await {
+                    tracing::debug!("the client could not be told to take a form back: {error}");
+                }
+            });
+        }
     }
 }
 

@@ -97,7 +97,8 @@ impl Child {
                 // What the tool is like is known by now: its server has listed it.
                 arguments = self.core.known_tools.without_own(path.tool(), arguments);
             }
-            let repeats = *may_repeat.get_or_insert_with(|| self.core.known_tools.may_repeat(path.tool()));
+            let may_be = || !caller.is_once() && self.core.known_tools.may_repeat(path.tool());
+            let repeats = *may_repeat.get_or_insert_with(may_be);
             // Only a call that may be made again keeps its arguments while it waits for the answer.
             let sent = if repeats { arguments.clone() } else { std::mem::replace(&mut arguments, JsonText::null()) };
             self.core.calls.fetch_add(1, Ordering::Relaxed);

@@ -93,6 +93,8 @@ pub struct Caller {
     questions: Arc<AtomicUsize>,
     gate: Option<Arc<dyn AnswerGate>>,
     principal: Option<Arc<str>>,
+    /// Its call is sent once at most.
+    is_once: bool,
 }
 
 impl Caller {
@@ -105,6 +107,7 @@ impl Caller {
             questions: Arc::default(),
             gate: None,
             principal: None,
+            is_once: false,
         }
     }
 
@@ -127,6 +130,18 @@ impl Caller {
     /// Counts a question, and says whether it may be asked.
     pub(crate) fn takes_a_question(&self) -> bool {
         self.questions.fetch_add(1, Ordering::Relaxed) < limits::QUESTIONS_PER_RUN
+    }
+
+    /// The same caller for one call that is sent once at most, also where the owner lets calls of its tool be repeated: a
+    /// person agreed to one.
+    #[must_use]
+    pub fn once(&self) -> Self {
+        Self { is_once: true, ..self.clone() }
+    }
+
+    /// Whether its call is sent once at most.
+    pub(crate) fn is_once(&self) -> bool {
+        self.is_once
     }
 
     /// The same caller for one call, whose answer comes through `gate`.
