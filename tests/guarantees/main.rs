@@ -12,6 +12,7 @@ mod cancellation;
 mod command_line;
 mod configuration;
 mod conformance;
+mod conformance_client;
 mod context_cost;
 mod daemon;
 mod dead_children;

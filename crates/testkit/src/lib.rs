@@ -22,6 +22,9 @@ pub const CHILD: &str = "belljar-testkit-child";
 /// The name of the binary that serves what the protocol's conformance suite asks for.
 pub const CONFORMANCE: &str = "belljar-testkit-conformance";
 
+/// The name of the binary that is belljar's side towards servers, for that suite.
+pub const CONFORMANCE_CLIENT: &str = "belljar-testkit-client";
+
 /// Finds the built `belljar-testkit-child` beside the running test, in whatever folder cargo builds into.
 ///
 /// Tests of this package know its path from `CARGO_BIN_EXE_belljar-testkit-child` instead. Other packages must have built it
@@ -33,6 +36,11 @@ pub fn child_binary() -> Option<PathBuf> {
 /// The same for `belljar-testkit-conformance`.
 pub fn conformance_binary() -> Option<PathBuf> {
     binary(CONFORMANCE)
+}
+
+/// The same for `belljar-testkit-client`.
+pub fn conformance_client_binary() -> Option<PathBuf> {
+    binary(CONFORMANCE_CLIENT)
 }
 
 fn binary(name: &str) -> Option<PathBuf> {

@@ -103,5 +103,7 @@ pub(crate) const ERROR_BODY_BYTES: usize = 64 * 1024;
 pub(crate) const CONTROL_REQUEST: Duration = Duration::from_secs(10);
 /// How long a remote server may take to note the end of a session. Less than [`STDIN_GRACE`], so that it is we who give up.
 pub(crate) const GOODBYE: Duration = Duration::from_millis(800);
+/// How long the first call waits for the server's own stream. Most servers answer at once, some with the first event.
+pub(crate) const STREAM_OPENING: Duration = Duration::from_millis(250);
 /// The pause before a broken stream is taken up again, where the server names none.
 pub(crate) const STREAM_RETRY: Duration = Duration::from_secs(1);

@@ -5,7 +5,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use reqwest::{dns::Resolve, redirect::Policy};
+use reqwest::{
+    StatusCode,
+    dns::Resolve,
+    header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE},
+    redirect::Policy,
+};
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
 use url::Url;
 
@@ -48,6 +53,16 @@ impl Http {
             builder(agent).redirect(Policy::none()).timeout(TIMEOUT).dns_resolver(Arc::new(reach)).build()
         };
         Ok(Self { encrypted: client(reach.clone())?, open: client(Reach::loopback(lookup))?, reach })
+    }
+
+    /// What the server answers to a request without a token, if it says there where to log in.
+    pub(super) async fn challenge(&self, server: &Url) -> Option<String> {
+        const REQUEST: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list","params":{}}"#;
+        let client = if server.scheme() == "https" { &self.encrypted } else { &self.open };
+        let request = client.post(server.clone()).header(CONTENT_TYPE, "application/json");
+        let request = request.header(ACCEPT, "application/json, text/event-stream").body(REQUEST);
+        let response = request.send().await.ok().filter(|response| response.status() == StatusCode::UNAUTHORIZED)?;
+        Some(response.headers().get(WWW_AUTHENTICATE)?.to_str().ok()?.to_owned())
     }
 
     /// The place to which the login may not lead and was led, if there was one.

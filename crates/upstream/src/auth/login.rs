@@ -100,7 +100,8 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     let manager = AuthorizationManager::new_with_oauth_http_client(resource(&endpoint.url), http.clone()).await;
     let mut manager = manager.map_err(&failed)?;
     manager.set_credential_store(Store::of(folder, &endpoint.url));
-    let resolution = manager.resolve_metadata().await.map_err(&failed)?;
+    let challenge = http.challenge(&url).await;
+    let resolution = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(&failed)?;
     if !resolution.source.is_discovered() {
         // What may not be asked looks to rmcp like what is not there.
         return Err(match http.refused() {

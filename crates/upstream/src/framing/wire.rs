@@ -395,13 +395,15 @@ fn initialized(result: &str) -> ServerResult {
 /// A child's error, read tolerantly. Its code is kept away from ours.
 fn foreign_error(error: &RawValue) -> ErrorData {
     #[derive(Default, Deserialize)]
-    struct Foreign {
+    struct Foreign<'a> {
         #[serde(default)]
         code: Value,
         #[serde(default)]
         message: Value,
+        #[serde(borrow, default)]
+        data: Option<&'a RawValue>,
     }
-    let Foreign { code, message } = serde_json::from_str(error.get()).unwrap_or_default();
+    let Foreign { code, message, data } = serde_json::from_str(error.get()).unwrap_or_default();
     let code = code.as_i64().and_then(|code| i32::try_from(code).ok()).map(ErrorCode).filter(|code| *code != TOO_LONG);
     let message = match message.as_str() {
         Some(message) if !message.trim().is_empty() => {
@@ -410,7 +412,13 @@ fn foreign_error(error: &RawValue) -> ErrorData {
         }
         _ => "the server gave no reason".to_owned(),
     };
-    ErrorData::new(code.unwrap_or(ErrorCode::INTERNAL_ERROR), message, None)
+    // Which revisions a server has instead is all that is read of an error's data.
+    let data = data
+        .filter(|data| {
+            code == Some(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION) && data.get().len() <= limits::MESSAGE_CHARS
+        })
+        .and_then(|data| serde_json::from_str(data.get()).ok());
+    ErrorData::new(code.unwrap_or(ErrorCode::INTERNAL_ERROR), message, data)
 }
 
 fn ignore(line: &[u8], redactor: &Redactor) {

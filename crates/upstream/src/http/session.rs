@@ -16,7 +16,7 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::{
-    sync::{Mutex, mpsc},
+    sync::{Mutex, mpsc, oneshot},
     task::{AbortHandle, JoinSet},
     time::{sleep, timeout},
 };
@@ -118,7 +118,12 @@ impl Session {
                     if let Ok(Err(fault)) = timeout(limits::CONTROL_REQUEST, self.post(&body)).await {
                         tracing::debug!("the end of the handshake was not accepted: {fault}");
                     }
-                    tasks.spawn(self.clone().listen());
+                    // What the server asks in the first call may come on this stream, and is lost where there is none yet.
+                    let (opened, is_open) = oneshot::channel();
+                    tasks.spawn(self.clone().listen(opened));
+                    if timeout(limits::STREAM_OPENING, is_open).await.is_err() {
+                        tracing::debug!("the server's own stream is not open yet");
+                    }
                 }
                 ("notifications/cancelled", _) => {
                     let cancelled = message.parameters().request_id.map(|id| id.get().to_owned());
@@ -297,12 +302,15 @@ impl Session {
         }
     }
 
-    /// Hears what the server has to say unasked, as long as it offers that.
-    async fn listen(self: Arc<Self>) -> Result<Option<String>, RemoteFault> {
+    /// Hears what the server has to say unasked, as long as it offers that. Drops `opened` when the server has answered.
+    async fn listen(self: Arc<Self>, opened: oneshot::Sender<()>) -> Result<Option<String>, RemoteFault> {
         let mut last: Option<String> = None;
         let mut failures = 0_u32;
+        let mut opened = Some(opened);
         loop {
-            let response = match self.get(last.as_deref()).await {
+            let response = self.get(last.as_deref()).await;
+            drop(opened.take());
+            let response = match response {
                 Ok(response) if response.status().is_success() => response,
                 // It does not offer it, or no longer.
                 Ok(response) if response.status().is_client_error() => return Ok(None),
