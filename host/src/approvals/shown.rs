@@ -25,8 +25,7 @@ pub(crate) fn shown(question: &Question) -> String {
         text,
         "\n  run        {}, call {}, asked for by {}",
         binding.run,
-        // People count from one.
-        binding.number.saturating_add(1),
+        binding.number,
         line(&binding.principal)
     );
     let laid_out = serde_json::from_str::<Value>(&question.arguments)
@@ -84,7 +83,7 @@ mod tests {
         assert_eq!(
             shown(&question),
             "  call       bank.refund\\u{1b}[1m  (external)\n  rule       'big': money leaves\n  \
-             run        r_0000000000007, call 4, asked for by owner\n  arguments  58 bytes\n    {\n      \
+             run        r_0000000000007, call 3, asked for by owner\n  arguments  58 bytes\n    {\n      \
              \"to\": \"a\\u001b[2Jb\\u202e\",\n      \"note\": \"x\\n  rule       'none'\"\n    }\n  \
              so far     bank.list\\n: failed (2 times)\n  until      1970-01-01T00:01:40Z (in 0s)"
         );
