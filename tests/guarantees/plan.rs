@@ -9,7 +9,11 @@ use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::Recording;
 use serde_json::json;
 
-use crate::stub_server::{Stub, gateway, gateway_with_rules, run};
+use crate::{
+    dead_children::child,
+    stub_server::{Stub, gateway, gateway_with_rules, run},
+    support::Terminal,
+};
 
 fn stub() -> Stub {
     Stub::new(
@@ -118,4 +122,30 @@ async fn a_script_that_was_not_run_is_repeated_exactly_and_so_is_one_whose_calls
         let replay = gateway.replay(&recording).await.unwrap_or_else(|error| panic!("{source}\n{error}"));
         assert_eq!((&replay.result, replay.usage.fuel), (&outcome.result, outcome.usage.fuel), "{source}");
     }
+}
+
+#[test]
+fn what_a_server_has_now_stops_a_script_and_no_list_that_an_earlier_process_kept() {
+    let terminal = Terminal::new();
+    let list = terminal.file("tools.json", "");
+    let server = format!("[servers.kid]\ncommand = '{}'\nargs = ['listed', '{}']\n", child().display(), list.display());
+    let config = terminal.file("belljar.toml", server);
+    let lists = |tool: &str, argument: &str| {
+        let properties = json!({ argument: { "type": "string" } });
+        let schema = json!({ "type": "object", "properties": properties, "required": [argument] });
+        terminal.file("tools.json", json!([{ "name": tool, "inputSchema": schema }]).to_string());
+    };
+    let runs = |code: &str| terminal.belljar(&["run", "--code", code, "--config", config.to_str().unwrap()]);
+    // The second has a tool that the list on disk does not have, the third an argument that it would refuse.
+    for (tool, argument) in [("read", "path"), ("fetch", "path"), ("fetch", "url")] {
+        lists(tool, argument);
+        let answer = runs(&format!("return await kid.{tool}({{ {argument}: 'x' }})"));
+        assert_eq!((answer.code, answer.stdout.trim()), (0, "done"), "{answer:?}");
+    }
+    // What the server has not any more does.
+    lists("send", "url");
+    let answer = runs("await kid.send({ path: 'x' })");
+    assert!(answer.code == 1 && answer.stderr.contains("arguments.url: expected string, found nothing"), "{answer:?}");
+    let answer = runs("await kid.fetch({ url: 'x' })");
+    assert!(answer.code == 1 && answer.stderr.contains("kid.fetch is not a function: there is no"), "{answer:?}");
 }

@@ -198,7 +198,21 @@ impl Gateway {
         let max_recording = self.max_recording_of(&log);
         let program = Program { max_recording, rest_after, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
-        let outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
+        let mut cancelled = pin!(cancelled);
+        let mut outcome = self.engine.run_until(program.clone(), &limits, grant.clone(), cancelled.as_mut()).await;
+        if outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Plan) {
+            // Nothing was called. What stopped it may be a list of tools that an earlier process has kept.
+            let again = async {
+                if timeout(limits.timeout, self.toolbox.look_at_mentioned(&program.source)).await.is_err() {
+                    tracing::info!("what the servers of a script have now is not known in time");
+                }
+            };
+            let is_cancelled = tokio::select! { () = again => false, () = cancelled.as_mut() => true };
+            outcome = match is_cancelled {
+                false => Box::pin(self.engine.run_until(program, &limits, grant.clone(), cancelled)).await,
+                true => Outcome::refused(RunError::new(ErrorKind::Cancelled, "the run was cancelled")),
+            };
+        }
         drop(ends);
         Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest }, outcome)).await
     }

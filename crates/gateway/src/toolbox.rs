@@ -171,6 +171,11 @@ impl Toolbox {
         }
     }
 
+    /// The same for all servers whose names stand in `source`, at once.
+    pub(crate) async fn look_at_mentioned(&self, source: &str) {
+        join_all(self.mentioned(source).map(|server| self.look_again(self.name_of(server)))).await;
+    }
+
     /// The owner's rules, where there are some.
     pub fn policy(&self) -> Option<&Arc<Policy>> {
         self.rules.as_ref().map(Rules::policy)
