@@ -182,9 +182,9 @@ async fn connect(
         tools_changed: tools_changed.clone(),
         abilities: abilities.allowed(core.spec.asks),
         callers: Default::default(),
+        is_remote: matches!(core.spec.transport, Transport::Http(_)),
     };
-    let (progress, callers) = (client.progress.clone(), client.callers.clone());
-    let serving = serve_client_with_lifecycle(client, wire, first.mode());
+    let serving = serve_client_with_lifecycle(client.clone(), wire, first.mode());
     let initialize = async move { serving.await.map_err(StepFault::from) };
     let start = Start { stop: core.shared.stop.clone(), limit: core.spec.start_timeout, deadline };
     let service = step(&start, link, StartStep::Initialize, initialize).await?;
@@ -194,15 +194,8 @@ async fn connect(
     let (death, news_of_death) = watch::channel(None);
     let life = &core.spec.life;
     let in_flight = InFlightCalls::new(life.max_calls.filter(|_| !is_kept(&core.spec)).map(NonZeroUsize::get));
-    let (connection, announcing) = Connection::new(
-        service.peer().clone(),
-        progress,
-        callers,
-        in_flight,
-        life.max_response,
-        news_of_death,
-        heard.clone(),
-    );
+    let (connection, announcing) =
+        Connection::new(service.peer().clone(), client, in_flight, life.max_response, news_of_death, heard.clone());
     link.own(announcing);
     let connection = Arc::new(connection);
     let (listed, limit) = (connection.clone(), start.limit);

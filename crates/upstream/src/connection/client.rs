@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 
 use crate::{
     connection::{
-        client_requests::{AskClient, Callers, ClientAbilities},
+        client_requests::{AskClient, Caller, Callers, ClientAbilities},
         question,
     },
     limits,
@@ -41,10 +41,12 @@ pub(crate) struct ChildClient {
     /// What the child may ask, and was told so when it started.
     pub(crate) abilities: ClientAbilities,
     pub(crate) callers: Callers,
+    /// Whether it is reached over HTTP.
+    pub(crate) is_remote: bool,
 }
 
 /// Why nobody is asked.
-enum NobodyAsked {
+pub(crate) enum NobodyAsked {
     /// The client cannot be asked this, or its owner does not want it to be.
     NotAllowed,
     /// It is not plain who is to be asked.
@@ -62,7 +64,15 @@ impl ChildClient {
         if !is_allowed(self.abilities) {
             return Err(NobodyAsked::NotAllowed);
         }
-        let caller = self.callers.only().ok_or(NobodyAsked::SeveralRuns)?;
+        self.asked_of(&self.callers.only().ok_or(NobodyAsked::SeveralRuns)?, is_allowed)
+    }
+
+    /// The same, where it is plain whose call is asked about.
+    pub(crate) fn asked_of(
+        &self,
+        caller: &Caller,
+        is_allowed: impl Fn(ClientAbilities) -> bool,
+    ) -> Result<(Arc<dyn AskClient>, ClientAbilities), NobodyAsked> {
         let client = caller.client().ok_or(NobodyAsked::NotAllowed)?;
         let abilities = self.abilities.and(client.abilities());
         if !is_allowed(abilities) {

@@ -12,6 +12,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     connection::requests::{Connection, RequestFault},
+    http::mirrored,
     limits,
 };
 
@@ -25,7 +26,7 @@ pub(crate) struct Listing {
 
 /// Asks for all pages, each of which may take up to `limit`.
 pub(crate) async fn list(connection: &Connection, limit: Duration) -> Result<Listing, RequestFault> {
-    let mut collection = Collection::default();
+    let mut collection = Collection { reads_marks: connection.reads_marks(), ..Collection::default() };
     let mut cursor = None;
     loop {
         let request = match &cursor {
@@ -67,6 +68,8 @@ pub(crate) struct Collection {
     names: HashSet<String>,
     cursors: HashSet<String>,
     bytes: usize,
+    /// Whether arguments go into headers, so that tools with unusable marks are left out.
+    reads_marks: bool,
     complaints: BTreeMap<String, usize>,
 }
 
@@ -107,6 +110,12 @@ impl Collection {
             Err(error) => return self.complain(format!("an entry cannot be read: {error}")),
         };
         match ToolDefinition::from_json(entry) {
+            Ok(tool)
+                if self.reads_marks
+                    && let Err(complaint) = mirrored::of_schema(&tool.input_schema) =>
+            {
+                self.complain(complaint);
+            }
             Ok(tool) if self.names.insert(tool.name.clone()) => self.tools.push(tool),
             Ok(_) => self.complain("a tool's name is listed twice; the first is kept".to_owned()),
             Err(fault) => self.complain(fault.to_string()),

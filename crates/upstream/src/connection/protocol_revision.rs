@@ -18,7 +18,6 @@ use rmcp::{
     model::{ProtocolVersion, SubscriptionFilter},
     service::{ClientLifecycleMode, Peer, SubscriptionEnd},
 };
-use serde::Deserialize;
 use tokio::{sync::Notify, time::sleep};
 
 use crate::{
@@ -134,28 +133,5 @@ pub(crate) async fn subscribe(server: String, peer: Peer<RoleClient>, tools_chan
         }
         sleep(limits::STREAM_RETRY).await;
         tools_changed.notify_one();
-    }
-}
-
-/// Whether a result is none, but the question for something that belljar does not pass on.
-pub(crate) fn asks_for_input(result: &str) -> bool {
-    const QUESTION: &str = "input_required";
-    #[derive(Deserialize)]
-    struct Kind<'a> {
-        #[serde(rename = "resultType", borrow)]
-        kind: std::borrow::Cow<'a, str>,
-    }
-    result.contains(QUESTION) && serde_json::from_str::<Kind<'_>>(result).is_ok_and(|result| result.kind == QUESTION)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_is_told_from_a_result_that_speaks_of_one() {
-        assert!(asks_for_input(r#"{"resultType":"input_required","inputRequests":{}}"#));
-        assert!(!asks_for_input(r#"{"resultType":"complete","content":[{"type":"text","text":"input_required"}]}"#));
-        assert!(!asks_for_input(r#"{"content":[{"type":"text","text":"input_required"}]}"#));
     }
 }

@@ -7,7 +7,7 @@ use rmcp::{
     RoleClient,
     model::{
         CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientNotification,
-        ClientRequest, CustomResult, RequestId, ServerResult,
+        ClientRequest, CustomResult, ProtocolVersion, RequestId, ServerResult,
     },
     service::{Peer, PeerRequestOptions, ServiceError},
 };
@@ -19,10 +19,10 @@ use tokio::{
 
 use crate::{
     connection::{
-        client::Progress,
-        client_requests::{Caller, Callers},
+        client::ChildClient,
+        client_requests::Caller,
         in_flight::InFlightCalls,
-        protocol_revision,
+        input_required::{self, Continuation},
     },
     fault::{CallFault, Exit, MalformedResult},
     framing::wire::{Arguments, Heard, TOO_LONG},
@@ -65,8 +65,7 @@ pub(crate) enum RequestFault {
 /// A connection to a running child.
 pub(crate) struct Connection {
     pub(crate) peer: Peer<RoleClient>,
-    progress: Progress,
-    callers: Callers,
+    client: ChildClient,
     pub(crate) in_flight: Arc<InFlightCalls>,
     /// The largest answer that is read at all.
     max_response: ByteSize,
@@ -79,8 +78,7 @@ impl Connection {
     /// A connection, and the task that tells the child which requests nobody waits for any more.
     pub(crate) fn new(
         peer: Peer<RoleClient>,
-        progress: Progress,
-        callers: Callers,
+        client: ChildClient,
         in_flight: Arc<InFlightCalls>,
         max_response: ByteSize,
         death: watch::Receiver<Option<Death>>,
@@ -88,7 +86,7 @@ impl Connection {
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (abandoned, requests) = mpsc::channel(limits::CANCELLATIONS);
         let announcing = announce_abandoned(peer.clone(), requests);
-        (Self { peer, progress, callers, in_flight, max_response, abandoned, death, heard }, announcing)
+        (Self { peer, client, in_flight, max_response, abandoned, death, heard }, announcing)
     }
 
     /// Calls a tool, and gives its result as the child wrote it: the text of a JSON object.
@@ -100,10 +98,46 @@ impl Connection {
         max_result: ByteSize,
         caller: &Caller,
     ) -> Result<JsonText, CallFault> {
-        let _calling = self.callers.enter(caller);
+        let _calling = self.client.callers.enter(caller);
         let max_result = max_result.min(self.max_response);
+        let end = Instant::now() + limit.total.min(MAX_DURATION);
+        // A server that keeps no state may ask for more, and wants the arguments again with the answer.
+        let again = self.is_stateless().then(|| arguments.clone());
+        let mut text = self.call_once(path, arguments, None, limit, max_result, caller).await?;
+        while input_required::is_asked_for(&text) {
+            let refused = || CallFault::InputRequired { tool: path.tool().to_owned() };
+            let asking = self.client.continuation(&text, caller);
+            let continued = timeout_at(end, asking).await.map_err(|_| CallFault::Timeout {
+                server: path.server().to_owned(),
+                tool: path.tool().to_owned(),
+                limit: limit.total,
+            })?;
+            let (arguments, continued) = again.clone().zip(continued).ok_or_else(refused)?;
+            let limit = CallLimit { total: end.saturating_duration_since(Instant::now()), ..limit };
+            text = self.call_once(path, arguments, Some(continued), limit, max_result, caller).await?;
+        }
+        let bytes = usize::try_from(max_result.as_u64()).unwrap_or(usize::MAX);
+        JsonText::parse(text, &JsonBounds::with_bytes(bytes)).map_err(|fault| match fault {
+            JsonFault::TooLong { .. } => CallFault::TooLarge { limit: max_result },
+            fault => CallFault::Malformed(fault.into()),
+        })
+    }
+
+    /// Sends one request for a call, and gives the text of the object that answers it.
+    async fn call_once(
+        &self,
+        path: &ToolPath,
+        arguments: JsonText,
+        continued: Option<Continuation>,
+        limit: CallLimit,
+        max_result: ByteSize,
+        caller: &Caller,
+    ) -> Result<String, CallFault> {
         let mut request = CallToolRequest::new(CallToolRequestParams::new(path.tool().to_owned()));
         request.extensions.insert(Arguments(arguments));
+        if let Some(continued) = continued {
+            request.extensions.insert(continued);
+        }
         if let Some(gate) = caller.gate() {
             request.extensions.insert(gate);
         }
@@ -128,17 +162,20 @@ impl Connection {
                 });
             }
         };
-        if !text.starts_with('{') {
-            return Err(CallFault::Malformed(MalformedResult::NotAnObject));
+        match text.starts_with('{') {
+            true => Ok(text),
+            false => Err(CallFault::Malformed(MalformedResult::NotAnObject)),
         }
-        if protocol_revision::asks_for_input(&text) {
-            return Err(CallFault::InputRequired { tool: path.tool().to_owned() });
-        }
-        let bytes = usize::try_from(max_result.as_u64()).unwrap_or(usize::MAX);
-        JsonText::parse(text, &JsonBounds::with_bytes(bytes)).map_err(|fault| match fault {
-            JsonFault::TooLong { .. } => CallFault::TooLarge { limit: max_result },
-            fault => CallFault::Malformed(fault.into()),
-        })
+    }
+
+    /// Whether the server's tools say which arguments go into headers, too.
+    pub(crate) fn reads_marks(&self) -> bool {
+        self.client.is_remote && self.is_stateless()
+    }
+
+    /// Whether the server is of a revision without sessions.
+    fn is_stateless(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.protocol_version >= ProtocolVersion::V_2026_07_28)
     }
 
     /// Sends a request and waits for its result, as JSON text.
@@ -151,7 +188,7 @@ impl Connection {
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
         let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(fault_of)?;
         let mut waiting = Waiting { abandoned: &self.abandoned, request: Some(handle.id.clone()) };
-        let progress = self.progress.watch(handle.progress_token);
+        let progress = self.client.progress.watch(handle.progress_token);
         let mut answer = handle.rx;
         let mut death = self.death.clone();
         loop {

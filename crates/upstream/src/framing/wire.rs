@@ -31,6 +31,7 @@ use tokio::{
 };
 
 use crate::{
+    connection::input_required::Continuation,
     framing::{
         gate::{Gate, Gates},
         lines::Line,
@@ -270,7 +271,8 @@ fn text_of(message: &ClientJsonRpcMessage) -> Result<Vec<u8>, serde_json::Error>
         && let ClientRequest::CallToolRequest(call) = request
         && let Some(Arguments(arguments)) = call.extensions.get::<Arguments>()
     {
-        let parameters = CallParameters { meta: request.get_meta(), name: &call.params.name, arguments };
+        let continued = call.extensions.get::<Continuation>();
+        let parameters = CallParameters { meta: request.get_meta(), name: &call.params.name, arguments, continued };
         let call = CallMessage { jsonrpc: "2.0", id, method: "tools/call", params: parameters };
         let mut text = Vec::with_capacity(arguments.as_str().len() + CALL_BYTES);
         return serde_json::to_writer(&mut text, &call).map(|()| text);
@@ -296,6 +298,8 @@ struct CallParameters<'a> {
     meta: &'a RequestMetaObject,
     name: &'a str,
     arguments: &'a JsonText,
+    #[serde(flatten)]
+    continued: Option<&'a Continuation>,
 }
 
 /// A message as the child tells it from the next.

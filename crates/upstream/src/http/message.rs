@@ -21,6 +21,8 @@ pub(crate) struct Outgoing<'a> {
 pub(crate) struct Parameters<'a> {
     #[serde(borrow, default)]
     pub(crate) name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) arguments: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "requestId")]
     pub(crate) request_id: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "_meta")]

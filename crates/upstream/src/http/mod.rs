@@ -8,6 +8,7 @@ pub(crate) mod builder;
 mod client;
 mod events;
 mod message;
+pub(crate) mod mirrored;
 pub(crate) mod origin;
 pub(crate) mod reach;
 pub(crate) mod remote;

@@ -29,6 +29,7 @@ use crate::{
         client::{HttpClient, content_type},
         events::{Event, Events},
         message::{self, Outgoing},
+        mirrored::MirroredArguments,
     },
     limits,
 };
@@ -56,6 +57,17 @@ pub(crate) struct Session {
     state: StdMutex<State>,
     /// Held while the handshake is made again.
     renewal: Mutex<()>,
+    mirrored: StdMutex<MirroredArguments>,
+}
+
+/// What an answer is read for, besides being passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// The version that was agreed upon.
+    Handshake,
+    /// Which arguments go into headers.
+    ToolList,
+    Other,
 }
 
 #[derive(Default, Clone)]
@@ -68,7 +80,8 @@ struct State {
 
 impl Session {
     pub(crate) fn new(client: Arc<HttpClient>, frames: mpsc::Sender<Frame>, limit: usize) -> Arc<Self> {
-        Arc::new(Self { client, frames, limit, state: StdMutex::default(), renewal: Mutex::default() })
+        let (state, renewal, mirrored) = (StdMutex::default(), Mutex::default(), StdMutex::default());
+        Arc::new(Self { client, frames, limit, state, renewal, mirrored })
     }
 
     /// Sends what comes out of `outgoing` until there is no more, or the server is lost.
@@ -138,7 +151,8 @@ impl Session {
                 ("", _) | (_, None) => drop(tasks.spawn(self.clone().notify(body))),
                 (_, Some(id)) => {
                     let session = self.clone();
-                    let (key, call) = (id.clone(), async move { session.call(id, body).await });
+                    let purpose = if method == "tools/list" { Purpose::ToolList } else { Purpose::Other };
+                    let (key, call) = (id.clone(), async move { session.call(id, body, purpose).await });
                     calls.insert(key, tasks.spawn(call));
                 }
             }
@@ -157,17 +171,17 @@ impl Session {
         if !response.status().is_success() {
             return self.pass_on_error(id, response).await?.map_or(Ok(()), Err);
         }
-        self.answer(id, response, true).await
+        self.answer(id, response, Purpose::Handshake).await
     }
 
     /// A request, from its sending to its answer.
-    async fn call(self: Arc<Self>, id: String, body: Vec<u8>) -> Result<Option<String>, RemoteFault> {
+    async fn call(self: Arc<Self>, id: String, body: Vec<u8>, purpose: Purpose) -> Result<Option<String>, RemoteFault> {
         let answered = async {
             let response = self.post(&body).await?;
             // The answer may take as long as it likes, and what was asked has arrived.
             drop(body);
             match response.status().is_success() {
-                true => self.answer(&id, response, false).await,
+                true => self.answer(&id, response, purpose).await,
                 false => self.pass_on_error(&id, response).await?.map_or(Ok(()), Err),
             }
         };
@@ -218,11 +232,15 @@ impl Session {
             && let Some(version) = parameters.version()
         {
             // The revision without a handshake repeats in headers what a proxy may want to know.
-            let mut add = |name: HeaderName, value: &str| headers.insert(name, header_value(value));
+            let mut add = |name: HeaderName, value: &str| drop(headers.insert(name, header_value(value)));
             add(VERSION, version);
             add(METHOD, message.method.as_deref().unwrap_or_default());
             if let (Some("tools/call"), Some(name)) = (message.method.as_deref(), &parameters.name) {
                 add(NAME, name);
+                if let Some(arguments) = parameters.arguments {
+                    let mirrored = self.mirrored.lock().unwrap_or_else(PoisonError::into_inner);
+                    mirrored.of_call(name, arguments).into_iter().for_each(|(header, text)| add(header, &text));
+                }
             }
         }
         self.client.send(Method::POST, self.client.url(), headers, Some(body.to_vec())).await
@@ -260,7 +278,7 @@ impl Session {
     }
 
     /// Passes on what a successful answer holds, until the request with this id is answered.
-    async fn answer(&self, id: &str, response: Response, is_handshake: bool) -> Result<(), RemoteFault> {
+    async fn answer(&self, id: &str, response: Response, purpose: Purpose) -> Result<(), RemoteFault> {
         const MOST_RESUMPTIONS: usize = 5;
         let mut answers = Answers::of(self, response)?;
         let mut resumptions = 0;
@@ -268,9 +286,15 @@ impl Session {
             let broken = match answers.next().await {
                 Ok(Some(Frame::Whole(text))) => {
                     let is_end = message::is_answer(&text, id);
-                    if is_end && is_handshake {
-                        let version = message::negotiated_version(&text).map(|version| header_value(&version));
-                        self.change(|state| state.version = version);
+                    match purpose {
+                        Purpose::Handshake if is_end => {
+                            let version = message::negotiated_version(&text).map(|version| header_value(&version));
+                            self.change(|state| state.version = version);
+                        }
+                        Purpose::ToolList if is_end => {
+                            self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).learn(&text);
+                        }
+                        Purpose::Handshake | Purpose::ToolList | Purpose::Other => {}
                     }
                     self.pass_on(text).await;
                     if is_end {
@@ -470,6 +494,8 @@ fn headers_of(state: &State) -> HeaderMap {
 /// A text as the value of a header: as it is, or in base64 where a header cannot hold it.
 fn header_value(text: &str) -> HeaderValue {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') && text.trim() == text;
+    // What looks encoded would be decoded.
+    let is_plain = is_plain && !(text.starts_with("=?base64?") && text.ends_with("?="));
     let plain = if is_plain { HeaderValue::from_str(text).ok() } else { None };
     let encoded = || HeaderValue::try_from(format!("=?base64?{}?=", BASE64_STANDARD.encode(text)));
     plain.or_else(|| encoded().ok()).unwrap_or(HeaderValue::from_static(""))
