@@ -178,6 +178,19 @@ fn the_official_client_finds_over_http_what_it_finds_on_stdio() {
     official_client::checked(Command::new(node()).arg(client).arg(url).env("TOKEN", &served.token));
 }
 
+/// The second version of the SDK begins as the first does, asks first, or knows the revision without sessions alone.
+#[test]
+fn the_second_official_client_finds_the_same_however_it_agrees_on_a_revision() {
+    installed("@modelcontextprotocol/client/package.json");
+    for (negotiation, revision) in [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")] {
+        let served = Served::new();
+        let mut client = Command::new(node());
+        client.arg(repository().join("tests/servers/client.mjs")).arg(format!("http://{}/mcp", served.address));
+        let found = official_client::checked(client.env("TOKEN", &served.token).env("NEGOTIATION", negotiation));
+        assert_eq!(found["revision"], revision, "{negotiation}");
+    }
+}
+
 #[test]
 fn a_client_without_sessions_lists_searches_and_runs() {
     let served = Served::new();

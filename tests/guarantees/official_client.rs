@@ -18,7 +18,7 @@ fn the_official_client_lists_searches_executes_and_cancels() {
 }
 
 /// Runs the client, and looks at what it found.
-pub(crate) fn checked(client: &mut Command) {
+pub(crate) fn checked(client: &mut Command) -> Value {
     let output = client.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -37,4 +37,5 @@ pub(crate) fn checked(client: &mut Command) {
     assert_eq!(found["failure"]["calls"].as_array().unwrap().len(), 1);
     assert_eq!(found["refused"]["error"]["kind"], "usage");
     assert_eq!(found["afterCancel"]["value"], 42);
+    found
 }

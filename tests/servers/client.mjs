@@ -2,6 +2,7 @@
 //
 //   node client.mjs PATH_TO_BELLJAR [argument of serve]…
 //   TOKEN=… node client.mjs http://127.0.0.1:PORT/mcp
+//   TOKEN=… NEGOTIATION=legacy|auto|2026-07-28 node client.mjs http://127.0.0.1:PORT/mcp     with version 2 of the SDK
 //
 // Prints one JSON object with what it found and exits 0; or says on stderr which check failed and exits 1.
 // It runs over the built-in demo: the environment that it hands on names no configuration.
@@ -10,9 +11,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import * as first from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import * as firstHttp from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
@@ -28,10 +29,18 @@ if (!belljar) {
   process.exit(1);
 }
 
+const { NEGOTIATION, TOKEN } = process.env;
+const second = NEGOTIATION && (await import("@modelcontextprotocol/client"));
+const Client = NEGOTIATION ? second.Client : first.Client;
+const { StreamableHTTPClientTransport } = NEGOTIATION ? second : firstHttp;
+// The first version of the SDK takes a schema of the result before the options.
+const callTool = (params, options) =>
+  NEGOTIATION ? client.callTool(params, options) : client.callTool(params, undefined, options);
+
 const home = mkdtempSync(join(tmpdir(), "belljar-client-"));
 const transport = belljar.startsWith("http")
   ? new StreamableHTTPClientTransport(new URL(belljar), {
-      requestInit: { headers: { authorization: `Bearer ${process.env.TOKEN}` } },
+      requestInit: { headers: { authorization: `Bearer ${TOKEN}` } },
     })
   : new StdioClientTransport({
       command: belljar,
@@ -44,7 +53,11 @@ let diagnostics = "";
 transport.stderr?.on("data", (chunk) => {
   diagnostics = (diagnostics + chunk).slice(-STDERR_CHARS);
 });
-const client = new Client({ name: "belljar-tests", version: "0.0.0" });
+const mode = ["legacy", "auto"].includes(NEGOTIATION) ? NEGOTIATION : { pin: NEGOTIATION };
+const client = new Client(
+  { name: "belljar-tests", version: "0.0.0" },
+  NEGOTIATION ? { versionNegotiation: { mode } } : undefined,
+);
 let ended = false;
 
 const late = setTimeout(() => {
@@ -72,7 +85,7 @@ async function checks() {
   const call = async (name, args, options = {}) => {
     const { input, output } = contracts.get(name);
     checkFit(input, args, `the inputSchema of ${name} refuses the arguments`);
-    const calling = client.callTool({ name, arguments: args }, undefined, { timeout: CALL_MS, ...options });
+    const calling = callTool({ name, arguments: args }, { timeout: CALL_MS, ...options });
     const result = await attempt(`${name} ${JSON.stringify(args)} did not answer with a result`, calling);
     if (output) {
       const { structuredContent } = result;
@@ -152,12 +165,15 @@ async function checks() {
   check(long.structuredContent.value === "rested", `a long script failed: ${shown(long.structuredContent)}`);
   check(told.length === 1 && told[0].progress >= 5 && told[0].message, `the progress of a long script is another: ${shown(told)}`);
 
-  for (const list of ["listPrompts", "listResources", "listResourceTemplates"]) {
+  // The second version of the SDK does not ask for what is not there, and answers with an empty list by itself.
+  const there = Object.keys(client.getServerCapabilities()).join();
+  check(there === "tools", `belljar declares more than tools: ${there}`);
+  for (const list of NEGOTIATION ? [] : ["listPrompts", "listResources", "listResourceTemplates"]) {
     const answer = await client[list]().then(shown, (error) => error.code ?? error.message);
     check(answer === -32601 || String(answer).includes("does not support"), `${list} is answered: ${answer}`);
   }
 
-  return { server: client.getServerVersion(), tools: names, searchText, ok, failure, refused, afterCancel };
+  return { revision: client.getNegotiatedProtocolVersion?.(), server: client.getServerVersion(), tools: names, searchText, ok, failure, refused, afterCancel };
 }
 
 // Cancels a script that makes an issue of its own and then runs `loop`, once it is known to have begun.
@@ -165,8 +181,7 @@ async function cancel(execute, title, loop) {
   const controller = new AbortController();
   const code = `const { id } = await demo.create_issue({ project: "comet", title: "${title}" });\n${loop}`;
   let outcome;
-  const endless = client
-    .callTool({ name: "execute_code", arguments: { code } }, undefined, { timeout: CALL_MS, signal: controller.signal })
+  const endless = callTool({ name: "execute_code", arguments: { code } }, { timeout: CALL_MS, signal: controller.signal })
     .then(
       (result) => (outcome = `ended by itself: ${shown(result)}`),
       (error) => (outcome = error.message),
