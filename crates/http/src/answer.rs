@@ -29,6 +29,13 @@ pub(crate) fn of(status: StatusCode, body: &Value) -> Answer {
     answer
 }
 
+/// An answer that says nothing more.
+pub(crate) fn empty(status: StatusCode) -> Answer {
+    let mut answer = Response::new(Full::default().boxed());
+    *answer.status_mut() = status;
+    answer
+}
+
 /// The same answer, after which the connection is closed.
 pub(crate) fn last(mut answer: Answer) -> Answer {
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -30,6 +30,7 @@ use crate::{
     admission::Flights,
     answer::{self, Answer},
     body::{Room, Unread},
+    cors,
     guesses::Guesses,
     origin::{Allowed, Stranger, only},
     sessions::{NoUse, Place, Sessions, Use},
@@ -140,12 +141,20 @@ impl<H: ServerHandler> Front<H> {
 
     /// Answers one request.
     pub(crate) async fn answer(&self, client: Client, request: Request<Incoming>) -> Result<Answer, Infallible> {
-        Ok(self.admitted(client, request).await.unwrap_or_else(|refusal| refusal))
+        if let Err(stranger) = self.allowed.check(request.uri(), request.headers()) {
+            return Ok(answer::last(strange(&stranger)));
+        }
+        let page = cors::page(request.headers());
+        let mut answer = self.admitted(client, request).await.unwrap_or_else(|refusal| refusal);
+        if let Some(page) = page {
+            cors::share(&mut answer, page);
+        }
+        Ok(answer)
     }
 
     async fn admitted(&self, client: Client, request: Request<Incoming>) -> Result<Answer, Answer> {
-        self.allowed.check(request.uri(), request.headers()).map_err(|stranger| answer::last(strange(&stranger)))?;
         match request.uri().path() {
+            "/mcp" if cors::is_preflight(&request) => Ok(cors::preflight()),
             "/mcp" => self.mcp(client, request).await,
             "/healthz" => probe(request.method(), true),
             "/readyz" => probe(request.method(), !self.is_draining()),

@@ -46,6 +46,40 @@ async fn a_page_of_somebody_else_and_a_name_of_somebody_else_are_refused_on_ever
 }
 
 #[tokio::test]
+async fn a_page_of_an_allowed_origin_may_ask_and_read_and_no_other_may() {
+    let served = Served::with(|_| {}).await;
+    let page = format!("http://{}", served.address);
+    let asks = "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: authorization,mcp-method\r\n";
+    let preflight = async |origin: &str| {
+        let mut wire = served.connect().await;
+        let host = served.address;
+        wire.send(&format!("OPTIONS /mcp HTTP/1.1\r\nHost: {host}\r\n{origin}{asks}\r\n")).await;
+        soon(wire.head()).await
+    };
+    // Without a token: a browser sends none here.
+    let head = preflight(&format!("Origin: {page}\r\n")).await;
+    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
+    assert_eq!(header(&head, "access-control-allow-origin"), Some(page.as_str()));
+    let allowed = header(&head, "access-control-allow-headers").unwrap_or_default();
+    assert!(["authorization", "mcp-method", "mcp-session-id"].iter().all(|name| allowed.contains(name)), "{head}");
+    let head = preflight("Origin: http://evil.example\r\n").await;
+    assert!(head.starts_with("HTTP/1.1 403") && !head.contains("access-control"), "{head}");
+    let head = preflight("").await;
+    assert!(head.starts_with("HTTP/1.1 405") && !head.contains("access-control"), "{head}");
+
+    // What is refused can be read, too; and a session's id.
+    for (token, status) in [("wrong", "401"), (served.ann.as_str(), "200")] {
+        let mut wire = served.connect().await;
+        wire.post(token, &format!("Origin: {page}\r\n"), INITIALIZE).await;
+        let head = soon(wire.head()).await;
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+        assert_eq!(header(&head, "access-control-allow-origin"), Some(page.as_str()));
+        assert!(header(&head, "access-control-expose-headers").is_some_and(|names| names.contains("mcp-session-id")));
+        assert_eq!(header(&head, "access-control-allow-credentials"), None);
+    }
+}
+
+#[tokio::test]
 async fn without_a_token_there_are_probes_and_nothing_else() {
     let served = Served::with(|_| {}).await;
     for (path, status) in [

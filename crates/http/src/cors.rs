@@ -1,0 +1,51 @@
+//! What a browser must be told, so that a page of an allowed origin may ask and read the answer.
+//!
+//! The page has been looked at before (`origin`): nothing is said to others, and cookies never count.
+
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+
+use crate::{
+    answer::{self, Answer},
+    origin::only,
+};
+
+/// What clients of the protocol send.
+const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
+    "authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+);
+/// What they must be able to read.
+const ANSWER_HEADERS: HeaderValue = HeaderValue::from_static("mcp-session-id, retry-after, www-authenticate");
+const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+/// For so many seconds a browser need not ask again.
+const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
+
+/// The page that sends a request, if a page does.
+pub(crate) fn page(headers: &HeaderMap) -> Option<HeaderValue> {
+    only(headers, &header::ORIGIN).and_then(|origin| HeaderValue::from_str(origin).ok())
+}
+
+/// Whether a browser asks what a page may send. It has no token then.
+pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
+    let headers = request.headers();
+    *request.method() == Method::OPTIONS
+        && headers.contains_key(header::ORIGIN)
+        && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// What a page may send.
+pub(crate) fn preflight() -> Answer {
+    let mut answer = answer::empty(StatusCode::NO_CONTENT);
+    let headers = answer.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
+    answer
+}
+
+/// Lets the page read an answer.
+pub(crate) fn share(answer: &mut Answer, page: HeaderValue) {
+    let headers = answer.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, page);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, ANSWER_HEADERS);
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+}
