@@ -74,7 +74,8 @@ async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
         // What is certain is said before the script runs.
         let kind = if source.starts_with("await box.") { ErrorKind::Plan } else { ErrorKind::Exception };
         let error = error_of(kind, source).await;
-        assert_eq!(error.message, message, "{source}");
+        let then = if kind == ErrorKind::Plan { "\nThe script was not run: nothing was called." } else { "" };
+        assert_eq!(error.message, format!("{message}{then}"), "{source}");
         assert!(hint(&error).contains(near), "{source}\n{error:#?}");
         assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
     }

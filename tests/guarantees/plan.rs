@@ -41,7 +41,10 @@ async fn refused(source: &str) -> RunError {
 #[tokio::test]
 async fn a_tool_that_there_is_not_stops_a_script_before_its_first_call() {
     let error = refused("await fs.list_directory({ path: '/' });\nreturn await fs.read_fil({ path: 'a' })").await;
-    assert_eq!(error.message, "TypeError: fs.read_fil is not a function: there is no such tool");
+    assert_eq!(
+        error.message,
+        "TypeError: fs.read_fil is not a function: there is no such tool\nThe script was not run: nothing was called."
+    );
     assert_eq!((error.line, error.column), (Some(2), Some(17)));
     assert!(error.frame.as_ref().unwrap().contains("fs.read_fil"), "{error:#?}");
     assert!(

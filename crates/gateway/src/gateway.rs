@@ -200,8 +200,8 @@ impl Gateway {
         let program = program.with_client(self.client.as_str());
         let mut cancelled = pin!(cancelled);
         let mut outcome = self.engine.run_until(program.clone(), &limits, grant.clone(), cancelled.as_mut()).await;
-        if outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Plan) {
-            // Nothing was called. What stopped it may be a list of tools that an earlier process has kept.
+        if outcome.calls.is_empty() && outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Plan) {
+            // What stopped it may be a list of tools that an earlier process has kept.
             let again = async {
                 if timeout(limits.timeout, self.toolbox.look_at_mentioned(&program.source)).await.is_err() {
                     tracing::info!("what the servers of a script have now is not known in time");

@@ -174,6 +174,14 @@ pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -
     error
 }
 
+/// Says of a script that was stopped before it began that it has had no effect.
+pub(crate) fn with_nothing_called(mut error: RunError) -> RunError {
+    if error.kind == ErrorKind::Plan {
+        error.message.push_str("\nThe script was not run: nothing was called.");
+    }
+    error
+}
+
 /// Adds where the script was last seen to an error that ended it from outside, if the guest told a
 /// place that the source has.
 pub(crate) fn last_seen(mut error: RunError, place: Option<Place>, source: &str) -> RunError {

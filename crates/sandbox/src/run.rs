@@ -136,6 +136,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         End::Ended(Ok(Ok(value))) => accepted(value, limits),
         End::Ended(Ok(Err(failure))) => {
             let error = failure::reported(failure, source, limits);
+            let error = if notes.calls_begun == 0 { failure::with_nothing_called(error) } else { error };
             Err(failure::with_refusal(error, notes.refusal))
         }
         End::Ended(Err(_)) if is_put_aside => {
