@@ -5,7 +5,7 @@ use std::time::Duration;
 use belljar_model::ByteSize;
 
 use crate::{
-    ApprovalsSettings, Format,
+    ApprovalsSettings,
     error::{Fault, Field, Located},
     life::{duration, expected_duration},
     tree::{Node, Value, check_unique},
@@ -33,7 +33,7 @@ pub(crate) fn read(node: &Node) -> Result<ApprovalsSettings, Located> {
     let expected = |field, expected, node: &Node| {
         let found = match node.value {
             Value::String(_) => "another string",
-            _ => node.kind(Format::Toml),
+            _ => node.kind(),
         };
         Fault::Expected { field: Field::of_file(field), expected, found }.at(node.offset)
     };

@@ -1,7 +1,7 @@
 //! The `[daemon]` of belljar.toml.
 
 use crate::{
-    DaemonSettings, Format,
+    DaemonSettings,
     error::{Fault, Field, Located},
     life::{duration, expected_duration},
     tree::{Node, Value, check_unique},
@@ -10,7 +10,7 @@ use crate::{
 /// Reads the settings.
 pub(crate) fn read(node: &Node) -> Result<DaemonSettings, Located> {
     let expected = |field, expected, node: &Node| {
-        Fault::Expected { field: Field::of_file(field), expected, found: node.kind(Format::Toml) }.at(node.offset)
+        Fault::Expected { field: Field::of_file(field), expected, found: node.kind() }.at(node.offset)
     };
     let Value::Table(entries) = &node.value else { return Err(expected("daemon", "a table", node)) };
     check_unique(entries)?;
@@ -26,7 +26,7 @@ pub(crate) fn read(node: &Node) -> Result<DaemonSettings, Located> {
                 None => {
                     let found = match entry.node.value {
                         Value::String(_) => "another string",
-                        _ => entry.node.kind(Format::Toml),
+                        _ => entry.node.kind(),
                     };
                     let expected = expected_duration(&entry.node, "a duration such as \"30m\", or \"never\"");
                     let field = Field::of_file("daemon.idle");

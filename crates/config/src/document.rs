@@ -8,7 +8,7 @@ use crate::{
     expand::Expander,
     ledger, limits, policy,
     server::Reader,
-    tree::{Entry, Node, Value, check_unique},
+    tree::{Entry, Node, Value, check_unique, kind},
 };
 
 pub(crate) const TOML_KEYS: [&str; 7] = ["limits", "runs", "daemon", "ledger", "policy", "approvals", "servers"];
@@ -22,7 +22,7 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
     };
     let Some(list) = servers else { return Ok(settings) };
     let Value::Table(entries) = &list.node.value else {
-        let (field, found) = (Field::of_file(&list.key), list.node.kind(format));
+        let (field, found) = (Field::of_file(&list.key), kind(&list.node, format));
         let expected = match format {
             Format::Toml => "a table of servers",
             Format::Json => "an object of servers",

@@ -3,7 +3,6 @@
 use belljar_model::{ByteSize, LedgerKeep, LedgerSettings, RedactRule};
 
 use crate::{
-    Format,
     error::{Fault, Field, Located},
     tree::{Entry, Node, Value, check_unique},
 };
@@ -91,7 +90,7 @@ fn list<'n>(key: &str, expected_list: &'static str, node: &'n Node) -> Result<&'
 
 fn table<'n>(name: &str, node: &'n Node) -> Result<&'n [Entry], Located> {
     let Value::Table(entries) = &node.value else {
-        let (field, found) = (Field::of_file(name), node.kind(Format::Toml));
+        let (field, found) = (Field::of_file(name), node.kind());
         return Err(Fault::Expected { field, expected: "a table", found }.at(node.offset));
     };
     check_unique(entries)?;
@@ -124,7 +123,7 @@ fn expected(key: &str, expected: &'static str, node: &Node) -> Located {
     let found = match node.value {
         Value::String(_) => "another string",
         Value::Number(_) => "another number",
-        _ => node.kind(Format::Toml),
+        _ => node.kind(),
     };
     Fault::Expected { field: Field::of_file(format_args!("ledger.{key}")), expected, found }.at(node.offset)
 }

@@ -4,7 +4,6 @@ use belljar_model::{LimitKind, LimitName, LimitSpec, LimitsPatch, RunsPatch};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    Format,
     error::{Fault, Field, Located},
     life::expected_duration,
     tree::{Entry, Node, Value},
@@ -23,7 +22,7 @@ pub(crate) fn runs(node: &Node) -> Result<RunsPatch, Located> {
 /// Reads a table whose names, types and units are the model's; each entry is tried alone to know where a wrong one stands.
 fn table<T: DeserializeOwned>(name: &'static str, names: &'static [&'static str], node: &Node) -> Result<T, Located> {
     let Value::Table(entries) = &node.value else {
-        let found = node.kind(Format::Toml);
+        let found = node.kind();
         return Err(Fault::Expected { field: Field::of_file(name), expected: "a table", found }.at(node.offset));
     };
     let mut object = serde_json::Map::new();
@@ -71,7 +70,7 @@ fn unexpected(table: &str, entry: &Entry) -> Located {
     let found = match &entry.node.value {
         Value::String(_) if takes_strings => "another string",
         Value::Number(_) if takes_numbers => "another number",
-        _ => entry.node.kind(Format::Toml),
+        _ => entry.node.kind(),
     };
     let field = Field::of_file(format_args!("{table}.{}", entry.key));
     Fault::Expected { field, expected, found }.at(entry.node.offset)

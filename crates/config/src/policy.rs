@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Format, Variables,
+    Variables,
     error::{Fault, Field, Located},
     expand::Expander,
     tree::{Node, Value, check_unique},
@@ -15,7 +15,7 @@ pub(crate) const KEYS: &[&str] = &["file"];
 /// Reads the path of the file, as seen from `directory`.
 pub(crate) fn read(node: &Node, directory: &Path, expander: &Expander<'_>) -> Result<Option<PathBuf>, Located> {
     let expected = |field, expected, node: &Node| {
-        Fault::Expected { field: Field::of_file(field), expected, found: node.kind(Format::Toml) }.at(node.offset)
+        Fault::Expected { field: Field::of_file(field), expected, found: node.kind() }.at(node.offset)
     };
     let Value::Table(entries) = &node.value else { return Err(expected("policy", "a table", node)) };
     check_unique(entries)?;

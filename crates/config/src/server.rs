@@ -13,7 +13,7 @@ use crate::{
     Format,
     error::{Fault, Field, Located, shown},
     expand::Expander,
-    tree::{Entry, Node, Value, check_unique},
+    tree::{Entry, Node, Value, check_unique, kind},
 };
 
 /// The keys of a server in belljar.toml.
@@ -71,7 +71,9 @@ impl Reader<'_> {
         let Value::Table(entries) = &entry.node.value else {
             let expected = self.word("a table with a 'command' or a 'url'", "an object with a 'command' or a 'url'");
             let field = Field::of_server(&entry.key, "");
-            return Err(Fault::Expected { field, expected, found: entry.node.kind(self.format) }.at(entry.node.offset));
+            return Err(
+                Fault::Expected { field, expected, found: kind(&entry.node, self.format) }.at(entry.node.offset)
+            );
         };
         check_unique(entries)?;
         let server = Server { reader: self, name: &entry.key, offset: entry.offset, entries };
@@ -230,14 +232,14 @@ impl<'r> Server<'r> {
     }
 
     pub(crate) fn expected(&self, node: &Node, key: impl Display, expected: &'static str) -> Located {
-        Fault::Expected { field: self.field(key), expected, found: node.kind(self.reader.format) }.at(node.offset)
+        Fault::Expected { field: self.field(key), expected, found: kind(node, self.reader.format) }.at(node.offset)
     }
 
     /// The same, where a string is right and this one is not.
     pub(crate) fn misshapen(&self, node: &Node, key: &str, expected: &'static str) -> Located {
         let found = match &node.value {
             Value::String(_) => "another string",
-            _ => node.kind(self.reader.format),
+            _ => kind(node, self.reader.format),
         };
         Fault::Expected { field: self.field(key), expected, found }.at(node.offset)
     }

@@ -66,7 +66,6 @@ mod shadow;
 mod suspicion;
 mod test_row;
 mod tool_policy;
-mod tree;
 
 pub use at_most::{AtMost, Period};
 pub use belljar_model::Position;

@@ -5,7 +5,9 @@ use jsonc_parser::{
     parse_to_ast, tokens::Token,
 };
 
-use super::{Entry, Nesting, Node, Value};
+use belljar_tree::Nesting;
+
+use super::{DEPTH, Entry, Node, Value};
 use crate::{
     Format,
     error::{Fault, Located},
@@ -53,7 +55,7 @@ fn check_size(text: &str) -> Result<(), Located> {
             allow_extended_string_escapes: OPTIONS.allow_extended_string_escapes,
         },
     );
-    let (mut nesting, mut values) = (Nesting::default(), 0);
+    let (mut nesting, mut values) = (Nesting::new(DEPTH), 0);
     while let Ok(Some(token)) = scanner.scan() {
         match token {
             Token::OpenBrace | Token::OpenBracket => nesting.open(scanner.token_start())?,

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use belljar_tree::{Entry, Node, Value};
 use regex::RegexBuilder;
 
-use super::{MAX_ENTRIES, Reader};
+use super::{MAX_ENTRIES, Reader, values::number};
 use crate::{
     argument::ArgumentPath,
     condition::{Condition, Operator, Pattern, Values},
     fault::{Fault, shown},
     number::Number,
-    tree::{Entry, Node, Value},
 };
 
 const KEYS: &[&str] =
@@ -90,9 +90,9 @@ impl Reader<'_> {
                 if key == "under" { Operator::Under(folders) } else { Operator::NotUnder(folders) }
             }
             "matches" => Operator::Matches(self.pattern(&field, node)?),
-            "longer_than" => match node.value {
-                Value::Integer(most) if most >= 0 => Operator::LongerThan(most.unsigned_abs()),
-                _ => {
+            "longer_than" => match node.whole().and_then(|most| u64::try_from(most).ok()) {
+                Some(most) => Operator::LongerThan(most),
+                None => {
                     self.expected(&field, "a whole number of characters or elements", node);
                     return None;
                 }
@@ -129,14 +129,15 @@ impl Reader<'_> {
         let mut values = Values::default();
         for node in nodes {
             match &node.value {
-                Value::Text(text) => values.texts.push(text.clone()),
-                Value::Integer(whole) => values.numbers.push(Number::Whole((*whole).into())),
-                Value::Float(float) => values.numbers.push(Number::Float(*float)),
+                Value::String(text) => values.texts.push(text.clone()),
                 Value::Boolean(boolean) => values.booleans.push(*boolean),
-                _ => {
-                    self.expected(field, "a string, a finite number or a boolean", node);
-                    return None;
-                }
+                _ => match number(node) {
+                    Some(number) => values.numbers.push(number),
+                    None => {
+                        self.expected(field, "a string, a finite number or a boolean", node);
+                        return None;
+                    }
+                },
             }
         }
         values.texts.sort_unstable();
@@ -144,14 +145,11 @@ impl Reader<'_> {
     }
 
     fn number(&mut self, field: &str, node: &Node) -> Option<Number> {
-        match node.value {
-            Value::Integer(whole) => Some(Number::Whole(whole.into())),
-            Value::Float(float) => Some(Number::Float(float)),
-            _ => {
-                self.expected(field, "a finite number", node);
-                None
-            }
+        let number = number(node);
+        if number.is_none() {
+            self.expected(field, "a finite number", node);
         }
+        number
     }
 
     fn folders(&mut self, field: &str, node: &Node) -> Option<Arc<[std::path::PathBuf]>> {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use belljar_model::{ToolPath, parse_duration};
+use belljar_tree::{Entry, Node, Value};
 use serde_json::{Map, Value as Json};
 
-use super::{Reader, tests::json};
+use super::{Reader, values::json};
 use crate::{
     argument::ArgumentPath,
     fault::{Fault, shown},
     gate::{Gate, MAX_WITHIN, Measure, placeholder},
-    tree::{Entry, Node, Value},
 };
 
 const MEASURE_KEYS: &[&str] = &["tool", "arguments", "count", "max"];
@@ -93,9 +93,9 @@ impl Reader<'_> {
                         node,
                     ),
                 },
-                "max" => match &node.value {
-                    Value::Integer(number) if u64::try_from(*number).is_ok() => max = u64::try_from(*number).ok(),
-                    _ => self.expected("measure.max", "a whole number from 0 on", node),
+                "max" => match node.whole().and_then(|number| u64::try_from(number).ok()) {
+                    Some(number) => max = Some(number),
+                    None => self.expected("measure.max", "a whole number from 0 on", node),
                 },
                 _ => self.unknown_key("measure", entry, MEASURE_KEYS),
             }
@@ -119,7 +119,7 @@ impl Reader<'_> {
     /// Looks at the names in braces.
     fn placeholders(&mut self, node: &Node) {
         match &node.value {
-            Value::Text(text) => {
+            Value::String(text) => {
                 if let Some(name) = placeholder(text) {
                     self.argument(node.offset, name);
                 }

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use belljar_model::{nearest, parse_duration};
+use belljar_tree::{Entry, Node, Value};
 
 use super::Reader;
 use crate::{
@@ -10,7 +11,6 @@ use crate::{
     glob::ToolGlob,
     labels::{LabelRule, LabelRules, Labels, MAX_MEMORY},
     rule::Rule,
-    tree::{Entry, Node, Value},
 };
 
 /// The key that is no label.

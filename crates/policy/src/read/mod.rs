@@ -1,25 +1,32 @@
 //! From the text to the rules: everything that is wrong is found at once, each with its place.
 //!
 //! `rules` reads `[[rule]]`, `conditions` what stands below `args`, `labels` reads `[labels]`, `gates` what
-//! a rule asks of the time before, and `tests` reads `[[test]]`.
+//! a rule asks of the time before, and `tests` reads `[[test]]`; `values` is what a single value comes to.
 
 mod conditions;
 mod gates;
 mod labels;
 mod rules;
 mod tests;
+mod values;
 
 use std::path::PathBuf;
 
 use belljar_model::{Effect, Verdict};
+use belljar_tree::{
+    Entry, Node, Value,
+    toml::{self, TomlFault},
+};
 
 use crate::{
     Policy,
     fault::{Fault, Located, Problems},
     pin::Pins,
     shadow,
-    tree::{self, Entry, Node, Value},
 };
+
+/// The most brackets and dots that may be open at a place. Rules need six; a tree is dropped by recursion.
+const DEPTH: usize = 32;
 
 const KEYS: &[&str] = &["default", "labels", "pin", "rule", "test"];
 const DEFAULT_KEYS: &[&str] = &["read_only", "mutating", "external"];
@@ -39,7 +46,8 @@ struct Reader<'r> {
 
 /// Reads the rules.
 pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>) -> Result<Policy, Problems> {
-    let entries = tree::parse(text).map_err(|located| Problems { problems: vec![located.into_problem(text)] })?;
+    let entries = toml::parse(text, DEPTH)
+        .map_err(|fault| Problems { problems: vec![located(fault, text).into_problem(text)] })?;
     let mut reader = Reader { folder, faults: Vec::new(), text };
     let (mut defaults, mut rules, mut tests, mut pins) = (None, Vec::new(), Vec::new(), None);
     let labels = entries.iter().find(|entry| entry.key == "labels");
@@ -86,6 +94,13 @@ pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>)
     })
 }
 
+fn located(fault: TomlFault, text: &str) -> Located {
+    match fault {
+        TomlFault::TooDeep(deep) => Fault::TooDeep { limit: deep.limit }.at(deep.offset),
+        TomlFault::Syntax { message, span } => Fault::Syntax { message }.at(span.map_or(text.len(), |span| span.start)),
+    }
+}
+
 impl Reader<'_> {
     fn fault(&mut self, offset: usize, fault: Fault) {
         self.faults.push(fault.at(offset));
@@ -97,10 +112,11 @@ impl Reader<'_> {
 
     fn expected(&mut self, field: &str, expected: &'static str, node: &Node) {
         let found = match &node.value {
-            Value::Text(_) if expected.starts_with("one of") || expected.contains("as in") => {
+            Value::String(_) if expected.starts_with("one of") || expected.contains("as in") => {
                 "another string".to_owned()
             }
-            Value::Integer(_) | Value::Float(_) if expected.contains("number") => "another number".to_owned(),
+            Value::Number(_) if values::number(node).is_none() => "a number that is too large".to_owned(),
+            Value::Number(_) if expected.contains("number") => "another number".to_owned(),
             _ => node.kind().to_owned(),
         };
         self.fault(node.offset, Fault::Expected { field: field.to_owned(), expected, found });
@@ -110,7 +126,7 @@ impl Reader<'_> {
     fn defaults(&mut self, node: &Node) -> [Verdict; 3] {
         const EXPECTED: &str = "one of allow, ask, deny, or a table with read_only, mutating and external";
         match &node.value {
-            Value::Text(text) => match text.parse() {
+            Value::String(text) => match text.parse() {
                 Ok(verdict) => [verdict; 3],
                 Err(_) => {
                     self.expected("default", EXPECTED, node);
@@ -147,7 +163,7 @@ impl Reader<'_> {
     fn pins(&mut self, entry: &Entry) -> Pins {
         let tools = match &entry.node.value {
             Value::Boolean(true) => None,
-            Value::Text(_) | Value::List(_) => Some(self.tool_globs("pin", &entry.node)),
+            Value::String(_) | Value::List(_) => Some(self.tool_globs("pin", &entry.node)),
             _ => {
                 self.expected("pin", "true, or patterns for tools, as in [\"crm.*\"]", &entry.node);
                 None

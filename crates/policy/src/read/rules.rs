@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use belljar_model::{Effect, Verdict};
+use belljar_tree::{Entry, Node, Value};
 
 use super::Reader;
 use crate::{
@@ -11,7 +12,6 @@ use crate::{
     labels::{LabelRules, Labels},
     pin::PIN,
     rule::Rule,
-    tree::{Entry, Node, Value},
 };
 
 const KEYS: &[&str] = &[

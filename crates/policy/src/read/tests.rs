@@ -1,15 +1,15 @@
 //! `[[test]]`.
 
 use belljar_model::{Position, ToolPath, Verdict};
-use serde_json::{Map, Number as JsonNumber, Value as Json};
+use belljar_tree::{Entry, Node};
+use serde_json::{Map, Value as Json};
 
-use super::Reader;
+use super::{Reader, values::json};
 use crate::{
     Assumed, DecidedBy, Expectation, TestRow,
     fault::{Fault, shown},
     labels::LabelRules,
     rule::Rule,
-    tree::{Entry, Node, Value},
 };
 
 const KEYS: &[&str] =
@@ -50,11 +50,9 @@ impl Reader<'_> {
                 "after" => {
                     assumed.passed = self.texts("after", node).into_iter().map(|(_, id)| id.to_owned()).collect()
                 }
-                "measured" => match &node.value {
-                    Value::Integer(number) if u64::try_from(*number).is_ok() => {
-                        assumed.measured = u64::try_from(*number).ok();
-                    }
-                    _ => self.expected("measured", "a whole number from 0 on", node),
+                "measured" => match node.whole().and_then(|number| u64::try_from(number).ok()) {
+                    Some(number) => assumed.measured = Some(number),
+                    None => self.expected("measured", "a whole number from 0 on", node),
                 },
                 "profile" => profile = self.name("profile", node),
                 "expect" => match node.text().and_then(expectation) {
@@ -114,18 +112,4 @@ fn expectation(text: &str) -> Option<Expectation> {
         _ => return None,
     };
     Some(Expectation { verdict, by })
-}
-
-pub(super) fn json(node: &Node) -> Option<Json> {
-    Some(match &node.value {
-        Value::Boolean(boolean) => Json::Bool(*boolean),
-        Value::Integer(whole) => Json::Number((*whole).into()),
-        Value::Float(float) => Json::Number(JsonNumber::from_f64(*float)?),
-        Value::Text(text) => Json::String(text.clone()),
-        Value::List(list) => Json::Array(list.iter().map(json).collect::<Option<_>>()?),
-        Value::Table(entries) => Json::Object(
-            entries.iter().map(|entry| Some((entry.key.clone(), json(&entry.node)?))).collect::<Option<_>>()?,
-        ),
-        Value::HugeNumber | Value::Date => return None,
-    })
 }
