@@ -6,12 +6,7 @@ use belljar_model::{ServerSpec, Transport, display};
 use serde_json::{Map, Value, json};
 use toml_edit::Table;
 
-use super::{
-    Decision, Found, Plan, Source,
-    convert::as_json,
-    plan::name_of,
-    write::{document_of, joined},
-};
+use super::{Decision, Found, Plan, Source, convert::as_json, plan::name_of, text::document_of, write::joined};
 use crate::{
     Format, Variables, document,
     fuzzing::{FOLDER, PART, WORKSPACE, variables},

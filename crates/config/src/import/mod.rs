@@ -12,6 +12,7 @@ mod places;
 mod plan;
 #[cfg(test)]
 mod tests;
+mod text;
 mod write;
 
 pub use places::{Client, Folders};

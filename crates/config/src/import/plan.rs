@@ -1,7 +1,6 @@
 //! What of the clients' servers would be taken.
 
 use std::{
-    cell::RefCell,
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
@@ -10,21 +9,19 @@ use belljar_model::ServerSpec;
 use toml_edit::Table;
 
 use crate::{
-    ConfigError, FILE_BYTES, Format, MAX_SERVERS, Variables, document,
+    ConfigError, Format, MAX_SERVERS, Variables, document,
     error::{Fault, Located, shown},
-    expand::Expander,
     file,
-    import::convert::{Converted, as_json, convert},
+    import::{
+        convert::{Converted, as_json, convert},
+        text::{check_text, document_of},
+    },
     masked::{Author, Shown},
-    parse_with,
     tree::{self, Entry, Value, check_unique},
 };
 
 /// The largest file of a client. Some keep the history of conversations in the file that has the servers.
 const CLIENT_FILE_BYTES: u64 = 64 * 1024 * 1024;
-
-/// The most variables that a server may need without their being set: each is named to the user, who has to set it.
-const MAX_UNSET: usize = 256;
 
 /// A file to take servers from.
 #[derive(Debug, Clone)]
@@ -232,20 +229,5 @@ pub(super) fn name_of(name: &str) -> String {
 /// Reads `table` as belljar will, and gives the variables that it needs and that are not set.
 fn check(name: &str, table: &Table, variables: &Variables<'_>) -> Result<Vec<String>, String> {
     // All paths in it are absolute by now.
-    check_text(&super::write::document_of([(name, table)]), Path::new("/"), variables)
-}
-
-/// Reads a belljar.toml in `directory`, and gives the variables that it needs and that are not set.
-pub(super) fn check_text(text: &str, directory: &Path, variables: &Variables<'_>) -> Result<Vec<String>, String> {
-    if text.len() as u64 > FILE_BYTES {
-        return Err(format!("belljar.toml would have {} bytes, and may have {FILE_BYTES}", text.len()));
-    }
-    let unset = RefCell::default();
-    parse_with(text, Format::Toml, directory, Expander::noting(variables, &unset))
-        .map_err(|error| error.fault.to_string())?;
-    let unset = unset.into_inner();
-    if unset.len() > MAX_UNSET {
-        return Err(format!("it needs {} variables that are not set; the limit is {MAX_UNSET}", unset.len()));
-    }
-    Ok(unset.into_iter().collect())
+    check_text(&document_of([(name, table)]), Path::new("/"), variables)
 }

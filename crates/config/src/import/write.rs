@@ -9,13 +9,16 @@ use cap_std::{
     ambient_authority,
     fs::{Dir, OpenOptions},
 };
-use toml_edit::{DocumentMut, Item, Table};
+use toml_edit::DocumentMut;
 
 use crate::{
     ConfigError, Variables,
     error::Fault,
     file,
-    import::{Plan, SCHEMA, SCHEMA_FILE, plan::check_text},
+    import::{
+        Plan, SCHEMA, SCHEMA_FILE,
+        text::{check_text, insert},
+    },
 };
 
 /// How many copies are kept. Whoever has more may remove some.
@@ -101,14 +104,6 @@ pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Writ
     Ok(Written { servers: plan.len(), copy })
 }
 
-/// The text of a belljar.toml with these servers and nothing else.
-pub(super) fn document_of<'t>(servers: impl IntoIterator<Item = (&'t str, &'t Table)>) -> String {
-    let mut document = DocumentMut::new();
-    // Of a new document, nothing can be in the way.
-    let _ = insert(&mut document, servers);
-    document.to_string()
-}
-
 /// `existing` with the servers of the plan at its end.
 pub(super) fn joined(existing: &str, plan: &Plan) -> Result<String, String> {
     let existing = existing.strip_prefix('\u{feff}').unwrap_or(existing);
@@ -117,25 +112,6 @@ pub(super) fn joined(existing: &str, plan: &Plan) -> Result<String, String> {
     let text = document.to_string();
     let refers_to_schema = text.lines().any(|line| line.starts_with("#:schema "));
     Ok(if refers_to_schema { text } else { format!("#:schema ./{SCHEMA_FILE}\n{text}") })
-}
-
-fn insert<'t>(
-    document: &mut DocumentMut,
-    tables: impl IntoIterator<Item = (&'t str, &'t Table)>,
-) -> Result<(), String> {
-    let mut implicit = Table::new();
-    implicit.set_implicit(true);
-    let servers = document.entry("servers").or_insert(Item::Table(implicit));
-    let servers = servers.as_table_like_mut().ok_or_else(|| "its 'servers' is not a table".to_owned())?;
-    for (name, table) in tables {
-        if servers.contains_key(name) {
-            return Err(format!("a server '{name}' is there already"));
-        }
-        let mut table = table.clone();
-        table.decor_mut().set_prefix("\n");
-        servers.insert(name, Item::Table(table));
-    }
-    Ok(())
 }
 
 /// Keeps a copy under the first name that is free, and gives it.
