@@ -7,10 +7,10 @@ use belljar_model::RunId;
 use futures::future::BoxFuture;
 
 use crate::{
+    asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
     entry::{Digest, Entry, KeptRecording},
     fault::LedgerFault,
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
-    sqlite::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
 };
 
 /// A ledger of runs.

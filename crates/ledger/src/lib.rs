@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod asked;
 mod entry;
 mod fault;
 mod key;
@@ -19,10 +20,11 @@ mod ledger;
 mod query;
 mod sqlite;
 
+pub use asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins};
 pub use entry::{Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
 pub use fault::LedgerFault;
 pub use ledger::Ledger;
 pub use query::{
     Filter, KeptCall, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, RunState, Since, WholeRun,
 };
-pub use sqlite::{Carried, Count, CountId, Mark, Options, Passed, PinnedServer, Pins, SqliteLedger};
+pub use sqlite::{Options, SqliteLedger};

@@ -10,8 +10,45 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{PATIENCE, counts, file, labels, passed, pins};
+use super::{PATIENCE, file};
 use crate::fault::LedgerFault;
+
+/// What `counts.rs`, `labels.rs`, `pins.rs` and `passed.rs` keep.
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS counted(
+    id INTEGER PRIMARY KEY,
+    rule TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS counted_by_rule ON counted(rule, principal, at_ms);
+CREATE INDEX IF NOT EXISTS counted_by_time ON counted(at_ms);
+CREATE TABLE IF NOT EXISTS labelled(
+    principal TEXT NOT NULL,
+    label TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (principal, label, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS labelled_by_time ON labelled(at_ms);
+CREATE TABLE IF NOT EXISTS pinned(
+    rules TEXT NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    PRIMARY KEY (rules, server, tool)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS passed(
+    rules TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    same BLOB NOT NULL,
+    run INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (rules, rule, principal, same, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS passed_by_time ON passed(at_ms);
+";
 
 /// The connection; it is opened when it is needed.
 pub(super) struct Beside {
@@ -34,10 +71,7 @@ impl Beside {
             Some(connection) => open.insert(connection),
             None => {
                 let connection = file::open(folder)?;
-                connection.execute_batch(counts::TABLE).map_err(failed)?;
-                connection.execute_batch(labels::TABLE).map_err(failed)?;
-                connection.execute_batch(pins::TABLE).map_err(failed)?;
-                connection.execute_batch(passed::TABLE).map_err(failed)?;
+                connection.execute_batch(TABLES).map_err(failed)?;
                 open.insert(connection)
             }
         };

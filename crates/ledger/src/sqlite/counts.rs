@@ -8,38 +8,14 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{TransactionBehavior, params};
 
 use super::beside::Beside;
-use crate::{fault::LedgerFault, query::milliseconds};
-
-pub(super) const TABLE: &str = "
-CREATE TABLE IF NOT EXISTS counted(
-    id INTEGER PRIMARY KEY,
-    rule TEXT NOT NULL,
-    principal TEXT NOT NULL,
-    at_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS counted_by_rule ON counted(rule, principal, at_ms);
-CREATE INDEX IF NOT EXISTS counted_by_time ON counted(at_ms);
-";
+use crate::{
+    asked::{Count, CountId},
+    fault::LedgerFault,
+    query::milliseconds,
+};
 
 /// What nobody asks for any more.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// One call that is to be counted, if there is room for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Count {
-    /// The rule by which it is counted.
-    pub rule: String,
-    /// Whose call it is.
-    pub principal: String,
-    /// The most calls,
-    pub at_most: u32,
-    /// within so long before now.
-    pub within: Duration,
-}
-
-/// A call that was counted, to take it back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CountId(i64);
 
 impl Beside {
     /// Counts a call; `None` where there is no room for it. Blocks.

@@ -6,47 +6,17 @@
 
 use std::time::{Duration, SystemTime};
 
-use belljar_model::RunId;
 use rusqlite::{TransactionBehavior, params};
 
 use super::beside::Beside;
-use crate::{fault::LedgerFault, query::milliseconds};
-
-pub(super) const TABLE: &str = "
-CREATE TABLE IF NOT EXISTS labelled(
-    principal TEXT NOT NULL,
-    label TEXT NOT NULL,
-    run INTEGER NOT NULL,
-    at_ms INTEGER NOT NULL,
-    PRIMARY KEY (principal, label, run)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS labelled_by_time ON labelled(at_ms);
-";
+use crate::{
+    asked::{Carried, Mark},
+    fault::LedgerFault,
+    query::milliseconds,
+};
 
 /// The longest time for which rules may ask.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// A run that has an answer with labels.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
-    /// Whose run it is.
-    pub principal: String,
-    /// The labels.
-    pub labels: Vec<String>,
-    /// The run.
-    pub run: RunId,
-}
-
-/// What is asked of a principal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Carried {
-    /// Who it is.
-    pub principal: String,
-    /// The run that asks: its own marks do not count.
-    pub except: Option<RunId>,
-    /// How old a mark may be.
-    pub within: Duration,
-}
 
 impl Beside {
     /// Keeps a mark. Blocks.
@@ -87,6 +57,7 @@ impl Beside {
 
 #[cfg(test)]
 mod tests {
+    use belljar_model::RunId;
     use rusqlite::Connection;
 
     use super::*;

@@ -4,10 +4,12 @@
 //! thread of a process that writes, `keep.rs` forgets, `beside.rs` is a second connection for what
 //! the owner's rules ask: `counts.rs` counts calls, `labels.rs` knows what principals carry,
 //! `pins.rs` how tools were described, `passed.rs` which calls succeeded that others wait for.
-//! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, and `live.rs` tells
+//! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, `columns.rs` what
+//! the numbers in the file stand for, and `live.rs` tells
 //! the runs of a process that lives from those of one that is gone. `points.rs` is for tests.
 
 mod beside;
+mod columns;
 mod counts;
 mod file;
 mod keep;
@@ -37,6 +39,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use tokio::task::spawn_blocking;
 
 use crate::{
+    asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
     entry::{Digest, Entry, KeptRecording},
     fault::LedgerFault,
     key::KeyPlace,
@@ -44,10 +47,6 @@ use crate::{
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
 use beside::Beside;
-pub use counts::{Count, CountId};
-pub use labels::{Carried, Mark};
-pub use passed::Passed;
-pub use pins::{PinnedServer, Pins};
 use writer::Writer;
 
 /// How long another process's lock is waited for, and room in the queue.

@@ -3,42 +3,13 @@
 
 use std::time::{Duration, SystemTime};
 
-use belljar_model::RunId;
 use rusqlite::{TransactionBehavior, params};
 
 use super::beside::Beside;
-use crate::{entry::Digest, fault::LedgerFault, query::milliseconds};
-
-pub(super) const TABLE: &str = "
-CREATE TABLE IF NOT EXISTS passed(
-    rules TEXT NOT NULL,
-    rule TEXT NOT NULL,
-    principal TEXT NOT NULL,
-    same BLOB NOT NULL,
-    run INTEGER NOT NULL,
-    at_ms INTEGER NOT NULL,
-    PRIMARY KEY (rules, rule, principal, same, run)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS passed_by_time ON passed(at_ms);
-";
+use crate::{asked::Passed, fault::LedgerFault, query::milliseconds};
 
 /// The longest time for which rules may ask.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// Calls of one run that succeeded, or what is asked about those of others.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passed {
-    /// The file of the rules.
-    pub rules: String,
-    /// The rule that asks for such a call.
-    pub rule: String,
-    /// Whose calls they are.
-    pub principal: String,
-    /// The digest of the values that must be the same.
-    pub same: Digest,
-    /// The run that made one, or that asks: its own do not count here. A call outside of any run is none.
-    pub run: Option<RunId>,
-}
 
 impl Passed {
     fn run(&self) -> Option<i64> {
@@ -100,6 +71,7 @@ impl Beside {
 
 #[cfg(test)]
 mod tests {
+    use belljar_model::RunId;
     use rusqlite::Connection;
 
     use super::*;

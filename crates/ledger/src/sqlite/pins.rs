@@ -6,40 +6,13 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::beside::Beside;
-use crate::fault::LedgerFault;
-
-pub(super) const TABLE: &str = "
-CREATE TABLE IF NOT EXISTS pinned(
-    rules TEXT NOT NULL,
-    server TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    definition TEXT NOT NULL,
-    PRIMARY KEY (rules, server, tool)
-) STRICT, WITHOUT ROWID;
-";
+use crate::{
+    asked::{PinnedServer, Pins},
+    fault::LedgerFault,
+};
 
 /// In the place of a tool: the server was seen, whatever tools it had. No tool has this name.
 const SEEN: &str = "";
-
-/// Definitions of tools of one server, by their names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pins {
-    /// The rules for which they are pinned, by the file in which these are.
-    pub rules: String,
-    /// The server.
-    pub server: String,
-    /// The definitions.
-    pub tools: BTreeMap<String, String>,
-}
-
-/// What is pinned of a server's tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PinnedServer {
-    /// Whether nothing was pinned of it before.
-    pub is_first: bool,
-    /// The definitions, by the tools' names.
-    pub tools: BTreeMap<String, String>,
-}
 
 impl Beside {
     /// What is pinned; where nothing is, these are from now on. Blocks.

@@ -12,9 +12,8 @@ use belljar_model::{RunId, ToolPath};
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, named_params, params};
 
 use super::{
+    columns::{effect, number_of, senseless, unsigned},
     live::{Living, Presence},
-    read::{effect, senseless, unsigned},
-    write::number_of,
 };
 use crate::query::{KeptQuestion, QuestionFilter, milliseconds};
 

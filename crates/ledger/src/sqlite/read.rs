@@ -8,14 +8,15 @@ use std::{
 };
 
 use belljar_approvals::{QuestionId, State};
-use belljar_model::{Effect, RunId, ToolPath, Verdict};
-use rusqlite::{Connection, Row, named_params, params, types::Type};
+use belljar_model::{RunId, ToolPath, Verdict};
+use rusqlite::{Connection, Row, named_params, params};
 
 use super::{
-    PATIENCE, file,
+    PATIENCE,
+    columns::{effect, flag_of, senseless, unsigned, verdict},
+    file,
     live::Living,
     questions, resting,
-    write::{flag_of, number_of, verdict},
 };
 use crate::{
     entry::{CallState, Digest, KeptRecording},
@@ -262,19 +263,4 @@ fn kept_call(row: &Row<'_>) -> rusqlite::Result<KeptCall> {
         },
         rule: row.get(13)?,
     })
-}
-
-pub(super) fn effect(row: &Row<'_>, column: usize) -> rusqlite::Result<Effect> {
-    let number: i64 = row.get(column)?;
-    Effect::ALL.into_iter().find(|effect| number_of(*effect) == number).ok_or_else(|| senseless(column, "an effect"))
-}
-
-/// A number that cannot be negative. (What is larger than a signed one can say was never written.)
-pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
-    let number: Option<i64> = row.get(column)?;
-    number.map(|number| u64::try_from(number).map_err(|_| senseless(column, "a number"))).transpose()
-}
-
-pub(super) fn senseless(column: usize, what: &str) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Null, format!("it is not {what} that is known").into())
 }

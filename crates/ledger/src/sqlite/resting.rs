@@ -13,8 +13,8 @@ use belljar_model::RunId;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
 use super::{
+    columns::{senseless, unsigned},
     live::{Living, Presence},
-    read::{senseless, unsigned},
 };
 use crate::{
     entry::{Digest, RunRest},

@@ -2,10 +2,13 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Verdict};
+use belljar_model::{ErrorKind, RunId, ToolPath};
 use rusqlite::{Transaction, params};
 
-use super::resting;
+use super::{
+    columns::{flag_of, number_of, state, verdict},
+    resting,
+};
 use crate::{
     entry::{Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunRest, RunStart},
     key::Key,
@@ -165,40 +168,6 @@ fn answered(to: &Transaction<'_>, run: RunId, number: u64, end: &CallEnd) -> rus
     statement
         .execute(params![run, number, state(end.state), microseconds(end.took), answer_bytes, end.answer])
         .map(|_| ())
-}
-
-/// The number that stands for an effect in the file.
-pub(super) fn number_of(effect: Effect) -> i64 {
-    match effect {
-        Effect::ReadOnly => 0,
-        Effect::Mutating => 1,
-        Effect::External => 2,
-    }
-}
-
-/// The flag that stands for an effect among those of a run.
-pub(super) fn flag_of(effect: Effect) -> i64 {
-    1 << number_of(effect)
-}
-
-/// The number that stands for the state of a call.
-pub(super) fn state(state: CallState) -> i64 {
-    match state {
-        CallState::Sent => 0,
-        CallState::Ok => 1,
-        CallState::ToolError => 2,
-        CallState::Fault => 3,
-        CallState::Denied => 4,
-    }
-}
-
-/// The number that stands for a verdict.
-pub(super) fn verdict(verdict: Verdict) -> i64 {
-    match verdict {
-        Verdict::Allow => 0,
-        Verdict::Ask => 1,
-        Verdict::Deny => 2,
-    }
 }
 
 fn microseconds(duration: Duration) -> i64 {
