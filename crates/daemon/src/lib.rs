@@ -19,6 +19,7 @@ mod protocol;
 mod server;
 mod service;
 mod session;
+mod shared;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub use client::{Client, ConnectFault, RequestFault};
 pub use lines::{Line, Lines};
 pub use lock::{Lock, LockFault};
 pub use protocol::{Fault, Hello, MAX_LINE_BYTES, PROTOCOL, Status, codes};
-pub use server::{Options, ServeFault, Server};
+pub use server::{ServeFault, Server};
 pub use service::{Answer, Service};
+pub use shared::Options;
 pub use start::{Readiness, StartFault, detach, start};

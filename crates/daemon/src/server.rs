@@ -1,32 +1,20 @@
 //! The daemon's side of the socket: who is let in, how long it lives, and how it ends.
 
-use std::{
-    fs, io,
-    os::unix::fs::PermissionsExt as _,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::{fs, io, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc, time::Duration};
 
 use futures::SinkExt as _;
 use tokio::{
     net::{UnixListener, UnixStream},
-    sync::watch,
     task::JoinSet,
     time::{sleep, timeout},
 };
-use tokio_util::{
-    codec::{FramedWrite, LinesCodec},
-    sync::CancellationToken,
-};
+use tokio_util::codec::{FramedWrite, LinesCodec};
 
 use crate::{
-    Address, Fault, Hello, Lock, LockFault, PROTOCOL, Service, Status, address,
+    Address, Fault, Lock, LockFault, Options, Service, address,
     protocol::{MAX_CLIENTS, codes, line},
     session,
+    shared::Shared,
 };
 
 const PRIVATE_SOCKET: u32 = 0o600;
@@ -34,21 +22,6 @@ const PRIVATE_SOCKET: u32 = 0o600;
 const PATIENCE_FOR_PREDECESSOR: Duration = Duration::from_secs(90);
 /// How long clients have to read the last answers.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-
-/// What a daemon says of itself, and how long it lives.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The version of belljar.
-    pub version: String,
-    /// The configuration's path.
-    pub config: Option<String>,
-    /// The log's path.
-    pub log: Option<String>,
-    /// Without a client for so long, it ends; `None` never.
-    pub idle: Option<Duration>,
-    /// How long running requests may go on when it is told to end.
-    pub drain: Duration,
-}
 
 /// A daemon that listens.
 pub struct Server {
@@ -75,84 +48,6 @@ pub enum ServeFault {
     },
 }
 
-/// What the sessions know of the daemon.
-pub(crate) struct Shared {
-    pub(crate) service: Arc<dyn Service>,
-    options: Options,
-    socket: String,
-    started: Instant,
-    clients: watch::Sender<usize>,
-    running: watch::Sender<usize>,
-    answered: AtomicU64,
-    /// Told to end: no new clients, no new requests.
-    pub(crate) draining: CancellationToken,
-    /// Nothing runs any more: sessions end when their last answer is written.
-    pub(crate) stopping: CancellationToken,
-}
-
-/// A request that is being worked on.
-pub(crate) struct Work(Arc<Shared>);
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        self.0.answered.fetch_add(1, Ordering::Relaxed);
-        self.0.running.send_modify(|running| *running -= 1);
-    }
-}
-
-/// A client that is connected.
-struct ConnectedClient(Arc<Shared>);
-
-impl Drop for ConnectedClient {
-    fn drop(&mut self) {
-        self.0.clients.send_modify(|clients| *clients -= 1);
-    }
-}
-
-impl Shared {
-    pub(crate) fn work(self: &Arc<Self>) -> Work {
-        self.running.send_modify(|running| *running += 1);
-        Work(self.clone())
-    }
-
-    fn connected(self: &Arc<Self>) -> ConnectedClient {
-        self.clients.send_modify(|clients| *clients += 1);
-        ConnectedClient(self.clone())
-    }
-
-    pub(crate) fn hello(&self) -> Hello {
-        Hello {
-            protocol: PROTOCOL,
-            version: self.options.version.clone(),
-            fingerprint: self.service.fingerprint(),
-            pid: std::process::id(),
-        }
-    }
-
-    pub(crate) fn status(&self) -> Status {
-        Status {
-            pid: std::process::id(),
-            version: self.options.version.clone(),
-            config: self.options.config.clone(),
-            socket: self.socket.clone(),
-            log: self.options.log.clone(),
-            uptime_s: self.started.elapsed().as_secs(),
-            clients: *self.clients.borrow(),
-            running: *self.running.borrow(),
-            answered: self.answered.load(Ordering::Relaxed),
-            idle_s: self.options.idle.map(|idle| idle.as_secs()),
-            kept_alive: self.service.is_needed(),
-        }
-    }
-
-    /// Begins the end, and waits until nothing runs any more: for all requests that run, within the bound for that.
-    pub(crate) async fn stop(&self) -> serde_json::Value {
-        self.draining.cancel();
-        self.stopping.cancelled().await;
-        serde_json::json!({ "stopped": true, "cancelled": *self.running.borrow() })
-    }
-}
-
 impl Server {
     /// Begins to listen at `address`, after the daemon before it is gone. What that one left behind is cleared away.
     ///
@@ -169,17 +64,7 @@ impl Server {
         }
         let listener = UnixListener::bind(&socket).map_err(fault)?;
         fs::set_permissions(&socket, fs::Permissions::from_mode(PRIVATE_SOCKET)).map_err(fault)?;
-        let shared = Arc::new(Shared {
-            service,
-            options,
-            socket: socket.display().to_string(),
-            started: Instant::now(),
-            clients: watch::Sender::new(0),
-            running: watch::Sender::new(0),
-            answered: AtomicU64::new(0),
-            draining: CancellationToken::new(),
-            stopping: CancellationToken::new(),
-        });
+        let shared = Arc::new(Shared::new(service, options, socket.display().to_string()));
         Ok(Self { listener, socket, shared, _living: living })
     }
 

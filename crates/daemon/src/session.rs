@@ -20,7 +20,7 @@ use tokio_util::{
 use crate::{
     Answer, Fault, Line, Lines,
     protocol::{CancelParams, HelloParams, Id, MAX_IN_FLIGHT, MAX_LINE_BYTES, PROTOCOL, Request, codes, line},
-    server::Shared,
+    shared::Shared,
 };
 
 /// What is being worked on for a client. Dropped with it: a client that vanishes cancels what it had running.

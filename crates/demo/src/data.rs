@@ -1,6 +1,6 @@
 //! The demonstration's data, made from small tables. The same each time.
 
-use crate::tracker::{Comment, Issue, Project, State};
+use crate::issue::{Comment, Issue, Project, State};
 
 /// The day on which the tracker's calendar stands still.
 pub(crate) const TODAY: &str = "2026-07-01";

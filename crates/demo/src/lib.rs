@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 mod data;
+mod issue;
 mod tools;
 mod tracker;
 

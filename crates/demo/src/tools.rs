@@ -12,7 +12,10 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tracker::{Change, Filter, Issue, IssueSummary, Project, Refusal, State, Tracker};
+use crate::{
+    issue::{Issue, IssueSummary, Project, State},
+    tracker::{Change, Filter, Refusal, Tracker},
+};
 
 /// Issues in one answer unless asked otherwise.
 const DEFAULT_LIMIT: u32 = 50;

@@ -7,10 +7,7 @@ use minicbor::{Decoder, Encoder, data::Type, decode, encode};
 
 use serde::Serialize;
 
-use crate::{
-    format::{self, kind},
-    start::digest,
-};
+use crate::format::{self, kind};
 
 /// Writing to memory does not fail. The result is there because the encoder wants one.
 pub(crate) type Encoded = Result<(), encode::Error<Infallible>>;
@@ -466,6 +463,10 @@ pub(crate) fn optional_text<'a>(input: &mut Decoder<'a>) -> Result<Option<&'a st
 /// How many items the array has that begins here.
 pub(crate) fn length(input: &mut Decoder<'_>) -> Result<u64, decode::Error> {
     input.array()?.ok_or_else(|| decode::Error::message("an array does not say how many items it has"))
+}
+
+pub(crate) fn digest(input: &mut Decoder<'_>) -> Result<[u8; 32], decode::Error> {
+    input.bytes()?.try_into().map_err(|_| decode::Error::message("a digest does not have 32 bytes"))
 }
 
 /// An array of so many items begins here.

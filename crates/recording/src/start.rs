@@ -6,7 +6,7 @@ use belljar_model::{LimitSpec, Limits};
 use minicbor::{Decoder, Encoder, decode, encode};
 
 use crate::{
-    entry::{Encoded, known, length},
+    entry::{Encoded, digest, known, length},
     format::kind,
 };
 
@@ -164,10 +164,6 @@ pub(crate) fn limits_of(values: &BTreeMap<Cow<'_, str>, u64>) -> Option<Limits> 
         (spec.set)(&mut limits, *values.get(spec.name.as_str())?);
     }
     (values.len() == LimitSpec::ALL.len()).then_some(limits)
-}
-
-pub(crate) fn digest(input: &mut Decoder<'_>) -> Result<[u8; 32], decode::Error> {
-    input.bytes()?.try_into().map_err(|_| decode::Error::message("a digest does not have 32 bytes"))
 }
 
 fn at_most(found: u64, max: u64, what: &str) -> Result<u64, decode::Error> {

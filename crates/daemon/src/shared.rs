@@ -1,0 +1,121 @@
+//! What all sessions share: how the daemon was started, who is connected, what runs, and its end.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Hello, PROTOCOL, Service, Status};
+
+/// What a daemon says of itself, and how long it lives.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The version of belljar.
+    pub version: String,
+    /// The configuration's path.
+    pub config: Option<String>,
+    /// The log's path.
+    pub log: Option<String>,
+    /// Without a client for so long, it ends; `None` never.
+    pub idle: Option<Duration>,
+    /// How long running requests may go on when it is told to end.
+    pub drain: Duration,
+}
+
+/// What the sessions know of the daemon.
+pub(crate) struct Shared {
+    pub(crate) service: Arc<dyn Service>,
+    pub(crate) options: Options,
+    socket: String,
+    started: Instant,
+    pub(crate) clients: watch::Sender<usize>,
+    pub(crate) running: watch::Sender<usize>,
+    answered: AtomicU64,
+    /// Told to end: no new clients, no new requests.
+    pub(crate) draining: CancellationToken,
+    /// Nothing runs any more: sessions end when their last answer is written.
+    pub(crate) stopping: CancellationToken,
+}
+
+/// A request that is being worked on.
+pub(crate) struct Work(Arc<Shared>);
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.answered.fetch_add(1, Ordering::Relaxed);
+        self.0.running.send_modify(|running| *running -= 1);
+    }
+}
+
+/// A client that is connected.
+pub(crate) struct ConnectedClient(Arc<Shared>);
+
+impl Drop for ConnectedClient {
+    fn drop(&mut self) {
+        self.0.clients.send_modify(|clients| *clients -= 1);
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(service: Arc<dyn Service>, options: Options, socket: String) -> Self {
+        Self {
+            service,
+            options,
+            socket,
+            started: Instant::now(),
+            clients: watch::Sender::new(0),
+            running: watch::Sender::new(0),
+            answered: AtomicU64::new(0),
+            draining: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+        }
+    }
+
+    pub(crate) fn work(self: &Arc<Self>) -> Work {
+        self.running.send_modify(|running| *running += 1);
+        Work(self.clone())
+    }
+
+    pub(crate) fn connected(self: &Arc<Self>) -> ConnectedClient {
+        self.clients.send_modify(|clients| *clients += 1);
+        ConnectedClient(self.clone())
+    }
+
+    pub(crate) fn hello(&self) -> Hello {
+        Hello {
+            protocol: PROTOCOL,
+            version: self.options.version.clone(),
+            fingerprint: self.service.fingerprint(),
+            pid: std::process::id(),
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        Status {
+            pid: std::process::id(),
+            version: self.options.version.clone(),
+            config: self.options.config.clone(),
+            socket: self.socket.clone(),
+            log: self.options.log.clone(),
+            uptime_s: self.started.elapsed().as_secs(),
+            clients: *self.clients.borrow(),
+            running: *self.running.borrow(),
+            answered: self.answered.load(Ordering::Relaxed),
+            idle_s: self.options.idle.map(|idle| idle.as_secs()),
+            kept_alive: self.service.is_needed(),
+        }
+    }
+
+    /// Begins the end, and waits until nothing runs any more: for all requests that run, within the bound for that.
+    pub(crate) async fn stop(&self) -> serde_json::Value {
+        self.draining.cancel();
+        self.stopping.cancelled().await;
+        serde_json::json!({ "stopped": true, "cancelled": *self.running.borrow() })
+    }
+}
