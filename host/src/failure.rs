@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use belljar_config::ConfigError;
 use belljar_model::{ErrorKind, Outcome, RunError};
+use belljar_sandbox::ReplayError;
 
 use crate::output;
 
@@ -42,6 +43,24 @@ impl Failure {
             output::complain(&self.0.message, self.0.hint.as_deref());
         }
         code
+    }
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        let message = error.to_string();
+        match error {
+            ReplayError::Run(error) => error.into(),
+            ReplayError::Diverged(_) => RunError::new(ErrorKind::Diverged, message)
+                .with_hint("the file was changed, or this belljar runs scripts otherwise than the one that made it")
+                .into(),
+            ReplayError::Limits(fault) => {
+                let hint = format!("raise limits.{} in the configuration", fault.name);
+                Failure::config(format!("the run was recorded with another limit: {fault}"), hint)
+            }
+            ReplayError::Time(hit) => RunError::new(ErrorKind::Timeout, message).with_limit(hit).into(),
+            _ => Failure::internal(message),
+        }
     }
 }
 

@@ -18,7 +18,10 @@ use crate::{
     arguments::ConfigArguments,
     daemon,
     failure::Failure,
-    serve::{Asking, instructions, with_rules},
+    serve::{
+        asking::Asking,
+        instructions::{instructions, with_rules},
+    },
     setup::{self, Loaded, Setup},
 };
 

@@ -6,8 +6,8 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use belljar_config::{
-    ConfigError, Fault, Format,
-    import::{Client, Folders, Found, Item, Plan, Source, write},
+    Fault, Format,
+    import::{Client, Folders, Found, Plan, Source, write},
     masked::Author,
 };
 use belljar_model::{ErrorKind, RunError};
@@ -114,12 +114,4 @@ fn sources(clients: &[Client]) -> (Vec<Source>, Vec<Source>) {
     });
     let of_project = of_project.collect();
     (own, of_project)
-}
-
-/// Whether a file was merely looked into, and has no servers.
-pub(crate) fn is_without_servers(items: &Result<Vec<Item>, ConfigError>) -> bool {
-    match items {
-        Ok(items) => items.is_empty(),
-        Err(error) => matches!(*error.fault, Fault::NoServers { .. }),
-    }
 }

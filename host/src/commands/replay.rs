@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use belljar_model::{ErrorKind, LimitsPatch, RunError};
+use belljar_model::LimitsPatch;
 use belljar_recording::fixture::{Fixture, Match};
-use belljar_sandbox::{Recording, ReplayError};
+use belljar_sandbox::Recording;
 use serde_json::value::to_raw_value;
 
 use super::{
@@ -40,7 +40,7 @@ pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failu
         None if arguments.loose => (Match::Loose, gateway.rehearse(&recording.start().source, &recording).await),
         None => (Match::Exact, gateway.replay(&recording).await),
     };
-    let outcome = outcome.map_err(failed)?;
+    let outcome = outcome?;
     if let Some(file) = file {
         let fixture = Fixture::new(matching, recording, &outcome);
         let script = arguments.source.as_deref().map(|script| file.way_to(script)).transpose()?;
@@ -49,20 +49,4 @@ pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failu
     let outcome =
         to_raw_value(&outcome).map_err(|error| Failure::internal(format!("the outcome is not JSON: {error}")))?;
     super::run::show(&outcome, arguments.json)
-}
-
-pub(super) fn failed(error: ReplayError) -> Failure {
-    let message = error.to_string();
-    match error {
-        ReplayError::Run(error) => error.into(),
-        ReplayError::Diverged(_) => RunError::new(ErrorKind::Diverged, message)
-            .with_hint("the file was changed, or this belljar runs scripts otherwise than the one that made it")
-            .into(),
-        ReplayError::Limits(fault) => {
-            let hint = format!("raise limits.{} in the configuration", fault.name);
-            Failure::config(format!("the run was recorded with another limit: {fault}"), hint)
-        }
-        ReplayError::Time(hit) => RunError::new(ErrorKind::Timeout, message).with_limit(hit).into(),
-        _ => Failure::internal(message),
-    }
 }

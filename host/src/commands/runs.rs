@@ -208,7 +208,7 @@ async fn fixture(arguments: &RunsExportArguments) -> Result<String, Failure> {
         true => (Match::Loose, gateway.rehearse(&recording.start().source, &recording).await),
         false => (Match::Exact, gateway.replay(&recording).await),
     };
-    let outcome = outcome.map_err(super::replay::failed)?;
+    let outcome = outcome?;
     Ok(Fixture::new(matching, recording, &outcome).to_text())
 }
 

@@ -9,7 +9,11 @@ use crate::{
     failure::Failure,
     generations::Generations,
     output,
-    serve::{Asking, OverHttp, Server, ThroughDaemon, Wire, Worker, instructions, with_rules},
+    serve::{
+        OverHttp, Server, ThroughDaemon, Wire, Worker,
+        asking::Asking,
+        instructions::{instructions, with_rules},
+    },
     setup,
     signals::{self, Reloads},
 };

@@ -204,6 +204,6 @@ fn failed(error: ReplayError, fixture: Option<&Fixture>) -> Failed {
             Failed::Differs(difference.map_or_else(|| divergence.to_string(), |difference| difference.to_string()))
         }
         ReplayError::Time(_) => Failed::Differs(error.to_string()),
-        other => Failed::Broken(super::replay::failed(other)),
+        other => Failed::Broken(other.into()),
     }
 }

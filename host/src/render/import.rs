@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use belljar_config::import::{Decision, Found, Item, Plan, Written};
+use belljar_config::{
+    ConfigError, Fault,
+    import::{Decision, Found, Item, Plan, Written},
+};
 use serde_json::{Value, json};
 
 use crate::{
-    commands::import::is_without_servers,
     output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible_line},
     render::count::counted,
 };
@@ -36,6 +38,14 @@ pub(crate) fn question(found: &Found) -> String {
         visible_line(&path),
         counted(found.len(), "server")
     )
+}
+
+/// Whether a file was merely looked into, and has no servers.
+fn is_without_servers(items: &Result<Vec<Item>, ConfigError>) -> bool {
+    match items {
+        Ok(items) => items.is_empty(),
+        Err(error) => matches!(*error.fault, Fault::NoServers { .. }),
+    }
 }
 
 fn show_file(found: &Found, standing: Standing) {

@@ -2,13 +2,15 @@
 //!
 //! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
 //! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask,
-//! `through_daemon` has the daemon do the work. `over_http` is another way to the same server, `progress` what a client hears of a long run.
+//! `asking` says
+//! who can be asked about calls, `through_daemon` has the daemon do the work. `over_http` is another way to the same server, `progress` what a client hears of a long run.
 
 mod answer;
+pub(crate) mod asking;
 mod client;
 pub(crate) mod definitions;
 mod elicitation;
-mod instructions;
+pub(crate) mod instructions;
 mod over_http;
 mod progress;
 mod through_daemon;
@@ -17,8 +19,7 @@ mod wire;
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use belljar_catalog::{Detail, Query};
-use belljar_config::ApprovalsSettings;
-use belljar_gateway::{Approvals, Asker, Gateway, report};
+use belljar_gateway::{Asker, Gateway, report};
 use belljar_http::{Admission, Scope};
 use belljar_ledger::Ledger;
 use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, RunId, display};
@@ -36,15 +37,10 @@ use rmcp::{
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{
-    approvals,
-    generations::{Generation, Generations},
-    setup::{self, Loaded},
-};
+use crate::generations::{Generation, Generations};
 use client::{Client, Questions};
 use definitions::{EXECUTE, SEARCH};
 
-pub(crate) use instructions::{instructions, with_rules};
 pub(crate) use over_http::OverHttp;
 pub(crate) use through_daemon::ThroughDaemon;
 pub(crate) use wire::Wire;
@@ -54,36 +50,6 @@ pub(crate) struct Server {
     worker: Worker,
     tools: Vec<Tool>,
     questions: Questions,
-}
-
-/// How the owner is asked about calls of runs that this server is asked for.
-#[derive(Clone)]
-pub(crate) struct Asking {
-    settings: ApprovalsSettings,
-    /// Where questions lie; nothing where there are no rules that could ask.
-    ledger: Option<Arc<dyn Ledger>>,
-}
-
-impl Asking {
-    pub(crate) fn of(loaded: &Loaded) -> Self {
-        let ledger = || Arc::new(setup::ledger_of(&loaded.config.ledger)) as Arc<dyn Ledger>;
-        Self { settings: loaded.config.approvals.clone(), ledger: loaded.policy.is_some().then(ledger) }
-    }
-
-    /// Who can be asked: whoever sits at this desk, and the owner by a command.
-    pub(crate) fn approvals(&self, desk: Option<u64>) -> Approvals {
-        approvals::asked(&self.settings, desk, true)
-    }
-
-    /// The client's user, if the client shows forms and rules could ask: the number of their desk,
-    /// and where its questions lie. Over HTTP the client is not the owner's to ask.
-    fn desk(&self, context: &RequestContext<RoleServer>) -> Option<(u64, &Arc<dyn Ledger>)> {
-        let ledger = self.ledger.as_ref().filter(|_| Admission::of(context).is_none())?;
-        if !client::abilities(&context.peer).elicitation {
-            return None;
-        }
-        Some((approvals::new_desk().ok()?, ledger))
-    }
 }
 
 /// Who does the work.

@@ -8,7 +8,7 @@ use belljar_model::display;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Asking, ExecuteRequest, SearchRequest, answer};
+use super::{ExecuteRequest, SearchRequest, answer, asking::Asking};
 use crate::{
     arguments::ConfigArguments,
     daemon::{self, Place, Told},

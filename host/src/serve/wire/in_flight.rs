@@ -5,13 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use rmcp::model::RequestId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::refusal::Refusal;
-
-/// Requests of the client at once. Agents have a handful; above what runs and waits by default, most would wait in vain. Each may
-/// leave an answer of the largest size, until the client reads.
-pub(super) const MAX_IN_FLIGHT: usize = 64;
-/// The bytes of their lines: twice the longest line, so that one that is as long as it may be disturbs no other.
-pub(super) const MAX_BYTES_IN_FLIGHT: usize = 2 * super::MAX_LINE_BYTES;
+use super::{MAX_BYTES_IN_FLIGHT, MAX_IN_FLIGHT, refusal::Refusal};
 
 /// The requests that are being worked on or whose answers are not written yet.
 pub(super) struct InFlight {

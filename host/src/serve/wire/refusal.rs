@@ -11,10 +11,7 @@ use rmcp::{
 };
 use serde_json::json;
 
-use super::{
-    MAX_ID_BYTES, MAX_LINE_BYTES,
-    in_flight::{MAX_BYTES_IN_FLIGHT, MAX_IN_FLIGHT},
-};
+use super::{MAX_BYTES_IN_FLIGHT, MAX_ID_BYTES, MAX_IN_FLIGHT, MAX_LINE_BYTES};
 use crate::serve::{
     definitions::{EXECUTE, SEARCH},
     refused, told,

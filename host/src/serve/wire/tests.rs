@@ -19,7 +19,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
-use super::{MAX_ID_BYTES, MAX_LINE_BYTES, MAX_VALUES, Wire, in_flight::MAX_IN_FLIGHT};
+use super::{MAX_ID_BYTES, MAX_IN_FLIGHT, MAX_LINE_BYTES, MAX_VALUES, Wire};
 
 /// What the pipes between client and wire hold. The system's hold 64 KiB.
 const PIPE: usize = 4096;
