@@ -3,6 +3,8 @@
 use belljar_model::{ByteSize, LimitKind, LimitSpec, LimitsPatch};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, builder::ValueParser, value_parser};
 
+use super::common::duration;
+
 /// The limits that a command line sets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LimitArguments {
@@ -51,7 +53,7 @@ fn option(spec: &LimitSpec) -> Arg {
 }
 
 fn nanoseconds(text: &str) -> Result<u64, String> {
-    let duration = super::duration(text)?;
+    let duration = duration(text)?;
     // What is parsed is at most 30 days.
     u64::try_from(duration.as_nanos()).map_err(|fault| fault.to_string())
 }

@@ -9,7 +9,6 @@ use std::{
 
 use belljar_config::masked::{self, Author};
 use belljar_model::{ErrorKind, RunError};
-use clap::ValueEnum;
 use jsonc_parser::{
     ParseOptions,
     cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode},
@@ -17,7 +16,7 @@ use jsonc_parser::{
 use serde_json::{Value, json};
 
 use crate::{
-    arguments::InstallArguments,
+    arguments::{InstallArguments, InstallClient},
     consent, environment,
     failure::Failure,
     output::{self, GOOD, visible_line},
@@ -27,16 +26,6 @@ use crate::{
 const NAME: &str = "belljar";
 /// What the copies of a changed file are called.
 const SUFFIX: &str = "before-belljar";
-
-/// An MCP client.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InstallClient {
-    ClaudeCode,
-    ClaudeDesktop,
-    Cursor,
-    #[value(name = "vscode")]
-    VsCode,
-}
 
 impl InstallClient {
     /// Where it keeps the user's own servers.
