@@ -13,7 +13,11 @@ use boa_engine::{
 use boa_gc::{Finalize, Trace};
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-use super::{Options, bind, bound, data, locale::Locale, made, members, object, text};
+use super::{
+    Options, bind, bound, data,
+    locale::{Locale, has_common_order},
+    made, members, object, text,
+};
 
 #[derive(Debug, Clone, Trace, Finalize, JsData)]
 pub(super) struct Collator {
@@ -45,7 +49,7 @@ impl Class for Collator {
     }
 
     fn init(class: &mut ClassBuilder<'_>) -> JsResult<()> {
-        members(class, "Intl.Collator", &[("resolvedOptions", 0, resolved_options)]);
+        members(class, "Intl.Collator", &[("resolvedOptions", 0, resolved_options)], has_common_order);
         bound(class, "compare", |this, _, context| {
             data::<Self>(this)?;
             Ok(bind(this, 2, compare, context))
@@ -55,7 +59,7 @@ impl Class for Collator {
 }
 
 fn settled(locales: Option<&JsValue>, options: Option<&JsValue>, context: &mut Context) -> JsResult<(Locale, Rules)> {
-    let locale = Locale::of(locales, context)?;
+    let locale = Locale::ordered(locales, context)?;
     let options = Options::of(options, context)?;
     if options.0.is_none() && !locale.tag.contains("-kn") {
         return Ok((locale, Rules::default()));

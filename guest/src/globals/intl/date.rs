@@ -9,9 +9,9 @@ use boa_gc::{Finalize, Trace};
 
 use super::{
     Options, Part, bind, bound, data, joined, listed,
-    locale::{Locale, Region},
+    locale::{Locale, is_known},
     made, members, object,
-    pattern::{self, Field, Fields, Hours, Moment, Width},
+    pattern::{self, Field, Fields, Hours, Moment, Styles, Width},
     text, zone,
 };
 
@@ -25,6 +25,8 @@ pub(super) struct DateTimeFormat {
     zone: String,
     #[unsafe_ignore_trace]
     fields: Fields,
+    #[unsafe_ignore_trace]
+    styles: Styles,
     #[unsafe_ignore_trace]
     hours: Hours,
     #[unsafe_ignore_trace]
@@ -61,6 +63,7 @@ impl Class for DateTimeFormat {
                 ("formatRange", 2, format_range),
                 ("resolvedOptions", 0, resolved_options),
             ],
+            is_known,
         );
         bound(class, "format", |this, _, context| {
             data::<Self>(this)?;
@@ -149,18 +152,23 @@ impl DateTimeFormat {
                 let message = "toLocaleDateString takes no timeStyle, and toLocaleTimeString no dateStyle: toLocaleString takes both";
                 return Err(JsNativeError::typ().with_message(message).into());
             }
-            fields.style(date_style, time_style, locale.region);
         } else {
             fields.complete(required, default);
         }
-        let hours = hours(&options, locale.region, context)?;
-        Ok(Self { locale, zone, fields, hours, date_style, time_style })
+        let hours = hours(&options, &locale, context)?;
+        let style = |style: Option<&str>| style.and_then(|style| STYLES.iter().position(|other| *other == style));
+        let styles = Styles { date: style(date_style), time: style(time_style) };
+        if styles.time.is_some() {
+            fields.hour = Some(Field::Numeric);
+            fields.zone = [Some("long"), Some("short")].get(styles.time.unwrap_or(2)).copied().flatten();
+        }
+        Ok(Self { locale, zone, fields, styles, hours, date_style, time_style })
     }
 
     /// A time, in milliseconds since 1970, as text in pieces.
     fn parts(&self, time: f64, context: &mut Context) -> JsResult<Vec<Part>> {
         let moment = self.moment(time, context)?;
-        Ok(pattern::written(&moment, &self.fields, self.hours, self.locale.region))
+        Ok(pattern::written(&moment, &self.fields, self.styles, self.hours, self.locale.data()))
     }
 
     fn moment(&self, time: f64, context: &mut Context) -> JsResult<Moment> {
@@ -172,12 +180,12 @@ impl DateTimeFormat {
         let (days, rest) = (local.div_euclid(MILLISECONDS_OF_A_DAY), local.rem_euclid(MILLISECONDS_OF_A_DAY));
         let (year, month, day) = civil(days);
         let zone_name = match self.fields.zone {
-            Some(width) => {
+            Some(style) => {
                 // It is summer where the clock is ahead of the least that it is in a year.
                 let half = 182.0 * MILLISECONDS_OF_A_DAY as f64;
                 let other = if time > 0.0 { time - half } else { time + half };
                 let is_summer = offset > zone::offset(other, &self.zone, context)?;
-                zone::name(&self.zone, offset, is_summer, width_is_long(width), self.locale.region)
+                zone::name(&self.zone, offset, is_summer, style, &self.locale)
             }
             None => String::new(),
         };
@@ -194,10 +202,6 @@ impl DateTimeFormat {
             zone_name,
         })
     }
-}
-
-fn width_is_long(width: Width) -> bool {
-    width == Width::Long
 }
 
 /// The date of a day counted from 1970, in the Gregorian calendar. (Howard Hinnant's `civil_from_days`.)
@@ -217,23 +221,22 @@ fn civil(days: i64) -> (i64, u32, u32) {
 impl Fields {
     fn asked_for(options: &Options, context: &mut Context) -> JsResult<Self> {
         let month = [NUMBERS.as_slice(), NAMES.as_slice()].concat();
-        let zones = ["long", "short", "shortOffset", "longOffset", "shortGeneric", "longGeneric"];
+        let zones = ["long", "short", "shortOffset", "longOffset"];
         let mut number = |name: &str| Ok::<_, boa_engine::JsError>(options.word(name, &NUMBERS, context)?.map(field));
         let (year, day) = (number("year")?, number("day")?);
         let (hour, minute, second) = (number("hour")?, number("minute")?, number("second")?);
         Ok(Self {
             weekday: options.word("weekday", &NAMES, context)?.map(width),
-            has_era: options.word("era", &NAMES, context)?.is_some(),
+            era: options.word("era", &NAMES, context)?.map(width),
             year,
             month: options.word("month", &month, context)?.map(field),
             day,
+            period: options.word("dayPeriod", &NAMES, context)?.map(width),
             hour,
             minute,
             second,
             fraction: options.whole("fractionalSecondDigits", 1, 3, context)?.unwrap_or(0),
-            zone: options
-                .word("timeZoneName", &zones, context)?
-                .map(|name| if name.starts_with("long") { Width::Long } else { Width::Short }),
+            zone: options.word("timeZoneName", &zones, context)?,
         })
     }
 
@@ -254,41 +257,20 @@ impl Fields {
             (self.hour, self.minute, self.second) = (Some(Field::Numeric), Some(Field::Numeric), Some(Field::Numeric));
         }
     }
-
-    fn style(&mut self, date: Option<&str>, time: Option<&str>, region: Region) {
-        if let Some(date) = date {
-            self.year =
-                Some(if date == "short" && region == Region::UnitedStates { Field::TwoDigit } else { Field::Numeric });
-            self.day = Some(Field::Numeric);
-            self.month = Some(match date {
-                "full" | "long" => Field::Name(Width::Long),
-                "medium" => Field::Name(Width::Short),
-                _ => Field::Numeric,
-            });
-            self.weekday = (date == "full").then_some(Width::Long);
-        }
-        if let Some(time) = time {
-            (self.hour, self.minute) = (Some(Field::Numeric), Some(Field::TwoDigit));
-            self.second = (time != "short").then_some(Field::TwoDigit);
-            self.zone = match time {
-                "full" => Some(Width::Long),
-                "long" => Some(Width::Short),
-                _ => None,
-            };
-        }
-    }
 }
 
-fn hours(options: &Options, region: Region, context: &mut Context) -> JsResult<Hours> {
+fn hours(options: &Options, locale: &Locale, context: &mut Context) -> JsResult<Hours> {
     let twelve = options.flag("hour12", context)?;
     let cycle = options.word("hourCycle", &["h11", "h12", "h23", "h24"], context)?;
     Ok(match (twelve, cycle) {
-        (Some(true), _) | (None, Some("h12")) => Hours::Twelve { from_zero: false },
+        // Japan counts its twelve hours from 0.
+        (Some(true), _) => Hours::Twelve { from_zero: locale.data().tag == "ja-JP" },
+        (None, Some("h12")) => Hours::Twelve { from_zero: false },
         (Some(false), _) | (None, Some("h23")) => Hours::TwentyFour { from_one: false },
         (None, Some("h11")) => Hours::Twelve { from_zero: true },
         (None, Some(_)) => Hours::TwentyFour { from_one: true },
-        (None, None) if region == Region::Britain => Hours::TwentyFour { from_one: false },
-        (None, None) => Hours::Twelve { from_zero: false },
+        (None, None) if locale.data().is_twelve => Hours::Twelve { from_zero: false },
+        (None, None) => Hours::TwentyFour { from_one: false },
     })
 }
 
@@ -315,6 +297,10 @@ fn format_to_parts(this: &JsValue, arguments: &[JsValue], context: &mut Context)
 
 fn format_range(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let format = data::<DateTimeFormat>(this)?;
+    if !format.locale.is_english() {
+        let message = "formatRange of dates is there in English alone: format both ends, and put ' – ' between them";
+        return Err(JsNativeError::range().with_message(message).into());
+    }
     let mut ends = Vec::new();
     for index in 0..2 {
         let Some(value) = arguments.get(index).filter(|value| !value.is_undefined()) else {
@@ -358,13 +344,15 @@ fn resolved_options(this: &JsValue, _: &[JsValue], context: &mut Context) -> JsR
         ("hourCycle", of_hour(text(cycle))),
         ("hour12", of_hour(JsValue::from(matches!(format.hours, Hours::Twelve { .. })))),
         ("weekday", fields.weekday.map_or_else(JsValue::undefined, |width| text(named(width)))),
+        ("era", fields.era.map_or_else(JsValue::undefined, |width| text(named(width)))),
         ("year", written(fields.year)),
         ("month", written(fields.month)),
         ("day", written(fields.day)),
+        ("dayPeriod", fields.period.map_or_else(JsValue::undefined, |width| text(named(width)))),
         ("hour", written(fields.hour)),
         ("minute", written(fields.minute)),
         ("second", written(fields.second)),
-        ("timeZoneName", fields.zone.map_or_else(JsValue::undefined, |width| text(named(width)))),
+        ("timeZoneName", style(fields.zone)),
         ("dateStyle", style(format.date_style)),
         ("timeStyle", style(format.time_style)),
     ];

@@ -9,7 +9,7 @@ use boa_gc::{Finalize, Trace};
 
 use super::{
     Options, Part, data, joined, listed,
-    locale::{Locale, Region},
+    locale::{Locale, Region, is_english},
     members,
     number::number,
     object,
@@ -35,7 +35,7 @@ impl Class for PluralRules {
     fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
         let options = Options::of(arguments.get(1), context)?;
         let is_ordinal = options.word("type", &["cardinal", "ordinal"], context)? == Some("ordinal");
-        let locale = Locale::of(arguments.first(), context)?;
+        let locale = Locale::english("Intl.PluralRules", arguments.first(), context)?;
         // The digits count: 1 is one, 1.0 is not.
         let digits = JsObject::with_object_proto(context.intrinsics());
         for name in [
@@ -51,7 +51,12 @@ impl Class for PluralRules {
     }
 
     fn init(class: &mut ClassBuilder<'_>) -> JsResult<()> {
-        members(class, "Intl.PluralRules", &[("select", 1, select), ("resolvedOptions", 0, plural_options)]);
+        members(
+            class,
+            "Intl.PluralRules",
+            &[("select", 1, select), ("resolvedOptions", 0, plural_options)],
+            is_english,
+        );
         Ok(())
     }
 }
@@ -104,7 +109,7 @@ impl Class for ListFormat {
     const NAME: &'static str = "ListFormat";
 
     fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
-        let locale = Locale::of(arguments.first(), context)?;
+        let locale = Locale::english("Intl.ListFormat", arguments.first(), context)?;
         let options = Options::of(arguments.get(1), context)?;
         let kind = options.word("type", &["conjunction", "disjunction", "unit"], context)?.unwrap_or("conjunction");
         let style = options.word("style", &["long", "short", "narrow"], context)?.unwrap_or("long");
@@ -125,7 +130,7 @@ impl Class for ListFormat {
                 Ok(object(&members, context)?.into())
             }),
         ];
-        members(class, "Intl.ListFormat", &methods);
+        members(class, "Intl.ListFormat", &methods, is_english);
         Ok(())
     }
 }
@@ -180,7 +185,7 @@ impl Class for RelativeTimeFormat {
     const NAME: &'static str = "RelativeTimeFormat";
 
     fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
-        let locale = Locale::of(arguments.first(), context)?;
+        let locale = Locale::english("Intl.RelativeTimeFormat", arguments.first(), context)?;
         let options = Options::of(arguments.get(1), context)?;
         let style = options.word("style", &["long", "short", "narrow"], context)?.unwrap_or("long");
         let is_wordy = options.word("numeric", &["always", "auto"], context)? == Some("auto");
@@ -206,7 +211,7 @@ impl Class for RelativeTimeFormat {
                 Ok(object(&members, context)?.into())
             }),
         ];
-        members(class, "Intl.RelativeTimeFormat", &methods);
+        members(class, "Intl.RelativeTimeFormat", &methods, is_english);
         Ok(())
     }
 }

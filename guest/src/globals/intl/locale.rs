@@ -1,4 +1,4 @@
-//! Locales: which one is asked for, and what region's English it is.
+//! Locales: which one is asked for, and whether there is what is needed for it.
 
 use boa_engine::{
     Context, JsData, JsNativeError, JsResult, JsValue,
@@ -6,7 +6,13 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use super::{Native, data, members, text};
+use super::{
+    Native, data,
+    locales::{self, Data},
+    members,
+    table::LOCALES,
+    text,
+};
 use crate::globals::web::items;
 
 /// The region whose customs are followed.
@@ -22,21 +28,81 @@ pub(super) enum Region {
 #[derive(Debug, Clone)]
 pub(super) struct Locale {
     pub(super) tag: String,
+    /// Whose customs lists and units follow, which are in English alone.
     pub(super) region: Region,
+    /// In the table of all locales.
+    pub(super) place: usize,
 }
 
 impl Locale {
-    /// The first of the requested locales that is English, else `en-US`.
+    /// The first of the requested locales that there is data for; `en-US`, if none is requested.
     pub(super) fn of(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Self> {
-        let tag = requested(locales, context)?.into_iter().find(|tag| is_english(tag));
-        let tag = tag.unwrap_or_else(|| "en-US".to_owned());
+        Self::first(locales, is_known, &|| format!("there are {}", locales::listed()), context)
+    }
+
+    /// The same of what is there in English alone.
+    pub(super) fn english(what: &str, locales: Option<&JsValue>, context: &mut Context) -> JsResult<Self> {
+        Self::first(locales, is_english, &|| format!("{what} is there in English alone"), context)
+    }
+
+    /// The same of what orders texts.
+    pub(super) fn ordered(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Self> {
+        let known = "the order of texts is there for English, German, French, Italian, Dutch and Portuguese";
+        Self::first(locales, has_common_order, &|| known.to_owned(), context)
+    }
+
+    /// Whatever is requested, for what is alike in all languages.
+    pub(super) fn any(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Self> {
+        Self::first(locales, |_| true, &String::new, context)
+    }
+
+    /// What nobody has data for is refused: in another language it would be wrong, and nobody would see it.
+    fn first(
+        locales: Option<&JsValue>,
+        is_there: fn(&str) -> bool,
+        what_there_is: &dyn Fn() -> String,
+        context: &mut Context,
+    ) -> JsResult<Self> {
+        let tags = requested(locales, context)?;
+        let tag = match (tags.iter().find(|tag| is_there(tag)), tags.first()) {
+            (Some(tag), _) => tag.clone(),
+            (None, None) => "en-US".to_owned(),
+            (None, Some(tag)) => {
+                let tag: String = tag.chars().take(40).collect();
+                let message = format!(
+                    "there is no data for the locale '{tag}' here: {}. Give one of these behind it, as in ['{tag}', 'en-US']",
+                    what_there_is()
+                );
+                return Err(JsNativeError::range().with_message(message).into());
+            }
+        };
         let region = match tag.split('-').find(|part| part.len() == 2 && part.chars().all(|c| c.is_ascii_uppercase())) {
             None | Some("US" | "PR" | "PH" | "VI" | "GU") => Region::UnitedStates,
             Some("CA") => Region::Canada,
             Some(_) => Region::Britain,
         };
-        Ok(Self { tag, region })
+        let place = locales::find(&tag).unwrap_or(0);
+        Ok(Self { tag, region, place })
     }
+
+    pub(super) fn data(&self) -> &'static Data {
+        // `place` is that of an element, or 0.
+        LOCALES.get(self.place).unwrap_or(&LOCALES[0])
+    }
+
+    pub(super) fn is_english(&self) -> bool {
+        is_english(&self.tag)
+    }
+}
+
+pub(super) fn is_known(tag: &str) -> bool {
+    locales::find(tag).is_some()
+}
+
+/// Whether texts are ordered as the table of all languages has it.
+pub(super) fn has_common_order(tag: &str) -> bool {
+    let language = tag.split('-').next().unwrap_or_default();
+    matches!(language, "en" | "de" | "fr" | "it" | "nl" | "pt") && !tag.starts_with("fr-CA")
 }
 
 pub(super) fn is_english(tag: &str) -> bool {
@@ -114,7 +180,7 @@ impl Class for LocaleObject {
     }
 
     fn init(class: &mut ClassBuilder<'_>) -> JsResult<()> {
-        members(class, "Intl.Locale", &[("toString", 0, tag)]);
+        members(class, "Intl.Locale", &[("toString", 0, tag)], |_| true);
         let parts: [(&str, Native); 4] = [
             ("baseName", tag),
             ("language", |this, _, _| part(this, |index, _| index == 0)),

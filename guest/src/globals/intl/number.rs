@@ -10,7 +10,9 @@ use boa_gc::{Finalize, Trace};
 use super::{
     Part, bind, bound, data,
     decimal::Decimal,
-    joined, listed, made, members, object,
+    joined, listed,
+    locale::is_known,
+    made, members, object,
     settings::{Rounding, Style},
     text, units,
 };
@@ -49,6 +51,7 @@ impl Class for NumberFormat {
                 ("formatRange", 2, format_range),
                 ("resolvedOptions", 0, resolved_options),
             ],
+            is_known,
         );
         bound(class, "format", |this, _, context| {
             data::<Self>(this)?;
@@ -148,34 +151,41 @@ impl Style {
 
     /// The sign, what the number is of, and the number.
     fn around(&self, sign: &str, is_one: bool, body: Vec<Part>) -> Vec<Part> {
-        let mut parts = Vec::new();
-        let is_bracketed = sign == "-" && self.kind == "currency" && self.currency_sign == "accounting";
-        match sign {
-            "-" if is_bracketed => parts.push(("literal", "(".to_owned())),
-            "-" => parts.push(("minusSign", "-".to_owned())),
-            "+" => parts.push(("plusSign", "+".to_owned())),
-            _ => {}
-        }
+        let numbers = &self.locale.data().numbers;
         if self.kind == "currency" && self.currency_display != "name" {
             let symbol = match self.currency_display {
                 "code" => self.currency.as_str(),
-                "narrowSymbol" => units::narrow_symbol(&self.currency),
-                _ => units::symbol(&self.currency, self.locale.region),
+                "narrowSymbol" => units::narrow_symbol(&self.currency, &self.locale),
+                _ => units::symbol(&self.currency, &self.locale),
             };
-            parts.push(("currency", symbol.to_owned()));
-            // A symbol that ends in a letter stands apart.
-            if symbol.ends_with(|last: char| last.is_alphabetic()) {
-                parts.push(("literal", "\u{a0}".to_owned()));
-            }
+            let plain = numbers.amounts[0];
+            let is_before = plain.find("{c}") < plain.find("{0}");
+            let edge = if is_before { symbol.chars().next_back() } else { symbol.chars().next() };
+            // A symbol that ends in a letter may stand apart.
+            let place = 6 * usize::from(edge.is_some_and(char::is_alphabetic))
+                + 3 * usize::from(self.currency_sign == "accounting")
+                + match sign {
+                    "-" => 1,
+                    "+" => 2,
+                    _ => 0,
+                };
+            return self.filled(numbers.amounts.get(place).copied().unwrap_or_default(), symbol, body);
         }
-        parts.extend(body);
+        let mut parts = Vec::new();
+        match sign {
+            "-" => parts.push(("minusSign", numbers.minus.to_owned())),
+            "+" => parts.push(("plusSign", "+".to_owned())),
+            _ => {}
+        }
         match self.kind {
-            "percent" => parts.push(("percentSign", "%".to_owned())),
-            "currency" if self.currency_display == "name" => {
+            "percent" => parts.extend(self.filled(numbers.percent, "", body)),
+            "currency" => {
+                parts.extend(body);
                 parts.push(("literal", " ".to_owned()));
                 parts.push(("currency", units::currency_name(&self.currency).to_owned()));
             }
             "unit" => {
+                parts.extend(body);
                 let unit = units::unit(&self.unit, self.unit_display, is_one).unwrap_or_default();
                 if let Some(rest) = unit.strip_prefix(' ') {
                     parts.push(("literal", " ".to_owned()));
@@ -184,10 +194,31 @@ impl Style {
                     parts.push((if self.unit == "percent" { "percentSign" } else { "unit" }, unit));
                 }
             }
-            _ => {}
+            _ => parts.extend(body),
         }
-        if is_bracketed {
-            parts.push(("literal", ")".to_owned()));
+        parts
+    }
+
+    /// Fills a pattern in: `{0}` is the number, `{c}` the currency, and the signs stand for themselves.
+    fn filled(&self, pattern: &str, symbol: &str, body: Vec<Part>) -> Vec<Part> {
+        let mut body = Some(body);
+        let mut parts = Vec::new();
+        let mut rest = pattern;
+        while !rest.is_empty() {
+            let (literal, field) = rest.split_once('{').unwrap_or((rest, ""));
+            if !literal.is_empty() {
+                parts.push(("literal", literal.to_owned()));
+            }
+            let (field, behind) = field.split_once('}').unwrap_or((field, ""));
+            match field {
+                "0" => parts.extend(body.take().unwrap_or_default()),
+                "c" => parts.push(("currency", symbol.to_owned())),
+                "-" => parts.push(("minusSign", self.locale.data().numbers.minus.to_owned())),
+                "+" => parts.push(("plusSign", "+".to_owned())),
+                "%" => parts.push(("percentSign", "%".to_owned())),
+                _ => {}
+            }
+            rest = behind;
         }
         parts
     }
@@ -216,7 +247,9 @@ impl Style {
         let is_one = whole == "1" && fraction.is_empty() && exponent == 0;
         let mut parts = self.grouped(&whole);
         if !fraction.is_empty() {
-            parts.push(("decimal", ".".to_owned()));
+            let numbers = &self.locale.data().numbers;
+            let decimal = if self.kind == "currency" { numbers.money_decimal } else { numbers.decimal };
+            parts.push(("decimal", decimal.to_owned()));
             parts.push(("fraction", fraction));
         }
         match self.notation {
@@ -230,9 +263,9 @@ impl Style {
                 }
             }
             "scientific" | "engineering" => {
-                parts.push(("exponentSeparator", "E".to_owned()));
+                parts.push(("exponentSeparator", self.locale.data().numbers.exponent.to_owned()));
                 if exponent < 0 {
-                    parts.push(("exponentMinusSign", "-".to_owned()));
+                    parts.push(("exponentMinusSign", self.locale.data().numbers.minus.to_owned()));
                 }
                 parts.push(("exponentInteger", exponent.abs().to_string()));
             }
@@ -262,21 +295,29 @@ impl Style {
     }
 
     fn grouped(&self, whole: &str) -> Vec<Part> {
+        let numbers = &self.locale.data().numbers;
         let least = match self.grouping {
             "false" => usize::MAX,
             "min2" => 5,
-            _ => 4,
+            "always" => 4,
+            _ => numbers.first_grouped,
         };
         if whole.len() < least {
             return vec![("integer", whole.to_owned())];
         }
+        let sign = if self.kind == "currency" { numbers.money_group } else { numbers.group };
         let mut parts = Vec::new();
         let mut rest = whole;
         while !rest.is_empty() {
-            let length = if rest.len().is_multiple_of(3) { 3 } else { rest.len() % 3 };
+            // The last group has three digits, those before it as many as the locale says.
+            let length = match rest.len().saturating_sub(3) {
+                0 => rest.len(),
+                before if before % numbers.group_size == 0 => numbers.group_size,
+                before => before % numbers.group_size,
+            };
             let (group, others) = rest.split_at(length);
             if !parts.is_empty() {
-                parts.push(("group", ",".to_owned()));
+                parts.push(("group", sign.to_owned()));
             }
             parts.push(("integer", group.to_owned()));
             rest = others;
@@ -298,6 +339,11 @@ fn format_to_parts(this: &JsValue, arguments: &[JsValue], context: &mut Context)
 
 fn format_range(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let style = data::<NumberFormat>(this)?.style.clone();
+    if !style.locale.is_english() && style.kind != "decimal" {
+        let message =
+            "formatRange is there in English and for plain numbers: format both ends, and put '–' between them";
+        return Err(JsNativeError::range().with_message(message).into());
+    }
     let mut ends = Vec::new();
     for index in 0..2 {
         let value = arguments.get(index).cloned().unwrap_or_default();
@@ -307,7 +353,8 @@ fn format_range(this: &JsValue, arguments: &[JsValue], context: &mut Context) ->
         }
         ends.push(style.parts(&number).into_iter().map(|(_, text)| text).collect::<String>());
     }
-    let range = if ends[0] == ends[1] { format!("~{}", ends[0]) } else { ends.join("–") };
+    let numbers = &style.locale.data().numbers;
+    let range = if ends[0] == ends[1] { format!("{}{}", numbers.about, ends[0]) } else { ends.join(numbers.range) };
     Ok(text(&range))
 }
 

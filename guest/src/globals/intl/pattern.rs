@@ -1,6 +1,10 @@
-//! Where the fields of a date stand in English: `Jan 2, 2024`, `2 Jan 2024`, `2024-01-02`.
+//! Dates by patterns: `{L1} {d}, {y}` is a month by its name, a day and a year. Which pattern it is, the locale's table
+//! says.
 
-use super::{Part, locale::Region};
+use super::{
+    Part,
+    locales::{self, Data},
+};
 
 /// How a name is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,6 +12,16 @@ pub(super) enum Width {
     Long,
     Short,
     Narrow,
+}
+
+impl Width {
+    fn place(self) -> usize {
+        match self {
+            Self::Long => 0,
+            Self::Short => 1,
+            Self::Narrow => 2,
+        }
+    }
 }
 
 /// How a number is written, or a month.
@@ -18,20 +32,33 @@ pub(super) enum Field {
     Name(Width),
 }
 
+impl Field {
+    /// As the tables count: nothing, a number, two digits, the three names.
+    fn place(field: Option<Self>) -> usize {
+        match field {
+            None => 0,
+            Some(Self::Numeric) => 1,
+            Some(Self::TwoDigit) => 2,
+            Some(Self::Name(width)) => 3 + width.place(),
+        }
+    }
+}
+
 /// What is shown of a date and of a time of day.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fields {
     pub(super) weekday: Option<Width>,
-    pub(super) has_era: bool,
+    pub(super) era: Option<Width>,
     pub(super) year: Option<Field>,
     pub(super) month: Option<Field>,
     pub(super) day: Option<Field>,
+    pub(super) period: Option<Width>,
     pub(super) hour: Option<Field>,
     pub(super) minute: Option<Field>,
     pub(super) second: Option<Field>,
     pub(super) fraction: usize,
-    /// `long`, or short.
-    pub(super) zone: Option<Width>,
+    /// The word of `timeZoneName`.
+    pub(super) zone: Option<&'static str>,
 }
 
 impl Fields {
@@ -40,8 +67,32 @@ impl Fields {
     }
 
     pub(super) fn has_time(&self) -> bool {
-        self.hour.is_some() || self.minute.is_some() || self.second.is_some() || self.fraction > 0
+        self.period.is_some()
+            || self.hour.is_some()
+            || self.minute.is_some()
+            || self.second.is_some()
+            || self.fraction > 0
     }
+
+    fn date_place(&self) -> usize {
+        let weekday = self.weekday.map_or(0, |width| 1 + width.place());
+        let place = usize::from(self.era.is_some()) * 4 + weekday;
+        ((place * 3 + Field::place(self.year)) * 6 + Field::place(self.month)) * 3 + Field::place(self.day)
+    }
+
+    fn time_place(&self, hours: Hours) -> usize {
+        let is_twenty_four = matches!(hours, Hours::TwentyFour { .. });
+        let place = usize::from(is_twenty_four) * 2 + usize::from(self.zone.is_some());
+        let place = (place * 2 + usize::from(self.period.is_some())) * 2 + usize::from(self.fraction > 0);
+        ((place * 3 + Field::place(self.hour)) * 3 + Field::place(self.minute)) * 3 + Field::place(self.second)
+    }
+}
+
+/// What is shown where a style is asked for: full, long, medium, short, as 0 to 3.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Styles {
+    pub(super) date: Option<usize>,
+    pub(super) time: Option<usize>,
 }
 
 /// How hours are counted.
@@ -67,163 +118,100 @@ pub(super) struct Moment {
     pub(super) zone_name: String,
 }
 
-const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-fn name(name: &str, width: Width, region: Region) -> String {
-    match width {
-        Width::Long => name.to_owned(),
-        Width::Short if name == "September" && region == Region::Britain => "Sept".to_owned(),
-        Width::Short => name.chars().take(3).collect(),
-        Width::Narrow => name.chars().take(1).collect(),
-    }
-}
-
-fn padded(number: i64, field: Field) -> String {
-    if field == Field::TwoDigit { format!("{:02}", number.rem_euclid(100)) } else { number.to_string() }
-}
-
 /// A moment as text in pieces.
-pub(super) fn written(moment: &Moment, fields: &Fields, hours: Hours, region: Region) -> Vec<Part> {
-    let mut parts = date(moment, fields, region);
-    if fields.has_time() {
-        if !parts.is_empty() {
-            let is_long = fields.month == Some(Field::Name(Width::Long));
+pub(super) fn written(moment: &Moment, fields: &Fields, styles: Styles, hours: Hours, data: &Data) -> Vec<Part> {
+    let at = |table: &[u16], place: usize| table.get(place).map_or("", |place| locales::pattern(*place));
+    let mut parts = Vec::new();
+    let mut add = |pattern: &str| filled(pattern, moment, fields, hours, data, &mut parts);
+    let of_hours = |style: usize| if matches!(hours, Hours::Twelve { .. }) { style } else { 4 + style };
+    let is_timed = fields.has_time() || fields.zone.is_some();
+    match (styles.date, styles.time) {
+        (Some(date), Some(time)) => {
+            add(at(&data.styled_dates, of_hours(date)));
+            add(at(&data.time_styles, of_hours(time)));
+        }
+        (Some(date), None) => add(at(&data.date_styles, date)),
+        (None, Some(time)) => add(at(&data.time_styles, of_hours(time))),
+        (None, None) => {
             let is_weekday_alone = fields.year.is_none() && fields.month.is_none() && fields.day.is_none();
-            let joint = match () {
-                () if is_long => " at ",
-                () if is_weekday_alone && region == Region::UnitedStates => " ",
-                () => ", ",
-            };
-            parts.push(("literal", joint.to_owned()));
+            match fields.weekday {
+                Some(weekday) if is_weekday_alone && is_timed => {
+                    add(at(&data.weekday_times, weekday.place() * data.times.len() + fields.time_place(hours)));
+                }
+                _ => {
+                    if fields.has_date() {
+                        add(at(&data.dates, fields.date_place()));
+                    }
+                    if fields.has_date() && is_timed {
+                        add(at(&data.joints, fields.date_place()));
+                    }
+                    if is_timed {
+                        add(at(&data.times, fields.time_place(hours)));
+                    }
+                }
+            }
         }
-        parts.extend(time(moment, fields, hours, region));
-    }
-    if fields.zone.is_some() {
-        let joint = if fields.has_time() { " " } else { ", " };
-        parts.push(("literal", joint.to_owned()));
-        parts.push(("timeZoneName", moment.zone_name.clone()));
     }
     parts
 }
 
-fn date(moment: &Moment, fields: &Fields, region: Region) -> Vec<Part> {
-    let is_named = matches!(fields.month, Some(Field::Name(_)));
-    let pads = region == Region::Britain
-        && !is_named
-        && fields.month.is_some()
-        && (fields.day.is_some() || fields.year.is_some());
-    let widened = |field: Field| if pads && field == Field::Numeric { Field::TwoDigit } else { field };
-    let (era_year, era) = if moment.year > 0 { (moment.year, "AD") } else { (1 - moment.year, "BC") };
-    let year = fields.year.map(|field| ("year", padded(era_year, field)));
-    let month = fields.month.map(|field| {
-        let text = match field {
-            Field::Name(width) => name(MONTHS[(moment.month as usize - 1).min(11)], width, region),
-            field => padded(moment.month.into(), widened(field)),
-        };
-        ("month", text)
-    });
-    let day = fields.day.map(|field| ("day", padded(moment.day.into(), widened(field))));
-    let weekday =
-        fields.weekday.map(|width| ("weekday", name(WEEKDAYS[moment.weekday.min(6)], width, Region::UnitedStates)));
-    let is_iso = region == Region::Canada && !is_named && fields.month.is_some() && fields.year.is_some();
-    let (order, between): ([Option<Part>; 3], &str) = match region {
-        _ if is_iso => {
-            let two = |field: Option<Part>| field.map(|(kind, text)| (kind, format!("{text:0>2}")));
-            ([year, two(month), two(day)], "-")
+/// Fills a pattern in.
+fn filled(pattern: &str, moment: &Moment, fields: &Fields, hours: Hours, data: &Data, parts: &mut Vec<Part>) {
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        let (literal, field) = rest.split_once('{').unwrap_or((rest, ""));
+        if !literal.is_empty() {
+            let literal = plain_spaces(literal);
+            match parts.last_mut() {
+                // One literal, though it comes from a date and from what stands behind it.
+                Some(("literal", last)) => last.push_str(&literal),
+                _ => parts.push(("literal", literal)),
+            }
         }
-        Region::Britain => ([day, month, year], if is_named { " " } else { "/" }),
-        _ if is_named => ([month, day, year], " "),
-        _ => ([month, day, year], "/"),
-    };
-    let mut parts: Vec<Part> = Vec::new();
-    let mut previous = "";
-    for (kind, text) in order.into_iter().flatten() {
-        if !parts.is_empty() {
-            let is_after_day = is_named && previous == "day" && kind == "year" && region != Region::Britain;
-            parts.push(("literal", if is_after_day { ", ".to_owned() } else { between.to_owned() }));
+        let (field, behind) = field.split_once('}').unwrap_or((field, ""));
+        if !field.is_empty() {
+            parts.push(field_text(field, moment, fields, hours, data));
         }
-        previous = kind;
-        parts.push((kind, text));
+        rest = behind;
     }
-    if fields.has_era && !parts.is_empty() {
-        parts.push(("literal", " ".to_owned()));
-        parts.push(("era", era.to_owned()));
-    }
-    let Some(weekday) = weekday else { return parts };
-    if parts.is_empty() {
-        return vec![weekday];
-    }
-    let is_day_alone = fields.month.is_none() && fields.year.is_none();
-    if is_day_alone && region == Region::UnitedStates {
-        parts.push(("literal", " ".to_owned()));
-        parts.push(weekday);
-        return parts;
-    }
-    // Britain writes a short date without a comma: Tue 2 Jan.
-    let is_short = region == Region::Britain && (is_day_alone || (is_named && fields.year.is_none()));
-    let comma = if is_short { " " } else { ", " };
-    [weekday, ("literal", comma.to_owned())].into_iter().chain(parts).collect()
 }
 
-fn time(moment: &Moment, fields: &Fields, hours: Hours, region: Region) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    let mut push = |kind: &'static str, text: String, before: &str| {
-        if !parts.is_empty() {
-            parts.push(("literal", before.to_owned()));
-        }
-        parts.push((kind, text));
-    };
-    if let Some(field) = fields.hour {
-        let hour = i64::from(moment.hour);
-        let text = match hours {
-            Hours::Twelve { from_zero: true } => padded(hour % 12, field),
-            Hours::Twelve { from_zero: false } => padded((hour + 11) % 12 + 1, field),
-            Hours::TwentyFour { from_one: true } => padded((hour + 23) % 24 + 1, Field::TwoDigit),
-            Hours::TwentyFour { from_one: false } => padded(hour, Field::TwoDigit),
-        };
-        push("hour", text, "");
-    }
-    if let Some(field) = fields.minute {
-        let is_alone = fields.hour.is_none() && fields.second.is_none();
-        push("minute", padded(moment.minute.into(), if is_alone { alone(field) } else { Field::TwoDigit }), ":");
-    }
-    if let Some(field) = fields.second {
-        let is_alone = fields.minute.is_none();
-        push("second", padded(moment.second.into(), if is_alone { alone(field) } else { Field::TwoDigit }), ":");
-    }
-    if fields.fraction > 0 {
-        let text: String = format!("{:03}", moment.millisecond).chars().take(fields.fraction).collect();
-        push("fractionalSecond", text, ".");
-    }
-    if fields.hour.is_some() && matches!(hours, Hours::Twelve { .. }) {
-        let (text, space) = match (region, moment.hour < 12) {
-            (Region::UnitedStates, true) => ("AM", " "),
-            (Region::UnitedStates, false) => ("PM", " "),
-            (Region::Canada, true) => ("a.m.", " "),
-            (Region::Canada, false) => ("p.m.", " "),
-            (Region::Britain, true) => ("am", " "),
-            (Region::Britain, false) => ("pm", " "),
-        };
-        push("dayPeriod", text.to_owned(), space);
-    }
-    parts
+/// Narrow spaces as common ones, as V8 writes them in dates, since programs look for those.
+fn plain_spaces(text: &str) -> String {
+    text.replace('\u{202f}', " ")
 }
 
-/// A minute or a second by itself is written without a zero before it.
-fn alone(_: Field) -> Field {
-    Field::Numeric
+fn field_text(field: &str, moment: &Moment, fields: &Fields, hours: Hours, data: &Data) -> Part {
+    let (letter, list) = field.split_at(1);
+    let is_two = list == letter;
+    let number = |number: i64| if is_two { format!("{:02}", number.rem_euclid(100)) } else { number.to_string() };
+    let named = |index: usize| locales::name(list.parse().unwrap_or(0), index).to_owned();
+    let wide = |lists: &[u16; 3], width: Option<Width>, index: usize| {
+        let list = lists.get(width.unwrap_or(Width::Short).place()).copied().unwrap_or(0);
+        locales::name(usize::from(list), index).to_owned()
+    };
+    let hour = i64::from(moment.hour);
+    match letter {
+        "y" => ("year", number(if moment.year > 0 { moment.year } else { 1 - moment.year })),
+        "M" => ("month", number(moment.month.into())),
+        "L" => ("month", named(moment.month.saturating_sub(1) as usize)),
+        "d" => ("day", number(moment.day.into())),
+        "E" => ("weekday", named(moment.weekday)),
+        "G" => ("era", wide(&data.eras, fields.era, usize::from(moment.year > 0))),
+        "h" => (
+            "hour",
+            number(match hours {
+                Hours::Twelve { from_zero: true } => hour % 12,
+                Hours::Twelve { from_zero: false } => (hour + 11) % 12 + 1,
+                Hours::TwentyFour { from_one: true } => (hour + 23) % 24 + 1,
+                Hours::TwentyFour { from_one: false } => hour,
+            }),
+        ),
+        "m" => ("minute", number(moment.minute.into())),
+        "s" => ("second", number(moment.second.into())),
+        "f" => ("fractionalSecond", format!("{:03}", moment.millisecond).chars().take(fields.fraction).collect()),
+        "a" => ("dayPeriod", plain_spaces(&named(moment.hour as usize))),
+        "B" => ("dayPeriod", plain_spaces(&wide(&data.periods, fields.period, moment.hour as usize))),
+        _ => ("timeZoneName", moment.zone_name.clone()),
+    }
 }

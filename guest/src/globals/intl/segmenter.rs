@@ -26,7 +26,7 @@ impl Class for Segmenter {
     const NAME: &'static str = "Segmenter";
 
     fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
-        let locale = Locale::of(arguments.first(), context)?;
+        let locale = Locale::any(arguments.first(), context)?;
         let options = Options::of(arguments.get(1), context)?;
         let granularities = ["grapheme", "word", "sentence"];
         let granularity = options.word("granularity", &granularities, context)?.unwrap_or("grapheme");
@@ -42,7 +42,7 @@ impl Class for Segmenter {
                 Ok(object(&members, context)?.into())
             }),
         ];
-        members(class, "Intl.Segmenter", &methods);
+        members(class, "Intl.Segmenter", &methods, |_| true);
         Ok(())
     }
 }

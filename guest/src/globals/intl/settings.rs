@@ -70,6 +70,18 @@ impl Style {
         let notations = ["standard", "scientific", "engineering", "compact"];
         let notation = options.word("notation", &notations, context)?.unwrap_or("standard");
         let compact_display = options.word("compactDisplay", &["short", "long"], context)?.unwrap_or("short");
+        let in_english = match () {
+            () if notation == "compact" => Some("notation 'compact'"),
+            () if kind == "unit" => Some("style 'unit'"),
+            () if kind == "currency" && currency_display == "name" => Some("currencyDisplay 'name'"),
+            () => None,
+        };
+        if let Some(what) = in_english.filter(|_| !locale.is_english()) {
+            let tag: String = locale.tag.chars().take(40).collect();
+            let message =
+                format!("{what} is there in English alone, and not in '{tag}': give 'en-US', or leave it out");
+            return Err(JsNativeError::range().with_message(message).into());
+        }
         let grouping = grouping(&options, notation, context)?;
         let signs = ["auto", "never", "always", "exceptZero", "negative"];
         let sign = options.word("signDisplay", &signs, context)?.unwrap_or("auto");

@@ -1,62 +1,70 @@
-//! Currencies and units, as English writes them.
+//! The symbols of currencies, and the names of currencies and units in English.
 
-use super::locale::Region;
+use super::{
+    locale::Locale,
+    locales,
+    table::{CURRENCIES, SYMBOLS},
+};
 
-/// Code, symbol, narrow symbol, and name in the plural.
-const CURRENCIES: &[(&str, &str, &str, &str)] = &[
-    ("USD", "$", "$", "US dollars"),
-    ("EUR", "€", "€", "euros"),
-    ("GBP", "£", "£", "British pounds"),
-    ("JPY", "¥", "¥", "Japanese yen"),
-    ("CNY", "CN¥", "¥", "Chinese yuan"),
-    ("INR", "₹", "₹", "Indian rupees"),
-    ("CAD", "CA$", "$", "Canadian dollars"),
-    ("AUD", "A$", "$", "Australian dollars"),
-    ("NZD", "NZ$", "$", "New Zealand dollars"),
-    ("MXN", "MX$", "$", "Mexican pesos"),
-    ("BRL", "R$", "R$", "Brazilian reals"),
-    ("KRW", "₩", "₩", "South Korean won"),
-    ("HKD", "HK$", "$", "Hong Kong dollars"),
-    ("TWD", "NT$", "$", "New Taiwan dollars"),
-    ("ILS", "₪", "₪", "Israeli new shekels"),
-    ("VND", "₫", "₫", "Vietnamese dong"),
-    ("PHP", "₱", "₱", "Philippine pesos"),
-    ("XAF", "FCFA", "FCFA", "Central African CFA francs"),
-    ("XOF", "F\u{202f}CFA", "F\u{202f}CFA", "West African CFA francs"),
-    ("XCD", "EC$", "$", "East Caribbean dollars"),
-    ("CHF", "CHF", "CHF", "Swiss francs"),
-    ("SEK", "SEK", "kr", "Swedish kronor"),
-    ("NOK", "NOK", "kr", "Norwegian kroner"),
-    ("DKK", "DKK", "kr", "Danish kroner"),
-    ("PLN", "PLN", "zł", "Polish zlotys"),
-    ("CZK", "CZK", "Kč", "Czech korunas"),
-    ("HUF", "HUF", "Ft", "Hungarian forints"),
-    ("RUB", "RUB", "₽", "Russian rubles"),
-    ("UAH", "UAH", "₴", "Ukrainian hryvnias"),
-    ("TRY", "TRY", "₺", "Turkish Lira"),
-    ("ZAR", "ZAR", "R", "South African rand"),
-    ("SGD", "SGD", "$", "Singapore dollars"),
-    ("THB", "THB", "฿", "Thai baht"),
-    ("NGN", "NGN", "₦", "Nigerian nairas"),
+/// Codes, and names in the plural.
+const CURRENCY_NAMES: &[(&str, &str)] = &[
+    ("USD", "US dollars"),
+    ("EUR", "euros"),
+    ("GBP", "British pounds"),
+    ("JPY", "Japanese yen"),
+    ("CNY", "Chinese yuan"),
+    ("INR", "Indian rupees"),
+    ("CAD", "Canadian dollars"),
+    ("AUD", "Australian dollars"),
+    ("NZD", "New Zealand dollars"),
+    ("MXN", "Mexican pesos"),
+    ("BRL", "Brazilian reals"),
+    ("KRW", "South Korean won"),
+    ("HKD", "Hong Kong dollars"),
+    ("TWD", "New Taiwan dollars"),
+    ("ILS", "Israeli new shekels"),
+    ("VND", "Vietnamese dong"),
+    ("PHP", "Philippine pesos"),
+    ("XAF", "Central African CFA francs"),
+    ("XOF", "West African CFA francs"),
+    ("XCD", "East Caribbean dollars"),
+    ("CHF", "Swiss francs"),
+    ("SEK", "Swedish kronor"),
+    ("NOK", "Norwegian kroner"),
+    ("DKK", "Danish kroner"),
+    ("PLN", "Polish zlotys"),
+    ("CZK", "Czech korunas"),
+    ("HUF", "Hungarian forints"),
+    ("RUB", "Russian rubles"),
+    ("UAH", "Ukrainian hryvnias"),
+    ("TRY", "Turkish Lira"),
+    ("ZAR", "South African rand"),
+    ("SGD", "Singapore dollars"),
+    ("THB", "Thai baht"),
+    ("NGN", "Nigerian nairas"),
 ];
 
-/// The symbol of a currency in a region: its own dollar is `$`, those of others say whose they are.
-pub(super) fn symbol(code: &str, region: Region) -> &str {
-    match (region, code) {
-        (Region::Canada, "CAD") => "$",
-        (Region::Canada | Region::Britain, "USD") => "US$",
-        (Region::Britain, "JPY") => "JP¥",
-        _ => CURRENCIES.iter().find(|currency| currency.0 == code).map_or(code, |currency| currency.1),
-    }
+/// The symbol of a currency in a locale: its own dollar is `$`, those of others say whose they are.
+pub(super) fn symbol<'a>(code: &'a str, locale: &Locale) -> &'a str {
+    written(code, locale, 0)
 }
 
-pub(super) fn narrow_symbol(code: &str) -> &str {
-    CURRENCIES.iter().find(|currency| currency.0 == code).map_or(code, |currency| currency.2)
+pub(super) fn narrow_symbol<'a>(code: &'a str, locale: &Locale) -> &'a str {
+    written(code, locale, 1)
+}
+
+fn written<'a>(code: &'a str, locale: &Locale, width: usize) -> &'a str {
+    let row = CURRENCIES.binary_search_by(|(other, _)| (*other).cmp(code)).ok().and_then(|place| CURRENCIES.get(place));
+    let symbols = row.and_then(|(_, row)| SYMBOLS.get(usize::from(*row)));
+    symbols
+        .and_then(|symbols| symbols.get(2 * locale.place + width))
+        .and_then(|place| locales::whole_name(*place))
+        .unwrap_or(code)
 }
 
 /// The name in the plural. (With two digits after the point also one dollar is `1.00 US dollars`.)
 pub(super) fn currency_name(code: &str) -> &str {
-    CURRENCIES.iter().find(|currency| currency.0 == code).map_or(code, |currency| currency.3)
+    CURRENCY_NAMES.iter().find(|currency| currency.0 == code).map_or(code, |currency| currency.1)
 }
 
 /// Digits after the point, by ISO 4217.

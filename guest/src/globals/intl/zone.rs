@@ -1,4 +1,4 @@
-//! Time zones: what Temporal knows of them, and the names that English gives to a few.
+//! Time zones: what Temporal knows of them, and what they are called.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,11 @@ use boa_engine::{
     object::builtins::{JsArray, JsFunction},
 };
 
-use super::locale::Region;
+use super::{
+    locale::Locale,
+    locales,
+    table::{ZONE_NAMES, ZONES},
+};
 
 thread_local! {
     static ASK: RefCell<Option<JsFunction>> = const { RefCell::new(None) };
@@ -59,57 +63,26 @@ fn at(time: f64, zone: &str, context: &mut Context) -> JsResult<(String, f64)> {
     Ok((name, answer.get(1, context)?.to_number(context)?))
 }
 
-/// Zones, the first letters of their names, and their names.
-const NAMED: &[(&[&str], Region, &str, &str)] = &[
-    (&["America/New_York", "America/Detroit", "America/Toronto", "US/Eastern"], Region::UnitedStates, "E", "Eastern"),
-    (&["America/Chicago", "America/Winnipeg", "US/Central"], Region::UnitedStates, "C", "Central"),
-    (&["America/Denver", "America/Phoenix", "America/Boise", "US/Mountain"], Region::UnitedStates, "M", "Mountain"),
-    (&["America/Los_Angeles", "America/Vancouver", "US/Pacific"], Region::UnitedStates, "P", "Pacific"),
-    (&["America/Anchorage"], Region::UnitedStates, "AK", "Alaska"),
-];
-
-/// What a zone is called at an offset.
-pub(super) fn name(zone: &str, offset: f64, is_summer: bool, is_long: bool, region: Region) -> String {
-    if zone == "UTC" {
-        return if is_long { "Coordinated Universal Time" } else { "UTC" }.to_owned();
-    }
-    let american = NAMED.iter().find(|(zones, ..)| zones.contains(&zone));
-    if let Some((_, _, letters, name)) = american {
-        if is_long {
-            return format!("{name} {} Time", if is_summer { "Daylight" } else { "Standard" });
-        }
-        if region != Region::Britain {
-            return format!("{letters}{}T", if is_summer { "D" } else { "S" });
+/// What a zone is called at an offset: its name in the locale, where it has one, or else the offset.
+pub(super) fn name(zone: &str, offset: f64, is_summer: bool, style: &str, locale: &Locale) -> String {
+    let is_long = style.starts_with("long");
+    if !style.ends_with("Offset") {
+        let row = ZONES.binary_search_by(|(name, _)| (*name).cmp(zone)).ok().and_then(|place| ZONES.get(place));
+        let names = row.and_then(|(_, row)| ZONE_NAMES.get(usize::from(*row)));
+        let place = 4 * locale.place + 2 * usize::from(is_long) + usize::from(is_summer);
+        if let Some(name) = names.and_then(|names| names.get(place)).and_then(|place| locales::whole_name(*place)) {
+            return name.to_owned();
         }
     }
-    if !is_long && region == Region::Britain {
-        let is_central = [
-            "Europe/Berlin",
-            "Europe/Paris",
-            "Europe/Madrid",
-            "Europe/Rome",
-            "Europe/Vienna",
-            "Europe/Zurich",
-            "Europe/Amsterdam",
-            "Europe/Brussels",
-            "Europe/Stockholm",
-            "Europe/Prague",
-            "Europe/Warsaw",
-        ]
-        .contains(&zone);
-        match (zone, is_summer) {
-            ("Europe/London", true) => return "BST".to_owned(),
-            ("Europe/London", false) => return "GMT".to_owned(),
-            _ if is_central => return if is_summer { "CEST" } else { "CET" }.to_owned(),
-            _ => {}
-        }
-    }
+    let written = &locale.data().offsets;
     let minutes = (offset / 60_000.0) as i64;
-    let (sign, hours, minutes) = (if minutes < 0 { '-' } else { '+' }, minutes.abs() / 60, minutes.abs() % 60);
+    let sign = if minutes < 0 { written.minus } else { "+" };
+    let (hours, minutes) = (minutes.abs() / 60, minutes.abs() % 60);
+    let (prefix, colon) = (written.prefix, written.colon);
     match (is_long, hours, minutes) {
-        (_, 0, 0) => "GMT".to_owned(),
-        (true, ..) => format!("GMT{sign}{hours:02}:{minutes:02}"),
-        (false, _, 0) => format!("GMT{sign}{hours}"),
-        (false, ..) => format!("GMT{sign}{hours}:{minutes:02}"),
+        (_, 0, 0) => written.zero.to_owned(),
+        (true, ..) => format!("{prefix}{sign}{hours:02}{colon}{minutes:02}"),
+        (false, _, 0) => format!("{prefix}{sign}{hours}"),
+        (false, ..) => format!("{prefix}{sign}{hours}{colon}{minutes:02}"),
     }
 }
