@@ -21,6 +21,9 @@ fn files() -> (Stub, Gateway) {
     (stub, gateway)
 }
 
+/// What is said of a script that is stopped before it begins.
+const NOTHING_CALLED: &str = "\nThe script was not run: nothing was called.";
+
 #[tokio::test]
 async fn a_wrong_argument_is_a_type_error_at_the_call_that_never_reaches_the_child() {
     let (stub, gateway) = files();
@@ -60,7 +63,8 @@ async fn a_wrong_argument_is_a_type_error_at_the_call_that_never_reaches_the_chi
         // What is certain is said before the script runs.
         let kind = if call.starts_with("fs.") { ErrorKind::Plan } else { ErrorKind::Exception };
         assert_eq!(error.kind, kind, "{call}");
-        assert_eq!(error.message, format!("TypeError: {message}"), "{call}");
+        let then = if kind == ErrorKind::Plan { NOTHING_CALLED } else { "" };
+        assert_eq!(error.message, format!("TypeError: {message}{then}"), "{call}");
         assert_eq!(error.line, Some(2), "{call}\n{error:#?}");
         assert!(error.frame.as_deref().is_some_and(|frame| frame.contains(">    2 | const b")), "{call}\n{error:#?}");
         assert!(error.hint.as_deref().is_some_and(|hint| hint.starts_with("the tool is fs.")), "{call}\n{error:#?}");
@@ -91,7 +95,9 @@ async fn an_argument_that_a_tool_does_not_list_is_refused_where_another_was_mean
     let error = outcome.result.unwrap_err();
     assert_eq!(
         error.message,
-        "TypeError: fs.read_text_file: arguments.heads: there is no argument of this name: did you mean `head`?"
+        format!(
+            "TypeError: fs.read_text_file: arguments.heads: there is no argument of this name: did you mean `head`?{NOTHING_CALLED}"
+        )
     );
     assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
 
@@ -201,7 +207,8 @@ async fn the_text_that_a_model_reads_suffices_to_mend_the_call() {
     let (text, _) = text.split_once("\n\nrun: r_").expect("the name of the run");
     assert_eq!(
         text,
-        "plan error: TypeError: fs.read_text_file: arguments.path: expected string, found nothing (there is `filename`: did you mean `path`?)\n\
+        "plan error: TypeError: fs.read_text_file: arguments.path: expected string, found nothing (there is `filename`: did you mean `path`?)\n  \
+         The script was not run: nothing was called.\n\
          at line 1, column 30\n\
          >    1 | const { content } = await fs.read_text_file({ filename: 'a.txt' });\n\
          \u{20}      |                              ^\n\
