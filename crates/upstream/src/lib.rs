@@ -30,6 +30,7 @@ mod text;
 mod tools;
 mod upstream;
 
+pub use child::server::with_real_paths;
 pub use child::status::{ServerState, ServerStatus};
 pub use connection::client_requests::{AskClient, Caller, ClientAbilities};
 pub use connection::requests::CallLimit;
@@ -42,5 +43,5 @@ pub use process::orphans::adopt_orphans;
 pub use process::supervisor::supervise;
 pub use process::walls::confine;
 pub use tools::listed::{Listed, listed};
-pub use tools::paths::{real_path, with_real_paths};
+pub use tools::paths::real_path;
 pub use upstream::Upstream;

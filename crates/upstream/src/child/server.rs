@@ -11,6 +11,7 @@ use std::{
 
 use belljar_model::{ByteSize, JsonText, MAX_DURATION, PathRules, ServerSpec, Share, ToolPath, Transport};
 use futures::future::join_all;
+use serde_json::{Map, Value};
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},
@@ -383,8 +384,23 @@ enum Crowded {
     Principals { limit: usize },
 }
 
+/// The arguments of a call for this principal, with each that the server's owner names as a path
+/// resolved: as they will be sent, for whoever judges them before. Blocks.
+///
+/// # Errors
+/// A path that is not allowed, or cannot be resolved; too many of them.
+pub fn with_real_paths(
+    spec: &ServerSpec,
+    principal: Option<&str>,
+    arguments: Map<String, Value>,
+) -> Result<Map<String, Value>, CallFault> {
+    let Some(rules) = &spec.life.paths else { return Ok(arguments) };
+    let own = affinity::names_principal(spec).then(|| affinity::of_principal(spec, principal.unwrap_or(Share::OWNER)));
+    paths::resolve_all(rules, directory(own.as_ref().unwrap_or(spec)).as_deref(), arguments)
+}
+
 /// Where a server takes relative paths from.
-pub(crate) fn directory(spec: &ServerSpec) -> Option<PathBuf> {
+fn directory(spec: &ServerSpec) -> Option<PathBuf> {
     match &spec.transport {
         Transport::Stdio(command) => command.cwd.clone(),
         _ => None,

@@ -132,8 +132,8 @@ impl Caller {
         self.questions.fetch_add(1, Ordering::Relaxed) < limits::QUESTIONS_PER_RUN
     }
 
-    /// The same caller for one call that is sent once at most, also where the owner lets calls of its tool be repeated: a
-    /// person agreed to one.
+    /// The same caller for one call that is sent once at most, also where the owner lets calls of
+    /// its tool be repeated: a person agreed to one.
     #[must_use]
     pub fn once(&self) -> Self {
         Self { is_once: true, ..self.clone() }

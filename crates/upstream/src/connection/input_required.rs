@@ -1,7 +1,9 @@
-//! What a server of the revision without sessions asks for in place of a result, and the answers that it gets with the same call again.
+//! What a server of the revision without sessions asks for in place of a result, and the answers
+//! that it gets with the same call again.
 //!
-//! The answers and the server's own note go back as they are. A question is passed on as one that comes as a request is: with the
-//! server's name, within bounds, to the client whose call it is about.
+//! The answers and the server's own note go back as they are. A question is passed on as one that
+//! comes as a request is: with the server's name, within bounds, to the client whose call it is
+//! about.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and a server may still ask for them")]
 
@@ -11,22 +13,14 @@ use rmcp::{
     ErrorData,
     model::{CreateMessageRequestParams, ElicitRequestParams},
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
     connection::{client::ChildClient, client_requests::Caller, question},
+    framing::wire::Continuation,
     limits,
 };
-
-/// What goes into a call that is made again.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Continuation {
-    input_responses: Map<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_state: Option<String>,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,8 +48,8 @@ pub(crate) fn is_asked_for(result: &str) -> bool {
 }
 
 impl ChildClient {
-    /// Asks the client of `caller` what `result` asks for; gives nothing where it cannot be asked all of it. Each question counts
-    /// as one of the run's, so a server cannot ask without end.
+    /// Asks the client of `caller` what `result` asks for; gives nothing where it cannot be asked
+    /// all of it. Each question counts as one of the run's, so a server cannot ask without end.
     pub(crate) async fn continuation(&self, result: &str, caller: &Caller) -> Option<Continuation> {
         if result.len() > limits::CHILD_REQUEST_BYTES {
             return None;

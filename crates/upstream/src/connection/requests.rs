@@ -18,14 +18,9 @@ use tokio::{
 };
 
 use crate::{
-    connection::{
-        client::ChildClient,
-        client_requests::Caller,
-        in_flight::InFlightCalls,
-        input_required::{self, Continuation},
-    },
+    connection::{client::ChildClient, client_requests::Caller, in_flight::InFlightCalls, input_required},
     fault::{CallFault, Exit, MalformedResult},
-    framing::wire::{Arguments, Heard, TOO_LONG},
+    framing::wire::{Arguments, Continuation, Heard, TOO_LONG},
     limits,
     text::one_line,
 };

@@ -1,4 +1,4 @@
-//! Why a remote server cannot be used, and how to mend it.
+//! Why a remote server cannot be used, and how to fix it.
 //!
 //! A URL may hold a secret, so a message names the host and never the URL.
 

@@ -24,14 +24,13 @@ use rmcp::{
     transport::Transport,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, value::RawValue};
 use tokio::{
     io::AsyncRead,
     sync::mpsc::{self, error::TrySendError},
 };
 
 use crate::{
-    connection::input_required::Continuation,
     framing::{
         gate::{Gate, Gates},
         lines::Line,
@@ -48,6 +47,15 @@ pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
 /// The arguments of a call, as a part of rmcp's request that rmcp does not look into: it would make a tree of them, and of that another.
 #[derive(Clone)]
 pub(crate) struct Arguments(pub(crate) JsonText);
+
+/// What goes into a call that is made again, since the server asked for something in place of a result.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Continuation {
+    pub(crate) input_responses: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) request_state: Option<String>,
+}
 
 /// The connection to a child, for rmcp.
 pub(crate) struct Wire<R> {

@@ -1,7 +1,8 @@
 //! Arguments that a request repeats in headers, because the schema of its tool says so with `x-mcp-header`.
 //!
-//! What stands between belljar and a server can so decide by them, without a look at the body. A tool whose marks break the
-//! protocol's rules is not used at all: what it means by them is not known.
+//! What stands between belljar and a server can so decide by them, without a look at the body. A
+//! tool whose marks break the protocol's rules is not used at all: what it means by them is not
+//! known.
 
 use std::{
     borrow::Cow,
@@ -20,8 +21,8 @@ const PREFIX: &str = "mcp-param-";
 const NAME_BYTES: usize = 128;
 /// Headers of one tool.
 const MOST: usize = 32;
-/// The longest value that goes into a header: servers take some 8 KiB of all headers together. A longer one is left out, which the
-/// server refuses.
+/// The longest value that goes into a header: servers take some 8 KiB of all headers together. A
+/// longer one is left out, which the server refuses.
 const VALUE_BYTES: usize = 4 * 1024;
 
 /// An argument that goes into a header, too.
@@ -49,7 +50,8 @@ struct Marks {
 }
 
 impl Marks {
-    /// Reads a schema that is reached from the outermost by `properties` alone, or, where there is no path, in another way.
+    /// Reads a schema that is reached from the outermost by `properties` alone, or, where there is
+    /// no path, in another way.
     fn read(&mut self, schema: &Map<String, Value>, path: &mut Option<Vec<String>>) -> Result<(), String> {
         for (key, value) in schema {
             match (key.as_str(), value) {

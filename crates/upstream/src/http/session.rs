@@ -131,7 +131,8 @@ impl Session {
                     if let Ok(Err(fault)) = timeout(limits::CONTROL_REQUEST, self.post(&body)).await {
                         tracing::debug!("the end of the handshake was not accepted: {fault}");
                     }
-                    // What the server asks in the first call may come on this stream, and is lost where there is none yet.
+                    // What the server asks in the first call may come on this stream, and is lost
+                    // where there is none yet.
                     let (opened, is_open) = oneshot::channel();
                     tasks.spawn(self.clone().listen(opened));
                     if timeout(limits::STREAM_OPENING, is_open).await.is_err() {
@@ -326,7 +327,8 @@ impl Session {
         }
     }
 
-    /// Hears what the server has to say unasked, as long as it offers that. Drops `opened` when the server has answered.
+    /// Hears what the server has to say unasked, as long as it offers that. Drops `opened` when the
+    /// server has answered.
     async fn listen(self: Arc<Self>, opened: oneshot::Sender<()>) -> Result<Option<String>, RemoteFault> {
         let mut last: Option<String> = None;
         let mut failures = 0_u32;

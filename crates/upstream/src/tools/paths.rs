@@ -8,16 +8,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use belljar_model::{PathRules, ServerSpec, Share};
+use belljar_model::PathRules;
 use serde_json::{Map, Value};
 
-use crate::{
-    child::server::directory,
-    fault::CallFault,
-    limits::PATHS_BYTES,
-    text::one_line,
-    tools::{affinity, key_places::Place},
-};
+use crate::{fault::CallFault, limits::PATHS_BYTES, text::one_line, tools::key_places::Place};
 
 /// The longest path, in bytes: what Linux takes.
 const PATH_BYTES: usize = 4096;
@@ -47,21 +41,18 @@ pub(crate) async fn admit(
     Ok(())
 }
 
-/// The arguments of a call for this principal, with each that the server's owner names as a path
-/// resolved: as they will be sent, for whoever judges them before. Blocks.
+/// The arguments with each that `rules` name as a path resolved, as [`admit`] does. Blocks.
 ///
 /// # Errors
 /// A path that is not allowed, or cannot be resolved; too many of them.
-pub fn with_real_paths(
-    spec: &ServerSpec,
-    principal: Option<&str>,
+pub(crate) fn resolve_all(
+    rules: &PathRules,
+    base: Option<&Path>,
     arguments: Map<String, Value>,
 ) -> Result<Map<String, Value>, CallFault> {
-    let Some(rules) = &spec.life.paths else { return Ok(arguments) };
     let used = rules.arguments.iter().filter_map(|name| arguments.get(name)).map(bytes).sum();
     refuse_too_many(rules, used)?;
-    let own = affinity::names_principal(spec).then(|| affinity::of_principal(spec, principal.unwrap_or(Share::OWNER)));
-    judge(rules, directory(own.as_ref().unwrap_or(spec)).as_deref(), arguments)
+    judge(rules, base, arguments)
 }
 
 /// Refuses paths that have more bytes together than are looked at for one call.
