@@ -1,5 +1,5 @@
-//! Before a script runs: the calls that it certainly makes are held against what the host knows of the tools, so that a script that
-//! is sure to fail does so while nothing was called.
+//! Before a script runs: the calls that it certainly makes are held against what the host knows of
+//! the tools, so that a script that is sure to fail does so while nothing was called.
 
 use std::fmt::Write as _;
 
@@ -15,8 +15,9 @@ const MAX_FAULTS: usize = 10;
 /// Characters of a line of the source that is shown.
 const MAX_LINE: usize = 160;
 
-/// Why a script that makes these calls is not run. The first fault has the failure's position and hint, as it would have if the
-/// script had come to it; the others stand below it, each with its own.
+/// Why a script that makes these calls is not run. The first fault has the failure's position and
+/// hint, as it would have if the script had come to it; the others stand below it, each with its
+/// own.
 pub(crate) fn refuse(calls: &[CertainCall], source: &str) -> Option<Failure> {
     let fault = |call| Some((call, fault_of(call)?));
     let mut faults = calls.iter().filter_map(fault).take(MAX_FAULTS);

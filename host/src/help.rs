@@ -202,7 +202,7 @@ Examples:
 Exit code: 0 nothing is wrong; 1 a test failed, or something is left to accept; 2 wrong usage or configuration, mistakes in the rules included; 3 belljar itself failed.";
 
 pub(crate) const DOCTOR: &str = "\
-Starts each server in this process, lists its tools, and says of each what is wrong and how to mend it.
+Starts each server in this process, lists its tools, and says of each what is wrong and how to fix it.
 
 Exit code: 0 all is well, warnings included; 1 something is bad; 2 wrong usage or configuration; 3 belljar itself failed.";
 

@@ -1,4 +1,5 @@
-//! What the owner approved is sent once: also where its server dies before it answers, and calls of its tool may be repeated.
+//! What the owner approved is sent once: also where its server dies before it answers, and calls of
+//! its tool may be repeated.
 
 use serde_json::{Value, json};
 

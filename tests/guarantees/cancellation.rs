@@ -39,8 +39,8 @@ pub(crate) fn started(terminal: &Terminal, arguments: &[&str]) -> Child {
     terminal.command(arguments).stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap()
 }
 
-/// What a command printed that must end by itself, and soon. It is read meanwhile: a pipe may hold no more than a page. What is
-/// open of the command's stdin stays open.
+/// What a command printed that must end by itself, and soon. It is read meanwhile: a pipe may hold
+/// no more than a page. What is open of the command's stdin stays open.
 pub(crate) fn ended(mut command: Child) -> Answer {
     let (id, stdin) = (command.id(), command.stdin.take());
     let (say, said) = channel();

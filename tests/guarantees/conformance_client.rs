@@ -1,14 +1,14 @@
 //! The protocol's own conformance suite against belljar's side towards servers.
 //!
-//! The suite plays the servers, and starts `belljar-testkit-client`, which uses them through `belljar-upstream`, as `belljar serve`
-//! does. It judges by what its servers saw.
+//! The suite plays the servers, and starts `belljar-testkit-client`, which uses them through
+//! `belljar-upstream`, as `belljar serve` does. It judges by what its servers saw.
 
 use std::{fs, process::Command};
 
 use crate::{conformance::suites_node, real_servers::installed};
 
-/// The scenarios that do not pass, and why. Each that passes after all is a failure, too: it must be taken out here, and in
-/// docs/CONFORMANCE.md.
+/// The scenarios that do not pass, and why. Each that passes after all is a failure, too: it must
+/// be taken out here, and in docs/CONFORMANCE.md.
 const NOT_YET: [(&str, &str); 2] = [
     ("auth/basic-cimd", "belljar publishes no document about itself, so it registers"),
     ("auth/scope-step-up", "belljar asks for no further scope by itself"),

@@ -1,8 +1,9 @@
 //! An MCP server over HTTP: both protocol revisions on `/mcp`, in front of rmcp's streamable HTTP.
 //!
-//! rmcp speaks the protocol. What it leaves to others is here: who may connect (`tokens`, `guesses`), from which pages (`origin`, `cors`), how many sessions there
-//! may be, whose they are and how long they last (`sessions`), how long a client may take (`patience`, `body`), and how all of it ends (`server`).
-//! `front` is the order in which a request is looked at.
+//! rmcp speaks the protocol. What it leaves to others is here: who may connect (`tokens`,
+//! `guesses`), from which pages (`origin`, `cors`), how many sessions there may be, whose they are
+//! and how long they last (`sessions`), how long a client may take (`patience`, `body`), and how
+//! all of it ends (`server`). `front` is the order in which a request is looked at.
 //!
 //! It knows no tool. It never passes a client's token on, and never believes a header that a proxy could have set.
 

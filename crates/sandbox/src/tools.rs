@@ -261,7 +261,7 @@ impl Directory {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{reason}")]
 pub struct Unavailable {
-    /// What happened and how to mend it, for the script's author.
+    /// What happened and how to fix it, for the script's author.
     pub reason: String,
 }
 

@@ -162,8 +162,8 @@ for line in json.loads(sys.argv[1]):
         sys.exit(line)
 ";
 
-/// Another process writes the copy. A descriptor of this one would be inherited by what other tests start at that moment, and a
-/// program that somebody has open for writing cannot be started.
+/// Another process writes the copy. A descriptor of this one would be inherited by what other tests
+/// start at that moment, and a program that somebody has open for writing cannot be started.
 fn copy_program(from: &str, to: &Path) {
     assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success(), "{from}");
 }

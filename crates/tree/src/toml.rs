@@ -40,11 +40,12 @@ pub fn parse(text: &str, depth: usize) -> Result<Vec<Entry>, TomlFault> {
     }
 }
 
-/// Bounds the nesting by the tokens that the parser will see: open brackets, and the dots of the keys that lead into them.
+/// Bounds the nesting by the tokens that the parser will see: open brackets, and the dots of the
+/// keys that lead into them.
 ///
-/// The parser bounds brackets to 80 and the dots of one key to 80. It does not bound their product, which is how deep its
-/// tree can become, and a tree is dropped by recursion. (A `[header]` and what stands under it are counted apart, so a tree
-/// has at most some three times the limit.)
+/// The parser bounds brackets to 80 and the dots of one key to 80. It does not bound their product,
+/// which is how deep its tree can become, and a tree is dropped by recursion. (A `[header]` and
+/// what stands under it are counted apart, so a tree has at most some three times the limit.)
 fn check_depth(text: &str, limit: usize) -> Result<(), TooDeep> {
     let mut nesting = Nesting::new(limit);
     // The dots that count at present, for the top level and for each open bracket.

@@ -334,8 +334,8 @@ fn unknown_texts(number: u32, name: &str) -> (String, String) {
     (format!("{server}.{name} is not a function: there is no such tool"), hint)
 }
 
-/// What certainly stands against a call of a global's tool: what happened, and what to try. Of a server that is not available nothing
-/// is known.
+/// What certainly stands against a call of a global's tool: what happened, and what to try. Of a
+/// server that is not available nothing is known.
 pub(crate) fn fault_of_call(global: &str, name: &str, arguments: Option<&str>) -> Option<(String, Option<String>)> {
     let is_its = |server: &Server| server.globals.iter().any(|other| other == global);
     let number = RUN.with_borrow(|run| run.servers.iter().position(is_its))?;

@@ -1,9 +1,10 @@
-//! The calls of tools that a script certainly makes, found before it runs: what certainly fails can then be said while nothing was
-//! called.
+//! The calls of tools that a script certainly makes, found before it runs: what certainly fails can
+//! then be said while nothing was called.
 //!
-//! A call is certain if the script cannot end well without it: it is awaited, and stands in what is evaluated in any case, at the top
-//! level or in a function that is called from there. Whatever a condition, a loop, a `try`, an early `return` or a callback decides
-//! is passed over, and so is what a script could catch. Nothing is guessed: where it is in doubt, a call is not certain.
+//! A call is certain if the script cannot end well without it: it is awaited, and stands in what is
+//! evaluated in any case, at the top level or in a function that is called from there. Whatever a
+//! condition, a loop, a `try`, an early `return` or a callback decides is passed over, and so is
+//! what a script could catch. Nothing is guessed: where it is in doubt, a call is not certain.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -64,7 +65,8 @@ pub(crate) struct CertainCall {
     pub(crate) position: Position,
 }
 
-/// The certain calls of a program, in the order in which they are made. `is_server` knows the globals whose methods are tools.
+/// The certain calls of a program, in the order in which they are made. `is_server` knows the
+/// globals whose methods are tools.
 pub(super) fn certain_calls(
     source: &str,
     program: &Program<'_>,

@@ -57,13 +57,15 @@ pub(crate) struct ReplayArguments {
     /// The recording, as run --record writes it, or a run of which the ledger has one.
     #[arg(value_name = "FILE|RUN")]
     pub(crate) file: PathBuf,
-    /// Runs this script in the place of the recorded one. Calls are answered where their tool and arguments were recorded.
+    /// Runs this script in the place of the recorded one. Calls are answered where their tool and
+    /// arguments were recorded.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) source: Option<PathBuf>,
     /// Writes a fixture of the run into this new file, for belljar test.
     #[arg(long, value_name = "OUT")]
     pub(crate) fixture: Option<PathBuf>,
-    /// Makes the fixture one whose calls are answered by tool and arguments, in any order. With --source it is one in any case.
+    /// Makes the fixture one whose calls are answered by tool and arguments, in any order. With
+    /// --source it is one in any case.
     #[arg(long, requires = "fixture")]
     pub(crate) loose: bool,
     #[command(flatten)]

@@ -59,7 +59,7 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
     };
     let changed = changed.map_err(|problem| {
         let message = format!("{} is left as it is: {problem}", path.display());
-        Failure::from(RunError::new(ErrorKind::Config, message).with_hint("mend the file, or change it by hand"))
+        Failure::from(RunError::new(ErrorKind::Config, message).with_hint("fix the file, or change it by hand"))
     })?;
     let name = format!("{key}.{NAME}");
     if !arguments.json {

@@ -3,7 +3,8 @@
 //! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
 //! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask,
 //! `asking` says
-//! who can be asked about calls, `through_daemon` has the daemon do the work. `over_http` is another way to the same server, `progress` what a client hears of a long run.
+//! who can be asked about calls, `through_daemon` has the daemon do the work. `over_http` is
+//! another way to the same server, `progress` what a client hears of a long run.
 
 mod answer;
 pub(crate) mod asking;

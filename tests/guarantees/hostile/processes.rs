@@ -43,8 +43,8 @@ impl Ordinary {
         fs::create_dir(&programs).unwrap();
         let copy = |from: &Path| {
             let to = programs.join(from.file_name().unwrap());
-            // Another process writes a copy: what other tests start could inherit a descriptor of this one, and a program that
-            // somebody has open for writing cannot be started.
+            // Another process writes a copy: what other tests start could inherit a descriptor of
+            // this one, and a program that somebody has open for writing cannot be started.
             let copied = || Command::new("cp").arg(from).arg(&to).status().unwrap().success();
             assert!(fs::hard_link(from, &to).is_ok() || copied(), "{}", from.display());
             to

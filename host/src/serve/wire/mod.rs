@@ -37,8 +37,8 @@ const MAX_LINE_BYTES: usize = 16 << 20;
 const MAX_VALUES: usize = 100_000;
 /// The longest text that a client may use as an id: it is said back, and kept until then.
 const MAX_ID_BYTES: usize = 128;
-/// Requests of the client at once. Agents have a handful; above what runs and waits by default, most would wait in vain. Each may
-/// leave an answer of the largest size, until the client reads.
+/// Requests of the client at once. Agents have a handful; above what runs and waits by default,
+/// most would wait in vain. Each may leave an answer of the largest size, until the client reads.
 const MAX_IN_FLIGHT: usize = 64;
 /// The bytes of their lines: twice the longest line, so that one that is as long as it may be disturbs no other.
 const MAX_BYTES_IN_FLIGHT: usize = 2 * MAX_LINE_BYTES;

@@ -1,8 +1,9 @@
 //! belljar's side towards servers, as the client that the protocol's conformance suite tests.
 //!
-//! `belljar-testkit-client URL` lists and calls the tools at the URL through `belljar-upstream`, as `belljar serve` does, and logs
-//! in where the server wants that, as `belljar login` does. A browser and its user are played: the page to log in on is
-//! opened at once, and where it leads is followed. The suite judges by what its server saw.
+//! `belljar-testkit-client URL` lists and calls the tools at the URL through `belljar-upstream`, as
+//! `belljar serve` does, and logs in where the server wants that, as `belljar login` does. A
+//! browser and its user are played: the page to log in on is opened at once, and where it leads is
+//! followed. The suite judges by what its server saw.
 
 #![forbid(unsafe_code)]
 
