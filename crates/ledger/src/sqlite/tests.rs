@@ -26,6 +26,13 @@ fn ledger(folder: &Path) -> SqliteLedger {
     SqliteLedger::new(Some(folder), Options { fsync: false, keep: LedgerKeep::default() })
 }
 
+/// Keeps an entry, and returns when no connection of it is left: what is closed later would still write to the file.
+async fn keep(folder: &Path, entry: Entry) {
+    let ledger = ledger(folder);
+    ledger.commit(entry).await.expect("kept");
+    ledger.close().await;
+}
+
 fn start(bits: u64) -> RunStart {
     static BEGAN: OnceLock<SystemTime> = OnceLock::new();
     let (run, at) = (RunId::from_bits(bits), *BEGAN.get_or_init(SystemTime::now));
@@ -272,7 +279,7 @@ fn is_sound(folder: &Path) {
 async fn a_call_is_found_with_its_run_though_the_start_of_that_was_not_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let intent = Entry::Calls { start: start(5), calls: vec![call(0, Effect::External)] };
-    ledger(folder.path()).commit(intent).await.expect("kept");
+    keep(folder.path(), intent).await;
     let runs = ledger(folder.path()).runs(all()).await.expect("runs");
     assert_eq!(runs.iter().map(|run| (run.run.bits(), run.unanswered)).collect::<Vec<_>>(), [(5, 1)]);
     is_sound(folder.path());
@@ -378,7 +385,7 @@ async fn a_file_that_is_no_ledger_of_ours_is_refused_and_left_as_it_is() {
     unchanged("a file of another program").await;
 
     fs::remove_file(&path).expect("removed");
-    ledger(folder.path()).commit(Entry::Begin(start(1))).await.expect("kept");
+    keep(folder.path(), Entry::Begin(start(1))).await;
     let newer = Connection::open(&path).expect("opened");
     let next = file::VERSION + 1;
     newer.execute_batch(&format!("PRAGMA user_version = {next}; PRAGMA wal_checkpoint(TRUNCATE)")).expect("changed");
