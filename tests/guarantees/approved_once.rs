@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    approvals::{Client, waiting},
+    approvals_by_command::{Client, waiting},
     dead_children::child,
     support::Terminal,
 };

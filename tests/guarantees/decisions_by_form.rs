@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::approvals::{CLOSE, Client, asking};
+use crate::approvals_by_command::{CLOSE, Client, asking};
 
 #[test]
 fn a_form_of_the_client_decides_by_an_explicit_word_alone() {

@@ -4,6 +4,7 @@
 
 mod absent;
 mod approvals;
+mod approvals_by_command;
 mod approved_once;
 mod arguments;
 mod at_most;

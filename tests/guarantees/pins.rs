@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    approvals::Person,
+    approvals_by_command::Person,
     dead_children::child,
     stub_server::{Stub, gateway_with_rules, gateway_with_rules_and_ledger, text, value},
     support::{Answer, Terminal},

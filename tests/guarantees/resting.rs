@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    approvals::{CLOSE, Client, Person, asking, waiting},
+    approvals_by_command::{CLOSE, Client, Person, asking, waiting},
     stub_server::{Stub, gateway_with_rules_and_ledger},
     support::Answer,
 };
