@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use belljar_model::LimitSpec;
+use belljar_config::{Format, Variables, parse};
+use belljar_model::{LimitSpec, RunsPatch};
+use belljar_sandbox::SandboxOptions;
 
 use crate::support::repository;
 
@@ -35,6 +37,25 @@ fn the_page_of_limits_is_made_of_the_table_in_the_code() {
         return;
     }
     assert!(table == expected, "docs/LIMITS.md differs from the table of limits: BELLJAR_ACCEPT=1 writes it anew");
+}
+
+#[test]
+fn the_page_of_the_configuration_has_each_bound_of_all_runs_with_its_default() {
+    let text = fs::read_to_string(repository().join("docs/CONFIGURATION.md")).unwrap();
+    let (_, table) = text.split_once("```toml\n[runs]\n").expect("it shows the table");
+    let (table, _) = table.split_once("```").expect("which ends");
+    let keys: BTreeSet<&str> = table.lines().filter_map(|line| Some(line.split_once(" = ")?.0)).collect();
+    assert_eq!(keys, BTreeSet::from(RunsPatch::NAMES));
+    let nothing = Variables { environment: &|_| None, home: None, workspace: None };
+    let read = parse(&format!("[runs]\n{table}"), Format::Toml, Path::new("/"), &nothing);
+    let shown = read.expect("as belljar reads it").runs;
+    let SandboxOptions { max_live, live_memory, max_computing: _, max_queued, queue_timeout } =
+        SandboxOptions::default();
+    assert_eq!(shown.max_live.map(u32::from), Some(max_live));
+    assert_eq!(
+        (shown.live_memory, shown.max_queued, shown.queue_timeout),
+        (Some(live_memory), Some(max_queued), Some(queue_timeout))
+    );
 }
 
 #[test]
