@@ -202,7 +202,7 @@ impl StartFault {
             Self::Activation { tool, .. } => {
                 format!("check the arguments of '{tool}' in 'on_start' of the configuration")
             }
-            Self::Open { .. } => "mend the cause; it is then tried again by itself".to_owned(),
+            Self::Open { .. } => "fix the cause; belljar then tries again by itself".to_owned(),
             Self::Remote { fault } => fault.hint(),
             Self::TransportNotSupported { .. } => {
                 "bridge it: use the command `npx` with the arguments `-y mcp-remote URL`".to_owned()
