@@ -102,8 +102,9 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     translated.origin.keep();
     waits::begin();
     globals::bind(&program, context).map_err(|error| failing(error, context))?;
-    if let Some(failure) = plan::refuse(&translated.calls, &program.source) {
-        return Err(failure);
+    plan::look(&translated.calls, &program, context)?;
+    if program.only_plan {
+        return Ok("null".to_owned());
     }
     let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);

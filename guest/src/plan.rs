@@ -1,31 +1,119 @@
-//! Before a script runs: the calls that it certainly makes are held against what the host knows of
-//! the tools, so that a script that is sure to fail does so while nothing was called.
+//! Before a script runs: the calls that stand in its source are held against what the host knows of
+//! the tools. One that is certainly made and certain to fail stops the script while nothing was
+//! called; what is merely likely to fail is told in the logs.
 
 use std::fmt::Write as _;
 
+use boa_engine::{Context, JsResult, JsString, property::PropertyKey};
+
 use crate::{
     failure,
-    glass::{Failure, FailureKind},
+    glass::{
+        Failure, FailureKind, Program,
+        belljar::sandbox::{
+            catalog::{self, Finding, Objection},
+            console,
+        },
+    },
     globals,
-    source::CertainCall,
+    source::{Known, Position, Reach, Site, Sites, Stranger, write_text},
 };
 
-/// Faults that are told of one script.
+/// Faults that are told of one script, and warnings.
 const MAX_FAULTS: usize = 10;
+const MAX_WARNINGS: usize = 5;
 /// Characters of a line of the source that is shown.
 const MAX_LINE: usize = 160;
+/// Bytes of the question to the host, which takes no longer one.
+const MAX_QUESTION: usize = 64 * 1024;
 
-/// Why a script that makes these calls is not run. The first fault has the failure's position and
-/// hint, as it would have if the script had come to it; the others stand below it, each with its
-/// own.
-pub(crate) fn refuse(calls: &[CertainCall], source: &str) -> Option<Failure> {
-    let fault = |call| Some((call, fault_of(call)?));
-    let mut faults = calls.iter().filter_map(fault).take(MAX_FAULTS);
-    let (first, (mut message, hint)) = faults.next()?;
-    for (call, (other, hint)) in faults {
-        let line = source.lines().nth(call.position.line.saturating_sub(1) as usize).unwrap_or_default();
+/// What would go wrong at a place of the source.
+struct Fault {
+    position: Position,
+    message: String,
+    hint: Option<String>,
+}
+
+/// Looks at the calls of a script.
+///
+/// # Errors
+/// Why it is not run. The first fault has the failure's position and hint, as it would have if the
+/// script had come to it; the others stand below it, each with its own.
+pub(crate) fn look(sites: &Sites, program: &Program, context: &mut Context) -> Result<(), Failure> {
+    let mut faults: Vec<Fault> = strangers(sites, context).unwrap_or_default();
+    let (known, numbers): (Vec<&Site>, Vec<u32>) =
+        sites.all.iter().filter_map(|site| Some((site, number_of(site)?))).unzip();
+    let of_no_server = sites.all.iter().filter(|site| site.is_fatal && number_of(site).is_none());
+    faults.extend(of_no_server.map(|site| {
+        let (message, hint) = globals::texts_of_no_server(&site.server);
+        Fault { position: site.position, message: format!("TypeError: {message}"), hint: Some(hint) }
+    }));
+    let mut warnings = Vec::new();
+    if !known.is_empty() || program.only_plan {
+        let findings = catalog::plan(&question(sites, &known, &numbers));
+        for ((site, number), finding) in known.iter().zip(numbers).zip(findings) {
+            let Some((fault, is_certain)) = fault(site, number, finding) else { continue };
+            if site.is_fatal && is_certain {
+                faults.push(fault);
+            } else if !site.is_guarded {
+                warnings.push(fault);
+            }
+        }
+    }
+    if let Some(failure) = refusal(faults, &program.source) {
+        return Err(failure);
+    }
+    for Fault { position, message, .. } in warnings.iter().take(MAX_WARNINGS) {
+        let (line, column) = (position.line, position.column);
+        let text = format!("line {line}, column {column}: this call would fail if the script came to it: {message}");
+        console::write(console::Level::Warn, &text);
+    }
+    Ok(())
+}
+
+fn number_of(site: &Site) -> Option<u32> {
+    if site.by_path { globals::number_of_server(&site.server) } else { globals::number_of_global(&site.server) }
+}
+
+/// The names that nobody declares, and that are no globals of the language either.
+fn strangers(sites: &Sites, context: &mut Context) -> JsResult<Vec<Fault>> {
+    let mut faults = Vec::new();
+    for Stranger { name, position } in &sites.strangers {
+        let key = PropertyKey::from(JsString::from(name.as_str()));
+        if name == "arguments" || context.global_object().has_property(key, context)? {
+            continue;
+        }
+        let message = format!("{name} is not defined");
+        let hint = globals::hint_for("ReferenceError", &message, None, Some(*position), context);
+        faults.push(Fault { position: *position, message: format!("ReferenceError: {message}"), hint });
+    }
+    Ok(faults)
+}
+
+/// What would become of a call, and whether that is certain.
+fn fault(site: &Site, number: u32, finding: Finding) -> Option<(Fault, bool)> {
+    let (message, hint, is_certain) = match finding {
+        Finding::Nothing => return None,
+        Finding::NoSuchTool(is_certain) => {
+            let (message, hint) = globals::texts_of_missing(number, &site.tool)?;
+            (format!("TypeError: {message}"), Some(hint), is_certain)
+        }
+        Finding::Objection(Objection { message, hint, denied, certain }) => {
+            let class = if denied { "PolicyError" } else { "TypeError" };
+            (format!("{class}: {message}"), hint, certain)
+        }
+    };
+    Some((Fault { position: site.position, message, hint }, is_certain))
+}
+
+fn refusal(mut faults: Vec<Fault>, source: &str) -> Option<Failure> {
+    faults.sort_by_key(|fault| (fault.position.line, fault.position.column));
+    let mut faults = faults.into_iter().take(MAX_FAULTS);
+    let Fault { position: first, mut message, hint } = faults.next()?;
+    for Fault { position, message: other, hint } in faults {
+        let line = source.lines().nth(position.line.saturating_sub(1) as usize).unwrap_or_default();
         let line: String = line.trim().chars().take(MAX_LINE).collect();
-        let (at, column) = (call.position.line, call.position.column);
+        let (at, column) = (position.line, position.column);
         // Writing to a String cannot fail.
         let _ = write!(message, "\nalso at line {at}, column {column}: {other}\n> {at} | {line}");
         if let Some(hint) = hint {
@@ -33,14 +121,62 @@ pub(crate) fn refuse(calls: &[CertainCall], source: &str) -> Option<Failure> {
         }
     }
     Some(Failure {
-        line: Some(first.position.line),
-        column: Some(first.position.column),
+        line: Some(first.line),
+        column: Some(first.column),
         hint,
         ..failure::plain(FailureKind::Plan, &message)
     })
 }
 
-fn fault_of(call: &CertainCall) -> Option<(String, Option<String>)> {
-    let (message, hint) = globals::fault_of_call(&call.server, &call.tool, call.arguments.as_deref())?;
-    Some((format!("TypeError: {message}"), hint))
+/// The calls as JSON, in the form of `catalog.plan`. What is behind the last that has room is left out.
+fn question(sites: &Sites, known: &[&Site], numbers: &[u32]) -> String {
+    let mut text = String::from("{\"calls\":[");
+    let mut left_out = sites.more;
+    for (at, (site, number)) in known.iter().zip(numbers).enumerate() {
+        let call = call(site, *number);
+        if text.len() + call.len() > MAX_QUESTION - 100 {
+            left_out += known.len() - at;
+            break;
+        }
+        if at > 0 {
+            text.push(',');
+        }
+        text.push_str(&call);
+    }
+    // Writing to a String cannot fail.
+    let _ = write!(text, "],\"more\":{left_out},\"others\":{}}}", sites.has_others);
+    text
+}
+
+fn call(site: &Site, number: u32) -> String {
+    let mut text = format!("{{\"server\":{number},\"tool\":");
+    write_text(&site.tool, &mut text);
+    let reach = match site.reach {
+        Reach::Certain => "certain",
+        Reach::Possible => "possible",
+        Reach::Guarded => "guarded",
+    };
+    let Position { line, column } = site.position;
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        ",\"reach\":\"{reach}\",\"fatal\":{},\"loop\":{},\"line\":{line},\"column\":{column}",
+        site.is_fatal, site.in_loop
+    );
+    if let Some(Known { json, unknown, texts, open }) = &site.arguments {
+        let _ = write!(text, ",\"arguments\":{{\"value\":{json}");
+        for (name, places) in [("unknown", unknown), ("texts", texts), ("open", open)] {
+            let _ = write!(text, ",\"{name}\":[");
+            for (at, place) in places.iter().enumerate() {
+                if at > 0 {
+                    text.push(',');
+                }
+                write_text(place, &mut text);
+            }
+            text.push(']');
+        }
+        text.push('}');
+    }
+    text.push('}');
+    text
 }

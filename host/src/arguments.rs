@@ -23,8 +23,8 @@ pub(crate) use rules::{
     PolicyOptions,
 };
 pub(crate) use runs::{
-    ReplayArguments, ResumeArguments, RunArguments, RunsArguments, RunsCommand, RunsDiffArguments, RunsExportArguments,
-    RunsPurgeArguments, RunsShowArguments, TestArguments,
+    CheckArguments, ReplayArguments, ResumeArguments, RunArguments, RunsArguments, RunsCommand, RunsDiffArguments,
+    RunsExportArguments, RunsPurgeArguments, RunsShowArguments, TestArguments,
 };
 pub(crate) use servers::{
     AddArguments, ImportArguments, ImportFrom, InstallArguments, InstallClient, LoginArguments, RemoveArguments,
@@ -53,6 +53,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Runs a script and prints its value.
     Run(RunArguments),
+    /// Shows which tools a script would call, and what the rules say of each call. Runs nothing, starts nothing.
+    #[command(after_help = help::CHECK)]
+    Check(CheckArguments),
     /// Serves MCP on stdin and stdout or over HTTP, with two tools: search_docs and execute_code.
     #[command(after_help = help::SERVE)]
     Serve(ServeArguments),
@@ -151,6 +154,7 @@ impl Arguments {
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
             Command::Run(arguments) => arguments.json,
+            Command::Check(arguments) => arguments.json,
             Command::Resume(arguments) => arguments.json,
             Command::Replay(arguments) => arguments.json,
             Command::Runs(arguments) => arguments.wants_json(),

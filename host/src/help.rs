@@ -188,6 +188,19 @@ Examples:
 
 Exit code: 0 done; 1 status: there is none; 2 wrong usage or configuration; 3 belljar itself failed.";
 
+pub(crate) const CHECK: &str = "\
+The calls are shown in the order of the source: where each stands, whether it is made always or maybe, whether in a loop, what it may \
+change, and what your rules say of it. … stands for what is known only when the script runs. Servers are known by the lists of their \
+tools that belljar keeps on disk: `belljar servers` asks a server that has none yet.
+
+Examples:
+  belljar check script.ts
+  belljar check --code \"await demo.list_issues({ project: 'web' })\"
+  belljar check script.ts --json --profile safe
+
+Exit code: 0 nothing stands against the calls that are always made; 1 something does, or the script cannot be read; 2 wrong usage or \
+configuration; 3 belljar itself failed.";
+
 pub(crate) const POLICY: &str = "\
 The rules are those of the configuration's [policy] file, or of a policy.toml beside it; docs/POLICY.md has every key. No server is \
 started: rules are held against the lists of tools that belljar keeps on disk, and a server that has none yet is named.

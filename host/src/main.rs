@@ -73,6 +73,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let code = runtime.block_on(async {
         match arguments.command {
             Command::Run(arguments) => commands::run::run(arguments).await,
+            Command::Check(arguments) => commands::check::check(arguments).await,
             Command::Resume(arguments) => commands::run::resume(arguments).await,
             Command::Replay(arguments) => commands::replay::replay(arguments).await,
             Command::Test(arguments) => commands::test::test(arguments).await,

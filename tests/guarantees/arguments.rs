@@ -61,10 +61,8 @@ async fn a_wrong_argument_is_a_type_error_at_the_call_that_never_reaches_the_chi
         assert!(outcome.calls.is_empty() && outcome.usage.tool_calls == 0, "{call}\n{outcome:#?}");
         let error = outcome.result.unwrap_err();
         // What is certain is said before the script runs.
-        let kind = if call.starts_with("fs.") { ErrorKind::Plan } else { ErrorKind::Exception };
-        assert_eq!(error.kind, kind, "{call}");
-        let then = if kind == ErrorKind::Plan { NOTHING_CALLED } else { "" };
-        assert_eq!(error.message, format!("TypeError: {message}{then}"), "{call}");
+        assert_eq!(error.kind, ErrorKind::Plan, "{call}");
+        assert_eq!(error.message, format!("TypeError: {message}{NOTHING_CALLED}"), "{call}");
         assert_eq!(error.line, Some(2), "{call}\n{error:#?}");
         assert!(error.frame.as_deref().is_some_and(|frame| frame.contains(">    2 | const b")), "{call}\n{error:#?}");
         assert!(error.hint.as_deref().is_some_and(|hint| hint.starts_with("the tool is fs.")), "{call}\n{error:#?}");

@@ -45,6 +45,9 @@ impl Tools for Broken {
     }
 }
 
+/// What is said of a script that was stopped before it ran.
+const NOT_RUN: &str = "\nThe script was not run: nothing was called.";
+
 #[tokio::test]
 async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
     for (source, message, near) in [
@@ -72,10 +75,8 @@ async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
         ("await tools.call('unheard.of', {})", "TypeError: there is no server 'unheard'", "the servers here are: box"),
     ] {
         // What is certain is said before the script runs.
-        let kind = if source.starts_with("await box.") { ErrorKind::Plan } else { ErrorKind::Exception };
-        let error = error_of(kind, source).await;
-        let then = if kind == ErrorKind::Plan { "\nThe script was not run: nothing was called." } else { "" };
-        assert_eq!(error.message, format!("{message}{then}"), "{source}");
+        let error = error_of(ErrorKind::Plan, source).await;
+        assert_eq!(error.message, format!("{message}{NOT_RUN}"), "{source}");
         assert!(hint(&error).contains(near), "{source}\n{error:#?}");
         assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
     }
@@ -83,16 +84,18 @@ async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
 
 #[tokio::test]
 async fn a_misspelled_global_is_named_with_the_nearest() {
-    for (source, name, near) in [
-        ("consol.log(1)", "consol", "did you mean console?"),
-        ("await bx.echo({})", "bx", "did you mean box?"),
-        ("const x = Jason.parse('1')", "Jason", "did you mean JSON?"),
-        ("return parseint('5')", "parseint", "did you mean parseInt?"),
-        ("const items = [1]; return itms.length", "itms", "did you mean items?"),
-        ("return something_else", "something_else", "the servers here are: box"),
+    for (kind, source, name, near) in [
+        (ErrorKind::Plan, "consol.log(1)", "consol", "did you mean console?"),
+        (ErrorKind::Plan, "await bx.echo({})", "bx", "did you mean box?"),
+        (ErrorKind::Exception, "const x = Jason.parse('1')", "Jason", "did you mean JSON?"),
+        (ErrorKind::Exception, "return parseint('5')", "parseint", "did you mean parseInt?"),
+        (ErrorKind::Exception, "const items = [1]; return itms.length", "itms", "did you mean items?"),
+        (ErrorKind::Exception, "return something_else", "something_else", "the servers here are: box"),
     ] {
-        let error = error_of(ErrorKind::Exception, source).await;
-        assert_eq!(error.message, format!("ReferenceError: {name} is not defined"), "{source}");
+        let error = error_of(kind, source).await;
+        // A call that is certainly made is looked at before the script runs.
+        let then = if kind == ErrorKind::Plan { NOT_RUN } else { "" };
+        assert_eq!(error.message, format!("ReferenceError: {name} is not defined{then}"), "{source}");
         assert!(hint(&error).contains(near), "{source}\n{error:#?}");
         assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
     }
@@ -100,19 +103,21 @@ async fn a_misspelled_global_is_named_with_the_nearest() {
 
 #[tokio::test]
 async fn what_other_runtimes_have_explains_its_absence() {
-    for (source, name, instead) in [
-        ("const r = await fetch('https://example.com')", "fetch", "no network"),
-        ("const fs = require('fs')", "require", "no modules"),
-        ("return process.env.HOME", "process", "no environment"),
-        ("return Deno.readTextFile('x')", "Deno", "no Deno"),
-        ("return Buffer.from('x')", "Buffer", "Uint8Array"),
-        ("window.alert(1)", "window", "globalThis"),
-        ("new XMLHttpRequest()", "XMLHttpRequest", "no network"),
-        ("module.exports = 1", "module", "return the value"),
-        ("exports.run = 1", "exports", "return the value"),
+    for (kind, source, name, instead) in [
+        (ErrorKind::Exception, "const r = await fetch('https://example.com')", "fetch", "no network"),
+        (ErrorKind::Exception, "const fs = require('fs')", "require", "no modules"),
+        (ErrorKind::Exception, "return process.env.HOME", "process", "no environment"),
+        (ErrorKind::Plan, "return Deno.readTextFile('x')", "Deno", "no Deno"),
+        (ErrorKind::Plan, "return Buffer.from('x')", "Buffer", "Uint8Array"),
+        (ErrorKind::Exception, "window.alert(1)", "window", "globalThis"),
+        (ErrorKind::Exception, "new XMLHttpRequest()", "XMLHttpRequest", "no network"),
+        (ErrorKind::Exception, "module.exports = 1", "module", "return the value"),
+        (ErrorKind::Exception, "exports.run = 1", "exports", "return the value"),
     ] {
-        let error = error_of(ErrorKind::Exception, source).await;
-        assert_eq!(error.message, format!("ReferenceError: {name} is not defined"), "{source}");
+        let error = error_of(kind, source).await;
+        // A call that is certainly made is looked at before the script runs.
+        let then = if kind == ErrorKind::Plan { NOT_RUN } else { "" };
+        assert_eq!(error.message, format!("ReferenceError: {name} is not defined{then}"), "{source}");
         assert!(hint(&error).contains(instead), "{source}\n{error:#?}");
     }
 }

@@ -1,18 +1,23 @@
 //! A script whose certain calls are certain to fail is not run: nothing was called, and all that is
 //! wrong is said at once.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
-use belljar_gateway::Gateway;
-use belljar_model::{ByteSize, ErrorKind, Recorded, RunError};
+use belljar_gateway::{Gateway, Toolbox};
+use belljar_model::{ByteSize, ErrorKind, Limits, Recorded, RunError, ServerSpec, Transport};
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::Recording;
+use belljar_upstream::{BuiltIns, Options};
 use serde_json::json;
+use tokio::sync::Barrier;
 
 use crate::{
     dead_children::child,
     stub_server::{Stub, gateway, gateway_with_rules, run},
-    support::Terminal,
+    support::{Terminal, sandbox},
 };
 
 fn stub() -> Stub {
@@ -81,6 +86,140 @@ async fn all_that_is_wrong_is_said_at_once_each_with_its_place_and_hint() {
         other.contains("> 3 | await fs.write_file({ path: 'b' });\nhint: the tool is fs.write_file("),
         "{error:#?}"
     );
+}
+
+#[tokio::test]
+async fn what_is_certain_of_arguments_that_are_known_in_part_stops_a_script() {
+    for (call, message) in [
+        ("fs.write_file({ content: text() })", "arguments.path: expected string, found nothing"),
+        ("fs.write_file({ path: 5, content: text() })", "arguments.path: expected string, found number 5"),
+        ("fs.read_text_file({ path: text(), tail: `${text()}` })", "arguments.tail: expected number, found string"),
+        ("fs.read_text_file({ path: text(), heads: 3 })", "arguments.heads: there is no argument of this name"),
+        ("fs.list_directory_with_sizes({ path: text(), sortBy: 'age' })", "arguments.sortBy: expected one of"),
+        (
+            "fs.edit_file({ path: text(), edits: [{ oldText: text() }] })",
+            "edits[0].newText: expected string, found nothing",
+        ),
+        ("fs.read_multiple_files({ ...text(), paths: 'a' })", "arguments.paths: expected array, found string"),
+    ] {
+        let error = refused(&format!("const text = () => 'a';\nawait {call};")).await;
+        assert!(error.message.contains(message), "{call}\n{error:#?}");
+    }
+}
+
+#[tokio::test]
+async fn what_stands_in_a_gap_is_left_to_the_run() {
+    for call in [
+        "fs.write_file({ path: text(), content: text() })",
+        "fs.write_file({ ...both() })",
+        "fs.write_file({ path: 5, ...both() })",
+        "fs.write_file(both())",
+        "fs.read_text_file({ path: text(), heads: nothing() })",
+        "fs.read_text_file({ path: text(), tail: number() })",
+        "fs.list_directory_with_sizes({ path: text(), sortBy: name() })",
+        "fs.list_directory_with_sizes({ path: text(), sortBy: `${name()}` })",
+        "fs.edit_file({ path: text(), edits: [...edits()] })",
+        "fs.edit_file({ path: text(), edits: [{ ...edits()[0] }] })",
+        "fs.write_file({ [key()]: 'a', content: 'b' })",
+    ] {
+        let source = format!(
+            "const text = () => 'a', both = () => ({{ path: 'a', content: 'b' }}), nothing = () => undefined, number = () => 3;\n\
+             const name = () => 'name', edits = () => [{{ oldText: 'a', newText: 'b' }}], key = () => 'path';\n\
+             await {call};\nreturn 'fine'"
+        );
+        let outcome = run(&files().1, &source).await;
+        assert_eq!(outcome.result.expect(call).to_value().unwrap(), json!("fine"), "{call}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_by_another_name_is_the_same_tool() {
+    for source in [
+        "const { read_fil } = fs;\nawait read_fil({})",
+        "const disk = fs, read = disk.read_fil;\nawait read({})",
+        "const { write_file: write } = fs;\nawait write({ path: 'a' })",
+        "await tools.call('fs.read_fil', {})",
+        "await tools.raw('fs.write_file', { path: 'a' })",
+        "await tools.call('files.read', {})",
+        "await Promise.all([fs.read_fil({}), 1])",
+    ] {
+        refused(source).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_configured_stops_a_script_before_its_first_call() {
+    let error = refused("await fs.read_file({ path: 'a' });\nawait slack.post_message({ text: 'a' })").await;
+    assert!(error.message.starts_with("ReferenceError: slack is not defined\n"), "{error:#?}");
+    assert_eq!((error.line, error.column), (Some(2), Some(7)));
+    assert!(error.hint.as_ref().unwrap().contains("the servers here are: fs"), "{error:#?}");
+    for source in [
+        "globalThis.slack = { post: () => 'fine' };\nreturn await slack.post()",
+        "try { await slack.post() } catch { return 'fine' }",
+        "const slack = { post: () => 'fine' };\nreturn await slack.post()",
+        "if (typeof slack !== 'undefined') await slack.post();\nreturn 'fine'",
+        "await Promise.resolve(1); await JSON.stringify(1); await console.log(1); return 'fine'",
+    ] {
+        let outcome = run(&files().1, source).await;
+        assert_eq!(outcome.result.expect(source).to_value().unwrap(), json!("fine"), "{source}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_merely_likely_to_fail_is_told_in_the_logs() {
+    let (stub, gateway) = files();
+    let likely = "line 3, column 12: this call would fail if the script came to it: TypeError: ";
+    for (call, message) in [
+        ("fs.read_fil({})", "fs.read_fil is not a function: there is no such tool"),
+        ("fs.write_file({ path: 'b' })", "fs.write_file: arguments.content: expected string, found nothing"),
+    ] {
+        let source = format!(
+            "await fs.list_directory({{ path: '/' }});\nif (Date.now() < 5) {{\n  await {call};\n}}\nreturn 'fine'"
+        );
+        let outcome = run(&gateway, &source).await;
+        assert_eq!(outcome.result.as_ref().unwrap().to_value().unwrap(), json!("fine"));
+        let texts: Vec<&str> = outcome.logs.iter().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts, [format!("{likely}{message}")], "{source}");
+    }
+    // Somebody who looks first, or catches, knows it.
+    for source in [
+        "await fs.list_directory({ path: '/' });\nif ('read_fil' in fs) await fs.read_fil({});",
+        "await fs.list_directory({ path: '/' });\ntry { await fs.read_fil({}) } catch {}",
+    ] {
+        assert!(run(&gateway, source).await.logs.is_empty(), "{source}");
+    }
+    assert_eq!(stub.calls.load(Ordering::SeqCst), 4);
+}
+
+/// A server of this process that comes up once all of several have been started.
+fn meeting(servers: usize) -> (Gateway, Arc<AtomicUsize>) {
+    let (barrier, begun) = (Arc::new(Barrier::new(servers)), Arc::new(AtomicUsize::new(0)));
+    let mut built_ins = BuiltIns::new();
+    let mut specs = Vec::new();
+    for name in ["one", "two", "three"] {
+        let (barrier, begun, stub) = (barrier.clone(), begun.clone(), stub());
+        built_ins = built_ins.with(name, move |stream| {
+            let (barrier, begun, stub) = (barrier.clone(), begun.clone(), stub.clone());
+            async move {
+                begun.fetch_add(1, Ordering::SeqCst);
+                barrier.wait().await;
+                stub.serve(stream).await;
+            }
+        });
+        specs.push(ServerSpec::new(name, Transport::BuiltIn(name.to_owned())));
+    }
+    let toolbox = Toolbox::new(specs, built_ins, Options::new("belljar-tests", "0"));
+    (Gateway::new(Arc::new(toolbox), sandbox().clone(), Limits::default()), begun)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_servers_of_certain_calls_are_started_together_and_none_whose_name_merely_stands_there() {
+    let (gateway, begun) = meeting(2);
+    let source = "// one two three\nconst a = await one.list_directory({ path: 'a' });\n\
+        if (a === 5) await globalThis.three.list_directory({ path: 'b' });\nreturn (await two.list_directory({ path: 'c' })) && 'fine'";
+    let outcome = run(&gateway, &source).await;
+    assert_eq!(outcome.result.expect("each waits for the other").to_value().unwrap(), json!("fine"));
+    assert_eq!(begun.load(Ordering::SeqCst), 2, "the third is not needed");
 }
 
 #[tokio::test]

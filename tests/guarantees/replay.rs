@@ -657,7 +657,11 @@ fn a_fixture_is_tested_call_by_call_and_what_differs_is_named() {
         ("projects\"}]}", "PROJECTS\"}]}", "logs/0/text: expected"),
         (".sort()", ".sort().length", "fuel was used before it in the recording"),
         ("list_projects({})", "list_projects()", "fuel"),
-        ("list_projects({})", "list_issues({})", "the replay asks about a call of tool"),
+        (
+            "list_projects({})",
+            "list_issues({})",
+            "the calls in the source are others than the recorded ones, from line 2, column 37 on",
+        ),
     ] {
         let other = text.replace(from, to);
         assert_ne!(other, text, "{from}");

@@ -2,7 +2,7 @@
 
 use std::{
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{Arc, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -11,7 +11,7 @@ use belljar_engine::Engine;
 use belljar_ledger::{Asker, Digest, Ledger, LedgerFault, NotResting, RestingRun};
 use belljar_model::{
     ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError, RunId,
-    Usage,
+    ToolPath, Usage,
 };
 use belljar_recording::Remarks;
 use belljar_sandbox::{GoingOn, Program, Recording, ReplayError};
@@ -21,9 +21,10 @@ use tokio::time::timeout;
 
 use crate::{
     Approvals, Toolbox,
-    grant::Grant,
+    grant::{Grant, Planned, ScriptCalls},
     locks::RunLocks,
     media,
+    plan::CallPlan,
     rests::{KeptWait, Terms, waiting_error},
     rules::AsRules,
     run_log::RunLog,
@@ -43,6 +44,19 @@ pub struct Gateway {
     ceiling: Effect,
     level: Option<LedgerLevel>,
     approvals: Option<Approvals>,
+}
+
+/// What a script would call, as far as its source says.
+#[derive(Debug, Default)]
+pub struct ScriptPlan {
+    /// The calls, in the order of the source.
+    pub calls: Vec<CallPlan>,
+    /// How many there are beside these.
+    pub more: u64,
+    /// Whether the script may make calls that it chooses while it runs.
+    pub others: bool,
+    /// Why the script could not be read, or names what nobody knows.
+    pub error: Option<RunError>,
 }
 
 impl Gateway {
@@ -185,8 +199,6 @@ impl Gateway {
             Ok(log) => log,
             Err(error) => return Outcome::refused(error),
         };
-        // A server whose name stands in the source will most probably be asked for: it can start while the script is read.
-        self.toolbox.begin_mentioned(&source);
         let grant = Arc::new(
             Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
                 .with_ceiling(self.ceiling)
@@ -198,23 +210,31 @@ impl Gateway {
         let max_recording = self.max_recording_of(&log);
         let program = Program { max_recording, rest_after, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
-        let mut cancelled = pin!(cancelled);
-        let mut outcome = self.engine.run_until(program.clone(), &limits, grant.clone(), cancelled.as_mut()).await;
-        if outcome.calls.is_empty() && outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Plan) {
-            // What stopped it may be a list of tools that an earlier process has kept.
-            let again = async {
-                if timeout(limits.timeout, self.toolbox.look_at_mentioned(&program.source)).await.is_err() {
-                    tracing::info!("what the servers of a script have now is not known in time");
-                }
-            };
-            let is_cancelled = tokio::select! { () = again => false, () = cancelled.as_mut() => true };
-            outcome = match is_cancelled {
-                false => Box::pin(self.engine.run_until(program, &limits, grant.clone(), cancelled)).await,
-                true => Outcome::refused(RunError::new(ErrorKind::Cancelled, "the run was cancelled")),
-            };
-        }
+        let outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
         drop(ends);
         Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest }, outcome)).await
+    }
+
+    /// The calls that stand in a script, what they may change, and what the owner's rules say of them. The
+    /// script is not run, nothing is called, and no server is started: servers are known by the
+    /// lists of their tools that were kept.
+    pub async fn plan(&self, source: String) -> ScriptPlan {
+        let planned = Planned::default();
+        let begun = RunLog::begin(self.toolbox.told(), self.origin, &self.asker, None, Some(LedgerLevel::Off)).await;
+        let log = match begun {
+            Ok(log) => log,
+            Err(error) => return ScriptPlan { error: Some(error), ..ScriptPlan::default() },
+        };
+        let grant = Grant::new(self.toolbox.clone(), &source, self.limits.timeout, Caller::default(), log)
+            .with_ceiling(self.ceiling)
+            .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
+            .to_plan(planned.clone());
+        let program = Program::new(source).with_client(self.client.as_str()).to_plan();
+        let outcome = self.engine.run_until(program, &self.limits, Arc::new(grant), std::future::pending()).await;
+        let found = planned.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ScriptCalls { calls, more, others } =
+            found.unwrap_or(ScriptCalls { calls: Vec::new(), more: 0, others: false });
+        ScriptPlan { calls, more, others, error: outcome.result.err() }
     }
 
     /// Goes on with a run that waits for the owner's decision about calls. Where nothing is
@@ -275,7 +295,9 @@ impl Gateway {
         cancelled: Pin<&mut (impl Future<Output = ()> + Send)>,
     ) -> Result<Outcome, Box<RunError>> {
         let start = recording.start();
-        self.toolbox.begin_mentioned(&start.source);
+        // The calls that waited are sent first.
+        let paths = terms.waits.iter().filter_map(|wait| wait.said.tool.parse::<ToolPath>().ok());
+        paths.for_each(|path| self.toolbox.upstream().begin(path.server()));
         // Nobody gets more by asking for a run in another way than they began it.
         let ceiling = terms.ceiling.map_or(self.ceiling, |ceiling| ceiling.min(self.ceiling));
         let who = AsRules::new(self.asker.clone(), terms.profile.as_deref().map(Arc::from));

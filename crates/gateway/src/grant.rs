@@ -8,7 +8,9 @@ use std::{
 
 use belljar_catalog::{Detail, Query, Tool};
 use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath, Verdict};
-use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Objection, Tools, Unavailable};
+use belljar_sandbox::{
+    AnswerRoom, CallFault, Directory, Finding, GrantedTool, Namespace, Objection, PlannedCalls, Tools, Unavailable,
+};
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::json;
@@ -21,7 +23,7 @@ use crate::{
     idempotency,
     locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
     measure::Measuring,
-    plan,
+    plan::{self, CallPlan, Planning},
     remarks::Remarks,
     rules::AsRules,
     run_log::RunLog,
@@ -52,6 +54,18 @@ pub(crate) struct Grant {
     announced: Arc<Announced>,
     /// The servers of a run that was put aside, as they are known now.
     servers: Option<Vec<Option<usize>>>,
+    /// Where what is known of the script's calls goes, where nothing else is wanted. No server is started for it.
+    planned: Option<Planned>,
+}
+
+/// What is known of a script's calls, once its guest has asked.
+pub(crate) type Planned = Arc<Mutex<Option<ScriptCalls>>>;
+
+/// The calls of a script, as they stand in its source.
+pub(crate) struct ScriptCalls {
+    pub(crate) calls: Vec<CallPlan>,
+    pub(crate) more: u64,
+    pub(crate) others: bool,
 }
 
 /// A call at the place where its script began it.
@@ -102,6 +116,20 @@ impl Grant {
             approvals: None,
             announced: Arc::default(),
             servers: None,
+            planned: None,
+        }
+    }
+
+    /// The same for a script that is not run.
+    pub(crate) fn to_plan(self, planned: Planned) -> Self {
+        Self { planned: Some(planned), ..self }
+    }
+
+    /// Where in the toolbox the server of a namespace is.
+    fn position(&self, namespace: usize) -> Option<usize> {
+        match &self.servers {
+            Some(servers) => servers.get(namespace).copied().flatten(),
+            None => Some(namespace),
         }
     }
 
@@ -191,7 +219,7 @@ impl Grant {
                 _ => {}
             }
             let trusted = toolbox.trusted_effect_of(&path);
-            if let Some(Objection { message, hint }) = plan::over(ceiling, trusted, &path) {
+            if let Some(Objection { message, hint, .. }) = plan::over(ceiling, trusted, &path) {
                 let fault = CallFault::refused(message);
                 return Err(CallFault { hint, ..fault });
             }
@@ -376,15 +404,16 @@ impl Tools for Grant {
     }
 
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {
-        let known = match &self.servers {
-            Some(servers) => servers.get(namespace).copied().flatten(),
-            None => Some(namespace),
-        };
+        let known = self.position(namespace);
         async move {
             let Some(namespace) = known else {
                 return Err(Unavailable { reason: "the server is not configured any more".to_owned() });
             };
-            let Some(server) = self.toolbox.server(namespace).await else {
+            let server = match &self.planned {
+                Some(_) => self.toolbox.known_already(namespace).await.map(Ok),
+                None => self.toolbox.server(namespace).await,
+            };
+            let Some(server) = server else {
                 return Err(Unavailable { reason: format!("there is no namespace {namespace}") });
             };
             let server = server.map_err(|fault| {
@@ -466,8 +495,24 @@ impl Tools for Grant {
         .boxed()
     }
 
-    fn check(&self, tool: &GrantedTool, arguments: String) -> BoxFuture<'_, Option<Objection>> {
-        plan::objection(&self.toolbox, self.ceiling, tool.path.clone(), arguments).boxed()
+    fn plan(&self, calls: PlannedCalls) -> BoxFuture<'_, Vec<Finding>> {
+        async move {
+            let (toolbox, ceiling, who) = (&*self.toolbox, self.ceiling, &self.who);
+            let planning = Planning { toolbox, ceiling, who, may_start: self.planned.is_none() };
+            let judged = planning.judged(&calls, |namespace| self.position(namespace)).await;
+            let Some(planned) = &self.planned else { return judged.into_iter().map(|each| each.finding).collect() };
+            let findings = judged.iter().map(|each| each.finding.clone()).collect();
+            let allows_all = toolbox.policy().is_none();
+            let of_call = |(call, judged): (belljar_sandbox::PlannedCall, _)| {
+                let server = self.position(call.server).map(|server| toolbox.name_of(server)).unwrap_or_default();
+                CallPlan::new(call, server, judged, allows_all)
+            };
+            let PlannedCalls { calls, more, others } = calls;
+            let calls = calls.into_iter().zip(judged).map(of_call).collect();
+            *planned.lock().unwrap_or_else(PoisonError::into_inner) = Some(ScriptCalls { calls, more, others });
+            findings
+        }
+        .boxed()
     }
 
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {

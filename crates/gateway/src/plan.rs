@@ -1,43 +1,220 @@
-//! What certainly stands against a call that a script is sure to make, before it runs.
+//! What is known of a script's calls before it runs: whether there are such tools, and whether the
+//! arguments and the owner's rules allow them.
 //!
-//! It is judged by what judges the call itself, and by the list of tools that the run has. Where a
-//! rule depends on the moment, as one that counts does, it is left to the call.
+//! A call is judged by what judges it when it is made, with the list of tools that the run has. Where
+//! a rule depends on the moment, as one that counts does, it is left to the call.
 
-use belljar_model::{Effect, JsonBounds, JsonText, ToolPath};
-use belljar_sandbox::Objection;
-use serde_json::Value;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use crate::{Toolbox, idempotency};
+use belljar_catalog::{Catalog, ServerCatalog, Tool};
+use belljar_model::{Effect, ToolPath, Verdict};
+use belljar_policy::{Assumed, Decision, ToolPolicy};
+use belljar_sandbox::{Finding, KnownArguments, Objection, PlannedCall, PlannedCalls, Reach};
+use futures::future::join_all;
+use serde_json::{Map, Value};
+use tokio::task::spawn_blocking;
+
+use crate::{
+    Toolbox,
+    locks::{ACQUIRE, RELEASE},
+    rules::{self, AsRules, Files, denial},
+};
 
 /// A key that stands for the one that the call will get.
 const ANY_KEY: &str = "0";
 
-/// What stands against a call with these arguments, which are JSON as the guest has written it.
-///
-/// # Cancellation
-/// Nothing is changed.
-pub(crate) async fn objection(
-    toolbox: &Toolbox,
-    ceiling: Effect,
-    path: ToolPath,
-    arguments: String,
-) -> Option<Objection> {
-    if path.is_lock() {
-        return None;
+/// Who asks about calls, and how far belljar may go for it.
+pub(crate) struct Planning<'p> {
+    pub(crate) toolbox: &'p Toolbox,
+    pub(crate) ceiling: Effect,
+    pub(crate) who: &'p AsRules,
+    /// Whether servers may be started.
+    pub(crate) may_start: bool,
+}
+
+/// What is known of one call.
+pub(crate) struct Judged {
+    pub(crate) finding: Finding,
+    /// The tool, and what it may change, where there is one.
+    pub(crate) tool: Option<(ToolPath, Effect)>,
+    /// What the owner's rules say, where they say the same whenever it is made.
+    pub(crate) decision: Option<Decision>,
+    /// What to try where there is no such tool, for whoever only asks.
+    near: Option<String>,
+}
+
+impl Judged {
+    fn nothing() -> Self {
+        Self { finding: Finding::Nothing, tool: None, decision: None, near: None }
     }
-    if let Some(objection) = over(ceiling, toolbox.trusted_effect_of(&path), &path) {
-        return Some(objection);
+
+    fn is_certain(&self) -> bool {
+        match &self.finding {
+            Finding::Nothing => false,
+            Finding::NoSuchTool { certain } => *certain,
+            Finding::Objection(objection) => objection.certain,
+        }
     }
-    let checks = toolbox.checks(&path)?;
-    let bounds = JsonBounds::with_bytes(arguments.len());
-    let arguments = JsonText::parse(arguments, &bounds).ok()?;
-    let arguments = match toolbox.key_argument(&path) {
-        Some(member) => idempotency::with_key(arguments, member, ANY_KEY),
-        None => arguments,
-    };
-    let Ok(Value::Object(arguments)) = arguments.to_value() else { return None };
-    let refusal = checks.admit(path.tool(), arguments).await.err()?;
-    Some(Objection { message: refusal.message, hint: Some(refusal.hint) })
+
+    /// The same, judged by a list of tools that may not be the server's own any more.
+    fn by_old_list(mut self) -> Self {
+        match &mut self.finding {
+            Finding::Nothing => {}
+            Finding::NoSuchTool { certain } => *certain = false,
+            Finding::Objection(objection) => objection.certain = false,
+        }
+        self
+    }
+}
+
+impl Planning<'_> {
+    /// What is known of calls, one for one. `position` knows where in the toolbox the server of a
+    /// call is. Servers of certain calls are started together, and no list of tools that an earlier
+    /// process has kept stops a script.
+    ///
+    /// # Cancellation
+    /// Starts that are under way go on.
+    pub(crate) async fn judged(&self, calls: &PlannedCalls, position: impl Fn(usize) -> Option<usize>) -> Vec<Judged> {
+        let servers: Vec<Option<usize>> = calls.calls.iter().map(|call| position(call.server)).collect();
+        let placed = || calls.calls.iter().zip(&servers).filter_map(|(call, server)| Some((call, (*server)?)));
+        let certain: BTreeSet<usize> =
+            placed().filter(|(call, _)| call.reach == Reach::Certain).map(|(_, server)| server).collect();
+        if self.may_start {
+            certain.iter().for_each(|server| self.toolbox.upstream().begin(self.toolbox.name_of(*server)));
+            join_all(certain.iter().map(|server| self.toolbox.server(*server))).await;
+        }
+        let mut judged = Vec::with_capacity(calls.calls.len());
+        for (call, server) in calls.calls.iter().zip(&servers) {
+            judged.push(self.judge(call, *server).await);
+        }
+        if !self.may_start {
+            return judged.into_iter().map(Judged::by_old_list).collect();
+        }
+        // What stops the script may be a list that an earlier process has kept.
+        let doubtful: BTreeSet<usize> = calls
+            .calls
+            .iter()
+            .zip(&servers)
+            .zip(&judged)
+            .filter(|((call, _), judged)| call.fatal && judged.is_certain())
+            .filter_map(|((_, server), _)| *server)
+            .collect();
+        let looked = join_all(
+            doubtful.iter().map(async |server| (*server, self.toolbox.look_again(self.toolbox.name_of(*server)).await)),
+        );
+        let is_new: BTreeMap<usize, bool> = looked.await.into_iter().collect();
+        for ((call, server), judged) in calls.calls.iter().zip(&servers).zip(&mut judged) {
+            let Some(is_new) = server.and_then(|server| is_new.get(&server)) else { continue };
+            let again = self.judge(call, *server).await;
+            *judged = if *is_new { again } else { again.by_old_list() };
+        }
+        judged
+    }
+
+    async fn judge(&self, call: &PlannedCall, server: Option<usize>) -> Judged {
+        let catalog = match server {
+            Some(server) if self.may_start && call.reach != Reach::Certain => self.toolbox.last_known(server),
+            Some(server) => self.toolbox.known_already(server).await,
+            None => None,
+        };
+        let Some(catalog) = catalog else { return Judged::nothing() };
+        if call.tool == ACQUIRE || call.tool == RELEASE {
+            return Judged::nothing();
+        }
+        let Some(tool) = tool_of(&catalog, &call.tool) else {
+            let near = if self.may_start { None } else { self.near(&catalog, &call.tool) };
+            return Judged { finding: Finding::NoSuchTool { certain: true }, near, ..Judged::nothing() };
+        };
+        let path = tool.path().clone();
+        let (objection, decision) = self.objection(&path, call.arguments.as_ref()).await;
+        Judged {
+            finding: objection.map_or(Finding::Nothing, Finding::Objection),
+            tool: Some((path, tool.effect())),
+            decision,
+            near: None,
+        }
+    }
+
+    /// What to try where there is no tool of a name.
+    fn near(&self, catalog: &Arc<ServerCatalog>, name: &str) -> Option<String> {
+        let path = ToolPath::new(catalog.name(), name);
+        if let Some(denial) = self.toolbox.denied(&path) {
+            return Some(denial.message);
+        }
+        let catalog = Catalog::new(vec![catalog.clone()]);
+        let near = catalog.nearest_tool(&path.to_string())?;
+        Some(format!("did you mean {}? It is {}", near.expression(), self.toolbox.signature_of(near)))
+    }
+
+    async fn objection(
+        &self,
+        path: &ToolPath,
+        known: Option<&KnownArguments>,
+    ) -> (Option<Objection>, Option<Decision>) {
+        let rules = self.toolbox.judge_of(path);
+        let whatever = rules.as_ref().and_then(|(judge, _)| judge.decide_whatever(Some(&self.who.caller())));
+        if let Some(objection) = over(self.ceiling, self.toolbox.trusted_effect_of(path), path) {
+            return (Some(objection), whatever);
+        }
+        if let Some(denial) = whatever.as_ref().and_then(|decision| denial(path, decision)) {
+            let objection = Objection { message: denial.message, hint: None, denied: true, certain: true };
+            return (Some(objection), whatever);
+        }
+        let Some(known) = known.map(|known| self.with_key(path, known)) else { return (None, whatever) };
+        if let Some(checks) = self.toolbox.checks(path)
+            && let Some((refusal, certain)) = checks.foresee(path.tool(), &known).await
+        {
+            let (message, hint) = (refusal.message, Some(refusal.hint));
+            return (Some(Objection { message, hint, denied: false, certain }), whatever);
+        }
+        let (None, Some((judge, files)), true) = (&whatever, rules, known.is_complete()) else {
+            return (None, whatever);
+        };
+        let decision = self.decided(path, judge, files, known.value).await;
+        let denied = decision.as_ref().and_then(|decision| denial(path, decision));
+        // The file system, and the rules, may be others when the call is made.
+        let objection =
+            denied.map(|denial| Objection { message: denial.message, hint: None, denied: true, certain: false });
+        (objection, decision)
+    }
+
+    /// What the rules say of a call with these arguments, whenever it is made. Nothing, where they
+    /// ask for more than the call.
+    async fn decided(
+        &self,
+        path: &ToolPath,
+        judge: Arc<ToolPolicy>,
+        files: Files,
+        arguments: Map<String, Value>,
+    ) -> Option<Decision> {
+        if judge.depends_on_the_moment() {
+            return None;
+        }
+        let (who, path) = (self.who.clone(), path.clone());
+        let asks_files = judge.asks_places() || files.resolves(path.server());
+        let decide = move || {
+            let arguments = files.resolved(path.server(), who.named(), arguments).ok()?;
+            Some(rules::judge(&judge, &files, &who, &Assumed::default(), &arguments))
+        };
+        if asks_files { spawn_blocking(decide).await.ok().flatten() } else { decide() }
+    }
+
+    /// The arguments with the key that belljar adds.
+    fn with_key(&self, path: &ToolPath, known: &KnownArguments) -> KnownArguments {
+        let mut known = known.clone();
+        if let Some(member) = self.toolbox.key_argument(path) {
+            known.value.entry(member).or_insert_with(|| ANY_KEY.into());
+        }
+        known
+    }
+}
+
+/// The tool behind a property of a namespace: of two with one name, the first counts.
+fn tool_of<'c>(catalog: &'c ServerCatalog, property: &str) -> Option<&'c Tool> {
+    catalog.tools().iter().find(|tool| tool.names().bound().any(|name| name == property) && !tool.path().is_lock())
 }
 
 /// What stands against a call of a tool that does more than its caller may.
@@ -45,5 +222,52 @@ pub(crate) fn over(ceiling: Effect, effect: Effect, path: &ToolPath) -> Option<O
     (effect > ceiling).then(|| Objection {
         message: format!("{path} is {effect}, and whoever runs this script may use what is {ceiling}"),
         hint: Some("the owner of belljar says what a tool does, by 'effects' in its configuration".to_owned()),
+        denied: false,
+        certain: true,
     })
+}
+
+/// A call of a script, as [`Gateway::plan`](crate::Gateway::plan) tells it.
+#[derive(Debug)]
+pub struct CallPlan {
+    /// The tool; of one that is not known, the server and the property that the script names.
+    pub tool: String,
+    /// The call, as it stands in the source.
+    pub call: PlannedCall,
+    /// What it may change; nothing where the tool is not known.
+    pub effect: Option<Effect>,
+    /// What becomes of it by the owner's rules; nothing where they decide when the call is made.
+    pub verdict: Option<Verdict>,
+    /// The rule that decides.
+    pub rule: Option<String>,
+    /// What stands against it.
+    pub problem: Option<String>,
+    /// What to try.
+    pub hint: Option<String>,
+}
+
+impl CallPlan {
+    /// What is known of a call of a server of this name. `allows_all`: there are no rules.
+    pub(crate) fn new(call: PlannedCall, server: &str, judged: Judged, allows_all: bool) -> Self {
+        let Judged { finding, tool, decision, near } = judged;
+        let (path, effect) = tool.unzip();
+        let (problem, hint) = match finding {
+            Finding::Nothing => (None, None),
+            Finding::NoSuchTool { .. } => (Some(format!("{server} has no tool '{}'", call.tool)), near),
+            Finding::Objection(Objection { message, hint, .. }) => (Some(message), hint),
+        };
+        let verdict = match &decision {
+            Some(decision) => Some(decision.verdict),
+            None => (allows_all && path.is_some()).then_some(Verdict::Allow),
+        };
+        Self {
+            tool: path.map_or_else(|| format!("{server}.{}", call.tool), |path| path.to_string()),
+            call,
+            effect,
+            verdict,
+            rule: decision.and_then(|decision| decision.rule).map(|rule| rule.to_string()),
+            problem,
+            hint,
+        }
+    }
 }

@@ -11,11 +11,11 @@ use std::{
 
 use belljar_ledger::Asker;
 use belljar_model::{Denial, RunId, ServerSpec, Share, ToolPath, Transport, Verdict};
-use belljar_policy::{Call, Caller, Decision, Labels, LocalTime, Places, Policy, ToolPolicy};
+use belljar_policy::{Call, Caller, Decision, History, Labels, LocalTime, Places, Policy, ToolPolicy};
 use belljar_upstream::{CallFault, with_real_paths};
 use serde_json::{Map, Value};
 
-use crate::{counts::RunCounts, gates::RunGates, history::Known, labels::RunLabels, measure::Measuring, places};
+use crate::{counts::RunCounts, gates::RunGates, labels::RunLabels, measure::Measuring, places};
 
 /// Who calls without a token: the owner, at the command line or through a client of theirs.
 const OWNER: &str = "owner";
@@ -229,7 +229,7 @@ impl AsRules {
         self.asker.principal().unwrap_or(OWNER)
     }
 
-    fn caller(&self) -> Caller<'_> {
+    pub(crate) fn caller(&self) -> Caller<'_> {
         Caller { principal: Some(self.principal()), profile: self.profile.as_deref() }
     }
 }
@@ -239,7 +239,7 @@ pub(crate) fn judge(
     tool: &ToolPolicy,
     rules: &Files,
     who: &AsRules,
-    history: &Known,
+    history: &dyn History,
     arguments: &Map<String, Value>,
 ) -> Decision {
     let at = tool.asks_time().then(local_time).flatten();

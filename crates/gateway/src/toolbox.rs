@@ -162,18 +162,10 @@ impl Toolbox {
     }
 
     /// Makes sure that what is known of a server is what it says now: its list on disk may be of an earlier life.
-    pub(crate) async fn look_again(&self, server: &str) {
-        if let Some(server) = self.servers.iter().find(|known| known.names.exact() == server)
-            // Where it cannot be started, the call that comes behind says so.
-            && self.upstream.start(server.names.exact()).await.is_ok()
-        {
-            let _ = self.known(server).await;
-        }
-    }
-
-    /// The same for all servers whose names stand in `source`, at once.
-    pub(crate) async fn look_at_mentioned(&self, source: &str) {
-        join_all(self.mentioned(source).map(|server| self.look_again(self.name_of(server)))).await;
+    /// Says whether it is now: where the server cannot be started, the call that comes behind says so.
+    pub(crate) async fn look_again(&self, server: &str) -> bool {
+        let Some(server) = self.servers.iter().find(|known| known.names.exact() == server) else { return false };
+        self.upstream.start(server.names.exact()).await.is_ok() && self.known(server).await.is_ok()
     }
 
     /// The owner's rules, where there are some.
@@ -334,13 +326,6 @@ impl Toolbox {
         self.observations.of(path)
     }
 
-    /// Starts, in the background, the children whose names stand in `source`.
-    pub fn begin_mentioned(&self, source: &str) {
-        for server in self.mentioned(source) {
-            self.upstream.begin(self.name_of(server));
-        }
-    }
-
     /// The positions of the servers whose names stand in `source`.
     pub(crate) fn mentioned(&self, source: &str) -> impl Iterator<Item = usize> {
         let is_mentioned =
@@ -482,8 +467,32 @@ impl Toolbox {
         Some(self.known(server).await)
     }
 
+    /// What this process knows of a server.
+    pub(crate) fn last_known(&self, position: usize) -> Option<Arc<ServerCatalog>> {
+        self.servers.get(position)?.last_known().map(|known| known.catalog)
+    }
+
+    /// What is known of a server without starting it: its list of this process, or of an earlier one.
+    pub(crate) async fn known_already(&self, position: usize) -> Option<Arc<ServerCatalog>> {
+        let server = self.servers.get(position)?;
+        match server.last_known() {
+            Some(known) => Some(known.catalog),
+            // Inside of this process there is nothing to start.
+            None if matches!(server.transport, Transport::BuiltIn(_)) => self.known(server).await.ok(),
+            None => {
+                let tools = self.upstream.known_tools(server.names.exact()).await?;
+                Some(self.known_by(server, tools).await)
+            }
+        }
+    }
+
     async fn known(&self, server: &Server) -> Result<Arc<ServerCatalog>, Arc<StartFault>> {
         let tools = self.upstream.tools(server.names.exact()).await?;
+        Ok(self.known_by(server, tools).await)
+    }
+
+    /// What this list makes of a server.
+    async fn known_by(&self, server: &Server, tools: Arc<Vec<ToolDefinition>>) -> Arc<ServerCatalog> {
         let is_known = server.last_known().is_some_and(|known| Arc::ptr_eq(&known.list, &tools));
         let changed = match is_known {
             true => Changed::default(),
@@ -492,7 +501,7 @@ impl Toolbox {
         let started_with = server.started_with.get_or_init(|| started::arguments(&server.transport)).await;
         let mut known = server.known.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
-            Some(known) if Arc::ptr_eq(&known.list, &tools) => Ok(known.catalog.clone()),
+            Some(known) if Arc::ptr_eq(&known.list, &tools) => known.catalog.clone(),
             _ => {
                 let broken = Arc::new(self.broken(server, tools.as_ref()));
                 let (seen, denied) = self.seen(server, tools.as_ref(), &broken);
@@ -515,7 +524,7 @@ impl Toolbox {
                     broken,
                     changed: Arc::new(changed),
                 });
-                Ok(catalog)
+                catalog
             }
         }
     }

@@ -176,6 +176,7 @@ impl Jar {
             namespaces: Vec::new(),
             max_output: 1 << 16,
             max_arguments: 1 << 16,
+            only_plan: false,
         };
         let begun = Instant::now();
         let mut store = self.store()?;

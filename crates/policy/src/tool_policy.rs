@@ -195,6 +195,13 @@ impl ToolPolicy {
         self.rules.iter().any(|compiled| self.policy.rules[compiled.rule].measure.is_some())
     }
 
+    /// Whether a decision may depend on anything but the call: on when it is made, and on what was called before.
+    pub fn depends_on_the_moment(&self) -> bool {
+        let depends =
+            |compiled: &Compiled| compiled.counts || compiled.has_hours || compiled.carries || compiled.has_gate;
+        self.rules.iter().any(depends)
+    }
+
     /// Whether a decision may ask what is carried.
     pub fn asks_labels(&self) -> bool {
         self.rules.iter().any(|compiled| compiled.carries)

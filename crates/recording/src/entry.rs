@@ -106,16 +106,9 @@ pub enum Question<'a> {
     },
     /// `tools.describe`.
     Describe(&'a str),
-    /// Whether anything certainly stands against a call, before the script runs. The answer is
-    /// empty, or a refusal with a JSON object of `message` and `hint`.
-    Check {
-        /// The position of its server.
-        namespace: u32,
-        /// The position of the tool among the server's.
-        entry: u32,
-        /// The arguments, as JSON.
-        arguments: &'a str,
-    },
+    /// What is known of the script's calls before it runs: JSON, as the guest has found them. The answer
+    /// is JSON too.
+    Plan(&'a str),
 }
 
 /// What a script got of a call.
@@ -348,9 +341,7 @@ impl<'a> Question<'a> {
             Self::List(server) => text_or_null(out.array(2)?.u8(0)?, server),
             Self::Search { query, limit } => out.array(3)?.u8(1)?.str(query)?.u32(limit)?.ok(),
             Self::Describe(path) => out.array(2)?.u8(2)?.str(path)?.ok(),
-            Self::Check { namespace, entry, arguments } => {
-                out.array(4)?.u8(3)?.u32(namespace)?.u32(entry)?.str(arguments)?.ok()
-            }
+            Self::Plan(calls) => out.array(2)?.u8(4)?.str(calls)?.ok(),
         }
     }
 
@@ -359,7 +350,7 @@ impl<'a> Question<'a> {
             (2, 0) => Self::List(optional_text(input)?),
             (3, 1) => Self::Search { query: input.str()?, limit: input.u32()? },
             (2, 2) => Self::Describe(input.str()?),
-            (4, 3) => Self::Check { namespace: input.u32()?, entry: input.u32()?, arguments: input.str()? },
+            (2, 4) => Self::Plan(input.str()?),
             _ => return Err(decode::Error::message("an unknown question to the catalogue")),
         })
     }

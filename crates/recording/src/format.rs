@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 /// sent or saved as text.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89BJR\r\n\x1a\n";
 /// The version of the format, which follows as two bytes, the larger part first. Raised by every change of what is written.
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
 /// Bytes before the first entry.
 pub(crate) const HEADER: usize = MAGIC.len() + size_of::<u16>();
 /// Bytes after the last entry: the SHA-256 of all that stands before.

@@ -38,7 +38,7 @@ pub(crate) fn bytes() -> Vec<u8> {
     writer.catalog(Question::List(None), Ok("[]"));
     writer.catalog(Question::Search { query: "ü", limit: 3 }, Ok("[1]"));
     writer.catalog(Question::Describe("a.b"), Err("no such tool"));
-    writer.catalog(Question::Check { namespace: 0, entry: 2, arguments: "{}" }, Ok(""));
+    writer.catalog(Question::Plan("{}"), Ok("[]"));
     writer.call(0, "a-b", "echo", "{}", 17);
     writer.timer(1, 20);
     writer.elapsed(1);
@@ -62,7 +62,7 @@ fn what_was_written_is_read() {
         Entry::Catalog { question: Question::List(None), answer: Ok("[]") },
         Entry::Catalog { question: Question::Search { query: "ü", limit: 3 }, answer: Ok("[1]") },
         Entry::Catalog { question: Question::Describe("a.b"), answer: Err("no such tool") },
-        Entry::Catalog { question: Question::Check { namespace: 0, entry: 2, arguments: "{}" }, answer: Ok("") },
+        Entry::Catalog { question: Question::Plan("{}"), answer: Ok("[]") },
         Entry::Call { number: 0, server: "a-b", tool: "echo", arguments: "{}", fuel: 17 },
         Entry::Timer { number: 1, milliseconds: 20 },
         Entry::Elapsed { number: 1 },
@@ -107,7 +107,7 @@ fn another_version_and_another_file_are_told_apart() {
     let mut newer = bytes();
     newer[9] += 1;
     let refused = Recording::read(newer).expect_err("it is newer").to_string();
-    assert!(refused.contains("format version 2") && refused.contains("reads version 1"), "{refused}");
+    assert!(refused.contains("format version 3") && refused.contains("reads version 2"), "{refused}");
     for other in [&b""[..], b"{}", b"\x89PNG\r\n\x1a\n and more"] {
         assert!(matches!(Recording::read(other), Err(ReadError::Foreign)));
     }

@@ -118,7 +118,7 @@ impl Writer {
             Question::List(server) => server.map_or(0, str::len),
             Question::Search { query, .. } => query.len(),
             Question::Describe(path) => path.len(),
-            Question::Check { arguments, .. } => arguments.len(),
+            Question::Plan(calls) => calls.len(),
         };
         let (is_answered, text) = match answer {
             Ok(text) => (true, text),

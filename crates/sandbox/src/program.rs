@@ -22,6 +22,8 @@ pub struct Program {
     /// `approval`, and goes on by [`Sandbox::resume_until`](crate::Sandbox::resume_until). Sooner,
     /// where others queue. It needs a recording.
     pub rest_after: Option<Duration>,
+    /// Whether its calls are found and [`Tools::plan`](crate::Tools::plan) is asked, and nothing is run. The value is null then.
+    pub only_plan: bool,
 }
 
 /// How a run goes on that was put aside.
@@ -45,6 +47,7 @@ impl Program {
             order: None,
             max_recording: None,
             rest_after: None,
+            only_plan: false,
         }
     }
 
@@ -66,6 +69,13 @@ impl Program {
     #[must_use]
     pub fn with_recording(mut self, max: ByteSize) -> Self {
         self.max_recording = Some(max);
+        self
+    }
+
+    /// The same script, of which only the calls are found that stand in it.
+    #[must_use]
+    pub fn to_plan(mut self) -> Self {
+        self.only_plan = true;
         self
     }
 

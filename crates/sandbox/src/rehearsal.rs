@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     CallFault, Directory,
+    plan::NO_FINDINGS,
     replay::{CallEnd, HandOver, Stop, described_call, directory, result},
 };
 
@@ -120,9 +121,9 @@ impl Rehearsal {
             Entry::Catalog { question, answer } if question == asked => Some(answer),
             _ => None,
         });
-        if found.is_none() && matches!(asked, Question::Check { .. }) {
-            // It is left to the call.
-            return Ok(String::new());
+        if found.is_none() && matches!(asked, Question::Plan(_)) {
+            // It is left to the calls.
+            return Ok(NO_FINDINGS.to_owned());
         }
         let not_recorded = || "the recorded run did not ask this, so there is nothing to answer from".to_owned();
         found.ok_or_else(not_recorded)?.map(str::to_owned).map_err(str::to_owned)

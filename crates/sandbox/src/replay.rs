@@ -11,7 +11,11 @@ use belljar_model::{
 use belljar_recording::{Answer, Cause, Clock, End, Entry, Kept, Listing, Question, Recording, Spent};
 
 use crate::{
-    CallFault, Directory, Divergence, GrantedTool, ReplayError, divergence::other_part, failure, run::Ended,
+    CallFault, Directory, Divergence, GrantedTool, ReplayError,
+    divergence::other_part,
+    failure,
+    plan::{NO_FINDINGS, PlannedCalls},
+    run::Ended,
     stand_in::StandIn,
 };
 
@@ -134,22 +138,22 @@ impl Replay {
 
     /// What the catalogue said. A search is never refused: of one that was, the reason is its answer.
     pub(crate) fn catalog(&mut self, asked: Question<'_>) -> Result<Result<String, String>, Stop> {
-        if !self.is_exact && matches!(asked, Question::Check { .. }) {
+        if !self.is_exact && matches!(asked, Question::Plan(_)) {
             // Another engine may be sure of other calls: it finds out when it makes them.
-            return Ok(Ok(String::new()));
+            return Ok(Ok(NO_FINDINGS.to_owned()));
         }
         let is_exact = self.is_exact;
-        let counts = |question| is_exact || !matches!(question, Question::Check { .. });
+        let counts = |question| is_exact || !matches!(question, Question::Plan(_));
         let next = next(&self.recording, &mut self.questions, |entry| match entry {
             Entry::Catalog { question, answer } if counts(question) => Some((question, answer)),
             _ => None,
         });
         match next {
             Some((recorded, answer)) if recorded == asked => Ok(answer.map(str::to_owned).map_err(str::to_owned)),
-            Some((recorded, _)) => {
-                let text = format!("the recording asks {}, the replay asks {}", shown(recorded), shown(asked));
-                Err(self.diverged(text))
-            }
+            Some((recorded, _)) => Err(self.diverged(match (recorded, asked) {
+                (Question::Plan(recorded), Question::Plan(asked)) => other_calls(recorded, asked),
+                _ => format!("the recording asks {}, the replay asks {}", shown(recorded), shown(asked)),
+            })),
             None => Err(self.is_over(|| format!("the script asks {}, which was not recorded", shown(asked)))),
         }
     }
@@ -441,9 +445,16 @@ fn shown(question: Question<'_>) -> String {
         Question::List(Some(server)) => format!("tools.list({server:?})"),
         Question::Search { query, limit } => format!("tools.search({query:?}, {limit})"),
         Question::Describe(path) => format!("tools.describe({path:?})"),
-        Question::Check { namespace, entry, arguments } => {
-            let arguments: String = arguments.chars().take(100).collect();
-            format!("about a call of tool {entry} of server {namespace} with {arguments}")
-        }
+        Question::Plan(_) => "about the calls in the source".to_owned(),
     }
+}
+
+/// Where the calls of two sources differ first.
+fn other_calls(recorded: &str, asked: &str) -> String {
+    let calls = |text: &str| PlannedCalls::parse(text).map(|planned| planned.calls).unwrap_or_default();
+    let (recorded, asked) = (calls(recorded), calls(asked));
+    let at = recorded.iter().zip(&asked).take_while(|(one, other)| one == other).count();
+    let place = asked.get(at).or_else(|| recorded.get(at)).map(|call| (call.line, call.column));
+    let from = place.map(|(line, column)| format!(", from line {line}, column {column} on")).unwrap_or_default();
+    format!("the calls in the source are others than the recorded ones{from}")
 }

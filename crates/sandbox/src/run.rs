@@ -18,6 +18,7 @@ use crate::{
     inbox::Inbox,
     overflow::Overflow,
     parking::Parking,
+    plan::MAX_PLAN_BYTES,
     rest::RestAfter,
     stand_in::StandIn,
     turn::Turn,
@@ -39,6 +40,8 @@ pub(crate) struct Host<'sandbox> {
 /// A run that is to begin.
 pub(crate) struct Run<'a> {
     pub(crate) source: &'a str,
+    /// Whether only its calls are to be found.
+    pub(crate) only_plan: bool,
     pub(crate) namespaces: Vec<Namespace>,
     pub(crate) seed: [u8; 32],
     pub(crate) order: Option<Vec<u64>>,
@@ -71,7 +74,7 @@ enum End {
 /// # Cancellation
 /// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
 pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Output = ()>) -> Ended {
-    let Run { source, namespaces, seed, order, limits, time, tools, tape, rest_after } = run;
+    let Run { source, only_plan, namespaces, seed, order, limits, time, tools, tape, rest_after } = run;
     let holdings = Holdings::new(limits.max_held.as_u64(), host.overflow.exists());
     let meter = Arc::new(Meter::new(time));
     let shared = Shared {
@@ -102,6 +105,7 @@ pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Ou
         // Which part of it is media, the host decides.
         max_output: as_u32(limits.max_value_bytes()),
         max_arguments: as_u32(limits.max_arguments.as_u64()),
+        only_plan,
     };
 
     let ended = {
@@ -231,7 +235,8 @@ pub(crate) fn open_store(
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.limiter);
     store.set_fuel(limits.fuel)?;
-    let largest = limits.max_value_bytes().max(limits.max_source.as_u64()).max(limits.max_arguments.as_u64());
+    let asked = limits.max_source.as_u64().max(MAX_PLAN_BYTES as u64);
+    let largest = limits.max_value_bytes().max(asked).max(limits.max_arguments.as_u64());
     store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
     // Each costs some hundred bytes of the host that no memory limit counts, and making one costs a few units of fuel.
     store.set_max_component_handles(MAX_HANDLES);

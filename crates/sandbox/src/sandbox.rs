@@ -153,6 +153,7 @@ impl Sandbox {
         });
         let run = Run {
             source: &program.source,
+            only_plan: program.only_plan,
             namespaces,
             seed,
             order: program.order,
@@ -195,6 +196,7 @@ impl Sandbox {
         let replay = Replay::new(recording.clone(), start.engine == self.id).for_going_on();
         let run = Run {
             source: &start.source,
+            only_plan: false,
             namespaces: start.servers.iter().map(namespace).collect(),
             seed: start.seed,
             order: None,
@@ -323,6 +325,7 @@ impl Sandbox {
         let _running = self.ticker.running();
         let run = Run {
             source,
+            only_plan: false,
             namespaces: start.servers.iter().map(namespace).collect(),
             seed: start.seed,
             order: None,
@@ -406,6 +409,7 @@ mod tests {
             namespaces: Vec::new(),
             max_output: 100,
             max_arguments: 100,
+            only_plan: false,
         };
         let looped = program("for (;;) {}");
         let first = instance.call_run(&mut store, &looped).await.expect_err("the fuel is used up");

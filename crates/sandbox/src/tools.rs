@@ -7,11 +7,11 @@ use std::{
 
 use belljar_model::{Denial, Effect, JsonText, RunStep, ToolPath};
 use futures::future::BoxFuture;
-use serde::{Deserialize, Serialize};
 
 use crate::{
     holdings::{Held, Holdings},
     parking::{Parked, Parking},
+    plan::{Finding, PlannedCalls, Reach},
 };
 
 /// The tools of a run.
@@ -97,33 +97,21 @@ pub trait Tools: Send + Sync + 'static {
     /// What `tools.describe` answers: a JSON object, or why there is no such tool.
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>>;
 
-    /// What certainly stands against a call that a script is sure to make, before it runs; nothing
-    /// is called. `arguments` is JSON as the guest has written it. Tools that have nothing to say
-    /// leave it to the call.
-    fn check(&self, tool: &GrantedTool, arguments: String) -> BoxFuture<'_, Option<Objection>> {
-        let _ = (tool, arguments);
-        Box::pin(std::future::ready(None))
-    }
-}
-
-/// What certainly stands against a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Objection {
-    /// What would happen, for the script's author.
-    pub message: String,
-    /// What to try.
-    pub hint: Option<String>,
-}
-
-impl Objection {
-    /// As it is recorded, and sent to another process.
-    pub fn to_text(&self) -> String {
-        serde_json::json!(self).to_string()
-    }
-
-    /// From such a text. Of one that is something else, nothing is known.
-    pub fn from_text(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+    /// What is known of the calls of a script before it runs, one for one; nothing is called. Servers of certain calls
+    /// may be started here. As it is here, it finds tools that there are not.
+    fn plan(&self, calls: PlannedCalls) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(async move {
+            let mut findings = Vec::with_capacity(calls.calls.len());
+            for call in &calls.calls {
+                let directory = match call.reach {
+                    Reach::Certain => self.directory(call.server).await.ok(),
+                    Reach::Possible | Reach::Guarded => None,
+                };
+                let is_missing = directory.is_some_and(|known| known.properties().all(|(name, _)| name != call.tool));
+                findings.push(if is_missing { Finding::NoSuchTool { certain: true } } else { Finding::Nothing });
+            }
+            findings
+        })
     }
 }
 

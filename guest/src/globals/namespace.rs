@@ -26,10 +26,7 @@ use boa_gc::{Finalize, Trace};
 use super::{CallSite, call::call, tool_error, with_hint};
 use crate::glass::{
     Program,
-    belljar::sandbox::{
-        catalog,
-        tools::{self as glass, Tool},
-    },
+    belljar::sandbox::tools::{self as glass, Tool},
 };
 
 /// A tool that the script has named: where its handle is, and what it is called in messages.
@@ -167,16 +164,9 @@ pub(super) fn server_of(name: &str) -> Option<String> {
 
 /// The tool of a path. A server also goes by the names of its globals.
 pub(super) fn find(server: &str, tool: &str, context: &mut Context) -> JsResult<ToolRef> {
-    let number = RUN.with_borrow(|run| {
-        let exact = run.servers.iter().position(|other| other.name == server);
-        exact.or_else(|| run.servers.iter().position(|other| other.globals.iter().any(|name| name == server)))
-    });
-    let Some(number) = number.and_then(|number| u32::try_from(number).ok()) else {
-        let known = servers();
-        let near =
-            super::hints::nearest(server, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
-        let hint = near.unwrap_or_else(|| format!("the servers here are: {}", known.join(", ")));
-        return Err(with_hint(&format!("there is no server '{server}'"), &hint, context));
+    let Some(number) = number_of_server(server) else {
+        let (message, hint) = texts_of_no_server(server);
+        return Err(with_hint(&message, &hint, context));
     };
     match lookup(number, tool) {
         Ok(Some(entry)) => Ok(ToolRef { namespace: number, entry, server: server_name(number), name: tool.to_owned() }),
@@ -334,23 +324,33 @@ fn unknown_texts(number: u32, name: &str) -> (String, String) {
     (format!("{server}.{name} is not a function: there is no such tool"), hint)
 }
 
-/// What certainly stands against a call of a global's tool: what happened, and what to try. Of a
-/// server that is not available nothing is known.
-pub(crate) fn fault_of_call(global: &str, name: &str, arguments: Option<&str>) -> Option<(String, Option<String>)> {
+/// The number of the namespace that a global holds.
+pub(crate) fn number_of_global(global: &str) -> Option<u32> {
     let is_its = |server: &Server| server.globals.iter().any(|other| other == global);
-    let number = RUN.with_borrow(|run| run.servers.iter().position(is_its))?;
-    let number = u32::try_from(number).ok()?;
-    match lookup(number, name) {
-        Ok(Some(entry)) => {
-            let refused = catalog::check(number, entry, arguments?)?;
-            Some((refused.message, refused.hint))
-        }
-        Ok(None) => {
-            let (message, hint) = unknown_texts(number, name);
-            Some((message, Some(hint)))
-        }
-        Err(_) => None,
-    }
+    position(is_its)
+}
+
+/// The same by the name of a server in a path, which also goes by those of its globals.
+pub(crate) fn number_of_server(name: &str) -> Option<u32> {
+    position(|server| server.name == name).or_else(|| number_of_global(name))
+}
+
+fn position(is_wanted: impl Fn(&Server) -> bool) -> Option<u32> {
+    RUN.with_borrow(|run| run.servers.iter().position(is_wanted)).and_then(|number| u32::try_from(number).ok())
+}
+
+/// What is said of a call of a tool that is not there; nothing of a name that is read of every object.
+pub(crate) fn texts_of_missing(number: u32, name: &str) -> Option<(String, String)> {
+    (!PROBED.contains(&name)).then(|| unknown_texts(number, name))
+}
+
+/// What is said of a path whose server is not there.
+pub(crate) fn texts_of_no_server(server: &str) -> (String, String) {
+    let known = servers();
+    let near =
+        super::hints::nearest(server, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
+    let hint = near.unwrap_or_else(|| format!("the servers here are: {}", known.join(", ")));
+    (format!("there is no server '{server}'"), hint)
 }
 
 /// The names of a server's tools, as far as they are few.

@@ -41,7 +41,7 @@ use oxc::{
 };
 
 pub(crate) use parsed::{call_behind, hint as hint_for_parsing};
-pub(crate) use plan::CertainCall;
+pub(crate) use plan::{Known, Reach, Site, Sites, Stranger, write_text};
 pub(crate) use positions::{Origin, Position, nearest, original};
 pub(crate) use provenance::{Provenance, Step, provenance};
 pub(crate) use reading::{declared_at, declared_names, reads_whole_result, thrown_value};
@@ -76,8 +76,8 @@ pub(crate) struct Translated {
     pub(crate) guards: [bool; GUARDS.len()],
     /// A function at the top level that nothing calls.
     pub(crate) unused: Option<String>,
-    /// The calls of tools that it certainly makes.
-    pub(crate) calls: Vec<CertainCall>,
+    /// Where it calls tools.
+    pub(crate) calls: Sites,
 }
 
 /// Why a source cannot be run.
@@ -129,7 +129,7 @@ fn program(source: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated,
     refuse::changing_exports(source, &program, &scoping)?;
     merged::parts(source, &program, &scoping)?;
     unawaited::refuse(source, &program, &scoping, is_server)?;
-    let calls = plan::certain_calls(source, &program, &scoping, is_server);
+    let calls = plan::sites(source, &program, &scoping, is_server);
     let mut transform = TransformOptions::default();
     if memchr::memmem::find(source.as_bytes(), b"using").is_some() {
         // The engine reads `using`, and disposes of nothing.

@@ -1,4 +1,4 @@
-//! Scripts and what became of them: `run`, `resume`, `replay`, `test` and `runs`.
+//! Scripts and what became of them: `check`, `run`, `resume`, `replay`, `test` and `runs`.
 
 use std::{path::PathBuf, time::SystemTime};
 
@@ -35,6 +35,24 @@ pub(crate) struct RunArguments {
     pub(crate) limits: LimitArguments,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
+}
+
+#[derive(Args)]
+pub(crate) struct CheckArguments {
+    /// The script; - or nothing reads it from stdin.
+    #[arg(value_name = "FILE", conflicts_with = "code")]
+    pub(crate) file: Option<PathBuf>,
+    /// The script itself.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) code: Option<String>,
+    /// The profile of the entry through which the script would come, for the rules.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -4,6 +4,7 @@ mod accept;
 pub(crate) mod approvals;
 pub(crate) mod bench;
 pub(crate) mod call;
+pub(crate) mod check;
 pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod edit;

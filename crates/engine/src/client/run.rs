@@ -15,7 +15,7 @@ use std::{
 
 use belljar_model::{ByteSize, CallRecord, JsonText, Limits, Outcome, Recorded};
 use belljar_sandbox::{
-    Directory, GrantedTool, Tools,
+    Directory, GrantedTool, PlannedCalls, Tools,
     apart::{self, Answer, Keeper},
 };
 use futures::FutureExt as _;
@@ -343,15 +343,10 @@ impl Run {
             Question::List(server) => self.terms.tools.list(server).await.map(Found::Json),
             Question::Search(query, limit) => Ok(Found::Json(self.terms.tools.search(query, limit as usize).await)),
             Question::Describe(path) => self.terms.tools.describe(path).await.map(Found::Json),
-            Question::Check(namespace, entry, arguments) => {
-                let directory = self.lock().directories.get(namespace as usize).cloned().flatten();
-                let tool = directory.and_then(|directory| directory.tool(entry as usize).cloned());
-                // Of a tool that is not in the run's grant nothing is said.
-                let Some(tool) = tool else { return Ok(Found::Json(JsonText::null())) };
-                match self.terms.tools.check(&tool, arguments).await {
-                    Some(objection) => Err(objection.to_text()),
-                    None => Ok(Found::Json(JsonText::null())),
-                }
+            Question::Plan(calls) => {
+                let calls = PlannedCalls::parse(&calls).ok_or_else(|| "these are no calls of a script".to_owned())?;
+                let findings = self.terms.tools.plan(calls).await;
+                Ok(Found::Json(JsonText::from_value(&serde_json::json!(findings))))
             }
         }
     }

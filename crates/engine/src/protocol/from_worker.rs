@@ -38,7 +38,7 @@ pub(crate) const REPLAYED: u8 = 13;
 /// A step of a run that somebody watches.
 pub(crate) const STEP: u8 = 14;
 /// Does anything certainly stand against a call?
-pub(crate) const CHECK: u8 = 15;
+pub(crate) const PLAN: u8 = 15;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
@@ -66,7 +66,7 @@ pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) 
         RECORDING => max_recording?.as_u64().saturating_add(FIXED),
         DIRECTORY | TAKE | FORGET => FIXED,
         STEP => RunStep::MAX_TEXT as u64 + FIXED,
-        LIST | SEARCH | DESCRIBE | CHECK => MAX_QUESTION + FIXED,
+        LIST | SEARCH | DESCRIBE | PLAN => MAX_QUESTION + FIXED,
         CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
         OUTCOME => {
             let (logs, lines) = (limits.max_logs.as_u64(), limits.max_log_lines);
@@ -103,8 +103,8 @@ pub(crate) enum Question {
     List(Option<String>),
     Search(String, u32),
     Describe(String),
-    /// Of a namespace, an entry, with arguments as JSON.
-    Check(u32, u32, String),
+    /// The calls of the script, as JSON.
+    Plan(String),
 }
 
 pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
@@ -114,9 +114,7 @@ pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
         Question::List(server) => of_kind(LIST).option_text(server.as_deref()).finish_frame(),
         Question::Search(query, limit) => of_kind(SEARCH).text(query).u32(*limit).finish_frame(),
         Question::Describe(path) => of_kind(DESCRIBE).text(path).finish_frame(),
-        Question::Check(namespace, entry, arguments) => {
-            of_kind(CHECK).u32(*namespace).u32(*entry).text(arguments).finish_frame()
-        }
+        Question::Plan(calls) => of_kind(PLAN).text(calls).finish_frame(),
     }
 }
 
@@ -127,7 +125,7 @@ pub(crate) fn parse_question(kind: u8, body: &[u8]) -> Result<Question, Malforme
         LIST => Question::List(reader.option_text(MAX_QUESTION)?),
         SEARCH => Question::Search(reader.text(MAX_QUESTION)?.to_owned(), reader.u32()?),
         DESCRIBE => Question::Describe(reader.text(MAX_QUESTION)?.to_owned()),
-        CHECK => Question::Check(reader.u32()?, reader.u32()?, reader.text(MAX_QUESTION)?.to_owned()),
+        PLAN => Question::Plan(reader.text(MAX_QUESTION)?.to_owned()),
         _ => return Err(Malformed::Tag),
     };
     reader.end()?;
@@ -424,7 +422,7 @@ mod tests {
             Question::List(Some("fs".into())),
             Question::Search("q".into(), 5),
             Question::Describe("fs.read".into()),
-            Question::Check(0, 2, "{}".into()),
+            Question::Plan("{}".into()),
         ] {
             let frame = question(1, &sent);
             assert_eq!(parse_question(*frame.get(4).expect("a kind"), body(&frame)), Ok(sent));

@@ -80,6 +80,7 @@ pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Na
     body.option(program.max_recording, |writer, max| {
         writer.u64(max.as_u64());
     });
+    body.flag(program.only_plan);
     body.text(&as_json(limits));
     body.u64(namespaces.len() as u64);
     for Namespace { server, globals } in namespaces {
@@ -99,6 +100,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     let seed = reader.option(|reader| reader.raw(32)?.try_into().map_err(|_| Malformed::Short))?;
     let order = reader.option(|reader| reader.numbers(u64::MAX))?;
     let max_recording = reader.option(Reader::u64)?.map(ByteSize::b);
+    let only_plan = reader.flag()?;
     let limits = read_limits(&mut reader)?;
     let mut namespaces = Vec::new();
     for _ in 0..reader.u64()? {
@@ -111,7 +113,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     }
     let is_watched = reader.flag()?;
     reader.end()?;
-    let program = Program { source, client, seed, order, max_recording, rest_after: None };
+    let program = Program { source, client, seed, order, max_recording, rest_after: None, only_plan };
     Ok(Begin { program, limits, namespaces, is_watched })
 }
 
@@ -269,7 +271,8 @@ mod tests {
             .with_client("c")
             .with_seed([7; 32])
             .with_order(vec![3, 1, 2])
-            .with_recording(ByteSize::mib(3));
+            .with_recording(ByteSize::mib(3))
+            .to_plan();
         let limits = Limits {
             timeout: Duration::from_nanos(1_234_567_891),
             fuel: 17,
@@ -281,7 +284,8 @@ mod tests {
         let arrived = parse_run(body(&run(5, &program, &limits, &namespaces, true))).expect("a run");
         assert_eq!((arrived.limits, arrived.is_watched), (limits, true));
         assert_eq!(arrived.namespaces, namespaces);
-        let Program { source, client, seed, order, max_recording, rest_after: _ } = arrived.program;
+        let Program { source, client, seed, order, max_recording, rest_after: _, only_plan } = arrived.program;
+        assert!(only_plan);
         assert_eq!((source.as_str(), client.as_str()), ("return 1", "c"));
         assert_eq!((seed, order), (Some([7; 32]), Some(vec![3, 1, 2])));
         assert_eq!(max_recording, Some(ByteSize::mib(3)));

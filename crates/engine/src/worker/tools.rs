@@ -13,7 +13,7 @@ use std::{
 
 use belljar_model::{Effect, JsonBounds, JsonText, RunStep, ToolPath};
 use belljar_sandbox::{
-    AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Objection, Parked, Tools, Unavailable,
+    AnswerRoom, CallFault, Directory, Finding, GrantedTool, Namespace, Parked, PlannedCalls, Tools, Unavailable,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::sync::oneshot;
@@ -288,12 +288,10 @@ impl Tools for FarTools {
         async move { json(self.ask(Question::Describe(path)).await?) }.boxed()
     }
 
-    fn check(&self, tool: &GrantedTool, arguments: String) -> BoxFuture<'_, Option<Objection>> {
-        let place = (tool.path.server().parse(), tool.path.tool().parse());
+    fn plan(&self, calls: PlannedCalls) -> BoxFuture<'_, Vec<Finding>> {
         async move {
-            let (Ok(namespace), Ok(entry)) = place else { return None };
-            let objection = self.ask(Question::Check(namespace, entry, arguments)).await.err()?;
-            Objection::from_text(&objection)
+            let findings = self.ask(Question::Plan(calls.to_text())).await;
+            findings.map(|text| Finding::from_text(&text)).unwrap_or_default()
         }
         .boxed()
     }

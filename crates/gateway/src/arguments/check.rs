@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{
     cost,
+    gaps::{Gaps, Weight},
     parts::{self, Parts, Size, Unbounded},
     problems,
 };
@@ -102,6 +103,22 @@ impl Compiled {
         }
         let problems = problems::list(&self.schema, self.validator.iter_errors(arguments), arguments);
         (!problems.is_empty()).then(|| problems.to_string())
+    }
+
+    /// What is certainly wrong with arguments that have gaps, and what is likely to be, in words.
+    pub(super) fn foreseen(&self, arguments: &Value, gaps: &Gaps) -> (Option<String>, Option<String>) {
+        if self.fits(arguments) {
+            return (None, None);
+        }
+        let of_weight = |weight: Weight| {
+            let errors = self.validator.iter_errors(arguments).filter(|error| gaps.weigh(error) == weight);
+            let problems = problems::list(&self.schema, errors, arguments);
+            (!problems.is_empty()).then(|| problems.to_string())
+        };
+        match of_weight(Weight::Certain) {
+            None => (None, of_weight(Weight::Likely)),
+            certain => (certain, None),
+        }
     }
 
     pub(super) fn fits(&self, arguments: &Value) -> bool {

@@ -13,6 +13,7 @@ mod cost;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
 pub mod fuzzing;
+mod gaps;
 mod names;
 mod parts;
 mod pattern;
@@ -30,11 +31,13 @@ use std::{
 };
 
 use belljar_catalog::{ServerCatalog, Tool};
+use belljar_sandbox::KnownArguments;
 use serde_json::{Map, Value, value::RawValue};
 use tokio::{sync::OnceCell, task::JoinHandle};
 
 use crate::observations::Observations;
 use check::{Compiled, Plan, Unfit};
+use gaps::Gaps;
 use setbacks::{PAUSE, Setbacks};
 use undeclared::Undeclared;
 use worker::Unchecked;
@@ -116,7 +119,7 @@ impl Checks {
             return Ok(Admitted { arguments: Map::new(), warning: None });
         };
         let undeclared = match (&problems, self.catalog.tool(tool)) {
-            (None, Some(tool)) => Undeclared::of(&tool.definition().input_schema, &arguments),
+            (None, Some(tool)) => Undeclared::of(&tool.definition().input_schema, &arguments, &Gaps::default()),
             _ => Undeclared::default(),
         };
         if let Some(problems) = problems.or_else(|| undeclared.problem()) {
@@ -129,6 +132,32 @@ impl Checks {
             )
         });
         Ok(Admitted { arguments, warning })
+    }
+
+    /// What is wrong with the arguments of a call that was not made yet, and whether that is certain. Nothing is said of a
+    /// check that would take a worker, unless all of the arguments are known.
+    ///
+    /// # Cancellation
+    /// As [`Checks::admit`].
+    pub(crate) async fn foresee(&self, tool: &str, known: &KnownArguments) -> Option<(Refusal, bool)> {
+        if known.is_complete() {
+            return self.admit(tool, known.value.clone()).await.err().map(|refusal| (refusal, true));
+        }
+        let check = self.check_of(tool).await?;
+        let definition = self.catalog.tool(tool)?.definition();
+        let gaps = Gaps::of(known);
+        let arguments = Value::Object(known.value.clone());
+        let (certain, likely) = check.in_place(&arguments)?.foreseen(&arguments, &gaps);
+        let undeclared = match &certain {
+            None => Undeclared::of(&definition.input_schema, &known.value, &gaps),
+            Some(_) => Undeclared::default(),
+        };
+        let (problems, is_certain) = match certain.or_else(|| undeclared.problem()) {
+            Some(certain) => (certain, true),
+            None => (likely.or_else(|| undeclared.likely_problem())?, false),
+        };
+        let message = format!("{}: {problems}", check.expression);
+        Some((Refusal { message, hint: self.declared(tool) }, is_certain))
     }
 
     /// The tool on one line.

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::{
+    gaps::{self, Gaps},
     names::{comparisons, meant},
     problems::{MAX_COMPARED, push_member},
 };
@@ -41,21 +42,28 @@ const MAX_TOLD: usize = 3;
 pub(super) struct Undeclared {
     /// Those that are nearly a listed one, each as a problem.
     mistaken: Vec<String>,
+    /// The same of those that may not be there.
+    likely: Vec<String>,
     /// The places of the others.
     ignored: Vec<String>,
 }
 
 impl Undeclared {
     /// Looks at arguments that the schema admits.
-    pub(super) fn of(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Self {
-        let mut walk = Walk { root: schema, left: MAX_SEEN, compared: MAX_COMPARED, found: Self::default() };
-        walk.object(schema, arguments, "arguments", 0);
+    pub(super) fn of(schema: &Map<String, Value>, arguments: &Map<String, Value>, gaps: &Gaps) -> Self {
+        let mut walk = Walk { root: schema, gaps, left: MAX_SEEN, compared: MAX_COMPARED, found: Self::default() };
+        walk.object(schema, arguments, &Place { shown: "arguments".to_owned(), pointer: String::new() }, 0);
         walk.found
     }
 
     /// What is wrong, where a name was most probably mistaken for another.
     pub(super) fn problem(&self) -> Option<String> {
         listed(&self.mistaken, "; ")
+    }
+
+    /// The same for names that may not be there.
+    pub(super) fn likely_problem(&self) -> Option<String> {
+        listed(&self.likely, "; ")
     }
 
     /// The names that the server most probably ignores.
@@ -73,37 +81,52 @@ fn listed(all: &[String], separator: &str) -> Option<String> {
     }
 }
 
+/// A place in the arguments, as it is shown, and as a JSON pointer.
+struct Place {
+    shown: String,
+    pointer: String,
+}
+
+impl Place {
+    fn member(&self, name: &str) -> Self {
+        let mut shown = self.shown.clone();
+        push_member(&mut shown, name);
+        Self { shown, pointer: gaps::member(&self.pointer, name) }
+    }
+
+    fn element(&self, at: usize) -> Self {
+        Self { shown: format!("{}[{at}]", self.shown), pointer: format!("{}/{at}", self.pointer) }
+    }
+}
+
 struct Walk<'v> {
     root: &'v Map<String, Value>,
+    gaps: &'v Gaps,
     left: usize,
     compared: usize,
     found: Undeclared,
 }
 
 impl<'v> Walk<'v> {
-    fn object(&mut self, schema: &'v Map<String, Value>, given: &Map<String, Value>, place: &str, depth: usize) {
+    fn object(&mut self, schema: &'v Map<String, Value>, given: &Map<String, Value>, place: &Place, depth: usize) {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
-        let is_open = OPENING.iter().any(|keyword| schema.contains_key(*keyword));
+        // Of an object that may have more members, nobody knows which names are left.
+        let is_open = OPENING.iter().any(|keyword| schema.contains_key(*keyword)) || self.gaps.is_open(&place.pointer);
         for (name, value) in given {
             if !self.may_look() {
                 return;
             }
-            let member = || {
-                let mut place = place.to_owned();
-                push_member(&mut place, name);
-                place
-            };
             match properties.get(name) {
                 Some(property) if value.is_object() || value.is_array() => {
-                    self.value(property, value, &member(), depth + 1);
+                    self.value(property, value, &place.member(name), depth + 1);
                 }
-                None if !is_open => self.unknown(name, properties, given, member()),
+                None if !is_open => self.unknown(name, properties, given, place.member(name)),
                 _ => {}
             }
         }
     }
 
-    fn value(&mut self, schema: &'v Value, value: &Value, place: &str, depth: usize) {
+    fn value(&mut self, schema: &'v Value, value: &Value, place: &Place, depth: usize) {
         let Some(schema) = self.resolved(schema).filter(|_| depth <= MAX_DEPTH) else { return };
         match value {
             Value::Object(members) => self.object(schema, members, place, depth),
@@ -114,7 +137,7 @@ impl<'v> Walk<'v> {
                         return;
                     }
                     if element.is_object() || element.is_array() {
-                        self.value(items, element, &format!("{place}[{at}]"), depth + 1);
+                        self.value(items, element, &place.element(at), depth + 1);
                     }
                 }
             }
@@ -138,7 +161,7 @@ impl<'v> Walk<'v> {
         None
     }
 
-    fn unknown(&mut self, name: &str, properties: &'v Map<String, Value>, given: &Map<String, Value>, place: String) {
+    fn unknown(&mut self, name: &str, properties: &'v Map<String, Value>, given: &Map<String, Value>, place: Place) {
         let free: Vec<&str> = properties.keys().map(String::as_str).filter(|name| !given.contains_key(*name)).collect();
         let near = self.compared.checked_sub(comparisons(name, &free)).and_then(|left| {
             self.compared = left;
@@ -146,9 +169,12 @@ impl<'v> Walk<'v> {
         });
         match near {
             Some(near) => {
-                self.found.mistaken.push(format!("{place}: there is no argument of this name: did you mean `{near}`?"));
+                let found = &mut self.found;
+                let problems =
+                    if self.gaps.is_unknown(&place.pointer) { &mut found.likely } else { &mut found.mistaken };
+                problems.push(format!("{}: there is no argument of this name: did you mean `{near}`?", place.shown));
             }
-            None => self.found.ignored.push(place),
+            None => self.found.ignored.push(place.shown),
         }
     }
 
@@ -167,7 +193,7 @@ mod tests {
 
     fn undeclared(schema: Value, arguments: Value) -> (Option<String>, Option<String>) {
         let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else { panic!("two objects") };
-        let found = Undeclared::of(&schema, &arguments);
+        let found = Undeclared::of(&schema, &arguments, &Gaps::default());
         (found.problem(), found.ignored())
     }
 

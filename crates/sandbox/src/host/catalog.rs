@@ -5,19 +5,14 @@ use belljar_recording::Question;
 
 use super::{
     RunState,
-    glass::belljar::sandbox::catalog::{CallError, Host},
+    glass::belljar::sandbox::catalog::{self, Host},
 };
-use crate::Objection;
+use crate::plan::{Finding, MAX_PLAN_BYTES, NO_FINDINGS, Objection, PlannedCalls};
 
 /// Bytes of a query; what is over does not count.
 const MAX_QUERY: usize = 1024;
 /// Bytes of the name of a server or the path of a tool; longer ones name nothing.
 const MAX_NAME: usize = 8 * 1024;
-/// Bytes of arguments that are checked before a run; of longer ones nothing is said.
-const MAX_CHECKED: usize = 32 * 1024;
-/// Calls of one run that are checked before it; the guest asks of fewer.
-const MAX_CHECKS: u32 = 100;
-
 impl Host for RunState {
     async fn list(&mut self, server: Option<String>) -> wasmtime::Result<Result<String, String>> {
         let server = server.map(|name| bounded(name, MAX_NAME));
@@ -52,28 +47,33 @@ impl Host for RunState {
         Ok(answer)
     }
 
-    async fn check(&mut self, namespace: u32, entry: u32, arguments: String) -> wasmtime::Result<Option<CallError>> {
-        let directory = self.directories.get(namespace as usize).and_then(Option::as_ref);
-        let tool = match directory {
-            Some(Ok(directory)) => directory.tool(entry as usize).cloned(),
-            _ => None,
-        };
-        let Some(tool) = tool.filter(|_| arguments.len() <= MAX_CHECKED && self.checks < MAX_CHECKS) else {
-            return Ok(None);
-        };
-        self.checks += 1;
-        let question = Question::Check { namespace, entry, arguments: &arguments };
+    async fn plan(&mut self, calls: String) -> wasmtime::Result<Vec<catalog::Finding>> {
+        // A guest asks once: what it asks again is not worth the host's work.
+        if std::mem::replace(&mut self.is_planned, true) || calls.len() > MAX_PLAN_BYTES {
+            return Ok(Vec::new());
+        }
+        let question = Question::Plan(&calls);
         let answer = match &mut self.stand_in {
             Some(stand_in) => stand_in.catalog(question)?,
-            None => {
-                let objection = self.turn.wait_for(self.tools.check(&tool, arguments.clone())).await;
-                objection.map_or(Ok(String::new()), |objection| Err(objection.to_text()))
-            }
+            None => Ok(match PlannedCalls::parse(&calls) {
+                Some(planned) => Finding::to_text(&self.turn.wait_for(self.tools.plan(planned)).await),
+                None => NO_FINDINGS.to_owned(),
+            }),
         };
         self.recorder.catalog(question, plain(&answer));
-        let objection = answer.err().and_then(|text| Objection::from_text(&text));
-        let error = |Objection { message, hint }| CallError { message, hint, refused: true, denied: None };
-        Ok(objection.map(error))
+        let findings = answer.map(|text| Finding::from_text(&text)).unwrap_or_default();
+        Ok(findings.into_iter().map(crossing).collect())
+    }
+}
+
+/// A finding as the guest gets it.
+fn crossing(finding: Finding) -> catalog::Finding {
+    match finding {
+        Finding::Nothing => catalog::Finding::Nothing,
+        Finding::NoSuchTool { certain } => catalog::Finding::NoSuchTool(certain),
+        Finding::Objection(Objection { message, hint, denied, certain }) => {
+            catalog::Finding::Objection(catalog::Objection { message, hint, denied, certain })
+        }
     }
 }
 

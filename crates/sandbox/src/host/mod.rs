@@ -41,7 +41,7 @@ pub(crate) mod glass {
             "belljar:sandbox/catalog.list": async | trappable,
             "belljar:sandbox/catalog.search": async | trappable,
             "belljar:sandbox/catalog.describe": async | trappable,
-            "belljar:sandbox/catalog.check": async | trappable,
+            "belljar:sandbox/catalog.plan": async | trappable,
             default: trappable,
         },
         exports: { default: async },
@@ -64,8 +64,8 @@ pub(crate) struct RunState {
     /// Calls under way; aborted when the run ends.
     tasks: JoinSet<()>,
     calls: u64,
-    /// Calls that were checked before the script ran.
-    checks: u32,
+    /// Whether the guest has asked about the calls of its script.
+    is_planned: bool,
     /// Calls and timers begun, which is how they are numbered.
     begun: u32,
     /// Those of them that were neither handed over nor cancelled.
@@ -135,7 +135,7 @@ impl RunState {
             handles,
             tasks: JoinSet::new(),
             calls: 0,
-            checks: 0,
+            is_planned: false,
             begun: 0,
             outstanding: 0,
             inbox: shared.inbox.clone(),

@@ -1,0 +1,167 @@
+//! The calls of a script as they stand in its source, and what is known of them before it runs.
+//!
+//! The guest finds them and tells them as JSON (`catalog.plan` in wit/sandbox.wit). They are a
+//! guest's word, like everything from there: what they say of a call grants nothing and calls nothing.
+
+use belljar_model::{JsonBounds, JsonText};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The longest text in which a guest tells the calls of a script, in bytes.
+pub const MAX_PLAN_BYTES: usize = 64 * 1024;
+/// Calls that are looked at.
+const MAX_CALLS: usize = 200;
+/// No findings, as a text.
+pub(crate) const NO_FINDINGS: &str = "[]";
+
+/// The calls of a script.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedCalls {
+    /// In the order of the source.
+    pub calls: Vec<PlannedCall>,
+    /// How many there are beside these.
+    pub more: u64,
+    /// Whether there may be calls that the script chooses while it runs.
+    pub others: bool,
+}
+
+/// A place in the source where a tool is called.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedCall {
+    /// The position of the server in [`Tools::namespaces`](crate::Tools::namespaces).
+    pub server: usize,
+    /// The property that is called.
+    pub tool: String,
+    /// How sure it is that the call is made.
+    pub reach: Reach,
+    /// Whether the script fails if the call does.
+    pub fatal: bool,
+    /// Whether it may be made more than once.
+    #[serde(rename = "loop")]
+    pub in_loop: bool,
+    /// From 1.
+    pub line: u32,
+    /// From 1, in UTF-16 code units.
+    pub column: u32,
+    /// What is known of the arguments, where that is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<KnownArguments>,
+}
+
+/// How sure it is that a call is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reach {
+    /// In any case.
+    Certain,
+    /// A condition, a loop or a callback decides.
+    Possible,
+    /// The source looks first whether the tool is there, or catches what comes of the call.
+    Guarded,
+}
+
+/// What is known of a call's arguments. All places are JSON pointers into `value`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct KnownArguments {
+    /// The arguments. What is not known is null, and a text that is not known is empty.
+    pub value: Map<String, Value>,
+    /// Where something stands that is not known, and may not be there at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// Where a text stands that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
+    /// Objects that may have more members.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
+}
+
+/// What is known of a call before its script runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    /// Nothing stands against it, as far as is known.
+    Nothing,
+    /// The server has no tool of this name.
+    NoSuchTool {
+        /// Whether the list of its tools is the one that it has now.
+        certain: bool,
+    },
+    /// It would be refused.
+    Objection(Objection),
+}
+
+/// What stands against a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Objection {
+    /// What would happen, for the script's author.
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+    /// It is the rules of belljar's owner that do not allow it.
+    pub denied: bool,
+    /// Whether it is certain. If not, the call may succeed all the same.
+    pub certain: bool,
+}
+
+impl PlannedCalls {
+    /// From the text of a guest; `None` if it is something else, or too long.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(MAX_PLAN_BYTES)).ok()?;
+        let calls: Self = serde_json::from_value(text.to_value().ok()?).ok()?;
+        (calls.calls.len() <= MAX_CALLS).then_some(calls)
+    }
+
+    /// As such a text.
+    pub fn to_text(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+}
+
+impl KnownArguments {
+    /// Whether nothing of them is left open.
+    pub fn is_complete(&self) -> bool {
+        self.unknown.is_empty() && self.texts.is_empty() && self.open.is_empty()
+    }
+}
+
+impl Finding {
+    /// Findings as they are recorded, and sent to another process.
+    pub fn to_text(findings: &[Self]) -> String {
+        serde_json::json!(findings).to_string()
+    }
+
+    /// From such a text. Of one that is something else, nothing is known.
+    pub fn from_text(text: &str) -> Vec<Self> {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_guest_says_of_calls_is_read_within_bounds() {
+        let call = r#"{"server":0,"tool":"read","reach":"certain","fatal":true,"loop":false,"line":1,"column":7,
+            "arguments":{"value":{"path":null},"unknown":["/path"],"texts":[],"open":[""]}}"#;
+        let text = |calls: &[&str]| format!(r#"{{"calls":[{}],"more":0,"others":false}}"#, calls.join(","));
+        let parsed = PlannedCalls::parse(&text(&[call])).expect("a plan");
+        assert_eq!(parsed.calls[0].arguments.as_ref().map(KnownArguments::is_complete), Some(false));
+        assert_eq!(PlannedCalls::parse(&parsed.to_text()), Some(parsed));
+        let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
+        let too_many = text(&[call; MAX_CALLS + 1]);
+        let too_long = text(&[&call.replace("read", &"r".repeat(MAX_PLAN_BYTES))]);
+        for hostile in ["", "null", "{}", &deep, &too_many, &too_long, &text(&[&call.replace("0,", "-1,")])] {
+            assert_eq!(PlannedCalls::parse(hostile), None, "{:.80}", hostile);
+        }
+    }
+
+    #[test]
+    fn findings_are_told_as_text_and_read_again() {
+        let objection = Objection { message: "no".into(), hint: None, denied: true, certain: false };
+        let findings = [Finding::Nothing, Finding::NoSuchTool { certain: true }, Finding::Objection(objection)];
+        assert_eq!(Finding::from_text(&Finding::to_text(&findings)), findings);
+        assert_eq!(Finding::from_text("[{}]"), []);
+    }
+}

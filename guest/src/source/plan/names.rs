@@ -1,0 +1,226 @@
+//! Which names stand for servers and tools, and what other names always hold.
+
+use std::collections::BTreeMap;
+
+use oxc::{
+    ast::{
+        AstKind,
+        ast::{
+            ArrowFunctionExpression, BindingPattern, Expression, Function, IdentifierReference, Program,
+            VariableDeclarator,
+        },
+    },
+    ast_visit::Visit,
+    semantic::{Scoping, SymbolFlags, SymbolId},
+};
+
+/// Members and names behind each other that are followed.
+const MAX_STEPS: usize = 8;
+/// The global through which tools are called by their paths.
+const TOOLS: &str = "tools";
+/// Its methods that do so.
+const BY_PATH: [&str; 2] = ["call", "raw"];
+/// Names through which a script can reach globals that nobody sees.
+const BACK_DOORS: [&str; 6] = ["globalThis", "eval", "Function", "self", "window", "global"];
+
+/// What an expression stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning<'a> {
+    /// The namespace of a server, by its global.
+    Server(&'a str),
+    /// One of its tools, by the property.
+    Tool { server: &'a str, tool: &'a str },
+    /// The global `tools`.
+    Tools,
+    /// One of its methods that call a tool by its path.
+    ByPath,
+}
+
+/// A function that always goes by one name.
+#[derive(Clone, Copy)]
+pub(super) enum Body<'a> {
+    Function(&'a Function<'a>),
+    Arrow(&'a ArrowFunctionExpression<'a>),
+}
+
+/// The names of a program.
+pub(super) struct Names<'a, 's> {
+    scoping: &'s Scoping,
+    is_server: &'s dyn Fn(&str) -> bool,
+    meanings: BTreeMap<SymbolId, Meaning<'a>>,
+    constants: BTreeMap<SymbolId, &'a Expression<'a>>,
+    functions: BTreeMap<SymbolId, Body<'a>>,
+    has_back_door: bool,
+}
+
+impl<'a, 's> Names<'a, 's> {
+    pub(super) fn of(program: &Program<'a>, scoping: &'s Scoping, is_server: &'s dyn Fn(&str) -> bool) -> Self {
+        let names = Self {
+            scoping,
+            is_server,
+            meanings: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            has_back_door: false,
+        };
+        let mut collect = Collect(names);
+        collect.visit_program(program);
+        collect.0
+    }
+
+    /// What an expression stands for, if it is a server, a tool or what calls one.
+    pub(super) fn meaning(&self, expression: &Expression<'a>) -> Option<Meaning<'a>> {
+        self.meaning_within(expression, MAX_STEPS)
+    }
+
+    fn meaning_within(&self, expression: &Expression<'a>, steps: usize) -> Option<Meaning<'a>> {
+        let steps = steps.checked_sub(1)?;
+        match expression.get_inner_expression() {
+            Expression::Identifier(name) => self.meaning_of_name(name),
+            Expression::StaticMemberExpression(member) => {
+                member_of(self.meaning_within(&member.object, steps)?, member.property.name.as_str())
+            }
+            Expression::ComputedMemberExpression(member) => match member.expression.get_inner_expression() {
+                Expression::StringLiteral(name) if !name.lone_surrogates => {
+                    member_of(self.meaning_within(&member.object, steps)?, name.value.as_str())
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn meaning_of_name(&self, name: &IdentifierReference<'a>) -> Option<Meaning<'a>> {
+        match self.symbol(name) {
+            Some(symbol) => self.meanings.get(&symbol).copied(),
+            None if !self.is_global(name) => None,
+            None if (self.is_server)(&name.name) => Some(Meaning::Server(name.name.as_str())),
+            None => (name.name == TOOLS).then_some(Meaning::Tools),
+        }
+    }
+
+    /// The names that a declaration gives to a server or a tool; `None` if it is none of that, or
+    /// takes more of a server than its pattern says.
+    pub(super) fn given(&self, declarator: &VariableDeclarator<'a>) -> Option<Vec<(SymbolId, Meaning<'a>)>> {
+        let meaning = self.meaning(declarator.init.as_ref()?)?;
+        match &declarator.id {
+            BindingPattern::BindingIdentifier(name) => Some(vec![(self.fixed(name.symbol_id.get())?, meaning)]),
+            BindingPattern::ObjectPattern(pattern) if pattern.rest.is_none() => {
+                let of_property = |property: &oxc::ast::ast::BindingProperty<'a>| {
+                    let BindingPattern::BindingIdentifier(name) = &property.value else { return None };
+                    let key = match &property.key {
+                        oxc::ast::ast::PropertyKey::StaticIdentifier(key) => key.name.as_str(),
+                        oxc::ast::ast::PropertyKey::StringLiteral(key) if !key.lone_surrogates => key.value.as_str(),
+                        _ => return None,
+                    };
+                    Some((self.fixed(name.symbol_id.get())?, member_of(meaning, key)?))
+                };
+                pattern.properties.iter().map(of_property).collect()
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn symbol(&self, name: &IdentifierReference<'_>) -> Option<SymbolId> {
+        self.scoping.get_reference(name.reference_id.get()?).symbol_id()
+    }
+
+    /// Whether a name is one that the script does not declare.
+    pub(super) fn is_global(&self, name: &IdentifierReference<'_>) -> bool {
+        name.reference_id.get().is_some() && self.symbol(name).is_none()
+    }
+
+    /// The function that a name always is.
+    pub(super) fn function(&self, name: &IdentifierReference<'_>) -> Option<(SymbolId, Body<'a>)> {
+        let symbol = self.symbol(name)?;
+        Some((symbol, *self.functions.get(&symbol)?))
+    }
+
+    /// The name that a function always goes by.
+    pub(super) fn name_of(&self, start: u32) -> Option<SymbolId> {
+        let starts = |body: &Body<'_>| match body {
+            Body::Function(function) => function.span.start,
+            Body::Arrow(function) => function.span.start,
+        };
+        self.functions.iter().find(|(_, body)| starts(body) == start).map(|(symbol, _)| *symbol)
+    }
+
+    /// The expression that a name always holds. Of an object or an array only if nothing else uses
+    /// the name: it could be changed there.
+    pub(super) fn constant(&self, name: &IdentifierReference<'_>) -> Option<&'a Expression<'a>> {
+        let symbol = self.symbol(name)?;
+        let constant = *self.constants.get(&symbol)?;
+        let is_alone = || self.scoping.get_resolved_reference_ids(symbol).len() == 1;
+        let is_changeable =
+            matches!(constant.get_inner_expression(), Expression::ObjectExpression(_) | Expression::ArrayExpression(_));
+        (!is_changeable || is_alone()).then_some(constant)
+    }
+
+    /// Whether the script may define globals that no declaration shows.
+    pub(super) fn has_back_door(&self) -> bool {
+        self.has_back_door
+    }
+
+    /// A name that never holds anything else. (What is used before its declaration throws.)
+    fn fixed(&self, symbol: Option<SymbolId>) -> Option<SymbolId> {
+        symbol.filter(|symbol| {
+            self.scoping.symbol_flags(*symbol).contains(SymbolFlags::BlockScopedVariable)
+                && !self.scoping.symbol_is_mutated(*symbol)
+        })
+    }
+}
+
+fn member_of<'a>(of: Meaning<'a>, name: &'a str) -> Option<Meaning<'a>> {
+    match of {
+        Meaning::Server(server) if !name.starts_with('$') => Some(Meaning::Tool { server, tool: name }),
+        Meaning::Tools if BY_PATH.contains(&name) => Some(Meaning::ByPath),
+        _ => None,
+    }
+}
+
+struct Collect<'a, 's>(Names<'a, 's>);
+
+impl<'a> Collect<'a, '_> {
+    fn declared(&mut self, declarator: &'a VariableDeclarator<'a>) {
+        if let Some(given) = self.0.given(declarator) {
+            self.0.meanings.extend(given);
+            return;
+        }
+        let (BindingPattern::BindingIdentifier(name), Some(value)) = (&declarator.id, &declarator.init) else { return };
+        let symbol = name.symbol_id.get();
+        match value.get_inner_expression() {
+            Expression::FunctionExpression(function) => self.function(symbol, Body::Function(function)),
+            Expression::ArrowFunctionExpression(function) => self.function(symbol, Body::Arrow(function)),
+            _ => {
+                if let Some(symbol) = self.0.fixed(symbol) {
+                    self.0.constants.insert(symbol, value);
+                }
+            }
+        }
+    }
+
+    fn function(&mut self, symbol: Option<SymbolId>, body: Body<'a>) {
+        if let Some(symbol) = symbol.filter(|symbol| !self.0.scoping.symbol_is_mutated(*symbol)) {
+            self.0.functions.insert(symbol, body);
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Collect<'a, '_> {
+    fn enter_node(&mut self, kind: AstKind<'a>) {
+        match kind {
+            AstKind::VariableDeclarator(declarator) => self.declared(declarator),
+            AstKind::Function(function) if function.is_declaration() => {
+                let symbol = function.id.as_ref().and_then(|name| name.symbol_id.get());
+                self.function(symbol, Body::Function(function));
+            }
+            AstKind::IdentifierReference(name) if BACK_DOORS.contains(&name.name.as_str()) => {
+                self.0.has_back_door |= self.0.is_global(name);
+            }
+            AstKind::StaticMemberExpression(member) if member.property.name == "constructor" => {
+                self.0.has_back_door = true;
+            }
+            _ => {}
+        }
+    }
+}
