@@ -9,12 +9,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_approvals::{By, Change, Channel, Decision, Part, Question, QuestionId, Refusal, State, digest};
+use belljar_approvals::{By, Change, Channel, Decision, Desk, Part, Question, QuestionId, Refusal, State, digest};
 use belljar_gateway::{Approvals, Gateway, RunLedger, Watched};
 use belljar_ledger::{Asker, Ledger, Options, QuestionFilter, SqliteLedger};
 use belljar_model::{
-    ByteSize, Effect, EffectRules, ErrorKind, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome, PathRules,
-    ServerSpec, Verdict,
+    AskWay, AskWays, ByteSize, Effect, EffectRules, ErrorKind, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome,
+    PathRules, ServerSpec, Verdict,
 };
 use belljar_policy::{Policy, absolute_folder};
 use serde_json::{Value, json};
@@ -31,14 +31,14 @@ const RULES: &str = "default = 'allow'\n\
 const HOLD: Duration = Duration::from_secs(600);
 
 /// The desk of the runs here.
-const DESK: u64 = 7;
+pub(crate) const DESK: u64 = 7;
 
 /// A server of files, a gateway with rules that ask about it, and its ledger, opened once more as
 /// another process would.
 pub(crate) struct House {
     pub(crate) stub: Stub,
     pub(crate) gateway: Gateway,
-    owner: SqliteLedger,
+    pub(crate) owner: SqliteLedger,
     sent: Arc<Mutex<Vec<String>>>,
     folder: TempDir,
 }
@@ -80,7 +80,7 @@ impl House {
         let policy = Policy::parse(rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
         let gateway = gateway_of_with_rules(&[("fs", stub.clone())], Arc::new(policy), Some(kept), change);
         let approvals = Approvals {
-            desk: Some(DESK),
+            desk: Some(Desk { id: DESK, way: AskWay::Elicitation }),
             by_command: true,
             allow_yes: false,
             wait,
@@ -120,7 +120,17 @@ impl House {
     }
 
     async fn decide_as(&self, id: QuestionId, approve: bool, by: By) -> Result<(), Refusal> {
-        let decision = Decision { approve, by, channel: Channel::Command, at: SystemTime::now() };
+        self.decide_by(id, approve, by, Channel::Command).await
+    }
+
+    pub(crate) async fn decide_by(
+        &self,
+        id: QuestionId,
+        approve: bool,
+        by: By,
+        channel: Channel,
+    ) -> Result<(), Refusal> {
+        let decision = Decision { approve, by, channel, at: SystemTime::now() };
         self.owner.change_question(Change::Decide(id, decision)).await.unwrap()
     }
 
@@ -335,6 +345,7 @@ async fn a_decision_is_refused_with_its_reason_where_it_is_not_about_this_call()
     assert_eq!(used(id, &|binding| binding.arguments = digest(b"{}")).await, differs(Part::Arguments));
     assert_eq!(used(id, &|binding| binding.definition = digest(b"")).await, differs(Part::Definition));
     assert_eq!(used(id, &|binding| binding.rule = Some("other".into())).await, differs(Part::Rule));
+    assert_eq!(used(id, &|binding| binding.ways = AskWays::NONE).await, differs(Part::Ways));
     assert_eq!(used(id, &|binding| binding.principal = "ci".into()).await, differs(Part::Principal));
     assert_eq!(used(id, &|_| {}).await, Ok(()));
 

@@ -67,4 +67,5 @@ mod support;
 mod tables;
 mod tool_calls;
 mod values;
+mod ways_to_ask;
 mod web;

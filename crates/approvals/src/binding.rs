@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
-use belljar_model::{RunId, ToolPath};
+use belljar_model::{AskWays, RunId, ToolPath};
 use sha2::{Digest as _, Sha256};
 
 use crate::state::Refusal;
@@ -30,6 +30,8 @@ pub struct Binding {
     pub definition: Digest,
     /// The rule that asks; nothing where it is the default.
     pub rule: Option<Arc<str>>,
+    /// The ways by which the rule lets a decision come.
+    pub ways: AskWays,
     /// Who calls: the owner, or the name of a token.
     pub principal: Arc<str>,
     /// Until when there may be a decision, and until when it counts.
@@ -51,6 +53,8 @@ pub enum Part {
     Definition,
     /// The rule.
     Rule,
+    /// The ways by which it lets a decision come.
+    Ways,
     /// Who calls.
     Principal,
 }
@@ -64,6 +68,7 @@ impl fmt::Display for Part {
             Self::Arguments => "the arguments are not those that were shown",
             Self::Definition => "the tool's definition has changed since",
             Self::Rule => "another rule of the owner asks now",
+            Self::Ways => "the rule names other ways to ask since",
             Self::Principal => "somebody else calls",
         })
     }
@@ -82,6 +87,7 @@ impl Binding {
             (self.arguments == sent.arguments, Part::Arguments),
             (self.definition == sent.definition, Part::Definition),
             (self.rule == sent.rule, Part::Rule),
+            (self.ways == sent.ways, Part::Ways),
             (self.principal == sent.principal, Part::Principal),
         ];
         match parts.into_iter().find(|(is_equal, _)| !is_equal) {
@@ -106,6 +112,7 @@ mod tests {
             arguments: digest(b"{\"amount\":82}"),
             definition: digest(b"{}"),
             rule: Some("refunds".into()),
+            ways: AskWays::default(),
             principal: "owner".into(),
             expires: SystemTime::UNIX_EPOCH + Duration::from_secs(100),
         }
@@ -128,6 +135,7 @@ mod tests {
             (change(&|sent| sent.definition = digest(b"{ }")), Part::Definition),
             (change(&|sent| sent.rule = None), Part::Rule),
             (change(&|sent| sent.rule = Some("other".into())), Part::Rule),
+            (change(&|sent| sent.ways = AskWays::NONE), Part::Ways),
             (change(&|sent| sent.principal = "ci".into()), Part::Principal),
         ] {
             assert_eq!(refused, Err(Refusal::Differs(part)));

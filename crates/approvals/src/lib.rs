@@ -18,5 +18,5 @@ mod state;
 
 pub use binding::{Binding, Digest, Part, digest};
 pub use id::{QuestionId, QuestionIdFault};
-pub use question::{By, Change, Channel, Decision, Past, Question};
+pub use question::{By, Change, Channel, Decision, Desk, Past, Question};
 pub use state::{Refusal, State};

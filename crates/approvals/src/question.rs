@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::SystemTime};
 
-use belljar_model::{Effect, RunId, ToolPath};
+use belljar_model::{AskWay, Effect, RunId, ToolPath};
 use serde::{Deserialize, Serialize};
 
 use crate::{Binding, QuestionId, Refusal, State};
@@ -67,6 +67,23 @@ impl Channel {
             Self::Elicitation => "elicitation",
         }
     }
+
+    /// What rules call it.
+    pub fn way(self) -> AskWay {
+        match self {
+            Self::Terminal | Self::Command | Self::Unattended => AskWay::Cli,
+            Self::Elicitation => AskWay::Elicitation,
+        }
+    }
+}
+
+/// A place that asks for a run, and where a person sits: a terminal, or a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Desk {
+    /// The number by which it finds its questions.
+    pub id: u64,
+    /// The way by which a decision comes from there.
+    pub way: AskWay,
 }
 
 /// Who decides.
@@ -100,8 +117,8 @@ pub enum Change {
     Decide(QuestionId, Decision),
     /// The decision is used for the call that is bound so: from then on it may have been sent.
     Use(QuestionId, Box<Binding>),
-    /// The open questions of a run are asked at this place instead, beside the command.
-    Move(RunId, Option<u64>),
+    /// The open questions of a run that may be decided at this place are asked there instead, beside the command.
+    Move(RunId, Desk),
     /// It ends without a decision.
     End(QuestionId, State),
 }
@@ -113,6 +130,7 @@ impl Question {
     /// Why not.
     pub fn takes(&self, decision: &Decision) -> Result<(), Refusal> {
         match decision.by {
+            _ if !self.binding.ways.has(decision.channel.way()) => Err(Refusal::OtherWay(self.binding.ways)),
             By::Owner if !self.for_command => Err(Refusal::OfAnother),
             By::Desk(desk) if self.desk != Some(desk) => Err(Refusal::OfAnother),
             _ if decision.at >= self.binding.expires => Err(Refusal::TooLate),

@@ -1,5 +1,7 @@
 //! How a question stands, and every way from one state to another.
 
+use belljar_model::AskWays;
+
 use crate::binding::Part;
 
 /// How a question stands.
@@ -40,6 +42,9 @@ pub enum Refusal {
     /// It was asked of somebody else.
     #[error("it was asked of somebody else")]
     OfAnother,
+    /// The rule does not let a decision come this way.
+    #[error("its rule does not let it be decided this way: it names {0}")]
+    OtherWay(AskWays),
     /// Nobody has agreed.
     #[error("nobody has agreed to it")]
     NotApproved,

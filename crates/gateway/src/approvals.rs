@@ -13,10 +13,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_approvals::{Binding, Change, Question, QuestionId, Refusal, State, digest};
+use belljar_approvals::{Binding, Change, Desk, Question, QuestionId, Refusal, State, digest};
 use belljar_ledger::{Ledger, LedgerFault, QuestionFilter};
-use belljar_model::{ByteSize, Denial, Effect, RunStep, ToolPath, Verdict};
-use belljar_policy::Decision;
+use belljar_model::{AskWay, ByteSize, Denial, Effect, RunStep, ToolPath, Verdict};
+use belljar_policy::{AskTerms, Decision};
 use belljar_sandbox::AnswerRoom;
 use futures::{FutureExt as _, future::BoxFuture};
 use rand::{TryRngCore as _, rngs::OsRng};
@@ -44,8 +44,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Who can be asked about calls of a run, and how long.
 #[derive(Debug, Clone, Copy)]
 pub struct Approvals {
-    /// The place that asks for the run, where it can ask a person: it looks for questions of this number in the ledger.
-    pub desk: Option<u64>,
+    /// The place that asks for the run, where it can ask a person: it looks for its questions in the ledger.
+    pub desk: Option<Desk>,
     /// Whether the owner can decide by a command.
     pub by_command: bool,
     /// Whether that may be without a person typing.
@@ -86,6 +86,8 @@ pub(crate) struct Asking<'a> {
 enum Unsent {
     #[error("there is nobody here to ask: the owner must decide")]
     Nobody,
+    #[error("nobody can be asked here in a way that the rule names: the owner must decide")]
+    NoWay,
     #[error("this run has asked the owner {MAX_QUESTIONS} times, the limit")]
     TooMany,
     #[error("its arguments have {0} bytes, and a person is shown {MAX_SHOWN_BYTES} at most: send less at once")]
@@ -132,7 +134,8 @@ impl Held {
 
     /// Holds back a call about which a person was asked before its run was put aside, and which rules allow by now.
     pub(crate) fn asked_before(mut checked: Checked) -> Self {
-        let allowed = Decision { verdict: Verdict::Allow, rule: None, why: None, measured: None };
+        let (verdict, ask) = (Verdict::Allow, AskTerms::default());
+        let allowed = Decision { verdict, rule: None, why: None, ask, measured: None };
         let decision = checked.decision.take().unwrap_or(allowed);
         Self { checked, decision }
     }
@@ -147,12 +150,19 @@ impl Held {
         let reachable = approvals.filter(|approvals| approvals.desk.is_some() || approvals.by_command);
         let ledger = toolbox.told().ledger.as_ref().map(|kept| kept.ledger.clone());
         let (Some(approvals), Some(ledger)) = (reachable, ledger) else { return Err(Unsent::Nobody.into()) };
+        let ways = self.decision.ask.ways();
+        let desk = approvals.desk.filter(|desk| ways.has(desk.way)).map(|desk| desk.id);
+        let for_command = approvals.by_command && ways.has(AskWay::Cli);
         let text = self.checked.arguments.as_str();
         if text.len() > MAX_SHOWN_BYTES {
             return Err(Unsent::TooLong(text.len()).into());
         }
         if let Some(id) = log.gate().asked_before(*number) {
             return self.ask_on(asking, ledger, id).await;
+        }
+        if desk.is_none() && !for_command {
+            tracing::warn!(run = %log.run(), tool = %path, "a rule asks by {ways} alone, and nobody is there so");
+            return Err(Unsent::NoWay.into());
         }
         if let Some(reason) = log.gate().refused().now_or_never() {
             return Err(Unsent::CannotWait(reason).into());
@@ -161,7 +171,8 @@ impl Held {
             return Err(Unsent::TooMany.into());
         }
         let now = SystemTime::now();
-        let binding = self.binding(asking, now + approvals.wait);
+        let wait = self.decision.ask.expires.unwrap_or(approvals.wait);
+        let binding = self.binding(asking, now + wait);
         let question = Question {
             id: QuestionId::from_bits(OsRng.try_next_u64().map_err(|_| Unsent::Unnamed)?),
             binding,
@@ -170,8 +181,8 @@ impl Held {
             arguments: text.to_owned(),
             so_far: log.so_far(),
             asked: now,
-            desk: approvals.desk,
-            for_command: approvals.by_command,
+            desk,
+            for_command,
             allow_yes: approvals.allow_yes,
         };
         let (id, until) = (question.id, question.binding.expires);
@@ -179,7 +190,7 @@ impl Held {
         let asked = Asked { ledger, id, log: (*log).clone(), is_over: false };
         let decided = toolbox.waiting().for_decision(&asked.ledger, id);
         asked.ledger.change_question(Change::Ask(Box::new(question))).await.map_err(Unsent::from)??;
-        self.wait(asking, asked, decided, (until, approvals.wait)).await
+        self.wait(asking, asked, decided, (until, wait)).await
     }
 
     /// Waits for the decision about a call that the run made before it was put aside.
@@ -193,7 +204,8 @@ impl Held {
         if self.decision.verdict != Verdict::Ask {
             // Rules that ask no more do not undo what a person was asked.
             let (rule, why) = (question.binding.rule.clone(), question.why.clone());
-            self.decision = Decision { verdict: Verdict::Ask, rule, why, measured: None };
+            let ask = AskTerms { who: Some(question.binding.ways), expires: None };
+            self.decision = Decision { verdict: Verdict::Ask, rule, why, ask, measured: None };
         }
         let until = question.binding.expires;
         let wait = until.duration_since(question.asked).unwrap_or_default();
@@ -285,6 +297,7 @@ impl Held {
             arguments: digest(self.checked.arguments.as_str().as_bytes()),
             definition: asking.toolbox.definition_digest(asking.path),
             rule: self.decision.rule.clone(),
+            ways: self.decision.ask.ways(),
             principal: asking.who.principal().into(),
             expires,
         }

@@ -265,7 +265,7 @@ impl Gateway {
         }
         let (terms, _) = opened(run, &resting)?;
         if let Some(desk) = self.approvals.and_then(|approvals| approvals.desk) {
-            let moved = ledger.change_question(Change::Move(run, Some(desk))).await.map_err(unusable)?;
+            let moved = ledger.change_question(Change::Move(run, desk)).await.map_err(unusable)?;
             moved.map_err(|refusal| RunError::new(ErrorKind::Internal, refusal.to_string()))?;
         }
         tokio::select! {

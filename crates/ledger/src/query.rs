@@ -208,6 +208,8 @@ pub struct KeptCall {
     pub verdict: Option<Verdict>,
     /// The rule that decided.
     pub rule: Option<String>,
+    /// The way by which the owner's decision came, where they were asked and decided.
+    pub decided_by: Option<String>,
 }
 
 impl KeptCall {
@@ -245,7 +247,7 @@ impl Serialize for KeptRun {
 
 impl Serialize for KeptCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("KeptCall", 14)?;
+        let mut object = serializer.serialize_struct("KeptCall", 15)?;
         object.serialize_field("number", &self.number)?;
         object.serialize_field("server", self.tool.server())?;
         object.serialize_field("tool", self.tool.tool())?;
@@ -260,6 +262,7 @@ impl Serialize for KeptCall {
         object.serialize_field("answer_digest", &self.answer.as_ref().map(hex))?;
         object.serialize_field("verdict", &self.verdict)?;
         object.serialize_field("rule", &self.rule)?;
+        object.serialize_field("decided_by", &self.decided_by)?;
         object.end()
     }
 }

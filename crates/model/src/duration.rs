@@ -35,6 +35,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationFault> {
     }
 }
 
+/// A duration as people write it, such as `1h 30m`.
+pub fn duration_text(duration: Duration) -> String {
+    humantime::format_duration(duration).to_string()
+}
+
 /// A stranger's text, for a message.
 fn shortened(text: &str) -> String {
     const MAX: usize = 60;

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod ask_ways;
 mod call_result;
 mod denial;
 pub mod display;
@@ -35,10 +36,11 @@ mod server;
 mod tool;
 mod verdict;
 
+pub use ask_ways::{AskWay, AskWays};
 pub use bytesize::ByteSize;
 pub use call_result::says_error;
 pub use denial::Denial;
-pub use duration::{DurationFault, MAX_DURATION, parse_duration};
+pub use duration::{DurationFault, MAX_DURATION, duration_text, parse_duration};
 pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, LimitHit, RunError, WaitingCall};

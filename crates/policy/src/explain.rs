@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use belljar_model::{Position, Verdict, display};
+use belljar_model::{Position, Verdict, display, duration_text};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -255,8 +255,14 @@ impl fmt::Display for Explanation {
             Some(rule) => write!(formatter, "{} by '{rule}'", self.decision.verdict)?,
             None => write!(formatter, "{} by default", self.decision.verdict)?,
         }
-        match &self.decision.why {
-            Some(why) => write!(formatter, ": {}", display::line(why)),
+        if let Some(why) = &self.decision.why {
+            write!(formatter, ": {}", display::line(why))?;
+        }
+        if let Some(ways) = self.decision.ask.who {
+            write!(formatter, "\nasked by: {ways}")?;
+        }
+        match self.decision.ask.expires {
+            Some(expires) => write!(formatter, "\nexpires after: {}", duration_text(expires)),
             None => Ok(()),
         }
     }

@@ -62,6 +62,18 @@ pub enum Fault {
     /// `carries` in a rule that allows.
     #[error("'carries' cannot stand in a rule that allows: what a run has read must not open anything")]
     AllowsCarrying,
+    /// `ask` in a rule that does not ask.
+    #[error("'ask' says how the owner is asked, and this rule does not ask: leave it out, or write then = \"ask\"")]
+    AsksNobody,
+    /// A way to ask that there is not.
+    #[error("there is no way '{way}' to ask: the ways are cli, elicitation and webhook")]
+    UnknownWay { way: String },
+    /// The page, which is to come.
+    #[error("belljar has no page yet on which a call could be decided: the ways are cli, elicitation and webhook")]
+    NoPage,
+    /// Ways to ask of which none brings a decision.
+    #[error("a webhook tells, and decides nothing: name \"cli\" or \"elicitation\" beside it")]
+    NobodyDecides,
     /// A label that is not there.
     #[error("no label is called '{label}': {}", meant_or(nearest.as_deref(), &labelled(known)))]
     UnknownLabel { label: String, nearest: Option<String>, known: Vec<String> },

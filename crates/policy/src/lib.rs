@@ -41,6 +41,7 @@
 #![warn(missing_docs)]
 
 mod argument;
+mod ask;
 mod at_most;
 mod condition;
 #[cfg(test)]
@@ -67,6 +68,7 @@ mod suspicion;
 mod test_row;
 mod tool_policy;
 
+pub use ask::AskTerms;
 pub use at_most::{AtMost, Period};
 pub use belljar_model::Position;
 pub use explain::{Explanation, Finding, Step};

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use belljar_model::{ToolDefinition, ToolPath, Verdict};
 use serde_json::Value;
 
-use crate::{Decision, glob::ToolGlob};
+use crate::{AskTerms, Decision, glob::ToolGlob};
 
 /// What stands for the name of a rule where a pin decided.
 pub(crate) const PIN: &str = "pin";
@@ -41,7 +41,8 @@ impl Decision {
     pub fn held_by_pin(self) -> Self {
         match self.verdict {
             Verdict::Allow => {
-                Self { verdict: Verdict::Ask, rule: Some(PIN.into()), why: Some(WHY.into()), measured: None }
+                let (rule, why) = (Some(PIN.into()), Some(WHY.into()));
+                Self { verdict: Verdict::Ask, rule, why, ask: AskTerms::default(), measured: None }
             }
             Verdict::Ask | Verdict::Deny => self,
         }

@@ -6,12 +6,12 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Position, ToolPath, TrustedEffect, Verdict};
+use belljar_model::{AskWay, Position, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value};
 
 use crate::{
-    Broken, Gate, History, Labels, LocalTime, fault::Problems, labels::LabelRules, pin::Pins, read, rule::Rule,
-    test_row::TestRow, tool_policy::ToolPolicy,
+    AskTerms, Broken, Gate, History, Labels, LocalTime, fault::Problems, labels::LabelRules, pin::Pins, read,
+    rule::Rule, test_row::TestRow, tool_policy::ToolPolicy,
 };
 
 /// What the host knows of the file system. Asked only by `under` and `not_under`.
@@ -76,6 +76,8 @@ pub struct Decision {
     pub rule: Option<Arc<str>>,
     /// The owner's reason, as the rule has it.
     pub why: Option<Arc<str>>,
+    /// How the rule wants the owner to be asked, where it asks.
+    pub ask: AskTerms,
     /// What the rule measured, for whoever decides.
     pub measured: Option<Arc<str>>,
 }
@@ -122,6 +124,13 @@ impl Policy {
     pub fn asks(&self) -> bool {
         let asks = self.defaults.contains(&Verdict::Ask) || self.rules.iter().any(|rule| rule.verdict == Verdict::Ask);
         asks || self.pins.is_some()
+    }
+
+    /// The first rule that wants the owner to be asked this way.
+    pub fn names_way(&self, way: AskWay) -> Option<(&str, Position)> {
+        let names = |rule: &&Rule| rule.ask.who.is_some_and(|ways| ways.has(way));
+        let rule = self.rules.iter().find(names)?;
+        Some((&rule.id, self.position(rule.offset)))
     }
 
     /// How many rules there are.

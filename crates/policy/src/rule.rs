@@ -5,7 +5,7 @@ use std::sync::Arc;
 use belljar_model::{ToolPath, TrustedEffect, Verdict};
 
 use crate::{
-    AtMost, Call, Caller, Gate, History, Labels, LocalTime, Measure,
+    AskTerms, AtMost, Call, Caller, Gate, History, Labels, LocalTime, Measure,
     condition::{Condition, Quantifier, Truth},
     glob::{Glob, ToolGlob},
     hours::Hours,
@@ -17,6 +17,7 @@ pub(crate) struct Rule {
     pub(crate) id: Arc<str>,
     pub(crate) why: Option<Arc<str>>,
     pub(crate) verdict: Verdict,
+    pub(crate) ask: AskTerms,
     pub(crate) offset: usize,
     /// None: every tool.
     pub(crate) tools: Option<Vec<ToolGlob>>,

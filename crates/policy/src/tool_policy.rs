@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use belljar_model::{ToolPath, TrustedEffect, Verdict};
 
 use crate::{
-    Broken, Call, Caller, Decision, Policy,
+    AskTerms, Broken, Call, Caller, Decision, Policy,
     argument::{ArgumentPath, Found},
     condition::{Context, Operator, Truth},
     index::{Entry, Index},
@@ -227,9 +227,10 @@ impl ToolPolicy {
     pub(crate) fn decision(&self, decided_by: Option<&Compiled>) -> Decision {
         match decided_by.map(|compiled| &self.policy.rules[compiled.rule]) {
             Some(rule) => {
-                Decision { verdict: rule.verdict, rule: Some(rule.id.clone()), why: rule.why.clone(), measured: None }
+                let (id, why) = (Some(rule.id.clone()), rule.why.clone());
+                Decision { verdict: rule.verdict, rule: id, why, ask: rule.ask, measured: None }
             }
-            None => Decision { verdict: self.default, rule: None, why: None, measured: None },
+            None => Decision { verdict: self.default, rule: None, why: None, ask: AskTerms::default(), measured: None },
         }
     }
 

@@ -10,8 +10,10 @@ mod terminal;
 
 use std::time::Duration;
 
+use belljar_approvals::Desk;
 use belljar_config::ApprovalsSettings;
 use belljar_gateway::Approvals;
+use belljar_model::AskWay;
 use rand::{TryRngCore as _, rngs::OsRng};
 
 pub(crate) use shown::shown;
@@ -29,15 +31,25 @@ pub(crate) fn new_desk() -> Result<u64, Failure> {
 
 /// Who can be asked about a run that a command asks for: whoever sits at its terminal; where nobody
 /// does, the owner, and the run is put aside at once.
-pub(crate) fn asked_at_command(settings: &ApprovalsSettings, desk: Option<u64>) -> Approvals {
-    match desk {
+pub(crate) fn asked_at_command(settings: &ApprovalsSettings, terminal: Option<u64>) -> Approvals {
+    match at_terminal(terminal) {
         Some(desk) => asked(settings, Some(desk), false),
         None => Approvals { hold: Duration::ZERO, ..asked(settings, None, true) },
     }
 }
 
+/// The desk of this number at a terminal.
+pub(crate) fn at_terminal(id: Option<u64>) -> Option<Desk> {
+    id.map(|id| Desk { id, way: AskWay::Cli })
+}
+
+/// The desk of this number at a client that shows forms.
+pub(crate) fn at_client(id: Option<u64>) -> Option<Desk> {
+    id.map(|id| Desk { id, way: AskWay::Elicitation })
+}
+
 /// Who can be asked about a run: whoever sits at this desk, and the owner by `belljar approve`.
-pub(crate) fn asked(settings: &ApprovalsSettings, desk: Option<u64>, by_command: bool) -> Approvals {
+pub(crate) fn asked(settings: &ApprovalsSettings, desk: Option<Desk>, by_command: bool) -> Approvals {
     let ApprovalsSettings { wait, allow_yes, hold, max_resting } = *settings;
     Approvals { desk, by_command, allow_yes, wait, hold, max_resting }
 }

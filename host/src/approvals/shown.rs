@@ -4,7 +4,10 @@
 use std::{fmt::Write as _, time::SystemTime};
 
 use belljar_approvals::{Past, Question};
-use belljar_model::display::{block, json, line};
+use belljar_model::{
+    AskWays,
+    display::{block, json, line},
+};
 use serde_json::Value;
 
 use crate::render::count::roughly;
@@ -28,6 +31,9 @@ pub(crate) fn shown(question: &Question) -> String {
         binding.number,
         line(&binding.principal)
     );
+    if binding.ways != AskWays::default() {
+        let _ = write!(text, "\n  asked by   {}", binding.ways);
+    }
     let laid_out = serde_json::from_str::<Value>(&question.arguments)
         .and_then(|arguments| serde_json::to_string_pretty(&arguments))
         .unwrap_or_else(|_| question.arguments.clone());
@@ -68,6 +74,7 @@ mod tests {
                 arguments: digest(arguments.as_bytes()),
                 definition: digest(b""),
                 rule: Some("big".into()),
+                ways: AskWays::default(),
                 principal: "owner".into(),
                 expires: SystemTime::UNIX_EPOCH + Duration::from_secs(100),
             },

@@ -7,7 +7,7 @@ use std::{
 
 use belljar_approvals::{By, Change, Channel, Decision, QuestionId, Refusal};
 use belljar_ledger::{KeptQuestion, Ledger as _, LedgerFault, QuestionFilter, SqliteLedger};
-use belljar_model::{ErrorKind, LedgerSettings, RunError};
+use belljar_model::{AskWay, ErrorKind, LedgerSettings, RunError};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
@@ -71,6 +71,7 @@ fn as_json(kept: &KeptQuestion) -> Value {
         "expires_ms": milliseconds(binding.expires),
         "so_far": question.so_far,
         "here": question.for_command,
+        "who": binding.ways,
     })
 }
 
@@ -79,6 +80,9 @@ pub(crate) async fn decide(arguments: DecideArguments, approve: bool) -> Result<
     let ledger = ledger();
     let kept = found(&ledger, &arguments.id).await?;
     let question = &kept.question;
+    if !question.binding.ways.has(AskWay::Cli) {
+        return Err(refused(question.id, Refusal::OtherWay(question.binding.ways)));
+    }
     if !question.for_command {
         let message = format!("{} is asked at the terminal where its run was started", question.id);
         return Err(Failure::usage(message, "type yes or no there"));

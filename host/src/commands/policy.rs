@@ -4,7 +4,7 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use belljar_config::Config;
 use belljar_gateway::Files;
-use belljar_model::{ErrorKind, ServerSpec, ToolDefinition, ToolPath, TrustedEffect, nearest};
+use belljar_model::{ErrorKind, ServerSpec, ToolDefinition, ToolPath, TrustedEffect, Verdict, nearest};
 use belljar_policy::{
     Assumed, Broken, Call, Caller, Explanation, Labels, Places, Policy, Problem, ServerTools, TestRow, suspicions,
 };
@@ -350,6 +350,9 @@ fn no_server(loaded: &Loaded, path: &ToolPath) -> Failure {
 }
 
 fn as_json(path: &ToolPath, trusted: TrustedEffect, explanation: &Explanation) -> Value {
+    let ask = explanation.decision.ask;
+    let asks = explanation.decision.verdict == Verdict::Ask;
+    let expires = ask.expires.and_then(|expires| u64::try_from(expires.as_millis()).ok());
     let finding = |finding: &belljar_policy::Finding| json!({ "condition": finding.condition, "seen": finding.seen, "met": finding.is_met });
     let step = |step: &belljar_policy::Step| {
         json!({
@@ -368,6 +371,8 @@ fn as_json(path: &ToolPath, trusted: TrustedEffect, explanation: &Explanation) -
         "verdict": explanation.decision.verdict,
         "rule": explanation.decision.rule,
         "why": explanation.decision.why,
+        "who": asks.then(|| ask.ways()),
+        "expires_ms": expires,
         "default": explanation.default,
         "steps": explanation.steps.iter().map(step).collect::<Vec<_>>(),
     })

@@ -119,7 +119,7 @@ async fn here(
 ) -> Result<ExitCode, Failure> {
     let asked = match &work {
         Work::Script(_) => approvals::asked_at_command(&loaded.config.approvals, desk),
-        Work::Run(_) => approvals::asked(&loaded.config.approvals, desk, true),
+        Work::Run(_) => approvals::asked(&loaded.config.approvals, approvals::at_terminal(desk), true),
     };
     let setup = Setup::of(loaded);
     let mut gateway = setup.gateway(limits).await?.with_origin("run").with_approvals(asked);

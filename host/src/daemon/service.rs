@@ -168,9 +168,10 @@ async fn execute(current: Generation, params: Box<RawValue>, cancelled: Cancella
     let approvals = &current.approvals;
     gateway = gateway.with_approvals(match (origin, run) {
         (Origin::Run, None) => approvals::asked_at_command(approvals, desk),
-        (Origin::Run, Some(_)) | (Origin::Serve, _) => approvals::asked(approvals, desk, true),
+        (Origin::Run, Some(_)) => approvals::asked(approvals, approvals::at_terminal(desk), true),
+        (Origin::Serve, _) => approvals::asked(approvals, approvals::at_client(desk), true),
         // What is requested so has no way to go on later.
-        (Origin::Daemon, _) => approvals::asked(approvals, desk, false),
+        (Origin::Daemon, _) => approvals::asked(approvals, approvals::at_client(desk), false),
     });
     if let Some(max) = max_recording {
         gateway = gateway.with_recording(max);

@@ -117,8 +117,10 @@ pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], source: Option<&str>, cros
             CallState::Denied => (ERROR, "denied, and not sent"),
         };
         let rule = call.rule.as_deref().map(|rule| format!(" by rule '{}'", visible_line(rule))).unwrap_or_default();
+        let decided = call.decided_by.as_deref().map(|way| format!(", decided by {}", visible_line(way)));
+        let decided = decided.unwrap_or_default();
         output::print(format_args!(
-            "{DIM}{:>5}{DIM:#} {:<widest$}  {DIM}{:<9}  {:>9}  {:>9} in  {:>9} out{DIM:#}  {style}{state}{style:#}{DIM}{rule}{DIM:#}",
+            "{DIM}{:>5}{DIM:#} {:<widest$}  {DIM}{:<9}  {:>9}  {:>9} in  {:>9} out{DIM:#}  {style}{state}{style:#}{DIM}{rule}{decided}{DIM:#}",
             call.number,
             visible_line(&path),
             call.effect.as_str(),

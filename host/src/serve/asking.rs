@@ -30,7 +30,7 @@ impl Asking {
 
     /// Who can be asked: whoever sits at this desk, and the owner by a command.
     pub(crate) fn approvals(&self, desk: Option<u64>) -> Approvals {
-        approvals::asked(&self.settings, desk, true)
+        approvals::asked(&self.settings, approvals::at_client(desk), true)
     }
 
     /// The client's user, if the client shows forms and rules could ask: the number of their desk,

@@ -22,7 +22,7 @@ pub(super) const NAME: &str = "ledger.db";
 const APPLICATION: i64 = 0x626a_6c72;
 
 /// The version of what follows. A file of a later one is not touched.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 /// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or
 /// not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while
@@ -112,6 +112,9 @@ ALTER TABLE calls ADD COLUMN verdict INTEGER;
 ALTER TABLE calls ADD COLUMN rule TEXT;
 ";
 
+/// From version 5 to 6, also of a file that is made now: what is new about questions.
+const FROM_5_TO_6: &str = questions::WAYS;
+
 /// What a file is.
 #[derive(PartialEq, Eq)]
 enum Made {
@@ -149,10 +152,10 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         // Another process may have been faster.
         match made(&transaction, &path)? {
-            Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE].concat()),
+            Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE, FROM_5_TO_6].concat()),
             Made::Earlier(version) => {
                 // From version 3 to 4: questions to the owner. From version 4 to 5: runs that were put aside.
-                let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE];
+                let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE, FROM_5_TO_6];
                 let done = usize::try_from(version.saturating_sub(1)).unwrap_or_default();
                 make(&transaction, &steps.get(done..).unwrap_or_default().concat())
             }

@@ -7,8 +7,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_approvals::{Binding, Change, Decision, Digest, Past, Question, QuestionId, Refusal, State};
-use belljar_model::{RunId, ToolPath};
+use belljar_approvals::{Binding, Change, Decision, Desk, Digest, Past, Question, QuestionId, Refusal, State};
+use belljar_model::{AskWays, RunId, ToolPath};
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, named_params, params};
 
 use super::{
@@ -48,13 +48,16 @@ CREATE INDEX questions_open ON questions(process) WHERE state = 0;
 CREATE INDEX questions_of_run ON questions(run);
 ";
 
+/// From version 5 to 6: the ways by which a decision may come. Before, that was any.
+pub(super) const WAYS: &str = "ALTER TABLE questions ADD COLUMN ways INTEGER NOT NULL DEFAULT 7;";
+
 /// The most questions that are read at once.
 const MAX_READ: usize = 1000;
 
 const COLUMNS: &str =
     "SELECT id, process, state, run, number, server, tool, effect, arguments, definition, rule, why, principal,
     asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, channel, decided_ms,
-    EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run) FROM questions";
+    EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run), ways FROM questions";
 
 /// Makes a change, if the question stands so that it can be made.
 pub(super) fn change(
@@ -86,12 +89,12 @@ pub(super) fn change(
 
 fn ask(to: &Transaction<'_>, process: i64, question: &Question) -> rusqlite::Result<()> {
     let Question { id, binding, effect, why, arguments, so_far, asked, desk, for_command, allow_yes } = question;
-    let Binding { run, number, tool, arguments: digest, definition, rule, principal, expires } = binding;
+    let Binding { run, number, tool, arguments: digest, definition, rule, ways, principal, expires } = binding;
     let so_far = serde_json::to_string(so_far).unwrap_or_default();
     to.prepare_cached(
         "INSERT INTO questions(id, process, state, run, number, server, tool, effect, arguments, definition, rule, why,
-             principal, asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes)
-         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+             principal, asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, ways)
+         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
     )?
     .execute(params![
         id.bits().cast_signed(),
@@ -113,15 +116,17 @@ fn ask(to: &Transaction<'_>, process: i64, question: &Question) -> rusqlite::Res
         desk.map(u64::cast_signed),
         for_command,
         allow_yes,
+        ways.bits(),
     ])
     .map(|_| ())
 }
 
-/// Asks the open questions of a run at another place.
-fn move_to(to: &Transaction<'_>, process: i64, run: RunId, desk: Option<u64>) -> rusqlite::Result<()> {
-    let sql = "UPDATE questions SET desk = ?3, process = ?2 WHERE run = ?1 AND state = 0";
-    let run = run.bits().cast_signed();
-    to.prepare_cached(sql)?.execute(params![run, process, desk.map(u64::cast_signed)]).map(|_| ())
+/// Asks the open questions of a run at another place, as far as their rules let them be decided there.
+fn move_to(to: &Transaction<'_>, process: i64, run: RunId, desk: Desk) -> rusqlite::Result<()> {
+    let sql = "UPDATE questions SET desk = CASE WHEN ways & ?4 <> 0 THEN ?3 ELSE NULL END, process = ?2
+               WHERE run = ?1 AND state = 0";
+    let (run, way) = (run.bits().cast_signed(), AskWays::NONE.with(desk.way));
+    to.prepare_cached(sql)?.execute(params![run, process, desk.id.cast_signed(), way.bits()]).map(|_| ())
 }
 
 fn decide(
@@ -246,6 +251,7 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<KeptQuestion> {
             arguments: digest(8)?,
             definition: digest(9)?,
             rule: text(10)?,
+            ways: AskWays::from_bits(row.get(23)?).ok_or_else(|| senseless(23, "a set of ways to ask"))?,
             principal: text(12)?.unwrap_or_default(),
             expires: time(14)?,
         },

@@ -94,7 +94,8 @@ impl Reader {
             let kept = kept_run(row, living)?;
             let mut statement = connection.prepare(
                 "SELECT c.number, t.server, t.tool, c.effect, c.trusted, c.state, c.begun_us, c.took_us, c.arguments_bytes,
-                     c.arguments, c.answer_bytes, c.answer, c.verdict, c.rule
+                     c.arguments, c.answer_bytes, c.answer, c.verdict, c.rule,
+                     (SELECT q.channel FROM questions q WHERE q.run = c.run AND q.number = c.number AND q.channel IS NOT NULL)
                  FROM calls c JOIN tools t ON t.id = c.tool WHERE c.run = ?1 ORDER BY c.number",
             )?;
             let calls = statement.query_map(params![run], kept_call)?.take(MAX_CALLS).collect::<Result<Vec<_>, _>>()?;
@@ -262,5 +263,6 @@ fn kept_call(row: &Row<'_>) -> rusqlite::Result<KeptCall> {
             }
         },
         rule: row.get(13)?,
+        decided_by: row.get(14)?,
     })
 }

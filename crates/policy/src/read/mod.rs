@@ -1,8 +1,9 @@
 //! From the text to the rules: everything that is wrong is found at once, each with its place.
 //!
-//! `rules` reads `[[rule]]`, `conditions` what stands below `args`, `labels` reads `[labels]`, `gates` what
+//! `rules` reads `[[rule]]`, `conditions` what stands below `args`, `asks` how the owner is asked, `labels` reads `[labels]`, `gates` what
 //! a rule asks of the time before, and `tests` reads `[[test]]`; `values` is what a single value comes to.
 
+mod asks;
 mod conditions;
 mod gates;
 mod labels;

@@ -4,6 +4,11 @@ use crate::{Policy, absolute_folder};
 
 const RULE: &str = "default = 'allow'\n[[rule]]\nid = 'a'\nthen = 'deny'\n";
 
+/// A rule that asks, in the lines behind the other.
+fn asks(how: &str) -> String {
+    format!("[[rule]]\nid = 'b'\nthen = 'ask'\n{how}")
+}
+
 fn refused(text: &str) -> String {
     match Policy::parse(text, &absolute_folder) {
         Ok(_) => panic!("accepted:\n{text}"),
@@ -19,7 +24,7 @@ fn every_mistake_is_refused_with_line_and_column() {
         ("during = 'Mon-Fri'", "unknown key 'during' in rule 'a'"),
         ("zebras = 'private'", "unknown key 'zebras' in rule 'a'"),
         ("before = ['a.b']", "unknown key 'before' in rule 'a'"),
-        ("ask = { who = ['cli'] }", "unknown key 'ask' in rule 'a'"),
+        ("ask = { who = ['cli'] }", "line 5, column 1: 'ask' says how the owner is asked, and this rule does not ask"),
         ("tools = 'fs'", "line 5, column 9: 'fs' is not a pattern for tools: write SERVER.TOOL"),
         ("tools = ['fs.*', 'x']", "line 5, column 18: 'x' is not a pattern for tools"),
         ("tools = []", "line 5, column 9: 'tools' must be a string or an array of strings, with at least one"),
@@ -128,6 +133,30 @@ fn every_mistake_is_refused_with_line_and_column() {
             "[[test]]\ncall = 'a.b'\nexpect = 'deny'\nafter = 'a'",
             "'after' must be the id of a rule with 'after', or some of them",
         ),
+        (
+            asks("ask = 'cli'").as_str(),
+            "line 8, column 7: 'ask' must be a table, such as { who = [\"cli\"], expires = \"2h\" }",
+        ),
+        (asks("ask = {}").as_str(), "'ask' must be a table with 'who', 'expires' or both"),
+        (asks("ask = { whom = 'cli' }").as_str(), "line 8, column 9: unknown key 'whom' in ask: did you mean 'who'?"),
+        (asks("ask = { who = [] }").as_str(), "'ask.who' must be a string or an array of strings, with at least one"),
+        (
+            asks("ask = { who = ['cli', 'mail'] }").as_str(),
+            "line 8, column 23: there is no way 'mail' to ask: the ways are cli",
+        ),
+        (
+            asks("ask = { who = 'page' }").as_str(),
+            "line 8, column 15: belljar has no page yet on which a call could be decided",
+        ),
+        (
+            asks("ask = { who = ['webhook'] }").as_str(),
+            "line 8, column 15: a webhook tells, and decides nothing: name \"cli\"",
+        ),
+        (
+            asks("ask = { expires = '8 days' }").as_str(),
+            "line 8, column 19: 'ask.expires' must be a duration of at most 7 days",
+        ),
+        (asks("ask = { expires = '0s' }").as_str(), "'ask.expires' must be a duration"),
         ("x = [", "not valid TOML"),
     ] {
         let error = refused(&format!("{RULE}{rest}\n"));

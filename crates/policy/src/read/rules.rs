@@ -7,6 +7,7 @@ use belljar_tree::{Entry, Node, Value};
 
 use super::Reader;
 use crate::{
+    ask::AskTerms,
     fault::{Fault, shown},
     glob::Glob,
     labels::{LabelRules, Labels},
@@ -30,6 +31,7 @@ const KEYS: &[&str] = &[
     "measure",
     "at_most",
     "then",
+    "ask",
     "why",
 ];
 
@@ -57,6 +59,7 @@ impl Reader<'_> {
             id: Arc::default(),
             why: None,
             verdict: Verdict::Deny,
+            ask: AskTerms::default(),
             offset,
             tools: None,
             effects: [true; 3],
@@ -128,8 +131,8 @@ impl Reader<'_> {
                     rule.carries = self.carried(node, labels);
                     carries = Some(entry.offset);
                 }
-                // Read together, when the id is there.
-                "after" | "within" | "same" => {}
+                // Read when the id and the verdict are there.
+                "after" | "within" | "same" | "ask" => {}
                 "measure" => rule.measure = self.measure(node).map(Arc::new),
                 "at_most" => match node.text().and_then(|text| text.parse().ok()) {
                     Some(at_most) => rule.at_most = Some(at_most),
@@ -160,6 +163,9 @@ impl Reader<'_> {
                 let help = "say what it decides: then = \"allow\", \"ask\" or \"deny\"";
                 self.fault(offset, Fault::MissingKey { place, key: "then", help });
             }
+        }
+        if let Some(entry) = entries.iter().find(|entry| entry.key == "ask") {
+            rule.ask = self.ask(entry, then);
         }
         if let (Verdict::Allow, Some(offset)) = (rule.verdict, destructive) {
             self.fault(offset, Fault::AllowsDestructive);

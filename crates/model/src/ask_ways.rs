@@ -1,0 +1,119 @@
+//! The ways by which the owner can be asked about a call, as rules name them.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// A way by which the owner hears of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskWay {
+    /// A terminal: that of `belljar run`, or any by `belljar approve`.
+    Cli,
+    /// A form that the client shows.
+    Elicitation,
+    /// A message to an address that the owner's configuration names. It tells, and decides nothing.
+    Webhook,
+}
+
+impl AskWay {
+    /// Every way.
+    pub const ALL: [Self; 3] = [Self::Cli, Self::Elicitation, Self::Webhook];
+
+    /// The name used in rules, JSON and documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cli => "cli",
+            Self::Elicitation => "elicitation",
+            Self::Webhook => "webhook",
+        }
+    }
+
+    fn bit(self) -> u8 {
+        match self {
+            Self::Cli => 1,
+            Self::Elicitation => 2,
+            Self::Webhook => 4,
+        }
+    }
+}
+
+/// Some of these ways. Unless something else is said: all of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AskWays(u8);
+
+impl AskWays {
+    /// No way.
+    pub const NONE: Self = Self(0);
+
+    /// These ways, as a number that can be kept.
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The ways of such a number; nothing where it stands for others too.
+    pub fn from_bits(bits: u8) -> Option<Self> {
+        (bits & !Self::default().0 == 0).then_some(Self(bits))
+    }
+
+    /// These and this one.
+    #[must_use]
+    pub fn with(self, way: AskWay) -> Self {
+        Self(self.0 | way.bit())
+    }
+
+    /// Whether this is one of them.
+    pub fn has(self, way: AskWay) -> bool {
+        self.0 & way.bit() != 0
+    }
+
+    /// Whether a decision can come by one of them.
+    pub fn can_decide(self) -> bool {
+        self.has(AskWay::Cli) || self.has(AskWay::Elicitation)
+    }
+
+    /// Each of them.
+    pub fn iter(self) -> impl Iterator<Item = AskWay> {
+        AskWay::ALL.into_iter().filter(move |way| self.has(*way))
+    }
+}
+
+impl Default for AskWays {
+    fn default() -> Self {
+        AskWay::ALL.into_iter().fold(Self::NONE, Self::with)
+    }
+}
+
+impl fmt::Display for AskWays {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.iter().map(AskWay::as_str).collect();
+        formatter.write_str(&names.join(", "))
+    }
+}
+
+impl fmt::Debug for AskWays {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "[{self}]")
+    }
+}
+
+impl Serialize for AskWays {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().map(AskWay::as_str))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_are_kept_as_a_number_and_one_that_stands_for_others_is_none() {
+        assert_eq!(AskWays::default().to_string(), "cli, elicitation, webhook");
+        for bits in 0..=u8::MAX {
+            let ways = AskWays::from_bits(bits);
+            assert_eq!(ways.map(AskWays::bits), (bits < 8).then_some(bits));
+        }
+        let told = AskWays::NONE.with(AskWay::Webhook);
+        assert!(!told.can_decide() && told.with(AskWay::Cli).can_decide() && !told.has(AskWay::Cli));
+    }
+}
