@@ -19,8 +19,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::{envelope, help, output};
 pub(crate) use common::{ConfigArguments, NoDaemon};
 pub(crate) use rules::{
-    ApprovalsArguments, DecideArguments, PolicyAcceptArguments, PolicyArguments, PolicyCommand, PolicyExplainArguments,
-    PolicyOptions,
+    ApprovalsArguments, ApproveArguments, DecideArguments, PolicyAcceptArguments, PolicyArguments, PolicyCommand,
+    PolicyExplainArguments, PolicyOptions,
 };
 pub(crate) use runs::{
     CheckArguments, ReplayArguments, ResumeArguments, RunArguments, RunsArguments, RunsCommand, RunsDiffArguments,
@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Approvals(ApprovalsArguments),
     /// Lets a call be sent that waits for your decision: once, and only if nothing about it has changed.
     #[command(after_help = help::APPROVE)]
-    Approve(DecideArguments),
+    Approve(ApproveArguments),
     /// Refuses a call that waits for your decision.
     Deny(DecideArguments),
     /// Goes on with a run that waits for your decision about calls.

@@ -105,8 +105,12 @@ alone shows. The decision is for this call: with other arguments, or when the to
 nothing. What waits ends with its run, or when [approvals] wait has passed. A run that was put aside meanwhile goes on with belljar \
 resume, or when its client asks for it again.
 
+Several names, or that of a run, decide about all of them at once. --any-arguments agrees to any arguments of the tool under the rule, \
+as it is defined now, for the rest of the run; the rules are asked about each call all the same.
+
   belljar approvals
-  belljar approve a_0fx3";
+  belljar approve a_0fx3
+  belljar approve r_6h0z --any-arguments";
 
 pub(crate) const RESUME: &str = "\
 What the run did is done again from what was kept of it, without calling anything; then the calls that you approved are sent, the others fail, \

@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use crate::stub_server::{Stub, gateway_of_with_rules};
 
 /// Writing is asked about, but for what may be written unasked and what may not be written at all.
-const RULES: &str = "default = 'allow'\n\
+pub(crate) const RULES: &str = "default = 'allow'\n\
     [[rule]]\nid = 'never'\ntools = 'fs.write_file'\nargs.path = { under = '/etc' }\nthen = 'deny'\n\
     [[rule]]\nid = 'writes'\ntools = 'fs.write_file'\nthen = 'ask'\nwhy = 'files are mine'\n";
 
@@ -54,7 +54,7 @@ impl House {
         Self::over(stub, sent, rules, wait)
     }
 
-    fn over(stub: Stub, sent: Arc<Mutex<Vec<String>>>, rules: &str, wait: Duration) -> Self {
+    pub(crate) fn over(stub: Stub, sent: Arc<Mutex<Vec<String>>>, rules: &str, wait: Duration) -> Self {
         Self::over_changed(stub, sent, rules, wait, |_| {})
     }
 
@@ -134,7 +134,7 @@ impl House {
         self.owner.change_question(Change::Decide(id, decision)).await.unwrap()
     }
 
-    async fn state(&self, id: QuestionId) -> State {
+    pub(crate) async fn state(&self, id: QuestionId) -> State {
         self.owner.question_states(vec![id]).await.unwrap()[0].1
     }
 
@@ -162,7 +162,7 @@ impl House {
     }
 }
 
-const LONG: Duration = Duration::from_secs(600);
+pub(crate) const LONG: Duration = Duration::from_secs(600);
 
 const WRITE: &str = "await fs.read_text_file({ path: '/a' });\n\
     const { got } = await fs.write_file({ path: '/out/x', content: 'hello' }); return got.path";

@@ -50,8 +50,24 @@ impl Person {
         }
     }
 
+    /// Reads until more is shown than this.
+    pub(crate) fn sees_more(&mut self, seen: usize) {
+        let stdout = self.script.stdout.as_mut().unwrap();
+        while self.shown.len() <= seen {
+            let mut bytes = [0; 1024];
+            let read = stdout.read(&mut bytes).unwrap();
+            assert!(read > 0, "it ended:\n{}", self.shown);
+            self.shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    }
+
     pub(crate) fn types(&mut self, line: &str) {
         self.script.stdin.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// The code that is to be typed.
+    pub(crate) fn code(&self) -> String {
+        self.shown.split("type ").last().unwrap().chars().take(4).collect()
     }
 
     pub(crate) fn ends(mut self) -> (i32, String) {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod absent;
+mod any_arguments;
 mod approvals;
 mod approvals_by_command;
 mod approved_once;

@@ -153,22 +153,12 @@ impl Held {
         let ways = self.decision.ask.ways();
         let desk = approvals.desk.filter(|desk| ways.has(desk.way)).map(|desk| desk.id);
         let for_command = approvals.by_command && ways.has(AskWay::Cli);
-        let text = self.checked.arguments.as_str();
-        if text.len() > MAX_SHOWN_BYTES {
-            return Err(Unsent::TooLong(text.len()).into());
-        }
         if let Some(id) = log.gate().asked_before(*number) {
             return self.ask_on(asking, ledger, id).await;
         }
         if desk.is_none() && !for_command {
             tracing::warn!(run = %log.run(), tool = %path, "a rule asks by {ways} alone, and nobody is there so");
             return Err(Unsent::NoWay.into());
-        }
-        if let Some(reason) = log.gate().refused().now_or_never() {
-            return Err(Unsent::CannotWait(reason).into());
-        }
-        if !log.takes_a_question(MAX_QUESTIONS) {
-            return Err(Unsent::TooMany.into());
         }
         let now = SystemTime::now();
         let wait = self.decision.ask.expires.unwrap_or(approvals.wait);
@@ -178,7 +168,7 @@ impl Held {
             binding,
             effect: *effect,
             why: self.why(),
-            arguments: text.to_owned(),
+            arguments: String::new(),
             so_far: log.so_far(),
             asked: now,
             desk,
@@ -186,6 +176,25 @@ impl Held {
             allow_yes: approvals.allow_yes,
         };
         let (id, until) = (question.id, question.binding.expires);
+        // Where none was asked before, the owner has agreed to nothing.
+        if log.has_asked() {
+            let claimed = ledger.change_question(Change::Claim(Box::new(question.clone()))).await;
+            if claimed.map_err(Unsent::from)?.is_ok() {
+                let asked = Asked { ledger, id, log: (*log).clone(), is_over: false };
+                return self.agreed(asking, asked).await;
+            }
+        }
+        let text = self.checked.arguments.as_str();
+        if text.len() > MAX_SHOWN_BYTES {
+            return Err(Unsent::TooLong(text.len()).into());
+        }
+        if let Some(reason) = log.gate().refused().now_or_never() {
+            return Err(Unsent::CannotWait(reason).into());
+        }
+        if !log.takes_a_question(MAX_QUESTIONS) {
+            return Err(Unsent::TooMany.into());
+        }
+        let question = Question { arguments: text.to_owned(), ..question };
         tracing::info!(run = %log.run(), call = number, tool = %path, "the owner is asked");
         let asked = Asked { ledger, id, log: (*log).clone(), is_over: false };
         let decided = toolbox.waiting().for_decision(&asked.ledger, id);

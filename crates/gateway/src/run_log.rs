@@ -426,6 +426,11 @@ impl RunLog {
         self.history().past.clone()
     }
 
+    /// Whether the owner was asked anything.
+    pub(crate) fn has_asked(&self) -> bool {
+        self.history().questions > 0
+    }
+
     /// Counts a question to the owner. Whether it may be asked.
     pub(crate) fn takes_a_question(&self, max: u64) -> bool {
         let mut history = self.history();

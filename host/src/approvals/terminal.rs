@@ -1,6 +1,7 @@
 //! The terminal at which a run was started: whoever sits there is asked, one question after the other.
 //!
-//! Yes or no has to be typed out. A line that was typed before its question was shown is thrown
+//! Yes or no has to be typed out, or `any`: that agrees to any arguments of the tool under the rule, for the rest of the
+//! run. A line that was typed before its question was shown is thrown
 //! away; anything else is asked again, and the end of the input is no answer.
 
 use std::{
@@ -10,7 +11,7 @@ use std::{
     time::SystemTime,
 };
 
-use belljar_approvals::{By, Change, Channel, Decision, QuestionId, State};
+use belljar_approvals::{By, Change, Channel, Decision, Group, QuestionId, State};
 use belljar_ledger::{KeptQuestion, Ledger, QuestionFilter};
 use tokio::{
     task::{JoinHandle, spawn_blocking},
@@ -60,7 +61,10 @@ async fn look(desk: u64, ledger: Arc<dyn Ledger>) {
         match asked {
             Ok(questions) => {
                 for kept in questions.iter().filter(|kept| seen.insert(kept.question.id)) {
-                    // Others may have waited while one was answered.
+                    // One may have been answered with another.
+                    if !is_open(&ledger, kept.question.id).await {
+                        continue;
+                    }
                     is_there = is_there && ask(desk, &ledger, kept).await;
                     if !is_there {
                         say_unanswered(&ledger, kept.question.id).await;
@@ -73,24 +77,32 @@ async fn look(desk: u64, ledger: Arc<dyn Ledger>) {
     }
 }
 
-/// Asks, until yes or no is typed. Whether anybody is there.
+/// Whether a question is open, as far as that can be said.
+async fn is_open(ledger: &Arc<dyn Ledger>, id: QuestionId) -> bool {
+    match ledger.question_states(vec![id]).await {
+        Ok(states) => states.iter().any(|(_, state)| *state == State::Open),
+        Err(_) => true,
+    }
+}
+
+/// Asks, until yes, no or any is typed. Whether anybody is there.
 async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
     let id = kept.question.id;
     consent::forget_what_was_typed();
     output::say(format_args!("a rule wants you to decide about a call:\n{}", shown(&kept.question)));
+    output::say(format_args!("any stands for {}", Group::of(&kept.question.binding)));
     loop {
         let answer = spawn_blocking(|| line("send it? type yes or no: ")).await;
-        let approve = match answer {
-            Ok(Some(answer)) => match answer.trim().to_lowercase().as_str() {
-                "yes" => true,
-                "no" => false,
-                _ => continue,
-            },
-            _ => return false,
+        let Ok(Some(answer)) = answer else { return false };
+        let decision =
+            |approve| Decision { approve, by: By::Desk(desk), channel: Channel::Terminal, at: SystemTime::now() };
+        let change = match answer.trim().to_lowercase().as_str() {
+            "yes" => Change::Decide(id, decision(true)),
+            "no" => Change::Decide(id, decision(false)),
+            "any" => Change::Grant(id, decision(true)),
+            _ => continue,
         };
-        let by = By::Desk(desk);
-        let decision = Decision { approve, by, channel: Channel::Terminal, at: SystemTime::now() };
-        match ledger.change_question(Change::Decide(id, decision)).await {
+        match ledger.change_question(change).await {
             Ok(Ok(())) => {}
             Ok(Err(refusal)) => output::warn(format_args!("that decides nothing: {refusal}")),
             Err(fault) => output::warn(format_args!("that decides nothing: {fault}")),

@@ -14,10 +14,19 @@ pub(crate) struct ApprovalsArguments {
 }
 
 #[derive(Args)]
+pub(crate) struct ApproveArguments {
+    #[command(flatten)]
+    pub(crate) decide: DecideArguments,
+    /// Approves any arguments of the tool under the rule, as it is defined now, for the rest of the run.
+    #[arg(long)]
+    pub(crate) any_arguments: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct DecideArguments {
-    /// The question's name, or its beginning, as belljar approvals lists it.
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
+    /// Questions by their names, or the beginnings of these, as belljar approvals lists them; or a run, for all that it asks.
+    #[arg(value_name = "ID|RUN", required = true)]
+    pub(crate) words: Vec<String>,
     /// Decides without a person typing, where the owner's belljar.toml says `allow_yes = true` for approvals.
     #[arg(long)]
     pub(crate) yes: bool,

@@ -1,21 +1,24 @@
 //! `belljar approvals`, `belljar approve` and `belljar deny`.
 
 use std::{
+    collections::BTreeSet,
     process::ExitCode,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use belljar_approvals::{By, Change, Channel, Decision, QuestionId, Refusal};
+use belljar_approvals::{By, Change, Channel, Decision, Group, QuestionId, Refusal};
 use belljar_ledger::{KeptQuestion, Ledger as _, LedgerFault, QuestionFilter, SqliteLedger};
 use belljar_model::{AskWay, ErrorKind, LedgerSettings, RunError};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     approvals::shown,
-    arguments::{ApprovalsArguments, DecideArguments},
+    arguments::{ApprovalsArguments, ApproveArguments, DecideArguments},
     consent,
     failure::Failure,
-    output, setup,
+    output,
+    render::count::counted,
+    setup,
 };
 
 /// The ledger of this user. What is decided is in it when the command ends.
@@ -26,16 +29,21 @@ fn ledger() -> SqliteLedger {
 pub(crate) async fn approvals(arguments: ApprovalsArguments) -> Result<ExitCode, Failure> {
     let questions = open(&ledger()).await?;
     if arguments.json {
-        let questions: Vec<_> = questions.iter().map(as_json).collect();
+        let questions: Vec<_> = grouped(&questions).into_iter().flat_map(|(_, group)| group).map(as_json).collect();
         output::print_json(&json!({ "approvals": questions }));
         return Ok(ExitCode::SUCCESS);
     }
     if questions.is_empty() {
         output::remark("nothing waits for a decision");
     }
-    for kept in &questions {
-        output::print(kept.question.id);
-        output::print(shown(&kept.question));
+    for (group, questions) in grouped(&questions) {
+        if questions.len() > 1 {
+            output::print(format_args!("{}: {} of {}", group.run, counted(questions.len(), "call"), group.named()));
+        }
+        for kept in questions {
+            output::print(kept.question.id);
+            output::print(shown(&kept.question));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,48 +83,176 @@ fn as_json(kept: &KeptQuestion) -> Value {
     })
 }
 
-/// Decides a question.
-pub(crate) async fn decide(arguments: DecideArguments, approve: bool) -> Result<ExitCode, Failure> {
+/// Approves what is named, or any arguments of it.
+pub(crate) async fn approve(arguments: ApproveArguments) -> Result<ExitCode, Failure> {
+    let ApproveArguments { decide: arguments, any_arguments } = arguments;
+    decide(&arguments, if any_arguments { Wanted::AnyArguments } else { Wanted::These }).await
+}
+
+/// Denies what is named.
+pub(crate) async fn deny(arguments: DecideArguments) -> Result<ExitCode, Failure> {
+    decide(&arguments, Wanted::Denied).await
+}
+
+/// What is to become of the calls that are named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// They are not sent.
+    Denied,
+    /// They are sent.
+    These,
+    /// They are sent, and all to come that are asked about for the same reason in the same run.
+    AnyArguments,
+}
+
+async fn decide(arguments: &DecideArguments, wanted: Wanted) -> Result<ExitCode, Failure> {
     let ledger = ledger();
-    let kept = found(&ledger, &arguments.id).await?;
-    let question = &kept.question;
-    if !question.binding.ways.has(AskWay::Cli) {
-        return Err(refused(question.id, Refusal::OtherWay(question.binding.ways)));
+    let mut chosen: Vec<KeptQuestion> = Vec::new();
+    for word in &arguments.words {
+        for kept in named(&ledger, word).await? {
+            if chosen.iter().all(|known| known.question.id != kept.question.id) {
+                chosen.push(kept);
+            }
+        }
     }
-    if !question.for_command {
-        let message = format!("{} is asked at the terminal where its run was started", question.id);
-        return Err(Failure::usage(message, "type yes or no there"));
-    }
-    output::say(shown(question));
+    let groups = grouped(&chosen);
+    show(&groups);
     let channel = if arguments.yes {
-        if !question.allow_yes {
+        if chosen.iter().any(|kept| !kept.question.allow_yes) {
             let hint = "the owner's belljar.toml would have to say [approvals] allow_yes = true when the run begins";
             return Err(Failure::usage("--yes is not allowed here: a person has to type", hint));
         }
         Channel::Unattended
     } else {
-        typed(approve)?;
+        typed(&groups, wanted)?;
         Channel::Command
     };
-    let decision = Decision { approve, by: By::Owner, channel, at: SystemTime::now() };
-    let decided = ledger.change_question(Change::Decide(question.id, decision)).await.map_err(unusable)?;
+    let decision = Decision { approve: wanted != Wanted::Denied, by: By::Owner, channel, at: SystemTime::now() };
+    let changes: Vec<(QuestionId, Change)> = match wanted {
+        // One of each group stands for all of them.
+        Wanted::AnyArguments => {
+            let first = groups.iter().filter_map(|(_, group)| Some(group.first()?.question.id));
+            first.map(|id| (id, Change::Grant(id, decision))).collect()
+        }
+        Wanted::These | Wanted::Denied => {
+            let ids = chosen.iter().map(|kept| kept.question.id);
+            ids.map(|id| (id, Change::Decide(id, decision))).collect()
+        }
+    };
+    let mut refusals = Vec::new();
+    for (id, change) in changes {
+        if let Err(refusal) = ledger.change_question(change).await.map_err(unusable)? {
+            refusals.push((id, refusal));
+        }
+    }
     ledger.close().await;
-    decided.map_err(|refusal| refused(question.id, refusal))?;
-    let run = question.binding.run;
-    output::say(if approve { "approved: the call is sent if nothing has changed" } else { "denied" });
-    output::remark(format_args!(
-        "a run that was put aside goes on when its client asks for it again, or with: belljar resume {run}"
-    ));
-    Ok(ExitCode::SUCCESS)
+    if let ([(id, refusal)], [_]) = (refusals.as_slice(), chosen.as_slice()) {
+        return Err(refused(*id, *refusal));
+    }
+    for (id, refusal) in &refusals {
+        output::warn(format_args!("{id} was not decided: {refusal}"));
+    }
+    output::say(match wanted {
+        Wanted::Denied => "denied",
+        Wanted::These => "approved: the call is sent if nothing has changed",
+        Wanted::AnyArguments => "approved: such calls are sent if nothing has changed, until the run ends",
+    });
+    for run in chosen.iter().map(|kept| kept.question.run()).collect::<BTreeSet<_>>() {
+        output::remark(format_args!(
+            "a run that was put aside goes on when its client asks for it again, or with: belljar resume {run}"
+        ));
+    }
+    Ok(if refusals.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The questions of one run, of one tool, by one rule.
+type Grouped<'q> = Vec<(Group, Vec<&'q KeptQuestion>)>;
+
+/// The questions by what they are asked for, the oldest first.
+fn grouped(questions: &[KeptQuestion]) -> Grouped<'_> {
+    let mut groups: Grouped<'_> = Vec::new();
+    for kept in questions {
+        let group = Group::of(&kept.question.binding);
+        match groups.iter_mut().find(|(known, _)| *known == group) {
+            Some((_, of_group)) => of_group.push(kept),
+            None => groups.push((group, vec![kept])),
+        }
+    }
+    groups
+}
+
+/// Shows each question, and says of several that are one.
+fn show(groups: &Grouped<'_>) {
+    for (group, questions) in groups {
+        if questions.len() > 1 {
+            output::say(format_args!("{}: {} of {}", group.run, counted(questions.len(), "call"), group.named()));
+        }
+        for kept in questions {
+            if groups.len() > 1 || questions.len() > 1 {
+                output::say(kept.question.id);
+            }
+            output::say(shown(&kept.question));
+        }
+    }
 }
 
 /// Waits for a person to type what only this terminal shows.
-fn typed(approve: bool) -> Result<(), Failure> {
-    if !approve {
-        return consent::types("no", "type no to deny: ");
+fn typed(groups: &Grouped<'_>, wanted: Wanted) -> Result<(), Failure> {
+    let calls: usize = groups.iter().map(|(_, group)| group.len()).sum();
+    let these = if calls > 1 { format!(" these {calls} calls") } else { String::new() };
+    match wanted {
+        Wanted::Denied => consent::types("no", &format!("type no to deny{these}: ")),
+        Wanted::These => {
+            let code = consent::code()?;
+            consent::types(&code, &format!("type {code} to approve{these}: "))
+        }
+        Wanted::AnyArguments => {
+            for (group, _) in groups {
+                output::say(format_args!("{}: {group}", group.run));
+            }
+            let code = consent::code()?;
+            consent::types(&code, &format!("type {code} to approve that: "))
+        }
     }
-    let code = consent::code()?;
-    consent::types(&code, &format!("type {code} to approve: "))
+}
+
+/// The questions that a word names: the one of this name, the only open one whose name begins so, or all that a run
+/// asks here.
+async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, Failure> {
+    if !word.starts_with("r_") {
+        let kept = found(ledger, word).await?;
+        let question = &kept.question;
+        if !question.binding.ways.has(AskWay::Cli) {
+            return Err(refused(question.id, Refusal::OtherWay(question.binding.ways)));
+        }
+        if !question.for_command {
+            let message = format!("{} is asked at the terminal where its run was started", question.id);
+            return Err(Failure::usage(message, "type yes or no there"));
+        }
+        return Ok(vec![kept]);
+    }
+    let open = open(ledger).await?;
+    let of_run: Vec<KeptQuestion> =
+        open.into_iter().filter(|kept| kept.question.run().to_string().starts_with(word)).collect();
+    if of_run.iter().map(|kept| kept.question.run()).collect::<BTreeSet<_>>().len() > 1 {
+        return Err(Failure::usage(format!("several runs begin with {word}"), "type more of the name"));
+    }
+    let (here, elsewhere): (Vec<_>, Vec<_>) = of_run.into_iter().partition(|kept| kept.question.for_command);
+    match (here.is_empty(), elsewhere.len()) {
+        (true, 0) => Err(Failure::usage(
+            format!("no call of {word} waits for a decision"),
+            "belljar approvals lists what waits for a decision",
+        )),
+        (true, _) => Err(Failure::usage(
+            format!("what {word} asks is not decided here"),
+            "belljar approvals says of each question by whom it is asked",
+        )),
+        (false, 0) => Ok(here),
+        (false, others) => {
+            output::note(format_args!("{} of it cannot be decided here", counted(others, "other call")));
+            Ok(here)
+        }
+    }
 }
 
 /// The question of this name, or the only open one whose name begins so.

@@ -113,7 +113,7 @@ ALTER TABLE calls ADD COLUMN rule TEXT;
 ";
 
 /// From version 5 to 6, also of a file that is made now: what is new about questions.
-const FROM_5_TO_6: &str = questions::WAYS;
+const FROM_5_TO_6: [&str; 2] = [questions::WAYS, questions::GRANTS];
 
 /// What a file is.
 #[derive(PartialEq, Eq)]
@@ -150,12 +150,13 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
     }
     if found != Made::Yes {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let from_5_to_6 = FROM_5_TO_6.concat();
         // Another process may have been faster.
         match made(&transaction, &path)? {
-            Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE, FROM_5_TO_6].concat()),
+            Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE, &from_5_to_6].concat()),
             Made::Earlier(version) => {
                 // From version 3 to 4: questions to the owner. From version 4 to 5: runs that were put aside.
-                let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE, FROM_5_TO_6];
+                let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE, &from_5_to_6];
                 let done = usize::try_from(version.saturating_sub(1)).unwrap_or_default();
                 make(&transaction, &steps.get(done..).unwrap_or_default().concat())
             }

@@ -121,6 +121,7 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
         transaction.prepare_cached("DELETE FROM calls WHERE run = ?1")?.execute(params![run])?;
         transaction.prepare_cached("DELETE FROM recordings WHERE run = ?1")?.execute(params![run])?;
         resting::end(&transaction, *run)?;
+        questions::end(&transaction, *run)?;
         // One that is open goes with its run: without it, its call is not sent.
         transaction.prepare_cached("DELETE FROM questions WHERE run = ?1")?.execute(params![run])?;
         forgotten += transaction.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute(params![run])?;

@@ -7,9 +7,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_approvals::{Binding, Change, Decision, Desk, Digest, Past, Question, QuestionId, Refusal, State};
+use belljar_approvals::{Binding, Change, Decision, Desk, Digest, Group, Past, Question, QuestionId, Refusal, State};
 use belljar_model::{AskWays, RunId, ToolPath};
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior, named_params, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, named_params, params};
 
 use super::{
     columns::{effect, number_of, senseless, unsigned},
@@ -51,6 +51,26 @@ CREATE INDEX questions_of_run ON questions(run);
 /// From version 5 to 6: the ways by which a decision may come. Before, that was any.
 pub(super) const WAYS: &str = "ALTER TABLE questions ADD COLUMN ways INTEGER NOT NULL DEFAULT 7;";
 
+/// From version 5 to 6 too: what the owner agreed to with any arguments, for the rest of a run.
+pub(super) const GRANTS: &str = "
+CREATE TABLE grants(
+    run INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    rule TEXT,
+    definition BLOB NOT NULL,
+    principal TEXT NOT NULL,
+    ways INTEGER NOT NULL,
+    channel TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX grants_of_run ON grants(run);
+";
+
+/// Of a row, whether it is about calls of a group: of `questions` and `grants` alike.
+const OF_GROUP: &str =
+    "run = ?1 AND server = ?2 AND tool = ?3 AND rule IS ?4 AND definition = ?5 AND principal = ?6 AND ways = ?7";
+
 /// The most questions that are read at once.
 const MAX_READ: usize = 1000;
 
@@ -68,7 +88,15 @@ pub(super) fn change(
 ) -> rusqlite::Result<Result<(), Refusal>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let changed = match change {
-        Change::Ask(question) => ask(&transaction, presence.token(), question).map(Ok),
+        Change::Ask(question) => {
+            let granted = granted(&transaction, &Group::of(&question.binding))?;
+            ask(&transaction, presence.token(), question, granted.as_deref()).map(Ok)
+        }
+        Change::Claim(question) => match granted(&transaction, &Group::of(&question.binding))? {
+            Some(channel) => ask(&transaction, presence.token(), question, Some(&channel)).map(Ok),
+            None => Ok(Err(Refusal::NotApproved)),
+        },
+        Change::Grant(id, decision) => grant(&transaction, path, presence, *id, decision),
         Change::Decide(id, decision) => decide(&transaction, path, presence, *id, decision),
         Change::Use(id, binding) => {
             let admitted = |kept: &KeptQuestion| {
@@ -87,14 +115,17 @@ pub(super) fn change(
     Ok(changed)
 }
 
-fn ask(to: &Transaction<'_>, process: i64, question: &Question) -> rusqlite::Result<()> {
+/// Asks, or notes that the owner has agreed before, and which way that came.
+fn ask(to: &Transaction<'_>, process: i64, question: &Question, granted: Option<&str>) -> rusqlite::Result<()> {
     let Question { id, binding, effect, why, arguments, so_far, asked, desk, for_command, allow_yes } = question;
     let Binding { run, number, tool, arguments: digest, definition, rule, ways, principal, expires } = binding;
     let so_far = serde_json::to_string(so_far).unwrap_or_default();
+    let state = self::number(if granted.is_some() { State::Approved } else { State::Open });
     to.prepare_cached(
-        "INSERT INTO questions(id, process, state, run, number, server, tool, effect, arguments, definition, rule, why,
-             principal, asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, ways)
-         VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+        "INSERT INTO questions(id, process, run, number, server, tool, effect, arguments, definition, rule, why,
+             principal, asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, ways,
+             state, channel, decided_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
     )?
     .execute(params![
         id.bits().cast_signed(),
@@ -111,12 +142,15 @@ fn ask(to: &Transaction<'_>, process: i64, question: &Question) -> rusqlite::Res
         principal.as_ref(),
         milliseconds(*asked),
         milliseconds(*expires),
-        arguments,
+        granted.is_none().then_some(arguments),
         so_far,
         desk.map(u64::cast_signed),
         for_command,
         allow_yes,
         ways.bits(),
+        state,
+        granted,
+        granted.map(|_| milliseconds(*asked)),
     ])
     .map(|_| ())
 }
@@ -127,6 +161,53 @@ fn move_to(to: &Transaction<'_>, process: i64, run: RunId, desk: Desk) -> rusqli
                WHERE run = ?1 AND state = 0";
     let (run, way) = (run.bits().cast_signed(), AskWays::NONE.with(desk.way));
     to.prepare_cached(sql)?.execute(params![run, process, desk.id.cast_signed(), way.bits()]).map(|_| ())
+}
+
+/// The way by which the owner agreed to any arguments of such calls, if they did.
+fn granted(to: &Transaction<'_>, group: &Group) -> rusqlite::Result<Option<String>> {
+    let Group { run, tool, rule, definition, principal, ways } = group;
+    let mut statement = to.prepare_cached(&format!("SELECT channel FROM grants WHERE {OF_GROUP} LIMIT 1"))?;
+    let of_group =
+        params![run.bits().cast_signed(), tool.server(), tool.tool(), rule.as_deref(), definition, &**principal, ways];
+    let found = statement.query_row(of_group, |row| row.get::<_, String>(0)).optional()?;
+    Ok(found.map(|channel| format!("{channel}, any arguments")))
+}
+
+/// Agrees to any arguments of calls such as the one that is asked about, for the rest of its run.
+fn grant(
+    to: &Transaction<'_>,
+    path: &Path,
+    presence: &Presence,
+    id: QuestionId,
+    decision: &Decision,
+) -> rusqlite::Result<Result<(), Refusal>> {
+    let mut statement = to.prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?;
+    let found = statement.query_row(params![id.bits().cast_signed()], kept).optional()?;
+    let Some(kept) = found else { return Ok(Err(Refusal::Unknown)) };
+    if let Err(refusal) = decide(to, path, presence, id, decision)? {
+        return Ok(Err(refusal));
+    }
+    let Group { run, tool, rule, definition, principal, ways } = Group::of(&kept.question.binding);
+    let run = run.bits().cast_signed();
+    let sql = "INSERT INTO grants(run, server, tool, rule, definition, principal, ways, channel, at_ms)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let (channel, at) = (decision.channel.as_str(), milliseconds(decision.at));
+    let row = params![run, tool.server(), tool.tool(), rule.as_deref(), definition, &*principal, ways, channel, at];
+    to.prepare_cached(sql)?.execute(row)?;
+    // Those that wait for the same.
+    let mut statement = to.prepare_cached(&format!("SELECT id FROM questions WHERE {OF_GROUP} AND state = 0"))?;
+    let of_group = params![run, tool.server(), tool.tool(), rule.as_deref(), definition, &*principal, ways];
+    let others = statement.query_map(of_group, |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
+    for other in others {
+        // One whose time has just gone by stays as it is.
+        let _ = decide(to, path, presence, QuestionId::from_bits(other.cast_unsigned()), decision)?;
+    }
+    Ok(Ok(()))
+}
+
+/// Forgets what was agreed to for the rest of a run.
+pub(super) fn end(to: &Connection, run: i64) -> rusqlite::Result<()> {
+    to.prepare_cached("DELETE FROM grants WHERE run = ?1")?.execute(params![run]).map(|_| ())
 }
 
 fn decide(
@@ -228,6 +309,8 @@ pub(super) fn withdraw(connection: &Connection, path: &Path, presence: &Presence
 pub(super) fn forget(connection: &Connection, before_ms: i64) -> rusqlite::Result<()> {
     let sql = "DELETE FROM questions WHERE asked_ms < ?1 AND state <> 0
                AND NOT EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run)";
+    connection.prepare_cached(sql)?.execute(params![before_ms])?;
+    let sql = "DELETE FROM grants WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM resting x WHERE x.run = grants.run)";
     connection.prepare_cached(sql)?.execute(params![before_ms]).map(|_| ())
 }
 

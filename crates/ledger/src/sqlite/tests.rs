@@ -308,7 +308,8 @@ async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost()
     let back = "DROP TABLE called; DROP INDEX runs_by_start; ALTER TABLE runs DROP COLUMN principal;
         ALTER TABLE runs DROP COLUMN client; ALTER TABLE runs DROP COLUMN effects;
         CREATE INDEX runs_by_start ON runs(started_ms); ALTER TABLE calls DROP COLUMN verdict;
-        ALTER TABLE calls DROP COLUMN rule; DROP TABLE questions; DROP TABLE resting; PRAGMA user_version = 1;";
+        ALTER TABLE calls DROP COLUMN rule; DROP TABLE questions; DROP TABLE resting;
+        DROP TABLE grants; PRAGMA user_version = 1;";
     connection.execute_batch(back).expect("changed");
     drop(connection);
     // Whoever reads it first brings it up to date too.

@@ -7,7 +7,7 @@ use rusqlite::{Transaction, params};
 
 use super::{
     columns::{flag_of, number_of, state, verdict},
-    resting,
+    questions, resting,
 };
 use crate::{
     entry::{Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunRest, RunStart},
@@ -104,7 +104,9 @@ impl Author<'_> {
         if let Some(recording) = &end.recording {
             recorded(to, end.start.run, recording)?;
         }
-        resting::end(to, end.start.run.bits().cast_signed())?;
+        let run = end.start.run.bits().cast_signed();
+        resting::end(to, run)?;
+        questions::end(to, run)?;
         let mut statement = to.prepare_cached(
             "UPDATE runs SET state = ?2, took_us = ?3, error = ?4, line = ?5, fuel = ?6, computed_us = ?7, peak_memory = ?8
              WHERE id = ?1",
