@@ -23,8 +23,8 @@ pub(crate) use rules::{
     PolicyExplainArguments, PolicyOptions,
 };
 pub(crate) use runs::{
-    CheckArguments, ReplayArguments, ResumeArguments, RunArguments, RunsArguments, RunsCommand, RunsDiffArguments,
-    RunsExportArguments, RunsPurgeArguments, RunsShowArguments, TestArguments,
+    Assume, CheckArguments, ReplayArguments, ResumeArguments, RunArguments, RunsArguments, RunsCommand,
+    RunsDiffArguments, RunsExportArguments, RunsPurgeArguments, RunsShowArguments, TestArguments,
 };
 pub(crate) use servers::{
     AddArguments, ImportArguments, ImportFrom, InstallArguments, InstallClient, LoginArguments, RemoveArguments,

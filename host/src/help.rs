@@ -116,7 +116,11 @@ pub(crate) const RESUME: &str = "\
 What the run did is done again from what was kept of it, without calling anything; then the calls that you approved are sent, the others fail, \
 and the script goes on. At a terminal, what you have not decided is asked there. Where nothing is decided, the run waits on.
 
+A run that was interrupted after it had sent calls that may have changed something does not go on by itself: --assume says whether those \
+without an answer were done or failed, and wants a code typed. None of them is sent again. docs/APPROVALS.md has the rules.
+
   belljar resume r_0123456789abc
+  belljar resume r_0123456789abc --assume failed
 
 Exit code: as that of belljar run.";
 

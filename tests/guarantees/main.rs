@@ -37,6 +37,7 @@ mod generated;
 mod hostile;
 mod http;
 mod install;
+mod interrupted;
 mod isolation;
 mod labels;
 mod last_place;

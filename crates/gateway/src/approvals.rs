@@ -77,6 +77,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) number: u64,
     pub(crate) path: &'a ToolPath,
     pub(crate) effect: Effect,
+    /// Whether it may be made twice, as was known before anybody was asked.
+    pub(crate) may_repeat: bool,
     /// Waits until the server takes calls of the run: another one may have it for itself.
     pub(crate) enter: &'a (dyn Fn() -> BoxFuture<'a, Result<(), LockFault>> + Sync),
 }
@@ -153,6 +155,11 @@ impl Held {
         let ways = self.decision.ask.ways();
         let desk = approvals.desk.filter(|desk| ways.has(desk.way)).map(|desk| desk.id);
         let for_command = approvals.by_command && ways.has(AskWay::Cli);
+        if log.unsettled().has(*number) && !asking.may_repeat {
+            // It was sent before, and is not sent again: nobody needs to agree.
+            let Checked { arguments, warning, .. } = self.checked;
+            return Ok(Checked { arguments, warning, decision: Some(self.decision) });
+        }
         if let Some(id) = log.gate().asked_before(*number) {
             return self.ask_on(asking, ledger, id).await;
         }
@@ -204,7 +211,7 @@ impl Held {
 
     /// Waits for the decision about a call that the run made before it was put aside.
     async fn ask_on(mut self, asking: &Asking<'_>, ledger: Arc<dyn Ledger>, id: QuestionId) -> Result<Checked, End> {
-        let Asking { toolbox, log, path, .. } = asking;
+        let Asking { toolbox, log, .. } = asking;
         let asked = Asked { ledger, id, log: (*log).clone(), is_over: false };
         let decided = toolbox.waiting().for_decision(&asked.ledger, id);
         let filter = QuestionFilter { id: Some(id), ..QuestionFilter::default() };
@@ -220,10 +227,11 @@ impl Held {
         let wait = until.duration_since(question.asked).unwrap_or_default();
         match kept.state {
             State::Open => self.wait(asking, asked, decided, (until, wait)).await,
-            // It was sent, and the run began anew before it had the answer. A call that changes
-            // nothing can be sent again.
-            State::Sent if toolbox.trusted_effect_of(path) == Effect::ReadOnly => {
-                question.binding.admits(&self.binding(asking, until), SystemTime::now())?;
+            // It was sent, and the run began anew before it had the answer. A call that may be made twice can be sent
+            // again; one of which the ledger knows was decided in time.
+            State::Sent if asking.may_repeat => {
+                let at = if log.unsettled().has(asking.number) { question.asked } else { SystemTime::now() };
+                question.binding.admits(&self.binding(asking, until), at)?;
                 let Checked { arguments, warning, .. } = self.checked;
                 Ok(Checked { arguments, warning, decision: Some(self.decision) })
             }

@@ -1,6 +1,7 @@
 //! Scripts over the toolbox.
 
 use std::{
+    collections::BTreeSet,
     pin::{Pin, pin},
     sync::{Arc, PoisonError},
     time::{Duration, SystemTime},
@@ -8,12 +9,12 @@ use std::{
 
 use belljar_approvals::{Change, QuestionId, State};
 use belljar_engine::Engine;
-use belljar_ledger::{Asker, Digest, Ledger, LedgerFault, NotResting, RestingRun};
+use belljar_ledger::{Asker, Digest, Ledger, LedgerFault, NotResting, QuestionFilter, RestingRun};
 use belljar_model::{
     ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError, RunId,
     ToolPath, Usage,
 };
-use belljar_recording::Remarks;
+use belljar_recording::{Entry, Remarks};
 use belljar_sandbox::{GoingOn, Program, Recording, ReplayError};
 use belljar_upstream::Caller;
 use futures::{StreamExt as _, stream::FuturesUnordered};
@@ -258,7 +259,7 @@ impl Gateway {
         let ledger = self.toolbox.told().ledger.as_ref().map(|kept| kept.ledger.clone());
         let ledger = ledger.ok_or_else(|| not_resting(run, NotResting::Unknown))?;
         let found = ledger.resting(run).await.map_err(unusable)?;
-        let resting = found.map_err(|reason| not_resting(run, reason))?;
+        let resting = found.map_err(|reason| self.not_resting(run, reason))?;
         // Whoever did not ask for it does not hear that it is there.
         if resting.principal.as_deref() != self.asker.principal() {
             return Err(not_resting(run, NotResting::Unknown).into());
@@ -268,18 +269,31 @@ impl Gateway {
             let moved = ledger.change_question(Change::Move(run, desk)).await.map_err(unusable)?;
             moved.map_err(|refusal| RunError::new(ErrorKind::Internal, refusal.to_string()))?;
         }
+        // What the owner said of calls that were sent is as good as a decision.
+        let is_settled = resting.assumed.is_some();
+        let is_decided = async { if is_settled { Ok(true) } else { self.is_decided(&ledger, &terms).await } };
         tokio::select! {
-            is_decided = self.is_decided(&ledger, &terms) => if !is_decided.map_err(unusable)? {
+            is_decided = is_decided => if !is_decided.map_err(unusable)? {
                 return Err(waiting_error(run, &terms.waits, self.is_command()).into());
             },
             () = cancelled.as_mut() => return Err(RunError::new(ErrorKind::Cancelled, "the run was cancelled").into()),
         }
         // Another may have been faster.
         let taken = ledger.take_up(run).await.map_err(unusable)?;
-        let resting = taken.map_err(|reason| not_resting(run, reason))?;
+        let resting = taken.map_err(|reason| self.not_resting(run, reason))?;
         let (terms, recording) = opened(run, &resting)?;
+        // From here on, whatever happens before it goes on lays it down again.
         let log = RunLog::go_on(self.toolbox.told(), self.origin, &self.asker, (run, &resting), &terms);
-        let recording = match Recording::read(recording) {
+        let recording = Recording::read(recording);
+        let answered = recording.as_ref().map(answered).unwrap_or_default();
+        let calls = ledger.run(run).await.map_err(unusable)?.map(|(_, calls)| calls).unwrap_or_default();
+        log.unsettled().know(calls, &answered, resting.assumed);
+        // What it asked after it was put aside, in a process that was killed, it asks anew.
+        let open = QuestionFilter { open: true, run: Some(run), ..QuestionFilter::default() };
+        let open = ledger.questions(open).await.map_err(unusable)?.into_iter().map(|kept| kept.question.id);
+        let kept: Vec<QuestionId> = terms.waits.iter().map(KeptWait::question).collect();
+        open.filter(|id| !kept.contains(id)).for_each(|stale| log.withdraw(stale));
+        let recording = match recording {
             Ok(recording) => recording,
             Err(error) => return Err(self.lost(&log, &terms, error.to_string()).await),
         };
@@ -397,6 +411,18 @@ impl Gateway {
                 tracing::debug!("runs that wait could not be looked for: {fault}");
                 None
             }
+        }
+    }
+
+    /// Why a run does not go on, and what to do about it.
+    fn not_resting(&self, run: RunId, reason: NotResting) -> RunError {
+        let error = not_resting(run, reason);
+        match reason {
+            NotResting::Interrupted if self.is_command() => error.with_hint(format!(
+                "belljar runs show {run} says which; say what became of them: belljar resume {run} --assume failed, or done"
+            )),
+            NotResting::Interrupted => error.with_hint("the owner must say what became of them"),
+            _ => error,
         }
     }
 
@@ -533,6 +559,15 @@ struct Ran<'a> {
 /// What a run goes on from.
 fn opened(run: RunId, resting: &RestingRun) -> Result<(Terms, &[u8]), RunError> {
     Terms::and_recording(&resting.state).ok_or_else(|| not_resting(run, NotResting::Sealed))
+}
+
+/// The calls whose answers a recording has.
+fn answered(recording: &Recording) -> BTreeSet<u64> {
+    let of_call = |entry| match entry {
+        Entry::Answer { number, .. } => Some(number),
+        _ => None,
+    };
+    recording.entries().filter_map(of_call).collect()
 }
 
 fn not_resting(run: RunId, reason: NotResting) -> RunError {

@@ -258,6 +258,7 @@ impl Grant {
                 }
                 (checked, _) => checked,
             };
+            let repeat = (toolbox.may_repeat(&path), toolbox.key_argument(&path).is_some());
             let permit = Mutex::new(None);
             let enter = || -> BoxFuture<'_, Result<(), LockFault>> {
                 async {
@@ -285,6 +286,7 @@ impl Grant {
                         number,
                         path,
                         effect: trusted,
+                        may_repeat: repeat.0,
                         enter: &enter,
                     })
                     .await
@@ -293,6 +295,12 @@ impl Grant {
             let checked = match checked {
                 Ok(checked) => checked,
                 Err(denial) => {
+                    // What was sent was sent, whatever the rules say by now.
+                    if log.unsettled().has(number)
+                        && let Some((answer, _)) = log.settled((number, &path), effect, None, (false, repeat.1)).await
+                    {
+                        return answer;
+                    }
                     log.denied(number, &path, (effect, trusted), &denial).await;
                     return Err(CallFault::denied(denial));
                 }
@@ -307,12 +315,18 @@ impl Grant {
             if let Some(warning) = warning {
                 remarks.add(warning);
             }
+            if trusted != Effect::ReadOnly
+                && let Some((answer, remark)) = log.settled((number, &path), effect, Some(&arguments), repeat).await
+            {
+                remark.into_iter().for_each(|remark| remarks.add(remark));
+                return answer;
+            }
             let _permit = match permit.into_inner().unwrap_or_else(PoisonError::into_inner) {
                 Some(permit) => permit,
                 None => locks.enter(server, total, &waits).await.map_err(refused)?,
             };
             let observer = toolbox.observer(&path, &arguments);
-            let effects = (effect, trusted);
+            let effects = (effect, trusted, repeat.0);
             let sent = log
                 .sending(number, &path, effects, &arguments, decision.as_ref())
                 .await

@@ -39,6 +39,7 @@ mod started;
 mod tool_result;
 mod toolbox;
 mod unmarked;
+mod unsettled;
 
 pub use approvals::Approvals;
 pub use arguments::check_arguments;

@@ -100,7 +100,7 @@ impl Measuring {
         let sent = match log {
             Some(log) => {
                 let number = number.saturating_add(NUMBERS.saturating_mul(before + 1));
-                let (effects, decision) = ((Effect::ReadOnly, trusted), checked.decision.as_ref());
+                let (effects, decision) = ((Effect::ReadOnly, trusted, true), checked.decision.as_ref());
                 let sent = log.sending(number, path, effects, &checked.arguments, decision).await;
                 Some(sent.map_err(|fault| NoCount::Failed(fault.to_string()))?)
             }

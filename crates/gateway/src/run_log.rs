@@ -22,6 +22,7 @@ use belljar_model::{
     RunStep, ToolPath, Usage, Verdict, says_error,
 };
 use belljar_policy::Decision;
+use belljar_sandbox::CallFault;
 use rand::{TryRngCore as _, rngs::OsRng};
 use tokio::{runtime::Handle, sync::broadcast, task::spawn_blocking, time::sleep};
 
@@ -30,6 +31,7 @@ use crate::{
     judgements::Judgements,
     redacted,
     rests::{Gate, Judged, Terms},
+    unsettled::{Earlier, Unsettled},
 };
 
 /// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes at a time.
@@ -143,6 +145,8 @@ pub(crate) struct RunLog {
     judgements: Judgements,
     history: Mutex<History>,
     gate: Gate,
+    /// Calls that it sent before its process was killed.
+    unsettled: Unsettled,
     /// Whether it does something new: one that was put aside does again at first what it did before.
     is_live: AtomicBool,
     /// How long the run had taken when it was put aside, if it was.
@@ -209,6 +213,7 @@ impl RunLog {
             judgements: Judgements::default(),
             history: Mutex::default(),
             gate: Gate::new(BTreeMap::new()),
+            unsettled: Unsettled::default(),
             is_live: AtomicBool::new(true),
             before: None,
         };
@@ -239,6 +244,7 @@ impl RunLog {
             judgements,
             history: Mutex::new(History { past: terms.past.clone(), questions: terms.questions }),
             gate: Gate::new(terms.questions_by_call()),
+            unsettled: Unsettled::default(),
             is_live: AtomicBool::new(false),
             before: Some(resting.took),
         };
@@ -265,6 +271,39 @@ impl RunLog {
     /// Where its calls wait for people.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// The calls that it sent before its process was killed.
+    pub(crate) fn unsettled(&self) -> &Unsettled {
+        &self.unsettled
+    }
+
+    /// What the script gets of a call that it made before its process was killed, and what its author is to read;
+    /// nothing where it is to be sent. Of a call that the rules deny by now the arguments are not known.
+    pub(crate) async fn settled(
+        &self,
+        (number, tool): (u64, &ToolPath),
+        effect: Effect,
+        arguments: Option<&JsonText>,
+        (may_repeat, has_key): (bool, bool),
+    ) -> Option<(Result<JsonText, CallFault>, Option<String>)> {
+        if self.unsettled.is_empty() {
+            return None;
+        }
+        let ledger = self.kept.as_ref().map(|(kept, _)| &kept.ledger);
+        let digest = arguments.and_then(|arguments| ledger?.digest(arguments.as_str().as_bytes()));
+        let earlier = self.unsettled.settle(number, tool, digest, (may_repeat, has_key));
+        let answer = earlier.answer(tool)?;
+        let ok = matches!(earlier, Earlier::Done(_));
+        self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
+        self.tell(|| RunStep::Answered { call: number, ok });
+        self.remember(tool, ok);
+        if let (Some(state), Some(ledger)) = (earlier.assumed(), ledger) {
+            let end = CallEnd { state, took: Duration::ZERO, answer_bytes: None, answer: None };
+            // Where a write fails the ledger says so itself.
+            let _ = ledger.write(Entry::Answered { run: self.run(), number, end }).await;
+        }
+        Some(answer)
     }
 
     /// Withdraws a question of it.
@@ -346,7 +385,7 @@ impl RunLog {
         self: &Arc<Self>,
         number: u64,
         tool: &ToolPath,
-        (effect, trusted): (Effect, Effect),
+        (effect, trusted, may_repeat): (Effect, Effect, bool),
         arguments: &JsonText,
         decision: Option<&Decision>,
     ) -> Result<SentCall, LedgerFault> {
@@ -364,6 +403,7 @@ impl RunLog {
                 arguments: ledger.digest(text),
                 verdict: decision.map(|decision| decision.verdict),
                 rule: decision.and_then(|decision| decision.rule.clone()),
+                may_repeat,
                 end: None,
             };
             if has_intent {
@@ -416,6 +456,7 @@ impl RunLog {
             arguments: None,
             verdict: Some(denial.verdict),
             rule,
+            may_repeat: false,
             end: Some(end),
         })
         .await;

@@ -164,7 +164,7 @@ impl Toolbox {
         let observer = self.observer(path, &arguments);
         let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None).await?;
         told.run = Some(log.run());
-        let effects = (found.effect, found.trusted.effect());
+        let effects = (found.effect, found.trusted.effect(), self.may_repeat(path));
         let sent = log.sending(0, path, effects, &arguments, decision.as_ref()).await.map_err(|fault| {
             RunError::new(ErrorKind::Config, format!("the call was not made: {fault}")).with_hint(fault.hint())
         })?;

@@ -451,6 +451,17 @@ impl Toolbox {
         known().unwrap_or(Effect::External)
     }
 
+    /// Whether a call of this tool may be made twice: it changes nothing, or the owner says that twice is as good as
+    /// once, or a key tells its server that it is the same.
+    pub(crate) fn may_repeat(&self, path: &ToolPath) -> bool {
+        let is_known_so = || {
+            let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
+            let trusted = server.last_known()?.catalog.tool(path.tool())?.trusted_effect();
+            Some(trusted.effect() == Effect::ReadOnly || trusted.is_idempotent())
+        };
+        self.key_argument(path).is_some() || is_known_so().unwrap_or(false)
+    }
+
     /// The right to make a large tree of arguments.
     pub(crate) fn large_trees(&self) -> Arc<Semaphore> {
         self.large_trees.clone()

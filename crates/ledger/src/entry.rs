@@ -107,6 +107,8 @@ pub struct Call {
     pub verdict: Option<Verdict>,
     /// The rule that decided; nothing where it was the default.
     pub rule: Option<Arc<str>>,
+    /// Whether it may be made again where its answer is lost: twice is as good as once.
+    pub may_repeat: bool,
     /// How it ended; nothing where no answer came.
     pub end: Option<CallEnd>,
 }
@@ -138,6 +140,10 @@ pub enum CallState {
     Fault,
     /// It was not sent: the owner's rules did not allow it.
     Denied,
+    /// It was sent, and its run was interrupted; the owner assumes that it was done.
+    AssumedDone,
+    /// It was sent, and its run was interrupted; the owner assumes that it failed.
+    AssumedFailed,
 }
 
 impl CallState {
@@ -149,8 +155,19 @@ impl CallState {
             Self::ToolError => "tool_error",
             Self::Fault => "fault",
             Self::Denied => "denied",
+            Self::AssumedDone => "assumed_done",
+            Self::AssumedFailed => "assumed_failed",
         }
     }
+}
+
+/// What the owner says of calls that were sent, and of which no answer is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Assumption {
+    /// They failed.
+    Failed,
+    /// They were done.
+    Done,
 }
 
 /// The end of a run.

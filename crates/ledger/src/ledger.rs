@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use crate::{
     asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
-    entry::{Digest, Entry, KeptRecording},
+    entry::{Assumption, Digest, Entry, KeptRecording},
     fault::LedgerFault,
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
@@ -51,6 +51,9 @@ pub trait Ledger: Send + Sync + 'static {
 
     /// Lays a run down again that was taken up, and of which nothing was done.
     fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerFault>>;
+
+    /// Notes what the owner assumes of the calls that a run sent before it was interrupted: it can go on then.
+    fn assume(&self, run: RunId, assumed: Assumption) -> BoxFuture<'_, Result<Result<(), NotResting>, LedgerFault>>;
 
     /// The run that was put aside of which this was asked.
     fn resting_of(&self, asked: Digest) -> BoxFuture<'_, Result<Option<RunId>, LedgerFault>>;

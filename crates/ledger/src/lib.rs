@@ -6,8 +6,7 @@
 //!
 //! At level `calls` no value is kept: of sources, arguments and answers there are sizes and keyed
 //! digests. Questions to the owner lie here too, with the arguments that are shown for as long as
-//! they are open. Nothing here decides what is called, and nothing that is read here is ever sent
-//! again.
+//! they are open. Nothing here decides what is called, and no call is made from what is read here.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -21,7 +20,7 @@ mod query;
 mod sqlite;
 
 pub use asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins};
-pub use entry::{Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
+pub use entry::{Asker, Assumption, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
 pub use fault::LedgerFault;
 pub use ledger::Ledger;
 pub use query::{

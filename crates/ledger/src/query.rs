@@ -6,7 +6,7 @@ use belljar_approvals::{Question, QuestionId, State};
 use belljar_model::{Effect, RunId, ToolPath, Verdict};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
-use crate::entry::{CallState, Digest};
+use crate::entry::{Assumption, CallState, Digest};
 
 /// Which runs are asked for.
 #[derive(Debug, Clone, Default)]
@@ -137,6 +137,8 @@ pub struct RestingRun {
     pub source: (Option<u64>, Option<Digest>),
     /// Until when it waits.
     pub until: SystemTime,
+    /// What the owner assumes of calls that it sent since, and of which no answer is known.
+    pub assumed: Option<Assumption>,
     /// What it goes on from.
     pub state: Vec<u8>,
 }
@@ -150,6 +152,12 @@ pub enum NotResting {
     /// It has ended, or never waited.
     #[error("the run does not wait for a decision: it is over")]
     Over,
+    /// Its process ended before it did, and it had not been put aside.
+    #[error("its process ended before it did, and nothing is kept from which it could go on")]
+    Lost,
+    /// No call of it is without an answer.
+    #[error("the run was not interrupted: it goes on without an assumption")]
+    Waits,
     /// It is running.
     #[error("the run is going on already")]
     Running,

@@ -60,6 +60,12 @@ pub(crate) struct ResumeArguments {
     /// The name of the run.
     #[arg(value_name = "RUN")]
     pub(crate) run: RunId,
+    /// What became of the calls that it had sent when it was interrupted, where no answer is known. None of them is sent again.
+    #[arg(long, value_enum, value_name = "failed|done", hide_possible_values = true)]
+    pub(crate) assume: Option<Assume>,
+    /// Assumes it without a person typing, where your belljar.toml says `allow_yes = true` for approvals.
+    #[arg(long, requires = "assume")]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     /// Prints the whole outcome as one JSON object.
@@ -67,6 +73,13 @@ pub(crate) struct ResumeArguments {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
+}
+
+/// What became of calls that were sent.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Assume {
+    Failed,
+    Done,
 }
 
 #[derive(Args)]

@@ -2,6 +2,7 @@
 
 mod accept;
 pub(crate) mod approvals;
+mod assume;
 pub(crate) mod bench;
 pub(crate) mod call;
 pub(crate) mod check;

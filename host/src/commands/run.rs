@@ -7,7 +7,7 @@ use belljar_model::{ByteSize, LedgerLevel, LimitsPatch, Recorded, RunId};
 use belljar_upstream::Caller;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{recording::RecordingFile, source};
+use super::{assume, recording::RecordingFile, source};
 use crate::{
     approvals::{self, TerminalDesk},
     arguments::{ResumeArguments, RunArguments},
@@ -48,6 +48,12 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
 /// Goes on with a run that waits for decisions.
 pub(crate) async fn resume(arguments: ResumeArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read_to_call(&arguments.config)?;
+    if let Some(assumed) = arguments.assume {
+        let allow_yes = loaded.config.approvals.allow_yes;
+        if !assume::assume(&loaded, arguments.run, assumed, arguments.yes.then_some(allow_yes)).await? {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
     let max_recording = loaded.config.ledger.max_recording;
     let wanted = Wanted { recording: None, max_recording, level: None, json: arguments.json };
     let told_to_end = signals::told_to_end();

@@ -115,6 +115,8 @@ pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], source: Option<&str>, cros
             CallState::Sent if call.may_have_happened() => (WARNING, "sent, and no answer: it may have taken effect"),
             CallState::Sent => (DIM, "sent, and no answer"),
             CallState::Denied => (ERROR, "denied, and not sent"),
+            CallState::AssumedDone => (WARNING, "no answer: assumed to have been done"),
+            CallState::AssumedFailed => (WARNING, "no answer: assumed to have failed"),
         };
         let rule = call.rule.as_deref().map(|rule| format!(" by rule '{}'", visible_line(rule))).unwrap_or_default();
         let decided = call.decided_by.as_deref().map(|way| format!(", decided by {}", visible_line(way)));

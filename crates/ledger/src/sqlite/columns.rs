@@ -3,7 +3,7 @@
 use belljar_model::{Effect, Verdict};
 use rusqlite::{Row, types::Type};
 
-use crate::entry::CallState;
+use crate::entry::{Assumption, CallState};
 
 /// The number that stands for an effect in the file.
 pub(super) fn number_of(effect: Effect) -> i64 {
@@ -27,6 +27,25 @@ pub(super) fn state(state: CallState) -> i64 {
         CallState::ToolError => 2,
         CallState::Fault => 3,
         CallState::Denied => 4,
+        CallState::AssumedDone => 5,
+        CallState::AssumedFailed => 6,
+    }
+}
+
+/// The number that stands for an assumption.
+pub(super) fn number_of_assumption(assumed: Assumption) -> i64 {
+    match assumed {
+        Assumption::Failed => 0,
+        Assumption::Done => 1,
+    }
+}
+
+pub(super) fn assumption(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Assumption>> {
+    match row.get::<_, Option<i64>>(column)? {
+        None => Ok(None),
+        Some(0) => Ok(Some(Assumption::Failed)),
+        Some(1) => Ok(Some(Assumption::Done)),
+        Some(_) => Err(senseless(column, "an assumption")),
     }
 }
 

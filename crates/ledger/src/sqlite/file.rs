@@ -27,7 +27,7 @@ pub(super) const VERSION: i64 = 6;
 /// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or
 /// not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while
 /// it runs, 1 ok, 2 failed, 3 interrupted, 4 put aside; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no
-/// answer came, 4 it was denied; a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1
+/// answer came, 4 it was denied, 5 and 6 the owner assumes that it was done or failed; a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1
 /// mutating, 2 external, and `effects` of a run has a bit for each effect that a tool of its calls
 /// says that it has. `called` is there to be asked which runs called a tool, the latest first.
 const SCHEMA: &str = "
@@ -112,8 +112,8 @@ ALTER TABLE calls ADD COLUMN verdict INTEGER;
 ALTER TABLE calls ADD COLUMN rule TEXT;
 ";
 
-/// From version 5 to 6, also of a file that is made now: what is new about questions.
-const FROM_5_TO_6: [&str; 2] = [questions::WAYS, questions::GRANTS];
+/// From version 5 to 6, also of a file that is made now: what is new about questions and about runs that were interrupted.
+const FROM_5_TO_6: [&str; 3] = [questions::WAYS, questions::GRANTS, resting::ASSUMED];
 
 /// What a file is.
 #[derive(PartialEq, Eq)]

@@ -40,7 +40,7 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
-    entry::{Digest, Entry, KeptRecording},
+    entry::{Assumption, Digest, Entry, KeptRecording},
     fault::LedgerFault,
     key::KeyPlace,
     ledger::Ledger,
@@ -139,6 +139,10 @@ impl Ledger for SqliteLedger {
 
     fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerFault>> {
         self.writer.lay_down(run).boxed()
+    }
+
+    fn assume(&self, run: RunId, assumed: Assumption) -> BoxFuture<'_, Result<Result<(), NotResting>, LedgerFault>> {
+        self.writer.assume(run, assumed).boxed()
     }
 
     fn resting_of(&self, asked: Digest) -> BoxFuture<'_, Result<Option<RunId>, LedgerFault>> {

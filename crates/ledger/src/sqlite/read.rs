@@ -33,8 +33,12 @@ const COLUMNS: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, 
     (SELECT count(*) FROM calls c WHERE c.run = r.id),
     (SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state IN (0, 3) AND c.trusted > 0),
     (SELECT length(data) FROM recordings WHERE run = r.id), (SELECT reason FROM recordings WHERE run = r.id),
-    r.principal, r.client, EXISTS (SELECT 1 FROM resting x WHERE x.run = r.id AND x.sent =
-        (SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state <> 4 AND c.trusted > 0))";
+    r.principal, r.client";
+
+/// What is read of runs from the table `runs r`, and what else is behind it in the statement.
+fn runs_from(rest: &str) -> String {
+    format!("{COLUMNS}, {} FROM {rest}", resting::can_go_on())
+}
 
 /// A ledger that is read.
 pub(super) struct Reader {
@@ -88,7 +92,7 @@ impl Reader {
         let Self { connection, path, living } = self;
         let run = run.bits().cast_signed();
         let mut read = || {
-            let mut statement = connection.prepare(&format!("{COLUMNS} FROM runs r WHERE r.id = ?1"))?;
+            let mut statement = connection.prepare(&runs_from("runs r WHERE r.id = ?1"))?;
             let mut rows = statement.query(params![run])?;
             let Some(row) = rows.next()? else { return Ok(None) };
             let kept = kept_run(row, living)?;
@@ -174,9 +178,9 @@ fn runs_of(
         (Some(_), true) => format!("AND x.run IN (SELECT r.id FROM runs r WHERE r.started_ms >= :since AND {fits})"),
         _ => String::new(),
     };
-    let sql = format!(
-        "{COLUMNS} FROM {from} WHERE {named} AND {began} >= :since {among} AND {fits} ORDER BY {began} DESC, r.id DESC"
-    );
+    let sql = runs_from(&format!(
+        "{from} WHERE {named} AND {began} >= :since {among} AND {fits} ORDER BY {began} DESC, r.id DESC"
+    ));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(named_params! {
         ":tool": tool,
@@ -241,6 +245,8 @@ fn kept_call(row: &Row<'_>) -> rusqlite::Result<KeptCall> {
         2 => CallState::ToolError,
         3 => CallState::Fault,
         4 => CallState::Denied,
+        5 => CallState::AssumedDone,
+        6 => CallState::AssumedFailed,
         _ => return Err(senseless(5, "a state")),
     };
     Ok(KeptCall {

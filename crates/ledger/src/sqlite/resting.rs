@@ -13,11 +13,11 @@ use belljar_model::RunId;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
 use super::{
-    columns::{senseless, unsigned},
+    columns::{assumption, number_of_assumption, senseless, unsigned},
     live::{Living, Presence},
 };
 use crate::{
-    entry::{Digest, RunRest},
+    entry::{Assumption, Digest, RunRest},
     key::Key,
     query::{NotResting, RestingRun, milliseconds},
 };
@@ -35,12 +35,21 @@ CREATE TABLE resting(
 CREATE INDEX resting_by_asked ON resting(asked);
 ";
 
-/// Calls of a run that were sent and may have changed something.
-const SENT: &str = "(SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state <> 4 AND c.trusted > 0)";
+/// From version 5 to 6: which calls may be made again, and what the owner assumes of the others where the run was
+/// interrupted, when it had sent so many.
+pub(super) const ASSUMED: &str = "
+ALTER TABLE calls ADD COLUMN may_repeat INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE resting ADD COLUMN assumed INTEGER;
+ALTER TABLE resting ADD COLUMN assumed_sent INTEGER;
+";
+
+/// Calls of a run that were sent and may have changed something, but for those that may be made again.
+const SENT: &str =
+    "(SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state <> 4 AND c.trusted > 0 AND c.may_repeat = 0)";
 
 /// Whether a run of the table `runs r` can be taken up, if nobody has.
 pub(super) fn can_go_on() -> String {
-    format!("EXISTS (SELECT 1 FROM resting x WHERE x.run = r.id AND x.sent = {SENT})")
+    format!("EXISTS (SELECT 1 FROM resting x WHERE x.run = r.id AND {SENT} IN (x.sent, x.assumed_sent))")
 }
 
 /// Puts a run aside, whose calls are written.
@@ -69,7 +78,7 @@ pub(super) fn resting(
     run: RunId,
 ) -> rusqlite::Result<Result<RestingRun, NotResting>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT r.started_ms, r.took_us, r.principal, r.source_bytes, r.source, x.until_ms, x.state, r.state, r.process, {}
+        "SELECT r.started_ms, r.took_us, r.principal, r.source_bytes, r.source, x.until_ms, x.state, r.state, r.process, {}, x.assumed
          FROM runs r LEFT JOIN resting x ON x.run = r.id WHERE r.id = ?1",
         can_go_on()
     ))?;
@@ -78,7 +87,10 @@ pub(super) fn resting(
         if is_taken_up {
             return Ok(Err(NotResting::Running));
         }
-        let Some(sealed) = row.get::<_, Option<Vec<u8>>>(6)? else { return Ok(Err(NotResting::Over)) };
+        let Some(sealed) = row.get::<_, Option<Vec<u8>>>(6)? else {
+            let is_over = matches!(row.get::<_, i64>(7)?, 1 | 2);
+            return Ok(Err(if is_over { NotResting::Over } else { NotResting::Lost }));
+        };
         if !row.get::<_, bool>(9)? {
             return Ok(Err(NotResting::Interrupted));
         }
@@ -89,6 +101,7 @@ pub(super) fn resting(
             principal: row.get(2)?,
             source: (unsigned(row, 3)?, row.get(4)?),
             until: time(row, 5)?,
+            assumed: assumption(row, 10)?,
             state,
         }))
     });
@@ -111,6 +124,30 @@ pub(super) fn take_up(
         transaction.commit()?;
     }
     Ok(found)
+}
+
+/// Notes what the owner assumes of the calls that an interrupted run has sent. It is about just these: if the run sends
+/// others and is interrupted again, nothing is assumed of it.
+pub(super) fn assume(
+    connection: &mut Connection,
+    path: &Path,
+    key: &Key,
+    (run, assumed): (RunId, Assumption),
+) -> rusqlite::Result<Result<(), NotResting>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    match resting(&transaction, path, key, run)? {
+        Err(NotResting::Interrupted) => {}
+        // What was assumed before can be changed as long as nobody has gone on.
+        Ok(resting) if resting.assumed.is_some() => {}
+        Ok(_) => return Ok(Err(NotResting::Waits)),
+        Err(reason) => return Ok(Err(reason)),
+    }
+    let sql = format!(
+        "UPDATE resting SET assumed = ?2, assumed_sent = (SELECT {SENT} FROM runs r WHERE r.id = ?1) WHERE run = ?1"
+    );
+    transaction.prepare_cached(&sql)?.execute(params![run.bits().cast_signed(), number_of_assumption(assumed)])?;
+    transaction.commit()?;
+    Ok(Ok(()))
 }
 
 /// Lays a run down that this process took up.

@@ -51,6 +51,7 @@ fn call(number: u64, trusted: Effect) -> Call {
         arguments: Some([1; 16]),
         verdict: None,
         rule: None,
+        may_repeat: false,
         end: None,
     }
 }
@@ -309,7 +310,7 @@ async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost()
         ALTER TABLE runs DROP COLUMN client; ALTER TABLE runs DROP COLUMN effects;
         CREATE INDEX runs_by_start ON runs(started_ms); ALTER TABLE calls DROP COLUMN verdict;
         ALTER TABLE calls DROP COLUMN rule; DROP TABLE questions; DROP TABLE resting;
-        DROP TABLE grants; PRAGMA user_version = 1;";
+        DROP TABLE grants; ALTER TABLE calls DROP COLUMN may_repeat; PRAGMA user_version = 1;";
     connection.execute_batch(back).expect("changed");
     drop(connection);
     // Whoever reads it first brings it up to date too.

@@ -71,8 +71,8 @@ impl Author<'_> {
                 .execute(params![tool, milliseconds(start.at), run])?;
             let mut statement = to.prepare_cached(
                 "INSERT OR REPLACE INTO calls(run, number, tool, effect, trusted, state, begun_us, took_us,
-                     arguments_bytes, arguments, answer_bytes, answer, verdict, rule)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                     arguments_bytes, arguments, answer_bytes, answer, verdict, rule, may_repeat)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             )?;
             let end = call.end.as_ref();
             statement.execute(params![
@@ -90,6 +90,7 @@ impl Author<'_> {
                 end.and_then(|end| end.answer),
                 call.verdict.map(verdict),
                 call.rule.as_deref(),
+                call.may_repeat,
             ])?;
         }
         to.prepare_cached("UPDATE runs SET effects = effects | ?2 WHERE id = ?1 AND effects & ?2 <> ?2")?

@@ -24,7 +24,7 @@ use tokio::{
 
 use super::{Options, PATIENCE, file, keep, live::Presence, points, questions, resting, write::Author};
 use crate::{
-    entry::Entry,
+    entry::{Assumption, Entry},
     fault::LedgerFault,
     key::{Key, KeyPlace},
     query::{NotResting, Purge, RestingRun},
@@ -48,6 +48,7 @@ const COMPLAINTS: Duration = Duration::from_secs(60);
 
 type Changed = Result<Result<(), Refusal>, LedgerFault>;
 type TakenUp = Result<Result<RestingRun, NotResting>, LedgerFault>;
+type Assumed = Result<Result<(), NotResting>, LedgerFault>;
 type Receipt = oneshot::Sender<Result<(), LedgerFault>>;
 
 enum Message {
@@ -60,6 +61,8 @@ enum Message {
     TakeUp(RunId, oneshot::Sender<TakenUp>),
     /// It is laid down again.
     LayDown(RunId, oneshot::Sender<Result<(), LedgerFault>>),
+    /// The owner says what to assume of its calls.
+    Assume(RunId, Assumption, oneshot::Sender<Assumed>),
     /// Runs are to be forgotten.
     Purge(Purge, oneshot::Sender<Result<u64, LedgerFault>>),
     /// All that came before is kept, and this is the end.
@@ -140,6 +143,12 @@ impl Writer {
         done.await.unwrap_or(Err(LedgerFault::Closed))
     }
 
+    pub(super) async fn assume(&self, run: RunId, assumed: Assumption) -> Assumed {
+        let (told, done) = oneshot::channel();
+        self.send(Message::Assume(run, assumed, told)).await?;
+        done.await.unwrap_or(Err(LedgerFault::Closed))
+    }
+
     pub(super) async fn change(&self, change: Change) -> Changed {
         let (told, done) = oneshot::channel();
         self.send(Message::Question(change, Some(told))).await?;
@@ -176,6 +185,7 @@ impl Writer {
 enum Rest {
     Up(oneshot::Sender<TakenUp>),
     Down(oneshot::Sender<Result<(), LedgerFault>>),
+    Assume(Assumption, oneshot::Sender<Assumed>),
 }
 
 /// What the thread has.
@@ -218,6 +228,7 @@ impl Work {
                     Message::Question(change, done) => question = Some((change, done)),
                     Message::TakeUp(run, done) => rest = Some((run, Rest::Up(done))),
                     Message::LayDown(run, done) => rest = Some((run, Rest::Down(done))),
+                    Message::Assume(run, assumed, done) => rest = Some((run, Rest::Assume(assumed, done))),
                     Message::Purge(what, done) => purge = Some((what, done)),
                     Message::Close(done) => {
                         told.push(done);
@@ -254,6 +265,7 @@ impl Work {
             match rest {
                 Some((run, Rest::Up(done))) => drop(done.send(self.take_up(run))),
                 Some((run, Rest::Down(done))) => drop(done.send(self.lay_down(run))),
+                Some((run, Rest::Assume(assumed, done))) => drop(done.send(self.assume(run, assumed))),
                 None => {}
             }
             if let Some((what, done)) = purge {
@@ -300,6 +312,14 @@ impl Work {
         let path = open.path();
         let Open { connection, presence, key, .. } = open;
         resting::take_up(connection, &path, (presence, key), run)
+            .map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+    }
+
+    fn assume(&mut self, run: RunId, assumed: Assumption) -> Assumed {
+        let open = self.opened()?;
+        let path = open.path();
+        let Open { connection, key, .. } = open;
+        resting::assume(connection, &path, key, (run, assumed))
             .map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
     }
 

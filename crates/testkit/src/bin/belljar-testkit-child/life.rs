@@ -71,6 +71,21 @@ pub(crate) fn crash_once(file: &str) -> io::Result<()> {
     })
 }
 
+/// Gives the arguments of each call back, but for the first ever and for those of its tool `hang`, and leaves a line with
+/// them in `file`.
+pub(crate) fn silent_once(file: &str) -> io::Result<()> {
+    let tools = json!([tool("send", "Sends"), tool("note", "Notes"), tool("hang", "Is never answered")]);
+    serve(&Output::default(), &tools, |output, message| {
+        let (is_first, arguments) = (!fs::exists(file)?, message.parameter("/arguments"));
+        let mut lines = fs::OpenOptions::new().append(true).create(true).open(file)?;
+        lines.write_all(format!("{} {arguments}\n", message.tool()).as_bytes())?;
+        match is_first || message.tool() == "hang" {
+            true => Ok(()),
+            false => output.result(message.id(), json!({"content": [], "structuredContent": arguments})),
+        }
+    })
+}
+
 /// Answers until its tool `deafen` is called, of which it leaves the mark `file`; from then on it reads and says nothing.
 pub(crate) fn deaf(file: &str) -> io::Result<()> {
     let (output, mut is_deaf) = (Output::default(), false);

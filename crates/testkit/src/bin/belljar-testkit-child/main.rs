@@ -35,6 +35,7 @@ echo            healthy, with the tools echo, fail and slow
 lengths         healthy, with a Content-Length header before each message
 stateful        healthy, with tools that count, crash, repeat, and show how they were started
 crash-once F    crashes at its first call ever, of which it leaves the mark F, and is healthy from then on
+silent-once F   answers all calls but the first ever, and none of its tool hang; leaves a line with the arguments in F for each
 liar F          fails at each call of a tool that it says changes nothing, and leaves a line in F for each
 deaf F          healthy until it is told to say nothing any more; the mark F tells that it was
 twice           answers each call twice, with noise in the ids
@@ -99,6 +100,7 @@ fn main() -> ExitCode {
         ["lengths"] => life::lengths(),
         ["stateful", start @ ..] => life::stateful(start),
         ["crash-once", file] => life::crash_once(file),
+        ["silent-once", file] => life::silent_once(file),
         ["liar", file] => flawed::liar(file),
         ["deaf", file] => life::deaf(file),
         ["twice"] => flawed::twice(),

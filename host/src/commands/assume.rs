@@ -1,0 +1,80 @@
+//! `belljar resume --assume`: the owner says what became of calls that a run had sent when it was interrupted.
+
+use belljar_ledger::{Assumption, CallState, KeptCall, Ledger as _, LedgerFault, NotResting};
+use belljar_model::{Effect, ErrorKind, RunError, RunId};
+
+use crate::{
+    arguments::Assume,
+    consent,
+    failure::Failure,
+    output::{self, visible_line},
+    setup::{self, Loaded},
+};
+
+/// Notes the assumption once a person has typed a code, or where `--yes` was given and is allowed. Whether the run can go
+/// on here: one that somebody else asked for goes on when they ask again.
+pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: Option<bool>) -> Result<bool, Failure> {
+    let ledger = setup::ledger_of(&loaded.config.ledger);
+    let Some((kept, calls)) = ledger.run(run).await.map_err(unusable)? else {
+        return Err(Failure::usage(format!("the ledger has no run {run}"), "`belljar runs` lists those that it has"));
+    };
+    let refused = |reason: NotResting| {
+        Failure::from(RunError::new(ErrorKind::Usage, format!("nothing is assumed of {run}: {reason}")))
+    };
+    match ledger.resting(run).await.map_err(unusable)? {
+        Err(NotResting::Interrupted) => {}
+        Ok(resting) if resting.assumed.is_some() => {}
+        Ok(_) => return Err(refused(NotResting::Waits)),
+        Err(reason) => return Err(refused(reason)),
+    }
+    // Those that were sent after the run was put aside.
+    let is_lost = |call: &&KeptCall| {
+        call.state != CallState::Denied
+            && call.trusted != Effect::ReadOnly
+            && kept.took.is_none_or(|took| call.begun >= took)
+    };
+    let lost: Vec<&KeptCall> = calls.iter().filter(is_lost).collect();
+    for call in &lost {
+        let tool = call.tool.to_string();
+        output::say(format_args!("  call {}  {}  {}", call.number, visible_line(&tool), known(call.state)));
+    }
+    let (word, assumed) = match assumed {
+        Assume::Failed => ("failed", Assumption::Failed),
+        Assume::Done => ("were done", Assumption::Done),
+    };
+    match yes {
+        Some(true) => {}
+        Some(false) => {
+            let hint = "your belljar.toml would have to say [approvals] allow_yes = true";
+            return Err(Failure::usage("--yes is not allowed here: a person has to type", hint));
+        }
+        None => {
+            output::say(format_args!("you say that those without an answer {word}; none of them is sent again"));
+            let code = consent::code()?;
+            consent::types(&code, &format!("type {code} to say so: "))?;
+        }
+    }
+    let noted = ledger.assume(run, assumed).await.map_err(unusable)?;
+    ledger.close().await;
+    noted.map_err(refused)?;
+    if let Some(principal) = &kept.principal {
+        let name = visible_line(principal);
+        output::say(format_args!("noted: the run goes on when {name}, who asked for it, asks for it again"));
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+fn known(state: CallState) -> &'static str {
+    match state {
+        CallState::Ok => "it was done, and its answer is lost",
+        CallState::ToolError => "it failed, and its answer is lost",
+        CallState::AssumedDone => "no answer: assumed to have been done",
+        CallState::AssumedFailed => "no answer: assumed to have failed",
+        CallState::Sent | CallState::Fault | CallState::Denied => "no answer: it may have taken effect",
+    }
+}
+
+fn unusable(fault: LedgerFault) -> Failure {
+    Failure::config(fault.to_string(), fault.hint())
+}
