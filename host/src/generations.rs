@@ -15,6 +15,7 @@ use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    approvals::Told,
     arguments::ConfigArguments,
     daemon,
     failure::Failure,
@@ -36,6 +37,8 @@ pub(crate) struct Generation {
     pub(crate) asking: Asking,
     /// What clients of the MCP server are told.
     pub(crate) instructions: Arc<str>,
+    /// Who is told of questions to the owner.
+    told: Told,
     /// Of the configuration and the version.
     pub(crate) fingerprint: Arc<str>,
     _in_use: watch::Receiver<()>,
@@ -149,11 +152,12 @@ impl Generations {
     /// Stops all children, also those that runs still use.
     pub(crate) async fn shutdown(&self) {
         self.over.cancel();
-        let (toolbox, mut ending) = {
+        let (toolbox, told, mut ending) = {
             let mut state = self.state();
-            (state.toolbox.clone(), std::mem::take(&mut state.ending))
+            (state.toolbox.clone(), state.current.told.clone(), std::mem::take(&mut state.ending))
         };
         toolbox.shutdown().await;
+        told.close().await;
         while ending.join_next().await.is_some() {}
     }
 
@@ -180,6 +184,7 @@ fn generation(loaded: Loaded, engine: Engine, profile: Option<&str>) -> (Generat
         approvals,
         asking,
         instructions: instructions.into(),
+        told: setup.told,
         fingerprint: fingerprint.into(),
         _in_use,
     };

@@ -48,11 +48,14 @@ pub(crate) fn find(path: &Path, config: &Config, variables: &Variables<'_>) -> R
 
 impl FoundPolicy {
     /// The rules, if they are what rules can be, and name servers that are there.
-    pub(crate) fn without_mistakes(self, servers: &[ServerSpec]) -> Result<LoadedPolicy, Failure> {
+    pub(crate) fn without_mistakes(self, config: &Config) -> Result<LoadedPolicy, Failure> {
         let Self { path, text, read } = self;
         let policy = read.map_err(|problems| refused(&path, &problems.problems))?;
         let loaded = LoadedPolicy { path, text, policy };
-        loaded.refuse(&loaded.compare(servers, |_| None))?;
+        loaded.refuse(&loaded.compare(&config.servers, |_| None))?;
+        if let Some(problem) = loaded.without_webhook(config) {
+            return Err(refused(&loaded.path, &[problem]));
+        }
         Ok(loaded)
     }
 }
@@ -67,6 +70,11 @@ impl LoadedPolicy {
         let Ok(written) = std::fs::metadata(&self.path).and_then(|file| file.modified()) else { return Ok(()) };
         let lists = self.lists(servers, Some(written));
         self.refuse(&self.compare(servers, |at| lists.get(at)?.as_ref().map(|listed| listed.tools.as_slice())))
+    }
+
+    /// What is wrong where rules want the owner to be told by a webhook that there is not.
+    pub(crate) fn without_webhook(&self, config: &Config) -> Option<Problem> {
+        self.policy.wants_webhook().filter(|_| config.approvals.webhook.is_none())
     }
 
     /// The name under which what the rules pin is kept: where their file is, whichever way leads there.

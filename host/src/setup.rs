@@ -21,6 +21,7 @@ use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 
 use crate::{
+    approvals::Told,
     arguments::ConfigArguments,
     environment,
     failure::Failure,
@@ -35,6 +36,8 @@ const DEMO: &str = "demo";
 pub(crate) struct Setup {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) limits: Limits,
+    /// Who is told of questions to the owner.
+    pub(crate) told: Told,
     runs: RunsPatch,
 }
 
@@ -103,7 +106,7 @@ pub(crate) fn find(arguments: &ConfigArguments) -> Result<Found, Failure> {
 /// Reads the configuration. No child is started yet.
 pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
     let Found { config, path, looked_up, policy } = find(arguments)?;
-    let policy = policy.map(|found| found.without_mistakes(&config.servers)).transpose()?;
+    let policy = policy.map(|found| found.without_mistakes(&config)).transpose()?;
     Ok(Loaded { config, path, looked_up, policy })
 }
 
@@ -224,7 +227,8 @@ impl Setup {
             }
             None => toolbox,
         };
-        Self { toolbox: Arc::new(toolbox), limits, runs }
+        let told = Told::of(loaded.config.approvals.webhook.as_ref());
+        Self { toolbox: Arc::new(toolbox), limits, told, runs }
     }
 
     /// Where scripts run, for people who ask; nothing where it is belljar's own process.
@@ -244,7 +248,7 @@ impl Setup {
 
     /// The same with an engine that is there.
     pub(crate) fn gateway_with(&self, engine: Engine, limits: &LimitsPatch) -> Gateway {
-        Gateway::new(self.toolbox.clone(), engine, limits.over(&self.limits))
+        self.told.of_questions(Gateway::new(self.toolbox.clone(), engine, limits.over(&self.limits)))
     }
 }
 

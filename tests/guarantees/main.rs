@@ -71,3 +71,4 @@ mod tool_calls;
 mod values;
 mod ways_to_ask;
 mod web;
+mod webhook;

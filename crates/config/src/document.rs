@@ -49,7 +49,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
     let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
     let ledger = find(entries, "ledger").map(|entry| ledger::read(&entry.node)).transpose()?;
     let policy = find(entries, "policy").map(|entry| policy::read(&entry.node, directory, expander)).transpose()?;
-    let approvals = find(entries, "approvals").map(|entry| approvals::read(&entry.node)).transpose()?;
+    let approvals = find(entries, "approvals").map(|entry| approvals::read(&entry.node, expander)).transpose()?;
     let settings = Config {
         servers: Vec::new(),
         limits: limits.unwrap_or_default(),

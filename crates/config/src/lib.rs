@@ -105,6 +105,7 @@ mod transport;
 mod tree;
 
 use std::{
+    fmt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -153,6 +154,25 @@ pub struct ApprovalsSettings {
     pub hold: Duration,
     /// How many bytes all runs may have that were put aside.
     pub max_resting: ByteSize,
+    /// Where the owner is told of calls that wait, beside where they are asked.
+    pub webhook: Option<WebhookSettings>,
+}
+
+/// Where the owner is told of calls that wait, and how.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct WebhookSettings {
+    /// The address.
+    pub url: String,
+    /// What messages are signed with.
+    pub secret: String,
+    /// Whether the arguments of calls are told.
+    pub arguments: bool,
+}
+
+impl fmt::Debug for WebhookSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("WebhookSettings").field("arguments", &self.arguments).finish_non_exhaustive()
+    }
 }
 
 /// What `[daemon]` says.

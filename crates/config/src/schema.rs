@@ -62,6 +62,8 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties(redact), sorted(ledger::REDACT_KEYS));
     assert_eq!(properties("/properties/policy/properties"), sorted(policy::KEYS));
     assert_eq!(properties("/properties/approvals/properties"), sorted(approvals::KEYS));
+    let webhook = "/properties/approvals/properties/webhook/properties";
+    assert_eq!(properties(webhook), sorted(approvals::WEBHOOK_KEYS));
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
     assert_eq!(properties("/definitions/server/properties/sandbox/properties"), sorted(sandbox::KEYS));
@@ -93,6 +95,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[limits]\n[servers]\n".to_owned(),
         "[policy]\nfile = 'rules.toml'\n".to_owned(),
         "[approvals]\nwait = '2h'\nallow_yes = true\n".to_owned(),
+        "[approvals]\nwebhook = { url = 'https://x/y', secret = '0123456789abcdef', arguments = true }\n".to_owned(),
         "[ledger]\nlevel = 'off'\nrequired = true\nfsync = false\nmax_recording = '1MiB'\nkeep = { days = 1, bytes = 5 }\nredact = [{ tools = '*', pointers = ['/a'] }]\n".to_owned(),
         "[servers.\"a b/é\"]\ncommand = 'x'\nargs = ['-y', '']\nenv = { A = '' }\ncwd = 'c'\ntype = 'stdio'\nera = 'discover'\n".to_owned(),
         "[servers.r]\nurl = 'HTTPS://x:8/y'\nheaders = { A-b = 'c' }\noauth = { client_id = 'i', client_secret = 's', scopes = ['a:b'], port = 1, allow_private = true }\ntype = 'sse'\n".to_owned(),
@@ -133,6 +136,8 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[policy]\nrules = []\n",
         "[approvals]\nwait = 5\n",
         "[approvals]\nyes = true\n",
+        "[approvals]\nwebhook = { url = 'https://x/y' }\n",
+        "[approvals]\nwebhook = { url = 'ftp://x/y', secret = '0123456789abcdef' }\n",
         "[ledger]\nlevel = 'all'\n",
         "[ledger]\nkeep = { days = 0 }\n",
         "[ledger]\nredact = [{ tools = 'x' }]\n",

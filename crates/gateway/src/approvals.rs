@@ -59,6 +59,9 @@ pub struct Approvals {
     pub max_resting: ByteSize,
 }
 
+/// Who is told of each question that is asked, and never waits: it tells somebody else, and decides nothing.
+pub type Teller = Arc<dyn Fn(&Question) + Send + Sync>;
+
 /// A call that was checked and judged, and must not be sent before a person agrees.
 #[derive(Debug)]
 pub(crate) struct Held {
@@ -72,6 +75,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) log: &'a Arc<RunLog>,
     pub(crate) who: &'a AsRules,
     pub(crate) approvals: Option<Approvals>,
+    pub(crate) teller: Option<&'a Teller>,
     /// What tells the run that it waits for a person.
     pub(crate) room: Option<&'a AnswerRoom>,
     pub(crate) number: u64,
@@ -205,7 +209,11 @@ impl Held {
         tracing::info!(run = %log.run(), call = number, tool = %path, "the owner is asked");
         let asked = Asked { ledger, id, log: (*log).clone(), is_over: false };
         let decided = toolbox.waiting().for_decision(&asked.ledger, id);
+        let told = asking.teller.filter(|_| ways.has(AskWay::Webhook)).map(|teller| (teller, question.clone()));
         asked.ledger.change_question(Change::Ask(Box::new(question))).await.map_err(Unsent::from)??;
+        if let Some((teller, question)) = told {
+            teller(&question);
+        }
         self.wait(asking, asked, decided, (until, wait)).await
     }
 

@@ -21,7 +21,7 @@ use futures::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::timeout;
 
 use crate::{
-    Approvals, Toolbox,
+    Approvals, Teller, Toolbox,
     grant::{Grant, Planned, ScriptCalls},
     locks::RunLocks,
     media,
@@ -45,6 +45,7 @@ pub struct Gateway {
     ceiling: Effect,
     level: Option<LedgerLevel>,
     approvals: Option<Approvals>,
+    teller: Option<Teller>,
 }
 
 /// What a script would call, as far as its source says.
@@ -75,6 +76,7 @@ impl Gateway {
             ceiling: Effect::External,
             level: None,
             approvals: None,
+            teller: None,
         }
     }
 
@@ -119,6 +121,12 @@ impl Gateway {
     #[must_use]
     pub fn with_approvals(&self, approvals: Approvals) -> Self {
         Self { approvals: Some(approvals), ..self.clone() }
+    }
+
+    /// The same gateway, which tells somebody of each question to the owner whose rule wants that.
+    #[must_use]
+    pub fn with_teller(&self, teller: Teller) -> Self {
+        Self { teller: Some(teller), ..self.clone() }
     }
 
     /// The same gateway with other limits.
@@ -204,7 +212,7 @@ impl Gateway {
             Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
                 .with_ceiling(self.ceiling)
                 .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
-                .with_approvals(self.approvals),
+                .with_approvals(self.approvals, self.teller.clone()),
         );
         let ends = Ends(grant.locks());
         let rest_after = self.rest_after();
@@ -321,7 +329,7 @@ impl Gateway {
             Grant::new(self.toolbox.clone(), &start.source, start.limits.timeout, caller, log.clone())
                 .with_ceiling(ceiling)
                 .with_caller(who)
-                .with_approvals(self.approvals)
+                .with_approvals(self.approvals, self.teller.clone())
                 .with_servers(start.servers.iter().map(|server| server.name.as_str())),
         );
         let (texts, told) = &terms.remarks;

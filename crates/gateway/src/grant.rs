@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::{
     Toolbox,
-    approvals::{Approvals, Asking, Held},
+    approvals::{Approvals, Asking, Held, Teller},
     checked::{Checked, NotSent},
     counts::Turn,
     idempotency,
@@ -51,6 +51,8 @@ pub(crate) struct Grant {
     who: AsRules,
     /// Who can be asked about calls; nobody, where there is nothing.
     approvals: Option<Approvals>,
+    /// Who is told of questions.
+    teller: Option<Teller>,
     announced: Arc<Announced>,
     /// The servers of a run that was put aside, as they are known now.
     servers: Option<Vec<Option<usize>>>,
@@ -114,6 +116,7 @@ impl Grant {
             ceiling: Effect::External,
             who: AsRules::default(),
             approvals: None,
+            teller: None,
             announced: Arc::default(),
             servers: None,
             planned: None,
@@ -149,9 +152,9 @@ impl Grant {
         Self { who: who.of_run(self.log.run()), ..self }
     }
 
-    /// The same, with somebody who can be asked about calls.
-    pub(crate) fn with_approvals(self, approvals: Option<Approvals>) -> Self {
-        Self { approvals, ..self }
+    /// The same, with somebody who can be asked about calls, and somebody who is told.
+    pub(crate) fn with_approvals(self, approvals: Option<Approvals>, teller: Option<Teller>) -> Self {
+        Self { approvals, teller, ..self }
     }
 
     /// Who calls.
@@ -190,7 +193,7 @@ impl Grant {
         arguments: JsonText,
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        let approvals = self.approvals;
+        let (approvals, teller) = (self.approvals, self.teller.clone());
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
@@ -282,6 +285,7 @@ impl Grant {
                         log,
                         who,
                         approvals,
+                        teller: teller.as_ref(),
                         room,
                         number,
                         path,

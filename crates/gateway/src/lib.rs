@@ -41,7 +41,7 @@ mod toolbox;
 mod unmarked;
 mod unsettled;
 
-pub use approvals::Approvals;
+pub use approvals::{Approvals, Teller};
 pub use arguments::check_arguments;
 pub use belljar_ledger::Asker;
 pub use gateway::{Gateway, ScriptPlan};

@@ -74,6 +74,9 @@ pub enum Fault {
     /// Ways to ask of which none brings a decision.
     #[error("a webhook tells, and decides nothing: name \"cli\" or \"elicitation\" beside it")]
     NobodyDecides,
+    /// A rule that asks by a webhook that is not configured.
+    #[error("rule '{rule}' names webhook, and '[approvals] webhook' in belljar.toml names no address")]
+    NoWebhook { rule: String },
     /// A label that is not there.
     #[error("no label is called '{label}': {}", meant_or(nearest.as_deref(), &labelled(known)))]
     UnknownLabel { label: String, nearest: Option<String>, known: Vec<String> },

@@ -10,8 +10,14 @@ use belljar_model::{AskWay, Position, ToolPath, TrustedEffect, Verdict};
 use serde_json::{Map, Value};
 
 use crate::{
-    AskTerms, Broken, Gate, History, Labels, LocalTime, fault::Problems, labels::LabelRules, pin::Pins, read,
-    rule::Rule, test_row::TestRow, tool_policy::ToolPolicy,
+    AskTerms, Broken, Gate, History, Labels, LocalTime,
+    fault::{Fault, Problem, Problems},
+    labels::LabelRules,
+    pin::Pins,
+    read,
+    rule::Rule,
+    test_row::TestRow,
+    tool_policy::ToolPolicy,
 };
 
 /// What the host knows of the file system. Asked only by `under` and `not_under`.
@@ -126,11 +132,11 @@ impl Policy {
         asks || self.pins.is_some()
     }
 
-    /// The first rule that wants the owner to be asked this way.
-    pub fn names_way(&self, way: AskWay) -> Option<(&str, Position)> {
-        let names = |rule: &&Rule| rule.ask.who.is_some_and(|ways| ways.has(way));
+    /// What is wrong where there is no webhook: the first rule that wants the owner to be told by one.
+    pub fn wants_webhook(&self) -> Option<Problem> {
+        let names = |rule: &&Rule| rule.ask.who.is_some_and(|ways| ways.has(AskWay::Webhook));
         let rule = self.rules.iter().find(names)?;
-        Some((&rule.id, self.position(rule.offset)))
+        Some(Problem { position: self.position(rule.offset), fault: Fault::NoWebhook { rule: rule.id.to_string() } })
     }
 
     /// How many rules there are.

@@ -3,10 +3,11 @@
 //! A question lies in the ledger, and each place that can ask a person looks for its own there:
 //! `terminal.rs` is the one at which `belljar run` was started, `serve/elicitation.rs` a client
 //! that shows forms, `commands/approvals.rs` any terminal. `shown.rs` is what a person sees of a
-//! question.
+//! question, and `webhook.rs` tells an address of the owner's that there is one.
 
 mod shown;
 mod terminal;
+mod webhook;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use rand::{TryRngCore as _, rngs::OsRng};
 
 pub(crate) use shown::shown;
 pub(crate) use terminal::TerminalDesk;
+pub(crate) use webhook::Told;
 
 use crate::failure::Failure;
 
@@ -50,6 +52,6 @@ pub(crate) fn at_client(id: Option<u64>) -> Option<Desk> {
 
 /// Who can be asked about a run: whoever sits at this desk, and the owner by `belljar approve`.
 pub(crate) fn asked(settings: &ApprovalsSettings, desk: Option<Desk>, by_command: bool) -> Approvals {
-    let ApprovalsSettings { wait, allow_yes, hold, max_resting } = *settings;
+    let ApprovalsSettings { wait, allow_yes, hold, max_resting, webhook: _ } = *settings;
     Approvals { desk, by_command, allow_yes, wait, hold, max_resting }
 }

@@ -58,6 +58,7 @@ async fn check(options: &PolicyOptions) -> Result<ExitCode, Failure> {
             let lists = rules.lists(servers, None);
             let compared = rules.compare(servers, |at| tools_of(&lists, at));
             seen.mistakes.extend(compared.mistakes.into_iter().map(|mistake| (mistake.server, mistake.problem)));
+            seen.mistakes.extend(rules.without_webhook(&found.config).map(|problem| (None, problem)));
             seen.warnings = compared.warnings;
             (seen.rules, seen.tests) = (rules.policy.rules(), rules.policy.tests().len());
             let is_unknown = |(at, spec): &(usize, &ServerSpec)| {

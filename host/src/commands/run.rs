@@ -141,7 +141,7 @@ async fn here(
         Work::Run(run) => gateway.resume_for(Caller::default(), run, told_to_end).await,
     };
     progress.end().await;
-    let stopped = setup.toolbox.shutdown();
+    let stopped = async { futures::join!(setup.toolbox.shutdown(), setup.told.close()) };
     let recording = outcome.recording.take();
     let outcome =
         to_raw_value(&outcome).map_err(|error| Failure::internal(format!("the outcome is not JSON: {error}")))?;
