@@ -30,7 +30,9 @@ pub(crate) use servers::{
     AddArguments, ImportArguments, ImportFrom, InstallArguments, InstallClient, LoginArguments, RemoveArguments,
     ServersArguments,
 };
-pub(crate) use service::{DaemonArguments, DaemonCommand, DaemonOptions, ServeArguments, TokenArguments, TokenCommand};
+pub(crate) use service::{
+    DaemonArguments, DaemonCommand, DaemonOptions, ServeArguments, TokenArguments, TokenCommand, TokenOwner,
+};
 pub(crate) use tools::{CallArguments, RequestArguments, SearchArguments};
 
 /// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a WebAssembly sandbox.

@@ -54,6 +54,24 @@ pub(crate) fn types(word: &str, prompt: &str) -> Result<(), Failure> {
     }
 }
 
+/// Waits for the owner to type a code that only this terminal shows, and so to do this. With `--yes` nobody types, where
+/// their configuration allows that.
+pub(crate) fn owner_agrees(
+    yes: bool,
+    allow_yes: impl FnOnce() -> Result<bool, Failure>,
+    what: &str,
+) -> Result<(), Failure> {
+    if !yes {
+        let code = code()?;
+        return types(&code, &format!("type {code} to {what}: "));
+    }
+    if allow_yes()? {
+        return Ok(());
+    }
+    let hint = "your belljar.toml would have to say [approvals] allow_yes = true";
+    Err(Failure::usage("--yes is not allowed here: a person has to type", hint))
+}
+
 /// Throws away what was typed and not read yet: nobody agrees to what they have not seen.
 pub(crate) fn forget_what_was_typed() {
     #[cfg(target_os = "linux")]

@@ -125,7 +125,7 @@ without an answer were done or failed, and wants a code typed. None of them is s
 Exit code: as that of belljar run.";
 
 pub(crate) const TOKEN: &str = "\
-A server that runs takes note of changes within two seconds. Only hashes are kept, in a file of belljar's state folder that is the user's alone.
+What changes tokens wants a code typed that its own terminal alone shows. A server that runs takes note of changes within two seconds. Only hashes are kept, in a file of belljar's state folder that is the user's alone.
 
 Scopes: search (search_docs), run (execute_code), run:read-only (execute_code with tools that the owner calls read-only), admin (everything).
 

@@ -12,9 +12,10 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    approvals_by_command::Person,
     official_client,
     real_servers::{installed, memory, node},
-    support::{Terminal, repository},
+    support::{Answer, Terminal, repository},
 };
 
 /// A server of the built-in demo, and a token that is good for search and run.
@@ -87,9 +88,16 @@ impl Drop for Served {
 }
 
 fn token(terminal: &Terminal, arguments: &[&str]) -> String {
-    let answer = terminal.belljar(&[&["token"], arguments].concat());
+    let answer = asked_for_token(terminal, arguments);
     assert_eq!(answer.code, 0, "{answer:?}");
     answer.stdout.trim().to_owned()
+}
+
+/// The answer to an owner who lets programs agree.
+fn asked_for_token(terminal: &Terminal, arguments: &[&str]) -> Answer {
+    let config = terminal.file("unattended.toml", "[approvals]\nallow_yes = true\n");
+    let more = ["--yes", "--config", config.to_str().unwrap()];
+    terminal.belljar(&[&["token"], arguments, &more].concat())
 }
 
 fn started(terminal: &Terminal, more: &[&str]) -> (Child, SocketAddr, Receiver<String>) {
@@ -234,7 +242,8 @@ fn a_token_is_shown_once_kept_as_a_hash_and_good_until_it_is_rotated_or_removed(
     assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
     let listed = served.terminal.belljar(&["token", "list", "--json"]).stdout;
     assert!(listed.contains("\"ann\"") && !listed.contains(secret) && !listed.contains("sha256"), "{listed}");
-    assert_eq!(served.terminal.belljar(&["token", "add", "ann"]).code, 2);
+    let again = asked_for_token(&served.terminal, &["add", "ann"]);
+    assert!(again.code == 2 && again.stderr.contains("ann"), "{again:?}");
 
     assert_eq!(status(served.run(&served.token, "1")), 200);
     let rotated = token(&served.terminal, &["rotate", "ann"]);
@@ -242,6 +251,30 @@ fn a_token_is_shown_once_kept_as_a_hash_and_good_until_it_is_rotated_or_removed(
     assert_ne!(status(served.run(&served.token, "1")), 200);
     token(&served.terminal, &["remove", "ann"]);
     while status(served.run(&rotated, "1")) == 200 {}
+}
+
+#[test]
+fn a_token_is_made_changed_and_removed_by_a_person_who_types_what_the_terminal_shows() {
+    let terminal = Terminal::new();
+    for arguments in [&["add", "ann"][..], &["rotate", "ann"], &["remove", "ann"]] {
+        let plain = [&["token"], arguments].concat();
+        let answer = terminal.belljar(&plain);
+        assert!(answer.code == 2 && answer.stderr.contains("nobody can be asked here"), "{answer:?}");
+        let answer = terminal.belljar(&[plain.as_slice(), &["--yes"]].concat());
+        assert!(answer.code == 2 && answer.stderr.contains("--yes is not allowed here"), "{answer:?}");
+        assert_eq!(answer.stdout, "");
+        let mut person = Person::at(&terminal.command(&plain));
+        person.sees("'ann'");
+        while !person.shown.ends_with(": ") {
+            let seen = person.shown.len();
+            person.sees_more(seen);
+        }
+        let code = person.code();
+        person.types(&code);
+        let (code, shown) = person.ends();
+        assert_eq!((code, shown.contains("belljar_")), (0, arguments[0] != "remove"), "{shown}");
+    }
+    assert_eq!(terminal.belljar(&["token", "list", "--json"]).json(), json!({ "tokens": [] }));
 }
 
 #[test]
@@ -503,7 +536,7 @@ fn rules_know_the_owner_at_the_socket_and_no_token_has_that_name() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(answer.contains("rule 'mine' of the owner"), "{answer}");
-    let refused = terminal.belljar(&["token", "add", "owner"]);
+    let refused = asked_for_token(&terminal, &["add", "owner"]);
     assert!(refused.code != 0 && refused.stderr.contains("choose another name"), "{refused:?}");
 }
 

@@ -59,6 +59,8 @@ pub(crate) enum TokenCommand {
         /// What it is good for: search, run, run:read-only or admin; may be repeated [default: search and run].
         #[arg(long, value_name = "SCOPE")]
         scope: Vec<Scope>,
+        #[command(flatten)]
+        owner: TokenOwner,
     },
     /// Shows the names and scopes of all tokens.
     List {
@@ -70,12 +72,26 @@ pub(crate) enum TokenCommand {
     Rotate {
         /// Whose it is.
         name: String,
+        #[command(flatten)]
+        owner: TokenOwner,
     },
     /// Removes a token.
     Remove {
         /// Whose it is.
         name: String,
+        #[command(flatten)]
+        owner: TokenOwner,
     },
+}
+
+/// How the owner says that they want it.
+#[derive(Args)]
+pub(crate) struct TokenOwner {
+    /// Does it without a person typing a code, where the owner's belljar.toml says `allow_yes = true` for approvals.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
 }
 
 impl TokenCommand {

@@ -13,7 +13,7 @@ use crate::{
 
 /// Notes the assumption once a person has typed a code, or where `--yes` was given and is allowed. Whether the run can go
 /// on here: one that somebody else asked for goes on when they ask again.
-pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: Option<bool>) -> Result<bool, Failure> {
+pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: bool) -> Result<bool, Failure> {
     let ledger = setup::ledger_of(&loaded.config.ledger);
     let Some((kept, calls)) = ledger.run(run).await.map_err(unusable)? else {
         return Err(Failure::usage(format!("the ledger has no run {run}"), "`belljar runs` lists those that it has"));
@@ -42,18 +42,8 @@ pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: Op
         Assume::Failed => ("failed", Assumption::Failed),
         Assume::Done => ("were done", Assumption::Done),
     };
-    match yes {
-        Some(true) => {}
-        Some(false) => {
-            let hint = "your belljar.toml would have to say [approvals] allow_yes = true";
-            return Err(Failure::usage("--yes is not allowed here: a person has to type", hint));
-        }
-        None => {
-            output::say(format_args!("you say that those without an answer {word}; none of them is sent again"));
-            let code = consent::code()?;
-            consent::types(&code, &format!("type {code} to say so: "))?;
-        }
-    }
+    output::say(format_args!("you say that those without an answer {word}; none of them is sent again"));
+    consent::owner_agrees(yes, || Ok(loaded.config.approvals.allow_yes), "say so")?;
     let noted = ledger.assume(run, assumed).await.map_err(unusable)?;
     ledger.close().await;
     noted.map_err(refused)?;

@@ -49,8 +49,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
 pub(crate) async fn resume(arguments: ResumeArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read_to_call(&arguments.config)?;
     if let Some(assumed) = arguments.assume {
-        let allow_yes = loaded.config.approvals.allow_yes;
-        if !assume::assume(&loaded, arguments.run, assumed, arguments.yes.then_some(allow_yes)).await? {
+        if !assume::assume(&loaded, arguments.run, assumed, arguments.yes).await? {
             return Ok(ExitCode::SUCCESS);
         }
     }

@@ -9,30 +9,44 @@ use std::{
 use belljar_http::{NewToken, Scope, Tokens};
 
 use crate::{
-    arguments::{TokenArguments, TokenCommand},
+    arguments::{TokenArguments, TokenCommand, TokenOwner},
+    consent,
     failure::Failure,
-    output, setup, tokens,
+    output::{self, visible_line},
+    setup, tokens,
 };
 
 pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
     let folder = setup::needed_state_folder()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     match &arguments.command {
-        TokenCommand::Add { name, scope } => {
+        TokenCommand::Add { name, scope, owner } => {
             let mut scopes: BTreeSet<Scope> = scope.iter().copied().collect();
             if scopes.is_empty() {
                 scopes.extend([Scope::Search, Scope::Run]);
             }
+            let good_for: Vec<String> = scopes.iter().map(Scope::to_string).collect();
+            agreed(owner, &format!("make a token for '{}', good for {}", visible_line(name), good_for.join(", ")))?;
             show(&tokens::change(&folder, |tokens| tokens.add(name, scopes, now))?);
         }
-        TokenCommand::Rotate { name } => show(&tokens::change(&folder, |tokens| tokens.rotate(name, now))?),
-        TokenCommand::Remove { name } => {
+        TokenCommand::Rotate { name, owner } => {
+            agreed(owner, &format!("give '{}' a new token", visible_line(name)))?;
+            show(&tokens::change(&folder, |tokens| tokens.rotate(name, now))?);
+        }
+        TokenCommand::Remove { name, owner } => {
+            agreed(owner, &format!("remove the token of '{}'", visible_line(name)))?;
             tokens::change(&folder, |tokens| tokens.remove(name))?;
             output::remark(format_args!("the token '{name}' is good no more"));
         }
         TokenCommand::List { json } => list(&tokens::read(&folder)?, *json),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for the owner to type a code: whoever has a token runs scripts.
+fn agreed(owner: &TokenOwner, what: &str) -> Result<(), Failure> {
+    let allow_yes = || Ok(setup::find(&owner.config)?.config.approvals.allow_yes);
+    consent::owner_agrees(owner.yes, allow_yes, what)
 }
 
 /// The token alone on stdout, so that it can be piped to where it is needed.
