@@ -112,11 +112,16 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn of(terminal: &Terminal, config: &str, capabilities: Value) -> Self {
+    /// One that has said nothing yet.
+    pub(crate) fn connected(terminal: &Terminal, config: &str) -> Self {
         let mut command = terminal.command(&["serve", "--config", config]);
         let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (to, from) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
-        let mut client = Self { server, to, from };
+        Self { server, to, from }
+    }
+
+    pub(crate) fn of(terminal: &Terminal, config: &str, capabilities: Value) -> Self {
+        let mut client = Self::connected(terminal, config);
         let greeting = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "1" } });
         client.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": greeting }));

@@ -20,6 +20,7 @@ mod context_cost;
 mod daemon;
 mod dead_children;
 mod decisions_by_form;
+mod decisions_in_rounds;
 mod determinism;
 mod differential;
 mod doctor;

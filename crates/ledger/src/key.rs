@@ -83,17 +83,27 @@ impl Key {
     /// Seals bytes that belong to this name: they are nothing to whoever lacks the key, and cannot
     /// be changed or taken for those of another.
     pub(crate) fn sealed(&self, name: u64, bytes: &[u8]) -> Option<Vec<u8>> {
-        let mut nonce = XNonce::default();
-        OsRng.try_fill_bytes(&mut nonce).ok()?;
-        let payload = Payload { msg: bytes, aad: &name.to_be_bytes() };
-        let sealed = self.seal.encrypt(&nonce, payload).ok()?;
-        Some([nonce.as_slice(), &sealed].concat())
+        self.sealed_for(&name.to_be_bytes(), bytes)
     }
 
     /// What was sealed under this name.
     pub(crate) fn opened(&self, name: u64, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.opened_for(&name.to_be_bytes(), sealed)
+    }
+
+    /// The same for bytes that serve this purpose and no other.
+    pub(crate) fn sealed_for(&self, purpose: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut nonce = XNonce::default();
+        OsRng.try_fill_bytes(&mut nonce).ok()?;
+        let payload = Payload { msg: bytes, aad: purpose };
+        let sealed = self.seal.encrypt(&nonce, payload).ok()?;
+        Some([nonce.as_slice(), &sealed].concat())
+    }
+
+    /// What was sealed for this purpose.
+    pub(crate) fn opened_for(&self, purpose: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<24>()?;
-        let payload = Payload { msg: sealed, aad: &name.to_be_bytes() };
+        let payload = Payload { msg: sealed, aad: purpose };
         self.seal.decrypt(&XNonce::from(*nonce), payload).ok()
     }
 

@@ -13,6 +13,22 @@ use crate::{
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
 
+/// What something is sealed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// What a client gives back with its answers to what it was asked about a run.
+    RequestState,
+}
+
+impl Purpose {
+    /// Longer than the name of a run, for which what a run goes on from is sealed.
+    pub(crate) fn label(self) -> &'static [u8] {
+        match self {
+            Self::RequestState => b"belljar: the state of a request\0",
+        }
+    }
+}
+
 /// A ledger of runs.
 ///
 /// Entries of one run are kept in the order in which they were handed over, whichever of the three ways they take.
@@ -28,6 +44,13 @@ pub trait Ledger: Send + Sync + 'static {
 
     /// The keyed digest of a text; nothing where there is no key.
     fn digest(&self, text: &[u8]) -> Option<Digest>;
+
+    /// Seals what somebody else keeps and gives back: nobody without the key reads or changes it, and it
+    /// opens for the same purpose alone. Nothing where there is no key.
+    fn seal(&self, purpose: Purpose, bytes: &[u8]) -> Option<Vec<u8>>;
+
+    /// What was sealed for this purpose; nothing of what was not.
+    fn unseal(&self, purpose: Purpose, sealed: &[u8]) -> Option<Vec<u8>>;
 
     /// The runs that a filter asks for, the latest first.
     fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerFault>>;

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     approvals,
     generations::{Generation, Generations},
+    serve::asking::Asked,
 };
 
 /// The gateways of this daemon.
@@ -41,6 +42,9 @@ struct ExecuteParams {
     client: Option<String>,
     /// Where a person can be asked about calls of the run, beside `belljar approve`.
     desk: Option<u64>,
+    /// Whether that person is asked with the answer: the run is put aside as soon as it waits.
+    #[serde(default)]
+    asked_with_answer: bool,
 }
 
 /// Who asks for a run.
@@ -160,7 +164,8 @@ async fn reload(generations: Arc<Generations>) -> Answer {
 }
 
 async fn execute(current: Generation, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ExecuteParams { code, run, limits: asked, max_recording, ledger, origin, client, desk } = parsed(&params)?;
+    let ExecuteParams { code, run, limits: asked, max_recording, ledger, origin, client, desk, asked_with_answer } =
+        parsed(&params)?;
     // Whoever may connect is the owner, who may raise a limit as on the command line.
     let asker = Asker::new(None, client.as_deref());
     let mut gateway =
@@ -168,8 +173,8 @@ async fn execute(current: Generation, params: Box<RawValue>, cancelled: Cancella
     let approvals = &current.approvals;
     gateway = gateway.with_approvals(match (origin, run) {
         (Origin::Run, None) => approvals::asked_at_command(approvals, desk),
+        (Origin::Serve, _) => current.asking.approvals(Asked { desk, with_answer: asked_with_answer }),
         (Origin::Run, Some(_)) => approvals::asked(approvals, approvals::at_terminal(desk), true),
-        (Origin::Serve, _) => approvals::asked(approvals, approvals::at_client(desk), true),
         // What is requested so has no way to go on later.
         (Origin::Daemon, _) => approvals::asked(approvals, approvals::at_client(desk), false),
     });

@@ -1,12 +1,13 @@
 //! How the owner is asked about calls of runs that came in here.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use belljar_config::ApprovalsSettings;
 use belljar_gateway::Approvals;
 use belljar_http::Admission;
 use belljar_ledger::Ledger;
-use rmcp::{RoleServer, service::RequestContext};
+use belljar_model::LedgerLevel;
+use rmcp::{RoleServer, model::ProtocolVersion, service::RequestContext};
 
 use super::client;
 use crate::{
@@ -20,26 +21,62 @@ pub(crate) struct Asking {
     settings: ApprovalsSettings,
     /// Where questions lie; nothing where there are no rules that could ask.
     ledger: Option<Arc<dyn Ledger>>,
+    /// Whether anything is kept of a run, so that one that waits can be put aside.
+    can_rest: bool,
+}
+
+/// How the client's user is asked.
+pub(super) enum Way<'a> {
+    /// They are not.
+    Nobody,
+    /// By requests to the client, at this desk, while their run waits.
+    Requests(u64, &'a Arc<dyn Ledger>),
+    /// In place of an answer, when their run was put aside.
+    Rounds(&'a Arc<dyn Ledger>),
 }
 
 impl Asking {
     pub(crate) fn of(loaded: &Loaded) -> Self {
         let ledger = || Arc::new(setup::ledger_of(&loaded.config.ledger)) as Arc<dyn Ledger>;
-        Self { settings: loaded.config.approvals.clone(), ledger: loaded.policy.is_some().then(ledger) }
+        Self {
+            settings: loaded.config.approvals.clone(),
+            ledger: loaded.policy.is_some().then(ledger),
+            can_rest: loaded.config.ledger.level != LedgerLevel::Off,
+        }
     }
 
     /// Who can be asked: whoever sits at this desk, and the owner by a command.
-    pub(crate) fn approvals(&self, desk: Option<u64>) -> Approvals {
-        approvals::asked(&self.settings, approvals::at_client(desk), true)
+    pub(crate) fn approvals(&self, asked: Asked) -> Approvals {
+        let approvals = approvals::asked(&self.settings, approvals::at_client(asked.desk), true);
+        if asked.with_answer { Approvals { hold: Duration::ZERO, ..approvals } } else { approvals }
     }
 
-    /// The client's user, if the client shows forms and rules could ask: the number of their desk,
-    /// and where its questions lie. Over HTTP the client is not the owner's to ask.
-    pub(super) fn desk(&self, context: &RequestContext<RoleServer>) -> Option<(u64, &Arc<dyn Ledger>)> {
-        let ledger = self.ledger.as_ref().filter(|_| Admission::of(context).is_none())?;
-        if !client::abilities(&context.peer).elicitation {
-            return None;
+    /// How the client's user is asked, if the client shows forms and rules could ask. Over HTTP the
+    /// client is not the owner's to ask, except at the owner's socket.
+    pub(super) fn way(&self, context: &RequestContext<RoleServer>) -> Way<'_> {
+        let Some(ledger) = &self.ledger else { return Way::Nobody };
+        let admission = Admission::of(context);
+        if has_no_sessions(context) {
+            let is_owner = admission.is_none_or(|admission| admission.principal().is_owner());
+            let is_asked = is_owner && self.can_rest && client::shows_forms(context.client_capabilities().as_ref());
+            return if is_asked { Way::Rounds(ledger) } else { Way::Nobody };
         }
-        Some((approvals::new_desk().ok()?, ledger))
+        if admission.is_some() || !client::abilities(&context.peer).elicitation {
+            return Way::Nobody;
+        }
+        approvals::new_desk().map_or(Way::Nobody, |desk| Way::Requests(desk, ledger))
     }
+}
+
+/// Where a run that is asked for has its questions asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Asked {
+    pub(crate) desk: Option<u64>,
+    /// Whether the client is asked with the answer: its run is put aside as soon as it waits.
+    pub(crate) with_answer: bool,
+}
+
+/// Whether a request is of the revision without sessions, in which a server sends no requests.
+fn has_no_sessions(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|revision| revision >= ProtocolVersion::V_2026_07_28)
 }

@@ -11,8 +11,8 @@ use futures::{FutureExt as _, future::BoxFuture};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
-        ClientResult, CreateMessageRequestParams, CreateMessageResult, ElicitRequest, ElicitRequestParams,
-        ElicitResult, ErrorCode, Implementation, ListRootsResult, ServerRequest,
+        ClientCapabilities, ClientResult, CreateMessageRequestParams, CreateMessageResult, ElicitRequest,
+        ElicitRequestParams, ElicitResult, ErrorCode, Implementation, ListRootsResult, ServerRequest,
     },
     service::{Peer, RequestContext, ServiceError},
 };
@@ -74,11 +74,16 @@ pub(super) fn abilities(peer: &Peer<RoleServer>) -> ClientAbilities {
     ClientAbilities {
         sampling: sampling.is_some(),
         sampling_tools: sampling.is_some_and(|sampling| sampling.tools.is_some()),
-        // One that names neither is of before there were pages.
-        elicitation: elicitation.is_some_and(|asked| asked.form.is_some() || asked.url.is_none()),
+        elicitation: shows_forms(Some(&info.capabilities)),
         elicitation_url: elicitation.is_some_and(|asked| asked.url.is_some()),
         roots: info.capabilities.roots.is_some(),
     }
+}
+
+/// Whether a client that can do this shows forms. One that names neither forms nor pages is of before there were pages.
+pub(super) fn shows_forms(capabilities: Option<&ClientCapabilities>) -> bool {
+    let asked = capabilities.and_then(|capabilities| capabilities.elicitation.as_ref());
+    asked.is_some_and(|asked| asked.form.is_some() || asked.url.is_none())
 }
 
 impl AskClient for Client {

@@ -121,7 +121,7 @@ impl Drop for Form {
 }
 
 /// What a form's content says: nothing, unless it says just that.
-fn decided(content: &Value) -> Option<bool> {
+pub(super) fn decided(content: &Value) -> Option<bool> {
     match content.get("decision")?.as_str()? {
         APPROVE => Some(true),
         DENY => Some(false),
@@ -129,7 +129,7 @@ fn decided(content: &Value) -> Option<bool> {
     }
 }
 
-fn form(question: &Question) -> Option<ElicitRequestParams> {
+pub(super) fn form(question: &Question) -> Option<ElicitRequestParams> {
     let schema = json!({
         "type": "object",
         "properties": {

@@ -1,9 +1,9 @@
 //! belljar as an MCP server: two tools, whatever the number of children.
 //!
 //! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
-//! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask,
-//! `asking` says
-//! who can be asked about calls, `through_daemon` has the daemon do the work. `over_http` is
+//! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask.
+//! `asking` says who can be asked about calls, and how: `elicitation` by requests to the client, `rounds` in place of an
+//! answer, with what `request_state` seals. `through_daemon` has the daemon do the work. `over_http` is
 //! another way to the same server, `progress` what a client hears of a long run.
 
 mod answer;
@@ -14,6 +14,8 @@ mod elicitation;
 pub(crate) mod instructions;
 mod over_http;
 mod progress;
+mod request_state;
+mod rounds;
 mod through_daemon;
 mod wire;
 
@@ -39,8 +41,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::generations::{Generation, Generations};
+use asking::{Asked, Asking, Way};
 use client::{Client, Questions};
 use definitions::{EXECUTE, SEARCH};
+use rounds::{NoRound, Retry, Rounds};
 
 pub(crate) use over_http::OverHttp;
 pub(crate) use through_daemon::ThroughDaemon;
@@ -57,6 +61,22 @@ pub(crate) struct Server {
 pub(crate) enum Worker {
     Here(Arc<Generations>),
     Daemon(ThroughDaemon),
+}
+
+/// Who does the work of one request.
+enum Doer<'a> {
+    /// As long as the run lasts, so do the servers that it began with.
+    Here(Generation),
+    Daemon(&'a ThroughDaemon),
+}
+
+impl Doer<'_> {
+    fn asking(&self) -> &Asking {
+        match self {
+            Self::Here(current) => &current.asking,
+            Self::Daemon(daemon) => &daemon.asking,
+        }
+    }
 }
 
 impl Server {
@@ -76,7 +96,7 @@ struct SearchRequest {
     budget: Option<usize>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExecuteRequest {
     code: Option<String>,
@@ -154,9 +174,10 @@ impl ServerHandler for Server {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let retry = Retry::of(&mut request);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         if let Worker::Here(generations) = &self.worker
             && Admission::of(&context).is_none()
@@ -168,13 +189,13 @@ impl ServerHandler for Server {
         let result = async {
             match request.name.as_ref() {
                 SEARCH => Ok(match not_allowed(&context, Scope::Search) {
-                    None => self.search(arguments, &context).await,
-                    Some(refusal) => refusal,
+                    None => self.search(arguments, &context).await.into(),
+                    Some(refusal) => refusal.into(),
                 }),
-                EXECUTE => Ok(match not_allowed(&context, Scope::RunReadOnly) {
-                    None => progress::told_meanwhile(&context, self.execute(arguments, &context)).await,
-                    Some(refusal) => refusal,
-                }),
+                EXECUTE => match not_allowed(&context, Scope::RunReadOnly) {
+                    None => progress::told_meanwhile(&context, self.execute(arguments, retry, &context)).await,
+                    Some(refusal) => Ok(refusal.into()),
+                },
                 other => {
                     let message =
                         format!("there is no tool '{}': there are {SEARCH} and {EXECUTE}", display::line(other));
@@ -184,7 +205,7 @@ impl ServerHandler for Server {
         };
         // A panic ends its request and nothing else. Without an answer, the request would count as in flight for ever.
         match AssertUnwindSafe(result).catch_unwind().await {
-            Ok(result) => result.map(Into::into),
+            Ok(result) => result,
             Err(_) => Err(ErrorData::internal_error("the request failed inside belljar; its log says more", None)),
         }
     }
@@ -218,30 +239,60 @@ impl Server {
         result
     }
 
-    /// Runs a script, and puts to the client's user what rules ask meanwhile.
-    async fn execute(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
+    /// Runs a script, and puts to the client's user what rules ask.
+    async fn execute(
+        &self,
+        arguments: Value,
+        retry: Option<Retry>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         let request: ExecuteRequest = match serde_json::from_value(arguments) {
             Ok(request) => request,
             Err(error) => {
                 let error = RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: {error}"))
                     .with_hint("it takes {code: string, limits?: {timeout?: \"30s\", …}}");
-                return told(Outcome::refused(error));
+                return Ok(told(Outcome::refused(error)).into());
             }
         };
-        match &self.worker {
-            Worker::Here(generations) => {
-                // As long as the run lasts, so do the servers that it began with.
-                let current = generations.current();
-                let desk = current.asking.desk(context);
-                let run = self.run(&current, request, context, desk.map(|(desk, _)| desk));
-                asked(context, desk, async { told(run.await) }).await
+        let doer = match &self.worker {
+            Worker::Here(generations) => Doer::Here(generations.current()),
+            Worker::Daemon(daemon) => Doer::Daemon(daemon),
+        };
+        let desk = match doer.asking().way(context) {
+            Way::Rounds(ledger) => {
+                let rounds = Rounds { ledger, principal: principal(context) };
+                let mut round = match rounds.begin(request, retry).await {
+                    Ok(round) => round,
+                    Err(NoRound::Refused(error)) => return Err(error),
+                    Err(NoRound::Told(result)) => return Ok((*result).into()),
+                };
+                let asked = Asked { desk: Some(round.desk), with_answer: round.is_asked_with_answer };
+                let result = self.done_by(&doer, round.take_request(), context, asked).await;
+                return Ok(rounds.end(round, result).await);
             }
-            Worker::Daemon(daemon) => {
-                let desk = daemon.asking.desk(context);
+            _ if retry.is_some() => {
+                let message = "belljar has asked this client nothing: requestState and inputResponses are not for it";
+                return Err(ErrorData::invalid_params(message, None));
+            }
+            Way::Requests(desk, ledger) => Some((desk, ledger)),
+            Way::Nobody => None,
+        };
+        let asked = Asked { desk: desk.map(|(desk, _)| desk), with_answer: false };
+        Ok(asked_meanwhile(context, desk, self.done_by(&doer, request, context, asked)).await.into())
+    }
+
+    async fn done_by(
+        &self,
+        doer: &Doer<'_>,
+        request: ExecuteRequest,
+        context: &RequestContext<RoleServer>,
+        asked: Asked,
+    ) -> CallToolResult {
+        match doer {
+            Doer::Here(current) => told(self.run(current, request, context, asked).await),
+            Doer::Daemon(daemon) => {
                 let client = client::name(context);
-                let cancelled = context.ct.cancelled();
-                let run = daemon.execute(&request, client.as_deref(), desk.map(|(desk, _)| desk), cancelled);
-                asked(context, desk, run).await
+                daemon.execute(&request, client.as_deref(), asked, context.ct.cancelled()).await
             }
         }
     }
@@ -251,21 +302,18 @@ impl Server {
         current: &Generation,
         request: ExecuteRequest,
         context: &RequestContext<RoleServer>,
-        desk: Option<u64>,
+        asked: Asked,
     ) -> Outcome {
-        let gateway = current.gateway.with_origin("serve").with_approvals(current.asking.approvals(desk));
-        let name = client::name(context);
-        let asker = |principal| Asker::new(principal, name.as_deref());
+        let gateway = current.gateway.with_origin("serve").with_approvals(current.asking.approvals(asked));
+        let asker = Asker::new(principal(context), client::name(context).as_deref());
         let (caller, gateway) = match Admission::of(context) {
             None => {
                 let client = Client::new(context.peer.clone(), &self.questions);
-                (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker(None)))
+                (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker))
             }
             // Of many clients none is asked what servers want to know of one.
             Some(admission) => {
                 let principal = admission.principal();
-                // At the socket it is the owner, as at stdin and stdout.
-                let asker = asker(Some(principal.name()).filter(|_| !principal.is_owner()));
                 let caller = match principal.is_owner() {
                     true => Caller::default(),
                     false => Caller::default().of_principal(principal.name()),
@@ -281,8 +329,14 @@ impl Server {
     }
 }
 
+/// Whose token a request has. It is the owner who asks at the socket, as at stdin and stdout.
+fn principal(context: &RequestContext<RoleServer>) -> Option<&str> {
+    let principal = Admission::of(context)?.principal();
+    (!principal.is_owner()).then(|| principal.name())
+}
+
 /// Does the work, and puts to whoever sits at this desk what is asked meanwhile.
-async fn asked(
+async fn asked_meanwhile(
     context: &RequestContext<RoleServer>,
     desk: Option<(u64, &Arc<dyn Ledger>)>,
     work: impl Future<Output = CallToolResult>,

@@ -8,7 +8,10 @@ use belljar_model::display;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{ExecuteRequest, SearchRequest, answer, asking::Asking};
+use super::{
+    ExecuteRequest, SearchRequest, answer,
+    asking::{Asked, Asking},
+};
 use crate::{
     arguments::ConfigArguments,
     daemon::{self, Place, Told},
@@ -38,10 +41,10 @@ impl ThroughDaemon {
         &self,
         request: &ExecuteRequest,
         client: Option<&str>,
-        desk: Option<u64>,
+        asked: Asked,
         cancelled: impl Future<Output = ()>,
     ) -> CallToolResult {
-        let asked = async {
+        let told = async {
             let loaded = setup::read(&self.config)?;
             // The daemon lets the owner raise limits. Whoever asks here is not the owner.
             if let Err(fault) = request.limits.within(&loaded.limits()) {
@@ -49,11 +52,12 @@ impl ThroughDaemon {
                 return Err(Failure::usage(fault.to_string(), hint));
             }
             let params = json!({
-                "code": request.code, "run": request.run, "limits": request.limits, "origin": "serve", "client": client, "desk": desk,
+                "code": request.code, "run": request.run, "limits": request.limits, "origin": "serve", "client": client,
+                "desk": asked.desk, "asked_with_answer": asked.with_answer,
             });
             self.ask(&loaded, "execute", &params, cancelled).await
         };
-        answered(asked.await)
+        answered(told.await)
     }
 
     async fn ask(

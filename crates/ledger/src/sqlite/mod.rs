@@ -43,7 +43,7 @@ use crate::{
     entry::{Assumption, Digest, Entry, KeptRecording},
     fault::LedgerFault,
     key::KeyPlace,
-    ledger::Ledger,
+    ledger::{Ledger, Purpose},
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
 use beside::Beside;
@@ -106,6 +106,14 @@ impl Ledger for SqliteLedger {
 
     fn digest(&self, text: &[u8]) -> Option<Digest> {
         self.key.get().ok().map(|key| key.digest(text))
+    }
+
+    fn seal(&self, purpose: Purpose, bytes: &[u8]) -> Option<Vec<u8>> {
+        self.key.get().ok()?.sealed_for(purpose.label(), bytes)
+    }
+
+    fn unseal(&self, purpose: Purpose, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.key.get().ok()?.opened_for(purpose.label(), sealed)
     }
 
     fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerFault>> {

@@ -11,6 +11,7 @@ mod life;
 mod modern;
 mod probe;
 mod protocol;
+mod record;
 #[cfg(target_os = "linux")]
 mod spy;
 mod stubborn;
@@ -42,6 +43,7 @@ twice           answers each call twice, with noise in the ids
 late            answers each call after the deadline, and then the next one
 exit-unknown    healthy, and exits on a method that it does not know
 ignore-unknown  healthy, and ignores methods that it does not know
+record F        healthy, with the tools read and write; leaves a file in the folder F for each call that it receives
 modern          healthy, of the revision without a handshake, and knows no other
 flood           healthy, and floods its client with notifications before each answer
 spy             healthy, with tools that look at the processes above it, and show what it was started with
@@ -107,6 +109,7 @@ fn main() -> ExitCode {
         ["late"] => flawed::late(),
         ["exit-unknown"] => flawed::unknown(true),
         ["ignore-unknown"] => flawed::unknown(false),
+        ["record", folder] => record::record(folder),
         ["modern"] => modern::modern(),
         ["flood"] => flawed::flood(),
         ["bad-tools"] => flawed::bad_tools(),
