@@ -67,6 +67,7 @@ mod soak;
 mod speed;
 mod stub_server;
 mod support;
+mod suspended;
 mod tables;
 mod tool_calls;
 mod values;

@@ -26,7 +26,7 @@ use crate::{
 const SCRIPTS: usize = 60;
 const MISTAKES: usize = 40;
 
-fn corpus() -> PathBuf {
+pub(crate) fn corpus() -> PathBuf {
     repository().join("tests/scripts")
 }
 
@@ -35,13 +35,18 @@ fn is_accepted() -> bool {
 }
 
 /// The servers that the scripts find, and what they work on.
-struct World {
+pub(crate) struct World {
     folder: tempfile::TempDir,
-    gateway: Gateway,
+    pub(crate) gateway: Gateway,
 }
 
 impl World {
     fn new() -> Self {
+        Self::of(gateway)
+    }
+
+    /// One whose gateway is made of these servers so.
+    pub(crate) fn of(gateway: impl FnOnce(&[(&str, Stub)], Vec<ServerSpec>) -> Gateway) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().canonicalize().unwrap();
         fs::create_dir(place.join("project")).unwrap();
@@ -70,6 +75,11 @@ impl World {
 
     /// Runs a script in a world that no other script has changed.
     async fn run(&self, source: &str) -> Outcome {
+        self.run_by(&self.gateway, source).await
+    }
+
+    /// The same, by another gateway over these servers.
+    pub(crate) async fn run_by(&self, gateway: &Gateway, source: &str) -> Outcome {
         let project = self.folder.path().join("project");
         for entry in fs::read_dir(&project).unwrap() {
             let path = entry.unwrap().path();
@@ -83,11 +93,11 @@ impl World {
             max_calls: Some(100),
             ..LimitsPatch::default()
         };
-        self.gateway.execute(source.to_owned(), &limits).await
+        gateway.execute(source.to_owned(), &limits).await
     }
 
     /// A text without the name of the folder of this very test, and without that of the run, which is another one each time.
-    fn anonymous(&self, text: &str) -> String {
+    pub(crate) fn anonymous(&self, text: &str) -> String {
         let folder = self.folder.path().canonicalize().unwrap();
         let text = text.split_once("\n\nrun: r_").map_or(text, |(text, _)| text);
         text.replace(folder.to_str().unwrap(), "")
@@ -118,7 +128,7 @@ fn same(given: &Value, wanted: &Value) -> bool {
 }
 
 /// The files of a folder with one of these endings, in the order of their names.
-fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -130,14 +140,14 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     files
 }
 
-fn name(path: &Path) -> &str {
+pub(crate) fn name(path: &Path) -> &str {
     path.file_stem().unwrap().to_str().unwrap()
 }
 
-const LANGUAGES: [&str; 3] = ["js", "ts", "md"];
+pub(crate) const LANGUAGES: [&str; 3] = ["js", "ts", "md"];
 
 /// What of an outcome is the same each time.
-fn essence(outcome: &Outcome) -> Value {
+pub(crate) fn essence(outcome: &Outcome) -> Value {
     let mut essence = match &outcome.result {
         Ok(value) => json!({ "value": value.to_value().unwrap() }),
         Err(_) => json!({ "error": report(outcome) }),

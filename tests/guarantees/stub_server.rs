@@ -135,6 +135,18 @@ pub(crate) fn gateway_with_rules_and_ledger(stubs: &[(&str, Stub)], rules: Arc<P
     over(toolbox_of(stubs, Vec::new(), |_| {}).with_policy(rules, &specs).with_ledger(ledger))
 }
 
+/// A gateway over stub servers and others, whose calls are judged by rules, and whose runs are kept.
+pub(crate) fn gateway_over_all(
+    stubs: &[(&str, Stub)],
+    others: Vec<ServerSpec>,
+    rules: Arc<Policy>,
+    ledger: RunLedger,
+) -> Gateway {
+    let built_in = |(name, _): &(&str, Stub)| ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()));
+    let specs: Vec<ServerSpec> = stubs.iter().map(built_in).chain(others.iter().cloned()).collect();
+    over(toolbox_of(stubs, others, |_| {}).with_policy(rules, &specs).with_ledger(ledger))
+}
+
 /// The same, whose servers' hints are trusted; with a ledger or without.
 pub(crate) fn gateway_that_trusts(stubs: &[(&str, Stub)], rules: Arc<Policy>, ledger: Option<RunLedger>) -> Gateway {
     let specs: Vec<ServerSpec> =
