@@ -40,6 +40,8 @@ mod http;
 mod install;
 mod interrupted;
 mod isolation;
+#[cfg(target_os = "linux")]
+mod killed_anywhere;
 mod labels;
 mod last_place;
 mod ledger;
