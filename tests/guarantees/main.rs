@@ -21,6 +21,7 @@ mod daemon;
 mod dead_children;
 mod decisions_by_form;
 mod decisions_in_rounds;
+mod decisions_that_do_not_count;
 mod determinism;
 mod differential;
 mod doctor;
