@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use belljar_config::{ApprovalsSettings, DaemonSettings};
+use belljar_config::{ApprovalsSettings, DaemonSettings, HttpSettings};
 use belljar_engine::Engine;
 use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{Limits, LimitsPatch, RunsPatch};
@@ -68,16 +68,22 @@ struct State {
 struct Fixed {
     runs: RunsPatch,
     daemon: DaemonSettings,
+    http: HttpSettings,
 }
 
 impl Fixed {
     fn of(loaded: &Loaded) -> Self {
-        Self { runs: loaded.config.runs.clone(), daemon: loaded.config.daemon.clone() }
+        let config = &loaded.config;
+        Self { runs: config.runs.clone(), daemon: config.daemon.clone(), http: config.http.clone() }
     }
 
     /// The tables that differ.
     fn changed(&self, other: &Self) -> Vec<String> {
-        let tables = [("[runs]", self.runs != other.runs), ("[daemon]", self.daemon != other.daemon)];
+        let tables = [
+            ("[runs]", self.runs != other.runs),
+            ("[daemon]", self.daemon != other.daemon),
+            ("[http]", self.http != other.http),
+        ];
         tables.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name.to_owned()).collect()
     }
 }

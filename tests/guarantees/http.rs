@@ -19,13 +19,13 @@ use crate::{
 };
 
 /// A server of the built-in demo, and a token that is good for search and run.
-struct Served {
-    terminal: Terminal,
+pub(crate) struct Served {
+    pub(crate) terminal: Terminal,
     child: Child,
-    address: SocketAddr,
-    token: String,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
     /// The lines of its stderr.
-    said: Receiver<String>,
+    pub(crate) said: Receiver<String>,
 }
 
 impl Served {
@@ -33,14 +33,14 @@ impl Served {
         Self::of(Terminal::new(), &[])
     }
 
-    fn of(terminal: Terminal, more: &[&str]) -> Self {
+    pub(crate) fn of(terminal: Terminal, more: &[&str]) -> Self {
         let token = token(&terminal, &["add", "ann"]);
         let (child, address, said) = started(&terminal, more);
         Self { terminal, child, address, token, said }
     }
 
     /// Sends one message of the revision without sessions, and gives the connection on which its answer comes.
-    fn send(&self, token: &str, method: &str, name: &str, mut params: Value) -> TcpStream {
+    pub(crate) fn send(&self, token: &str, method: &str, name: &str, mut params: Value) -> TcpStream {
         params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
         params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "0" });
         params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
@@ -49,13 +49,13 @@ impl Served {
         self.post(token, &format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{named}"), &body)
     }
 
-    fn post(&self, token: &str, headers: &str, body: &Value) -> TcpStream {
+    pub(crate) fn post(&self, token: &str, headers: &str, body: &Value) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(request(token, headers, body).as_bytes()).unwrap();
         stream
     }
 
-    fn run(&self, token: &str, code: &str) -> TcpStream {
+    pub(crate) fn run(&self, token: &str, code: &str) -> TcpStream {
         self.send(token, "tools/call", "execute_code", json!({ "name": "execute_code", "arguments": { "code": code } }))
     }
 
@@ -73,7 +73,7 @@ impl Served {
         self.signal("-TERM");
     }
 
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
     }
@@ -87,7 +87,7 @@ impl Drop for Served {
     }
 }
 
-fn token(terminal: &Terminal, arguments: &[&str]) -> String {
+pub(crate) fn token(terminal: &Terminal, arguments: &[&str]) -> String {
     let answer = asked_for_token(terminal, arguments);
     assert_eq!(answer.code, 0, "{answer:?}");
     answer.stdout.trim().to_owned()
@@ -123,7 +123,7 @@ fn request(token: &str, headers: &str, body: &Value) -> String {
 }
 
 /// All that comes until the connection ends.
-fn rest(mut stream: impl std::io::Read) -> String {
+pub(crate) fn rest(mut stream: impl std::io::Read) -> String {
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     text
@@ -136,14 +136,14 @@ fn messages(answer: &str) -> Vec<Value> {
     data.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-fn result(stream: TcpStream) -> Value {
+pub(crate) fn result(stream: TcpStream) -> Value {
     let answer = rest(stream);
     let last = messages(&answer).pop().unwrap_or_else(|| panic!("{answer}"));
     assert!(last.get("result").is_some(), "{answer}");
     last["result"].clone()
 }
 
-fn status(stream: TcpStream) -> u16 {
+pub(crate) fn status(stream: TcpStream) -> u16 {
     let answer = rest(stream);
     answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{answer}"))
 }
@@ -170,7 +170,7 @@ fn a_run_is_kept_under_the_name_of_its_token_and_what_its_client_calls_itself() 
     assert!(table.contains("serve for ann (test 0)"), "{table}");
 }
 
-fn initialize() -> Value {
+pub(crate) fn initialize() -> Value {
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "0" },
     });

@@ -52,6 +52,7 @@ mod media;
 mod namespaces;
 mod no_false_stops;
 mod numbers;
+mod oauth;
 mod observed_results;
 mod official_client;
 mod pins;

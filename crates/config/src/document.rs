@@ -6,12 +6,13 @@ use crate::{
     Config, Format, MAX_SERVERS, approvals, daemon,
     error::{Fault, Field, Located, shown},
     expand::Expander,
-    ledger, limits, policy,
+    http, ledger, limits, policy,
     server::Reader,
     tree::{Entry, Node, Value, check_unique, kind},
 };
 
-pub(crate) const TOML_KEYS: [&str; 7] = ["limits", "runs", "daemon", "ledger", "policy", "approvals", "servers"];
+pub(crate) const TOML_KEYS: [&str; 8] =
+    ["limits", "runs", "daemon", "ledger", "policy", "approvals", "http", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -50,6 +51,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
     let ledger = find(entries, "ledger").map(|entry| ledger::read(&entry.node)).transpose()?;
     let policy = find(entries, "policy").map(|entry| policy::read(&entry.node, directory, expander)).transpose()?;
     let approvals = find(entries, "approvals").map(|entry| approvals::read(&entry.node, expander)).transpose()?;
+    let http = find(entries, "http").map(|entry| http::read(&entry.node, expander)).transpose()?;
     let settings = Config {
         servers: Vec::new(),
         limits: limits.unwrap_or_default(),
@@ -58,6 +60,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
         ledger: ledger.unwrap_or_default(),
         policy: policy.flatten(),
         approvals: approvals.unwrap_or_default(),
+        http: http.unwrap_or_default(),
     };
     Ok((settings, find(entries, "servers")))
 }
@@ -231,7 +234,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, ledger, policy, approvals, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, ledger, policy, approvals, http, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {

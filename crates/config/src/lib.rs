@@ -3,7 +3,7 @@
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
 //! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
 //! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]`, the `[daemon]`, the
-//! `[ledger]`, the `[policy]` and `[approvals]` can be set in `belljar.toml` alone.
+//! `[ledger]`, the `[policy]`, `[approvals]` and `[http]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # what is set here replaces the default; the names are those of `Limits`
@@ -26,6 +26,10 @@
 //!
 //! [approvals]
 //! wait = "10m"                # how long the owner is waited for, about a call that a rule asks them about
+//!
+//! [http.oauth]                # whose tokens `belljar serve --http` takes, beside its own
+//! issuer = "https://login.example.com"
+//! resource = "https://mcp.example.com/mcp"
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -87,6 +91,7 @@ mod expand;
 mod file;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod http;
 pub mod import;
 mod ledger;
 mod life;
@@ -117,6 +122,7 @@ pub use error::{ConfigError, Fault, Field};
 use expand::Expander;
 pub use expand::{EXPANDED_BYTES, Variables};
 pub use file::FILE_BYTES;
+pub use http::{HttpSettings, OAuthSettings};
 pub use policy::folder;
 pub use replace::replace;
 pub use tree::DEPTH;
@@ -141,6 +147,8 @@ pub struct Config {
     pub policy: Option<PathBuf>,
     /// How the owner is asked about calls.
     pub approvals: ApprovalsSettings,
+    /// Whose tokens are taken over HTTP.
+    pub http: HttpSettings,
 }
 
 /// What `[approvals]` says.

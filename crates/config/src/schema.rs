@@ -5,7 +5,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::{
-    Format, approvals,
+    Format, approvals, http,
     import::SCHEMA,
     ledger, oauth, policy, sandbox, server,
     testing::toml,
@@ -64,6 +64,8 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/properties/approvals/properties"), sorted(approvals::KEYS));
     let webhook = "/properties/approvals/properties/webhook/properties";
     assert_eq!(properties(webhook), sorted(approvals::WEBHOOK_KEYS));
+    assert_eq!(properties("/properties/http/properties"), sorted(http::KEYS));
+    assert_eq!(properties("/properties/http/properties/oauth/properties"), sorted(http::OAUTH_KEYS));
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
     assert_eq!(properties("/definitions/server/properties/sandbox/properties"), sorted(sandbox::KEYS));
@@ -96,6 +98,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[policy]\nfile = 'rules.toml'\n".to_owned(),
         "[approvals]\nwait = '2h'\nallow_yes = true\n".to_owned(),
         "[approvals]\nwebhook = { url = 'https://x/y', secret = '0123456789abcdef', arguments = true }\n".to_owned(),
+        "[http.oauth]\nissuer = 'https://x:8/y'\nresource = 'http://[::1]:9/mcp'\nscope_prefix = 'a/'\nallow_private = true\n".to_owned(),
         "[ledger]\nlevel = 'off'\nrequired = true\nfsync = false\nmax_recording = '1MiB'\nkeep = { days = 1, bytes = 5 }\nredact = [{ tools = '*', pointers = ['/a'] }]\n".to_owned(),
         "[servers.\"a b/é\"]\ncommand = 'x'\nargs = ['-y', '']\nenv = { A = '' }\ncwd = 'c'\ntype = 'stdio'\nera = 'discover'\n".to_owned(),
         "[servers.r]\nurl = 'HTTPS://x:8/y'\nheaders = { A-b = 'c' }\noauth = { client_id = 'i', client_secret = 's', scopes = ['a:b'], port = 1, allow_private = true }\ntype = 'sse'\n".to_owned(),
@@ -138,6 +141,11 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[approvals]\nyes = true\n",
         "[approvals]\nwebhook = { url = 'https://x/y' }\n",
         "[approvals]\nwebhook = { url = 'ftp://x/y', secret = '0123456789abcdef' }\n",
+        "[http]\ntokens = []\n",
+        "[http.oauth]\nissuer = 'https://x'\n",
+        "[http.oauth]\nissuer = 'ftp://x'\nresource = 'https://x'\n",
+        "[http.oauth]\nissuer = 'https://x'\nresource = 'https://x?a'\n",
+        "[http.oauth]\nissuer = 'https://x'\nresource = 'https://x'\nscope_prefix = 'a b'\n",
         "[ledger]\nlevel = 'all'\n",
         "[ledger]\nkeep = { days = 0 }\n",
         "[ledger]\nredact = [{ tools = 'x' }]\n",

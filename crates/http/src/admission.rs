@@ -11,17 +11,32 @@ use crate::{Scope, sessions::Use};
 /// No token has this name.
 const OWNER: &str = "(owner)";
 
-/// Who asks: the name of a token, whatever its secret is by now, or the owner at the socket.
+/// Who asks: the name of a token, whatever its secret is by now, a subject of the authorization server, or the owner at the socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     name: Arc<str>,
     scopes: Arc<BTreeSet<Scope>>,
+    origin: Origin,
+}
+
+/// Who says that it is this principal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The owner, who made the token, or runs the server.
+    Owner,
+    /// The authorization server, which can give it a token with other scopes.
+    Issuer,
 }
 
 impl Principal {
     /// One with these rights.
     pub fn new(name: &str, scopes: BTreeSet<Scope>) -> Self {
-        Self { name: name.into(), scopes: Arc::new(scopes) }
+        Self { name: name.into(), scopes: Arc::new(scopes), origin: Origin::Owner }
+    }
+
+    /// A subject of the authorization server.
+    pub(crate) fn of_issuer(name: &str, scopes: BTreeSet<Scope>) -> Self {
+        Self { origin: Origin::Issuer, ..Self::new(name, scopes) }
     }
 
     /// Whoever runs the server.
@@ -38,6 +53,11 @@ impl Principal {
     /// Whether it is whoever runs the server.
     pub fn is_owner(&self) -> bool {
         &*self.name == OWNER
+    }
+
+    /// Whether its token is one of the authorization server.
+    pub(crate) fn is_of_issuer(&self) -> bool {
+        self.origin == Origin::Issuer
     }
 
     pub(crate) fn shared_name(&self) -> &Arc<str> {

@@ -4,7 +4,7 @@ use std::{
     convert::Infallible,
     net::IpAddr,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -20,8 +20,7 @@ use rmcp::{
         session::{SessionManager as _, local::LocalSessionManager},
     },
 };
-use serde::Deserialize;
-use serde_json::{Value, error::Category, json};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +31,8 @@ use crate::{
     body::{Room, Unread},
     cors,
     guesses::Guesses,
+    message::{Head, INVALID_REQUEST},
+    oauth::{self, Refusal, ResourceServer},
     origin::{Allowed, Stranger, only},
     sessions::{NoUse, Place, Sessions, Use},
 };
@@ -42,8 +43,6 @@ const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const WITHOUT_SESSIONS: &str = "2026-07-28";
 /// How long to wait where a limit was reached.
 const LATER: Duration = Duration::from_secs(5);
-const INVALID_REQUEST: i32 = -32600;
-const PARSE_ERROR: i32 = -32700;
 
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +62,8 @@ pub(crate) struct Front<H> {
     pub(crate) flights: Flights,
     pub(crate) options: Options,
     tokens: watch::Receiver<Arc<Tokens>>,
+    /// Set before the first request, if at all.
+    pub(crate) oauth: OnceLock<ResourceServer>,
     allowed: Allowed,
     room: Room,
     guesses: Guesses,
@@ -71,24 +72,6 @@ pub(crate) struct Front<H> {
     pub(crate) calling_off: CancellationToken,
     /// Ends all sessions and streams.
     pub(crate) ending: CancellationToken,
-}
-
-/// The longest id of a request that is looked at. rmcp makes of longer ones what it will.
-const MAX_ID: usize = 256;
-
-/// What is read of a message before rmcp reads it.
-#[derive(Deserialize)]
-struct Head {
-    #[serde(default)]
-    method: Option<String>,
-    #[serde(default)]
-    id: Value,
-}
-
-impl Head {
-    fn has_usable_id(&self) -> bool {
-        self.id.is_number() || self.id.as_str().is_some_and(|id| id.len() <= MAX_ID)
-    }
 }
 
 impl<H: ServerHandler> Front<H> {
@@ -109,6 +92,7 @@ impl<H: ServerHandler> Front<H> {
             sessions: Sessions::new(limits.sessions, limits.sessions_per_principal),
             flights: Flights::default(),
             tokens,
+            oauth: OnceLock::new(),
             allowed: Allowed::new(&options.hosts, &options.origins),
             room: Room::new(limits.bodies_bytes, limits.body_bytes, limits.body),
             guesses: Guesses::default(),
@@ -141,7 +125,8 @@ impl<H: ServerHandler> Front<H> {
 
     /// Answers one request.
     pub(crate) async fn answer(&self, client: Client, request: Request<Incoming>) -> Result<Answer, Infallible> {
-        if let Err(stranger) = self.allowed.check(request.uri(), request.headers()) {
+        let resource = self.oauth.get().map(ResourceServer::host);
+        if let Err(stranger) = self.allowed.check(request.uri(), request.headers(), resource) {
             return Ok(answer::last(strange(&stranger)));
         }
         let page = cors::page(request.headers());
@@ -158,6 +143,9 @@ impl<H: ServerHandler> Front<H> {
             "/mcp" => self.mcp(client, request).await,
             "/healthz" => probe(request.method(), true),
             "/readyz" => probe(request.method(), !self.is_draining()),
+            path if self.oauth.get().is_some_and(|oauth| oauth.metadata_path() == path) => {
+                self.metadata(request.method())
+            }
             _ => Err(answer::refused(StatusCode::NOT_FOUND, "not found: the endpoint is /mcp")),
         }
     }
@@ -170,7 +158,7 @@ impl<H: ServerHandler> Front<H> {
             refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
             return Err(refusal);
         }
-        let principal = self.principal(client, request.headers())?;
+        let principal = self.principal(client, request.headers()).await?;
         // Whatever handles the request has no use for it, and could lose it.
         request.headers_mut().remove(header::AUTHORIZATION);
         if self.is_draining() {
@@ -184,7 +172,8 @@ impl<H: ServerHandler> Front<H> {
             Method::POST => Some(self.room.read(body).await.map_err(|unread| self.not_read(&unread))?),
             _ => None,
         };
-        let head = read.as_ref().map(|read| head(&read.bytes)).transpose()?;
+        let head = read.as_ref().map(|read| Head::read(&read.bytes)).transpose()?;
+        self.check_scopes(&principal, head.as_ref())?;
         if without_sessions(&parts.headers) {
             parts.headers.remove(SESSION);
         }
@@ -210,17 +199,21 @@ impl<H: ServerHandler> Front<H> {
     }
 
     /// Whose token it is.
-    fn principal(&self, client: Client, headers: &HeaderMap) -> Result<Principal, Answer> {
+    async fn principal(&self, client: Client, headers: &HeaderMap) -> Result<Principal, Answer> {
         let address = match client {
             Client::At(address) => address,
             #[cfg(unix)]
             Client::Owner => return Ok(Principal::owner()),
         };
+        let oauth = self.oauth.get();
         let Some(shown) = headers.get(header::AUTHORIZATION) else {
-            return Err(unauthorized(
-                "a token is needed: 'Authorization: Bearer …'; 'belljar token add' makes one",
-                "",
-            ));
+            return Err(match oauth {
+                None => unauthorized(
+                    "a token is needed: 'Authorization: Bearer …'; 'belljar token add' makes one",
+                    "Bearer realm=\"belljar\"",
+                ),
+                Some(oauth) => unauthorized("a token is needed: 'Authorization: Bearer …'", &oauth.challenge(None)),
+            });
         };
         let bearer = only(headers, &header::AUTHORIZATION)
             .and_then(|value| value.split_once(' '))
@@ -230,9 +223,32 @@ impl<H: ServerHandler> Front<H> {
         if let Some(principal) = known {
             return Ok(principal);
         }
+        let mut challenge = "Bearer realm=\"belljar\", error=\"invalid_token\"".to_owned();
+        if let Some(oauth) = oauth {
+            let refusal = match bearer.filter(|token| oauth::is_signed(token)) {
+                Some(token) => match oauth.principal(token).await {
+                    Ok(principal) => return Ok(principal),
+                    Err(refusal) => refusal,
+                },
+                None => Refusal::Rejected(oauth::Rejected::Malformed),
+            };
+            match refusal {
+                Refusal::Unavailable => {
+                    let message = "the keys of the authorization server cannot be had at the moment; try again later";
+                    let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, message);
+                    return Err(answer::last(answer::later(refusal, LATER)));
+                }
+                // Nobody guesses a signature: this was a good token once, or is one for somebody else.
+                Refusal::NotGood(why) => {
+                    tracing::info!("a token from {address} is not good: {why}");
+                    return Err(unauthorized(&why.to_string(), &oauth.challenge(Some(&why))));
+                }
+                Refusal::Rejected(why) => challenge = oauth.challenge(Some(&why)),
+            }
+        }
         tracing::info!("a wrong token of {} bytes from {address}", shown.len());
         let refusal = match self.guesses.count(address, self.options.limits.guesses, Instant::now()) {
-            None => unauthorized("this token is not valid", ", error=\"invalid_token\""),
+            None => unauthorized("this token is not valid", &challenge),
             Some(wait) => answer::later(
                 answer::refused(
                     StatusCode::TOO_MANY_REQUESTS,
@@ -244,6 +260,23 @@ impl<H: ServerHandler> Front<H> {
         Err(answer::last(refusal))
     }
 
+    /// Refuses what a token of the authorization server has not the scopes for, so that its client can get one that has.
+    /// Whoever has a token of the owner's gets the handler's answer, which a model can read.
+    fn check_scopes(&self, principal: &Principal, head: Option<&Head>) -> Result<(), Answer> {
+        let Some(oauth) = self.oauth.get().filter(|_| principal.is_of_issuer()) else { return Ok(()) };
+        let Some(lacking) = oauth.lacking(principal, head.and_then(Head::tool)) else { return Ok(()) };
+        let mut refusal = answer::refused(StatusCode::FORBIDDEN, "the token has not the scopes that this needs");
+        challenged(&mut refusal, &oauth.challenge_for_more(&lacking));
+        Err(refusal)
+    }
+
+    /// Where clients get tokens.
+    fn metadata(&self, method: &Method) -> Result<Answer, Answer> {
+        only_read(method)?;
+        let metadata = self.oauth.get().map(ResourceServer::metadata);
+        Ok(answer::of(StatusCode::OK, &metadata.unwrap_or_default()))
+    }
+
     /// The session that a request is in, or the room for the one that it asks for.
     fn session(
         &self,
@@ -253,8 +286,7 @@ impl<H: ServerHandler> Front<H> {
     ) -> Result<(Option<Use>, Option<Place>), Answer> {
         let mut named = headers.get_all(SESSION).iter();
         let Some(first) = named.next() else {
-            let begins = head.is_some_and(|head| head.method.as_deref() == Some("initialize"));
-            if !begins {
+            if !head.is_some_and(|head| head.begins_session()) {
                 return Ok((None, None));
             }
             let place = self.sessions.reserve(principal.shared_name()).ok_or_else(|| {
@@ -269,7 +301,7 @@ impl<H: ServerHandler> Front<H> {
         };
         let unknown = || answer::refused(StatusCode::NOT_FOUND, "unknown session; start one with 'initialize'");
         let (None, Ok(session)) = (named.next(), first.to_str()) else { return Err(unknown()) };
-        let request = head.filter(|head| head.method.is_some() && head.has_usable_id()).map(|head| head.id);
+        let request = head.and_then(Head::request);
         let key = request.as_ref().map(Value::to_string);
         match self.sessions.enter(session, principal.name(), key) {
             Ok(used) => Ok((Some(used), None)),
@@ -336,26 +368,19 @@ impl<H: ServerHandler> Front<H> {
     }
 }
 
-/// Reads as much of a message as has to be known here. rmcp answers malformed JSON with 415.
-fn head(body: &[u8]) -> Result<Head, Answer> {
-    let refused = |code, message| answer::rpc_error(StatusCode::BAD_REQUEST, Value::Null, code, message);
-    let not_one = || refused(INVALID_REQUEST, "this is not one JSON-RPC message; batches are not supported");
-    let head = serde_json::from_slice(body).map_err(|error| match error.classify() {
-        Category::Data => not_one(),
-        _ => refused(PARSE_ERROR, "this is not JSON"),
-    })?;
-    // An array can be read as a structure, too.
-    if body.trim_ascii_start().starts_with(b"{") { Ok(head) } else { Err(not_one()) }
-}
-
 fn without_sessions(headers: &HeaderMap) -> bool {
     only(headers, &REVISION).is_some_and(|revision| revision >= WITHOUT_SESSIONS)
 }
 
-fn probe(method: &Method, ready: bool) -> Result<Answer, Answer> {
-    if ![Method::GET, Method::HEAD].contains(method) {
-        return Err(answer::refused(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are supported here"));
+fn only_read(method: &Method) -> Result<(), Answer> {
+    match [Method::GET, Method::HEAD].contains(method) {
+        true => Ok(()),
+        false => Err(answer::refused(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are supported here")),
     }
+}
+
+fn probe(method: &Method, ready: bool) -> Result<Answer, Answer> {
+    only_read(method)?;
     let (status, text) = if ready { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "ending") };
     Ok(answer::of(status, &json!({ "status": text })))
 }
@@ -371,12 +396,17 @@ fn strange(stranger: &Stranger) -> Answer {
     answer::refused(status, message)
 }
 
-fn unauthorized(message: &str, more: &str) -> Answer {
+fn unauthorized(message: &str, challenge: &str) -> Answer {
     let mut refusal = answer::refused(StatusCode::UNAUTHORIZED, message);
-    if let Ok(challenge) = HeaderValue::try_from(format!("Bearer realm=\"belljar\"{more}")) {
+    challenged(&mut refusal, challenge);
+    refusal
+}
+
+/// Says in a header what is needed.
+fn challenged(refusal: &mut Answer, challenge: &str) {
+    if let Ok(challenge) = HeaderValue::try_from(challenge) {
         refusal.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
-    refusal
 }
 
 fn internal() -> Answer {

@@ -1,9 +1,10 @@
 //! An MCP server over HTTP: both protocol revisions on `/mcp`, in front of rmcp's streamable HTTP.
 //!
-//! rmcp speaks the protocol. What it leaves to others is here: who may connect (`tokens`,
-//! `guesses`), from which pages (`origin`, `cors`), how many sessions there may be, whose they are
+//! rmcp speaks the protocol. What it leaves to others is here: who may connect (`tokens` that the
+//! owner made, `oauth` for those of an authorization server, `guesses`), from which pages (`origin`, `cors`), how many sessions there may be, whose they are
 //! and how long they last (`sessions`), how long a client may take (`patience`, `body`), and how
-//! all of it ends (`server`). `front` is the order in which a request is looked at.
+//! all of it ends (`server`). `front` is the order in which a request is looked at, `message` what is
+//! read of a message before rmcp reads it.
 //!
 //! It knows no tool. It never passes a client's token on, and never believes a header that a proxy could have set.
 
@@ -16,6 +17,8 @@ mod body;
 mod cors;
 mod front;
 mod guesses;
+mod message;
+mod oauth;
 mod options;
 mod origin;
 mod patience;
@@ -26,6 +29,7 @@ mod tests;
 mod tokens;
 
 pub use admission::{Admission, Principal};
+pub use oauth::{Document, Documents, Need, NotAUrl, OAuthOptions, ResourceServer};
 pub use options::{Limits, Options};
 pub use server::{Listener, Server};
 pub use tokens::{NewToken, Scope, Token, TokenFault, Tokens};

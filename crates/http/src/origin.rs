@@ -29,13 +29,13 @@ impl Allowed {
         Self { hosts: lower(hosts), origins: lower(origins) }
     }
 
-    /// Looks at where a request goes and comes from.
-    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Stranger> {
+    /// Looks at where a request goes and comes from. `more` is a name that this server has besides.
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap, more: Option<&str>) -> Result<(), Stranger> {
         let host = only(headers, &header::HOST).ok_or(Stranger::NoHost)?;
         for host in std::iter::once(host).chain(uri.authority().map(Authority::as_str)) {
             let authority: Authority = host.parse().map_err(|_| Stranger::Host)?;
             let named = authority.host().to_ascii_lowercase();
-            if authority.as_str().contains('@') || !self.hosts.contains(&named) {
+            if authority.as_str().contains('@') || !(self.hosts.contains(&named) || more == Some(&named)) {
                 return Err(Stranger::Host);
             }
         }
@@ -66,12 +66,16 @@ mod tests {
             let name: header::HeaderName = name.parse().expect("a name");
             headers.append(name, value.parse().expect("a value"));
         }
-        Allowed::new(&options.hosts, &options.origins).check(&uri.parse().expect("a target"), &headers)
+        Allowed::new(&options.hosts, &options.origins).check(
+            &uri.parse().expect("a target"),
+            &headers,
+            Some("mcp.example"),
+        )
     }
 
     #[test]
     fn the_own_names_are_allowed_with_any_port_and_in_any_case() {
-        for host in ["127.0.0.1:8765", "localhost", "LocalHost:1", "[::1]:8765"] {
+        for host in ["127.0.0.1:8765", "localhost", "LocalHost:1", "[::1]:8765", "MCP.example"] {
             assert_eq!(checked("/mcp", &[("host", host)]), Ok(()), "{host}");
         }
     }

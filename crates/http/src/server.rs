@@ -17,7 +17,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Options, Tokens,
+    Options, ResourceServer, Tokens,
     front::{Client, Front},
     patience::Patient,
 };
@@ -49,6 +49,14 @@ impl<H: ServerHandler> Server<H> {
     /// A server of this handler, for whoever has one of these tokens.
     pub fn new(handler: H, options: Options, tokens: watch::Receiver<Arc<Tokens>>) -> Self {
         Self { front: Arc::new(Front::new(handler, options, tokens)) }
+    }
+
+    /// The same, for tokens of an authorization server, too.
+    #[must_use]
+    pub fn with_oauth(self, oauth: ResourceServer) -> Self {
+        // Whoever comes second had the first already.
+        let _ = self.front.oauth.set(oauth);
+        self
     }
 
     /// How many sessions there are, and each change of it.

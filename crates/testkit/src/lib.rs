@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod authority;
+pub mod issuer;
 mod processes;
 pub mod web;
 

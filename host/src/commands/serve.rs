@@ -23,7 +23,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     // At stdin and stdout, a terminal that goes away ends the process.
     let reloads = arguments.is_over_http().then(Reloads::listen);
     let loaded = setup::read_to_call(&arguments.config)?;
-    let over_http = OverHttp::listen(&arguments).await?;
+    let over_http = OverHttp::listen(&arguments, &loaded.config.http).await?;
     let (worker, generations) = if arguments.daemon {
         let instructions = instructions(&loaded.config.servers, &loaded.limits());
         let instructions = if loaded.policy.is_some() { with_rules(&instructions) } else { instructions };

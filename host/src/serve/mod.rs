@@ -4,10 +4,11 @@
 //! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask.
 //! `asking` says who can be asked about calls, and how: `elicitation` by requests to the client, `rounds` in place of an
 //! answer, with what `request_state` seals. `through_daemon` has the daemon do the work. `over_http` is
-//! another way to the same server, `progress` what a client hears of a long run.
+//! another way to the same server, `authorization` whose tokens are taken there, `progress` what a client hears of a long run.
 
 mod answer;
 pub(crate) mod asking;
+mod authorization;
 mod client;
 pub(crate) mod definitions;
 mod elicitation;

@@ -8,12 +8,13 @@ use std::{
 };
 use std::{net::SocketAddr, pin::Pin, sync::Arc};
 
-use belljar_http::{Listener, Options, Tokens};
+use belljar_config::HttpSettings;
+use belljar_http::{Listener, Options, ResourceServer, Tokens};
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixStream};
 use tokio::{net::TcpListener, sync::watch};
 
-use super::Server;
+use super::{Server, authorization::resource_server};
 use crate::{arguments::ServeArguments, failure::Failure, output, setup, tokens};
 
 /// Listeners that are open, and what they serve by.
@@ -21,6 +22,7 @@ pub(crate) struct OverHttp {
     listeners: Vec<Listener>,
     options: Options,
     tokens: watch::Receiver<Arc<Tokens>>,
+    oauth: Option<ResourceServer>,
     watching: Pin<Box<dyn Future<Output = ()> + Send>>,
     #[cfg(unix)]
     _socket: Option<Socket>,
@@ -28,7 +30,7 @@ pub(crate) struct OverHttp {
 
 impl OverHttp {
     /// Listens where the arguments say; nowhere, if they speak of stdin and stdout.
-    pub(crate) async fn listen(arguments: &ServeArguments) -> Result<Option<Self>, Failure> {
+    pub(crate) async fn listen(arguments: &ServeArguments, settings: &HttpSettings) -> Result<Option<Self>, Failure> {
         #[cfg(unix)]
         let socket = arguments.socket.as_deref();
         #[cfg(not(unix))]
@@ -39,6 +41,7 @@ impl OverHttp {
             }
             return Ok(None);
         }
+        let oauth = settings.oauth.as_ref().map(resource_server).transpose()?;
         let (tokens, watching) = tokens::watch(setup::needed_state_folder()?)?;
         let mut options = Options {
             hosts: arguments.allow_host.clone(),
@@ -48,11 +51,13 @@ impl OverHttp {
         let mut listeners = Vec::new();
         if let Some(asked) = arguments.http {
             let has_tokens = !tokens.borrow().is_empty();
-            let (listener, address) = tcp(asked, has_tokens).await?;
+            let (listener, address) = tcp(asked, has_tokens || oauth.is_some()).await?;
             options = options.at(address);
             listeners.push(Listener::Tcp(listener));
             output::remark(format_args!("serving MCP at http://{address}/mcp"));
-            if !has_tokens {
+            if let Some(settings) = &settings.oauth {
+                output::remark(format_args!("tokens of {} for {} are taken", settings.issuer, settings.resource));
+            } else if !has_tokens {
                 output::note("there is no token yet, so nobody can connect; 'belljar token add NAME' makes one");
             }
         } else {
@@ -73,6 +78,7 @@ impl OverHttp {
             listeners,
             options,
             tokens,
+            oauth,
             watching: Box::pin(watching),
             #[cfg(unix)]
             _socket,
@@ -82,6 +88,10 @@ impl OverHttp {
     /// Serves until told to end, and until what is under way has ended, or its time is over.
     pub(crate) async fn serve(self, server: Server, told_to_end: impl Future<Output = ()>) {
         let serving = belljar_http::Server::new(server, self.options, self.tokens);
+        let serving = match self.oauth {
+            Some(oauth) => serving.with_oauth(oauth),
+            None => serving,
+        };
         tokio::select! {
             () = serving.serve(self.listeners, told_to_end) => {}
             () = self.watching => {}
@@ -89,10 +99,11 @@ impl OverHttp {
     }
 }
 
-async fn tcp(asked: SocketAddr, has_tokens: bool) -> Result<(TcpListener, SocketAddr), Failure> {
-    if !asked.ip().is_loopback() && !has_tokens {
+async fn tcp(asked: SocketAddr, asks_who: bool) -> Result<(TcpListener, SocketAddr), Failure> {
+    if !asked.ip().is_loopback() && !asks_who {
         let message = format!("{asked} can be reached from other machines, but there is no token");
-        return Err(Failure::usage(message, "make one with 'belljar token add NAME', or listen on 127.0.0.1"));
+        let hint = "make one with 'belljar token add NAME', name an authorization server in [http.oauth], or listen on 127.0.0.1";
+        return Err(Failure::usage(message, hint));
     }
     let bound = async {
         let listener = TcpListener::bind(asked).await?;

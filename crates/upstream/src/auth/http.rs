@@ -72,44 +72,52 @@ impl Http {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum HttpFault {
+pub(super) enum HttpFault {
     #[error("{host} is neither reached by https nor on this machine")]
     Insecure { host: String },
     #[error("{host} is at an address to which this server may not lead")]
     NotAllowed { host: String },
     #[error("{host} answered with more than {ANSWER_BYTES} bytes")]
     TooLong { host: String },
+    #[error(transparent)]
+    Failed(RemoteFault),
+}
+
+impl Http {
+    /// Makes one request, where it may be made, and reads its answer, within its bound.
+    pub(super) async fn fetch(&self, request: reqwest::Request) -> Result<::http::Response<Vec<u8>>, HttpFault> {
+        let host = host_of(request.url());
+        if !is_private_way(request.url()) {
+            return Err(HttpFault::Insecure { host });
+        }
+        if !self.reach.allows(request.url()) {
+            return Err(HttpFault::NotAllowed { host });
+        }
+        let client = if request.url().scheme() == "https" { &self.encrypted } else { &self.open };
+        let failed = |error: reqwest::Error| match RemoteFault::of(error, &host) {
+            RemoteFault::Insecure { host } => HttpFault::NotAllowed { host },
+            fault => HttpFault::Failed(fault),
+        };
+        let mut response = client.execute(request).await.map_err(failed)?;
+        let mut body = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(failed)? {
+            if body.len() + piece.len() > ANSWER_BYTES {
+                return Err(HttpFault::TooLong { host });
+            }
+            body.extend_from_slice(&piece);
+        }
+        let mut answer = ::http::Response::new(body);
+        *answer.status_mut() = response.status();
+        *answer.headers_mut() = std::mem::take(response.headers_mut());
+        Ok(answer)
+    }
 }
 
 impl OAuthHttpClient for Http {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(async move {
             let request = reqwest::Request::try_from(request.request).map_err(reqwest::Error::without_url)?;
-            let host = host_of(request.url());
-            if !is_private_way(request.url()) {
-                return Err(HttpFault::Insecure { host }.into());
-            }
-            if !self.reach.allows(request.url()) {
-                return Err(HttpFault::NotAllowed { host }.into());
-            }
-            let client = if request.url().scheme() == "https" { &self.encrypted } else { &self.open };
-            let failed = |error: reqwest::Error| match RemoteFault::of(error, &host) {
-                RemoteFault::Insecure { host } => HttpFault::NotAllowed { host }.into(),
-                fault => Box::<dyn std::error::Error + Send + Sync>::from(fault),
-            };
-            let mut response = client.execute(request).await.map_err(failed)?;
-            let mut answer = ::http::Response::builder().status(response.status());
-            for (name, value) in response.headers() {
-                answer = answer.header(name, value);
-            }
-            let mut body = Vec::new();
-            while let Some(piece) = response.chunk().await.map_err(failed)? {
-                if body.len() + piece.len() > ANSWER_BYTES {
-                    return Err(HttpFault::TooLong { host }.into());
-                }
-                body.extend_from_slice(&piece);
-            }
-            Ok(answer.body(body)?)
+            Ok(self.fetch(request).await?)
         })
     }
 }

@@ -1,0 +1,208 @@
+//! A resource server of OAuth: tokens that an authorization server of the owner's choice has signed.
+//!
+//! `token` reads a token and checks what it claims, `keys` checks its signature, `issuer` fetches
+//! the keys, and `principal` says what its subject is called here. This file puts them together,
+//! and has the document and the challenges by which clients find out where to get a token.
+//!
+//! Only tokens that were made for this server are taken. Nothing that a token says leads to a
+//! request: keys come from the issuer that the owner named, at a bounded rate.
+
+mod issuer;
+mod keys;
+mod principal;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::{pin::Pin, sync::Arc, time::SystemTime};
+
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::{Principal, Scope};
+use issuer::Issuer;
+use token::{Expected, SignedToken};
+
+pub(crate) use token::Rejected;
+
+/// Where the document about a protected resource is, before the path of the resource.
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+/// What clients are told to ask for. `admin` is not for them: an owner gives it to somebody.
+const ASKED: [Scope; 3] = [Scope::Search, Scope::RunReadOnly, Scope::Run];
+/// What a client needs to do all that this server is for.
+const USUAL: [Scope; 2] = [Scope::Search, Scope::Run];
+
+/// A document that was asked for, or why there is none.
+pub type Document<'d> = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send + 'd>>;
+
+/// Gets documents of the authorization server. It bounds their size and the time that they take,
+/// follows no redirect, and asks no place where the issuer has no business.
+pub trait Documents: Send + Sync + 'static {
+    /// The document at a URL; an error where the answer is not a success.
+    fn get<'d>(&'d self, url: &'d str) -> Document<'d>;
+}
+
+/// The scopes that a tool needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// The tool's name.
+    pub tool: &'static str,
+    /// Without this, a call is refused.
+    pub least: Scope,
+    /// What a client is told to ask for then.
+    pub asked: Scope,
+}
+
+/// What the owner has configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OAuthOptions {
+    /// The authorization server, exactly as its tokens name it.
+    pub issuer: String,
+    /// The URL under which clients know this server: the audience of its tokens.
+    pub resource: String,
+    /// What stands before the names of scopes in tokens.
+    pub scope_prefix: String,
+    /// What tools need.
+    pub needs: &'static [Need],
+}
+
+/// What cannot be used of the options.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("'{url}' is not a URL with a host")]
+pub struct NotAUrl {
+    /// What was given.
+    pub url: String,
+}
+
+/// Why somebody with a token is not let in.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The token is not good.
+    Rejected(Rejected),
+    /// The token was signed by the issuer's key, and is not good for another reason.
+    NotGood(Rejected),
+    /// There are no keys by which to tell.
+    Unavailable,
+}
+
+/// This server, as one that takes the tokens of an issuer.
+pub struct ResourceServer {
+    issuer: Issuer,
+    options: OAuthOptions,
+    /// The host of the resource.
+    host: String,
+    /// The path of the document about it, and the document's URL.
+    metadata: (String, String),
+    /// What follows a subject in the names of principals.
+    realm: String,
+}
+
+impl ResourceServer {
+    /// One that gets keys through `documents`. It has to be made in a runtime, for the task that fetches.
+    ///
+    /// # Errors
+    /// [`NotAUrl`].
+    pub fn new(options: OAuthOptions, documents: Arc<dyn Documents>) -> Result<Self, NotAUrl> {
+        let issuer = url(&options.issuer)?;
+        let resource = url(&options.resource)?;
+        let path = match resource.path() {
+            "/" => WELL_KNOWN.to_owned(),
+            path => format!("{WELL_KNOWN}{path}"),
+        };
+        let metadata = resource.join(&path).map_err(|_| NotAUrl { url: options.resource.clone() })?;
+        Ok(Self {
+            realm: principal::realm(&options.issuer, &issuer),
+            issuer: Issuer::new(options.issuer.clone(), &issuer, documents),
+            host: resource.host_str().unwrap_or_default().to_owned(),
+            metadata: (metadata.path().to_owned(), metadata.into()),
+            options,
+        })
+    }
+
+    /// What a subject of the issuer is called here.
+    pub fn principal_of(&self, subject: &str) -> String {
+        principal::name(subject, &self.realm)
+    }
+
+    /// The name of the resource's host, which may be in `Host`.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The path of the document about this resource.
+    pub(crate) fn metadata_path(&self) -> &str {
+        &self.metadata.0
+    }
+
+    /// That document: RFC 9728.
+    pub(crate) fn metadata(&self) -> Value {
+        json!({
+            "resource": self.options.resource,
+            "authorization_servers": [self.options.issuer],
+            "scopes_supported": ASKED.map(|scope| self.shown(scope)),
+            "bearer_methods_supported": ["header"],
+        })
+    }
+
+    /// What a client without a good token is told.
+    pub(crate) fn challenge(&self, rejected: Option<&Rejected>) -> String {
+        let error =
+            rejected.map_or(String::new(), |why| format!("error=\"invalid_token\", error_description=\"{why}\", "));
+        let scopes = USUAL.map(|scope| self.shown(scope)).join(" ");
+        format!("Bearer {error}resource_metadata=\"{}\", scope=\"{scopes}\"", self.metadata.1)
+    }
+
+    /// What a client is told whose token lacks a scope.
+    pub(crate) fn challenge_for_more(&self, asked: &[Scope]) -> String {
+        let scopes: Vec<String> = asked.iter().map(|scope| self.shown(*scope)).collect();
+        format!(
+            "Bearer error=\"insufficient_scope\", scope=\"{}\", resource_metadata=\"{}\"",
+            scopes.join(" "),
+            self.metadata.1
+        )
+    }
+
+    /// The scopes that somebody lacks for a call of this tool, or for anything at all.
+    pub(crate) fn lacking(&self, principal: &Principal, tool: Option<&str>) -> Option<Vec<Scope>> {
+        if principal.scopes().next().is_none() {
+            return Some(USUAL.to_vec());
+        }
+        let need = self.options.needs.iter().find(|need| Some(need.tool) == tool)?;
+        (!principal.may(need.least)).then(|| vec![need.asked])
+    }
+
+    /// Whose token this is.
+    pub(crate) async fn principal(&self, token: &str) -> Result<Principal, Refusal> {
+        let token = SignedToken::read(token).map_err(Refusal::Rejected)?;
+        let (mut keys, round) = self.issuer.keys();
+        let mut checked = keys.as_ref().map(|keys| keys.check(&token));
+        if matches!(checked, None | Some(Err(Rejected::UnknownKey))) {
+            keys = self.issuer.after(round).await;
+            checked = keys.as_ref().map(|keys| keys.check(&token));
+        }
+        checked.ok_or(Refusal::Unavailable)?.map_err(Refusal::Rejected)?;
+        let expected = Expected {
+            issuer: &self.options.issuer,
+            audience: &self.options.resource,
+            now: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+        };
+        let claims = token.claims(&expected).map_err(Refusal::NotGood)?;
+        let prefix = self.options.scope_prefix.as_str();
+        let scopes = claims.scopes().filter_map(|scope| scope.strip_prefix(prefix)?.parse().ok()).collect();
+        Ok(Principal::of_issuer(&self.principal_of(claims.subject()), scopes))
+    }
+
+    /// A scope as tokens name it.
+    fn shown(&self, scope: Scope) -> String {
+        format!("{}{scope}", self.options.scope_prefix)
+    }
+}
+
+/// Whether a text that is shown as a token has the form of one that an issuer signs.
+pub(crate) fn is_signed(token: &str) -> bool {
+    token.bytes().filter(|byte| *byte == b'.').count() == 2
+}
+
+fn url(text: &str) -> Result<Url, NotAUrl> {
+    Url::parse(text).ok().filter(Url::has_host).ok_or_else(|| NotAUrl { url: text.to_owned() })
+}

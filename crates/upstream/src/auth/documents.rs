@@ -1,0 +1,85 @@
+//! Documents of an authorization server that the owner named: its metadata and its keys, which belljar needs
+//! where it is the one that is logged in at.
+//!
+//! They are got as those of a login are: without redirects, within the same bounds, and from no
+//! address of this machine or a private network to which the issuer would lead.
+
+use reqwest::{Method, StatusCode, header::ACCEPT};
+use url::Url;
+
+use crate::{
+    auth::http::{Http, HttpFault},
+    fault::RemoteFault,
+    http::origin::host_of,
+};
+
+/// Gets documents of one authorization server.
+pub struct Documents(Http);
+
+/// Why there is no document.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what each field is")]
+pub enum DocumentFault {
+    /// The place is not a URL.
+    #[error("it leads to something that is not a URL")]
+    NotAUrl,
+    /// It may not be asked, or did not answer.
+    #[error("{reason}")]
+    Unreachable { reason: String },
+    /// It does not have the document.
+    #[error("{host} answered {status}")]
+    Status { host: String, status: u16 },
+}
+
+impl Documents {
+    /// Those of the server at `issuer`. `allow_private` lets it lead to the private network.
+    ///
+    /// # Errors
+    /// [`RemoteFault`], where the URL is none or the system has no certificates to trust.
+    pub fn new(agent: &str, issuer: &str, allow_private: bool) -> Result<Self, RemoteFault> {
+        let url = Url::parse(issuer).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
+        let http = Http::new(agent, &url, allow_private);
+        Ok(Self(http.map_err(|error| RemoteFault::of(error, "this machine"))?))
+    }
+
+    /// The document at a URL.
+    ///
+    /// # Errors
+    /// [`DocumentFault`], also for a redirect.
+    pub async fn get(&self, url: &str) -> Result<Vec<u8>, DocumentFault> {
+        let url = Url::parse(url).map_err(|_| DocumentFault::NotAUrl)?;
+        let host = host_of(&url);
+        let mut request = reqwest::Request::new(Method::GET, url);
+        request.headers_mut().insert(ACCEPT, reqwest::header::HeaderValue::from_static("application/json"));
+        let unreachable = |fault: HttpFault| DocumentFault::Unreachable { reason: fault.to_string() };
+        let answer = self.0.fetch(request).await.map_err(unreachable)?;
+        match answer.status() {
+            StatusCode::OK => Ok(answer.into_body()),
+            status => Err(DocumentFault::Status { host, status: status.as_u16() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_issuer_leads_to_no_address_of_this_machine_or_a_private_network() {
+        let of = |issuer: &str, allow| Documents::new("belljar/0", issuer, allow).expect("a client");
+        for (issuer, allow, place, words) in [
+            ("https://192.0.2.1", false, "http://127.0.0.1:9/keys", "may not lead"),
+            ("https://192.0.2.1", true, "https://127.0.0.1:9/keys", "may not lead"),
+            ("https://192.0.2.1", false, "https://10.0.0.9/keys", "may not lead"),
+            ("http://127.0.0.1:9", true, "https://169.254.169.254/keys", "may not lead"),
+            ("http://127.0.0.1:9", false, "http://192.0.2.1/keys", "neither reached by https"),
+            ("http://127.0.0.1:9", false, "file:///etc/passwd", "neither reached by https"),
+        ] {
+            let fault = of(issuer, allow).get(place).await.expect_err(place).to_string();
+            assert!(fault.contains(words), "{place}: {fault}");
+        }
+        let fault = of("http://127.0.0.1:9", false).get("keys").await.expect_err("no URL");
+        assert!(matches!(fault, DocumentFault::NotAUrl));
+    }
+}
