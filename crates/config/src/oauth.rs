@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The keys of `oauth` in belljar.toml.
-pub(crate) const KEYS: [&str; 5] = ["client_id", "client_secret", "scopes", "port", "allow_private"];
+pub(crate) const KEYS: [&str; 6] = ["client_id", "client_metadata", "client_secret", "scopes", "port", "allow_private"];
 
 impl Server<'_> {
     /// The registered client, if the entry has one. A client's file may say more there, which is the client's.
@@ -21,6 +21,7 @@ impl Server<'_> {
             match (key.as_str(), self.reader.format) {
                 (_, Format::Json) if matches!(node.value, Value::Null) => {}
                 ("client_id", _) | ("clientId", Format::Json) => client.id = Some(self.credential(node, &path)?),
+                ("client_metadata", _) => client.metadata = Some(self.document(node, &path)?),
                 ("client_secret", _) | ("clientSecret", Format::Json) => {
                     client.secret = Some(self.credential(node, &path)?);
                 }
@@ -44,6 +45,17 @@ impl Server<'_> {
 
     fn credential(&self, node: &Node, key: &str) -> Result<String, Located> {
         self.not_empty(self.expanded(node, key)?, node, key)
+    }
+
+    /// Where a document about belljar is: it has to be one that an authorization server can fetch, and not the root.
+    fn document(&self, node: &Node, key: &str) -> Result<String, Located> {
+        let text = self.expanded(node, key)?;
+        let path = text.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
+        let is_good = path.is_some_and(|(host, path)| !host.is_empty() && !host.contains('@') && !path.is_empty());
+        if is_good && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
+            return Ok(text);
+        }
+        Err(self.misshapen(node, key, "a URL with https and a path"))
     }
 
     fn scopes(&self, node: &Node) -> Result<Vec<String>, Located> {
@@ -83,13 +95,14 @@ mod tests {
     fn a_registered_client_is_read_from_both_formats() {
         let expected = OAuthClient {
             id: Some("me".to_owned()),
+            metadata: Some("https://me.example/client.json".to_owned()),
             secret: Some("sesame".to_owned()),
             scopes: vec!["a:b".to_owned(), "c".to_owned()],
             port: Some(8123),
             allow_private: true,
         };
-        let toml_text = "[servers.s]\nurl = 'https://x'\noauth = { client_id = 'me', client_secret = '${TOKEN}', scopes = ['a:b', 'c'], port = 8123, allow_private = true }\n";
-        let json_text = r#"{"mcpServers": {"s": {"url": "https://x", "oauth": {"clientId": "me", "clientSecret": "${TOKEN}",
+        let toml_text = "[servers.s]\nurl = 'https://x'\noauth = { client_id = 'me', client_metadata = 'https://me.example/client.json', client_secret = '${TOKEN}', scopes = ['a:b', 'c'], port = 8123, allow_private = true }\n";
+        let json_text = r#"{"mcpServers": {"s": {"url": "https://x", "oauth": {"clientId": "me", "client_metadata": "https://me.example/client.json", "clientSecret": "${TOKEN}",
             "scopes": ["a:b", "c"], "callbackPort": 8123, "allow_private": true, "authServerMetadataUrl": null, "other": 1}}}}"#;
         for server in [only(toml(toml_text)), only(json(json_text))] {
             assert!(!format!("{server:?}").contains("sesame"));
@@ -104,11 +117,19 @@ mod tests {
             ("'x'", "line 3, column 9: 'oauth' of server 's' must be a table, not a string"),
             (
                 "{ zebra = 'x' }",
-                "line 3, column 11: unknown key 'zebra' in 'oauth' of server 's': it is one of client_id, client_secret, scopes, port, allow_private",
+                "line 3, column 11: unknown key 'zebra' in 'oauth' of server 's': it is one of client_id, client_metadata, client_secret, scopes, port, allow_private",
             ),
             (
                 "{ client_id = '' }",
                 "line 3, column 23: 'oauth.client_id' of server 's' is empty: give it a value, or remove it",
+            ),
+            (
+                "{ client_metadata = 'https://me.example' }",
+                "line 3, column 29: 'oauth.client_metadata' of server 's' must be a URL with https and a path, not another string",
+            ),
+            (
+                "{ client_metadata = 'http://me.example/client.json' }",
+                "line 3, column 29: 'oauth.client_metadata' of server 's' must be a URL with https and a path, not another string",
             ),
             (
                 "{ scopes = ['a b'] }",

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The keys that mean something beside one of the others alone.
-const BELONGINGS: [(&str, &str); 7] = [
+const BELONGINGS: [(&str, &str); 8] = [
     ("args", "command"),
     ("env", "command"),
     ("env_file", "command"),
@@ -23,6 +23,7 @@ const BELONGINGS: [(&str, &str); 7] = [
     ("sandbox", "command"),
     ("headers", "url"),
     ("oauth", "url"),
+    ("proxy", "url"),
 ];
 
 /// The values of `type`, with the key that each needs. Clients write the last one in both ways.
@@ -161,7 +162,17 @@ impl Server<'_> {
             }
             headers.insert(entry.key.clone(), value);
         }
-        Ok(HttpEndpoint { url: text, headers, protocol: self.http_protocol()?, oauth: self.oauth()? })
+        let proxy = self.get("proxy").map(|entry| self.proxy(&entry.node)).transpose()?;
+        Ok(HttpEndpoint { url: text, headers, protocol: self.http_protocol()?, oauth: self.oauth()?, proxy })
+    }
+
+    fn proxy(&self, node: &Node) -> Result<String, Located> {
+        let text = self.expanded(node, "proxy")?;
+        if is_http_url(&text) {
+            Ok(text)
+        } else {
+            Err(self.misshapen(node, "proxy", "a URL that begins with http:// or https://"))
+        }
     }
 
     /// What is spoken there, where `type` says so. A client that writes `http` or `sse` means just that.

@@ -217,6 +217,8 @@ pub struct HttpEndpoint {
     pub protocol: HttpProtocol,
     /// How belljar is known to the server's authorization server, for a login.
     pub oauth: OAuthClient,
+    /// The proxy through which it is reached over https, and its logins are. May hold a password.
+    pub proxy: Option<String>,
 }
 
 impl HttpEndpoint {
@@ -227,6 +229,7 @@ impl HttpEndpoint {
             headers: BTreeMap::new(),
             protocol: HttpProtocol::default(),
             oauth: OAuthClient::default(),
+            proxy: None,
         }
     }
 }
@@ -249,6 +252,8 @@ pub enum HttpProtocol {
 pub struct OAuthClient {
     /// Its id. Without one, belljar registers itself.
     pub id: Option<String>,
+    /// The URL of a document that says what client belljar is, for authorization servers that read such; it is the id then.
+    pub metadata: Option<String>,
     /// Its secret, if it has one.
     pub secret: Option<String>,
     /// The scopes to ask for. None asks for those that the server names.
@@ -261,9 +266,9 @@ pub struct OAuthClient {
 
 impl fmt::Debug for OAuthClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, secret: _, scopes, port, allow_private } = self;
+        let Self { id, metadata, secret: _, scopes, port, allow_private } = self;
         let mut shown = formatter.debug_struct("OAuthClient");
-        shown.field("id", id).field("scopes", scopes).field("port", port);
+        shown.field("id", id).field("metadata", metadata).field("scopes", scopes).field("port", port);
         shown.field("allow_private", allow_private).finish_non_exhaustive()
     }
 }
@@ -275,6 +280,7 @@ impl fmt::Debug for HttpEndpoint {
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("protocol", &self.protocol)
             .field("oauth", &self.oauth)
+            .field("has_proxy", &self.proxy.is_some())
             .finish_non_exhaustive()
     }
 }

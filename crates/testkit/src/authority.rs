@@ -32,6 +32,10 @@ pub enum Flaw {
     InsecurePage,
     /// Programs are to be registered at an address of a private network.
     RegistrationInside,
+    /// Calls of tools need the scope `write`, which the resource does not name.
+    WantsMore,
+    /// It reads documents about its clients, as it says.
+    ReadsDocuments,
     /// Tokens are given at the address where clouds keep the credentials of their machines.
     TokensInside,
 }
@@ -45,6 +49,11 @@ pub struct Known {
     /// How long access tokens count, as it says.
     expires_in: u64,
     challenge: Option<String>,
+    /// Who asked for a login last, and with what scopes.
+    pub client: String,
+    /// The scopes that were asked for then.
+    pub scope: String,
+    granted: String,
     number: u64,
     access: Option<String>,
     refresh: Option<String>,
@@ -147,6 +156,7 @@ fn metadata(known: &Known) -> Value {
     });
     match known.flaw {
         Flaw::RegistrationInside => metadata["registration_endpoint"] = "https://10.255.255.1/register".into(),
+        Flaw::ReadsDocuments => metadata["client_id_metadata_document_supported"] = true.into(),
         Flaw::TokensInside => metadata["token_endpoint"] = "https://169.254.169.254/token".into(),
         _ => {}
     }
@@ -166,6 +176,7 @@ fn authorize(known: &mut Known, query: &BTreeMap<String, String>) -> Reply {
         return Reply::status(400);
     }
     known.challenge = Some(get("code_challenge").to_owned());
+    (known.client, known.scope) = (get("client_id").to_owned(), get("scope").to_owned());
     let issuer = if known.flaw == Flaw::WrongCallbackIssuer { "https://example.com" } else { &known.base };
     let (back, state) = (get("redirect_uri"), encoded(get("state")));
     let location = match known.flaw {
@@ -187,6 +198,7 @@ fn token(known: &mut Known, form: &BTreeMap<String, String>) -> Reply {
             if get("code") != "the-code" || known.challenge.take() != Some(challenge) {
                 return refused();
             }
+            known.granted.clone_from(&known.scope);
         }
         "refresh_token" => {
             if known.refresh.as_deref() != Some(get("refresh_token")) {
@@ -201,7 +213,7 @@ fn token(known: &mut Known, form: &BTreeMap<String, String>) -> Reply {
     let (access, refresh) = (format!("access-{}-sesame", known.number), format!("refresh-{}-sesame", known.number));
     (known.access, known.refresh) = (Some(access.clone()), Some(refresh.clone()));
     Reply::json(&json!({
-        "access_token": access, "token_type": "Bearer", "expires_in": known.expires_in, "refresh_token": refresh, "scope": "tools",
+        "access_token": access, "token_type": "Bearer", "expires_in": known.expires_in, "refresh_token": refresh, "scope": known.granted,
     }))
 }
 
@@ -213,6 +225,11 @@ fn mcp(known: &Known, request: &Request) -> Reply {
         return Reply::status(401).with("www-authenticate", &metadata);
     }
     let message = request.json();
+    let may_write = known.granted.split(' ').any(|scope| scope == "write");
+    if known.flaw == Flaw::WantsMore && message["method"] == "tools/call" && !may_write {
+        let challenge = "Bearer error=\"insufficient_scope\", scope=\"write\"";
+        return Reply::status(403).with("www-authenticate", challenge);
+    }
     let result = match message["method"].as_str() {
         Some("initialize") => json!({
             "protocolVersion": "2025-11-25", "capabilities": { "tools": {} }, "serverInfo": { "name": "account", "version": "0" },

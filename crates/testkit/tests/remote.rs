@@ -6,6 +6,8 @@ mod eras;
 mod legacy;
 #[path = "remote/login.rs"]
 mod login;
+#[path = "remote/proxy.rs"]
+mod proxy;
 #[path = "remote/real.rs"]
 mod real;
 #[path = "remote/refusals.rs"]

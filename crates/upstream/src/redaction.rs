@@ -37,6 +37,7 @@ pub(crate) fn redactor_of(spec: &ServerSpec) -> Redactor {
 pub(crate) fn redactor_of_endpoint(endpoint: &HttpEndpoint) -> Redactor {
     let mut secrets = Vec::new();
     add_url(&endpoint.url, &mut secrets);
+    endpoint.proxy.iter().for_each(|proxy| add_url(proxy, &mut secrets));
     for (name, value) in &endpoint.headers {
         if !PLAIN_HEADERS.iter().any(|plain| plain.eq_ignore_ascii_case(name)) {
             add_value(value, &mut secrets);

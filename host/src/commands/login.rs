@@ -24,6 +24,10 @@ pub(crate) async fn login(arguments: LoginArguments) -> Result<ExitCode, Failure
     let agent = concat!("belljar/", env!("CARGO_PKG_VERSION"));
     let interrupted = signals::told_to_end();
     let pending = begin(endpoint, Arc::new(folder), agent).await.map_err(|fault| failure(&fault))?;
+    let scopes = pending.scopes();
+    if !scopes.is_empty() {
+        output::say(format_args!("it asks for: {}", output::visible(&scopes.join(" "))));
+    }
     output::say("open this page to log in:");
     if arguments.json {
         output::say(output::visible(pending.url()));

@@ -214,3 +214,45 @@ async fn nobody_logs_in_where_others_can_listen() {
     let fault = auth::begin(&endpoint, place().dir, "belljar-tests/0").await.expect_err("it is refused");
     assert!(matches!(fault, LoginFault::Server { .. }), "{fault}");
 }
+
+#[tokio::test]
+async fn a_scope_that_a_server_wants_is_named_and_asked_for_at_the_next_login_beside_those_that_there_were() {
+    let (authority, place) = (authority(Flaw::WantsMore, 3_600).await, place());
+    log_in(&authority, &place, |_| {}).await.expect("a login");
+    assert_eq!(authority.known().scope, "tools");
+    let upstream = account(&authority, &place);
+    let refused = call(&upstream, "whoami", json!({})).await.expect_err("a scope is missing").to_string();
+    assert!(refused.contains("the scope 'write'") && refused.contains("belljar login there"), "{refused}");
+
+    // Nothing is asked for that its owner does not choose, where they choose.
+    let chosen = |endpoint: &mut HttpEndpoint| endpoint.oauth.scopes = vec!["tools".to_owned()];
+    let mut endpoint = HttpEndpoint::new(authority.url());
+    chosen(&mut endpoint);
+    let pending = auth::begin(&endpoint, place.dir.clone(), "belljar-tests/0").await.expect("it begins");
+    assert_eq!(pending.scopes(), ["tools"]);
+    drop(pending);
+
+    log_in(&authority, &place, |_| {}).await.expect("a login");
+    assert_eq!(authority.known().scope, "tools write");
+    is_known(&upstream).await;
+    upstream.shutdown().await;
+    // It was asked for once.
+    log_in(&authority, &place, |_| {}).await.expect("a login");
+    assert_eq!(authority.known().scope, "tools");
+}
+
+#[tokio::test]
+async fn a_document_about_belljar_is_its_id_where_such_are_read_and_elsewhere_it_registers() {
+    const DOCUMENT: &str = "https://me.example/belljar.json";
+    let with_document = |endpoint: &mut HttpEndpoint| endpoint.oauth.metadata = Some(DOCUMENT.to_owned());
+    for (flaw, client) in [(Flaw::ReadsDocuments, DOCUMENT), (Flaw::None, "registered")] {
+        let (authority, place) = (authority(flaw, 3_600).await, place());
+        log_in(&authority, &place, with_document).await.expect("a login");
+        assert_eq!(authority.known().client, client);
+        let registers = authority.requests().iter().any(|request| request.path == "/register");
+        assert_eq!(registers, client == "registered");
+        let upstream = account(&authority, &place);
+        is_known(&upstream).await;
+        upstream.shutdown().await;
+    }
+}

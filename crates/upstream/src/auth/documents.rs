@@ -39,8 +39,7 @@ impl Documents {
     /// [`RemoteFault`], where the URL is none or the system has no certificates to trust.
     pub fn new(agent: &str, issuer: &str, allow_private: bool) -> Result<Self, RemoteFault> {
         let url = Url::parse(issuer).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
-        let http = Http::new(agent, &url, allow_private);
-        Ok(Self(http.map_err(|error| RemoteFault::of(error, "this machine"))?))
+        Http::new(agent, &url, allow_private, None).map(Self)
     }
 
     /// The document at a URL.

@@ -17,7 +17,7 @@ use url::Url;
 use crate::{
     fault::RemoteFault,
     http::{
-        builder::builder,
+        builder::{builder, proxy},
         origin::{host_of, is_private_way},
         reach::{Reach, SystemLookup},
     },
@@ -37,22 +37,37 @@ pub(super) struct Http {
 
 impl Http {
     /// For a login at `server`, which the owner named.
-    pub(super) fn new(agent: &str, server: &Url, allow_private: bool) -> Result<Self, reqwest::Error> {
-        Self::with_lookup(agent, server, allow_private, Arc::new(SystemLookup))
+    ///
+    /// Through a proxy, it is the proxy that finds out where names lead: only addresses that stand in URLs are judged here then.
+    pub(super) fn new(
+        agent: &str,
+        server: &Url,
+        allow_private: bool,
+        through: Option<&str>,
+    ) -> Result<Self, RemoteFault> {
+        Self::with_lookup(agent, server, allow_private, through, Arc::new(SystemLookup))
     }
 
     fn with_lookup(
         agent: &str,
         server: &Url,
         allow_private: bool,
+        through: Option<&str>,
         lookup: Arc<dyn Resolve>,
-    ) -> Result<Self, reqwest::Error> {
+    ) -> Result<Self, RemoteFault> {
         let reach = Reach::of_login(server, allow_private, lookup.clone());
-        let client = |reach: Reach| {
+        let client = |builder: reqwest::ClientBuilder| {
             // rmcp itself follows the redirects that it allows.
-            builder(agent).redirect(Policy::none()).timeout(TIMEOUT).dns_resolver(Arc::new(reach)).build()
+            let built = builder.redirect(Policy::none()).timeout(TIMEOUT).build();
+            built.map_err(|error| RemoteFault::of(error, "this machine"))
         };
-        Ok(Self { encrypted: client(reach.clone())?, open: client(Reach::loopback(lookup))?, reach })
+        let encrypted = match proxy(through)? {
+            // The proxy's own name is the owner's.
+            Some(proxy) => builder(agent).proxy(proxy),
+            None => builder(agent).dns_resolver(Arc::new(reach.clone())),
+        };
+        let open = builder(agent).dns_resolver(Arc::new(Reach::loopback(lookup)));
+        Ok(Self { encrypted: client(encrypted)?, open: client(open)?, reach })
     }
 
     /// What the server answers to a request without a token, if it says there where to log in.

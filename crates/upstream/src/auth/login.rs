@@ -12,6 +12,7 @@ use crate::{
     auth::{
         callback,
         http::Http,
+        scope,
         store::Store,
         token::{resource, said},
     },
@@ -79,6 +80,7 @@ pub struct Pending {
     redactor: Redactor,
     state: String,
     http: Arc<Http>,
+    store: Store,
 }
 
 /// Finds out where to log in at `endpoint`, and makes belljar known there. The tokens will be in `folder`.
@@ -92,14 +94,16 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     if !is_private_way(&url) {
         return Err(LoginFault::Server { fault: RemoteFault::Insecure { host } });
     }
-    let http = Http::new(agent, &url, endpoint.oauth.allow_private)
-        .map_err(|error| LoginFault::Server { fault: RemoteFault::of(error, &host) })?;
+    let http = Http::new(agent, &url, endpoint.oauth.allow_private, endpoint.proxy.as_deref())
+        .map_err(|fault| LoginFault::Server { fault })?;
     let http = Arc::new(http);
     let redactor = redactor_of_endpoint(endpoint);
     let failed = |error: AuthError| fault_of(&http, &host, said(&error, &redactor));
     let manager = AuthorizationManager::new_with_oauth_http_client(resource(&endpoint.url), http.clone()).await;
     let mut manager = manager.map_err(&failed)?;
-    manager.set_credential_store(Store::of(folder, &endpoint.url));
+    let store = Store::of(folder, &endpoint.url);
+    let scopes = scopes(endpoint, &store).await;
+    manager.set_credential_store(store.clone());
     let challenge = http.challenge(&url).await;
     let resolution = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(&failed)?;
     if !resolution.source.is_discovered() {
@@ -116,8 +120,11 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     let port = listener.local_addr().map_err(|error| LoginFault::Loopback { error })?.port();
     let mut request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}{}", callback::PATH))
         .with_client_name("belljar")
-        .with_scopes(endpoint.oauth.scopes.clone())
+        .with_scopes(scopes)
         .with_initial_scope_selection();
+    if let Some(document) = &endpoint.oauth.metadata {
+        request = request.with_client_metadata_url(document);
+    }
     if let Some(id) = &endpoint.oauth.id {
         request = request.with_preregistered_client(id);
         if let Some(secret) = &endpoint.oauth.secret {
@@ -132,10 +139,34 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
         host: host.clone(),
         reason: "the page to log in on is neither reached by https nor on this machine".to_owned(),
     })?;
-    Ok(Pending { session, listener, host, redactor, state, http })
+    Ok(Pending { session, listener, host, redactor, state, http, store })
+}
+
+/// What is asked for: what the owner has chosen; else what the login had and what the server has wanted beyond that; else, where
+/// it has wanted nothing, what it names.
+async fn scopes(endpoint: &HttpEndpoint, store: &Store) -> Vec<String> {
+    if !endpoint.oauth.scopes.is_empty() {
+        return endpoint.oauth.scopes.clone();
+    }
+    let read = async {
+        let wanted = store.wanted().await?;
+        let mut all = if wanted.is_empty() { Vec::new() } else { store.granted().await? };
+        all.extend(wanted);
+        Ok::<_, io::Error>(scope::scopes(all.iter().map(String::as_str)))
+    };
+    // A login that cannot be read is replaced by the one that begins here.
+    read.await.unwrap_or_default()
 }
 
 impl Pending {
+    /// The scopes that the page asks for.
+    pub fn scopes(&self) -> Vec<String> {
+        let scopes = Url::parse(self.url()).ok().and_then(|page| {
+            page.query_pairs().find(|(name, _)| name == "scope").map(|(_, scopes)| scopes.into_owned())
+        });
+        scope::scopes(scopes.iter().flat_map(|scopes| scopes.split_ascii_whitespace()))
+    }
+
     /// The page that the user is to open.
     pub fn url(&self) -> &str {
         self.session.get_authorization_url()
@@ -155,7 +186,12 @@ impl Pending {
         };
         match timeout(LONGEST, callback::wait(&self.listener, &self.state, exchange)).await {
             Err(_) => Err(LoginFault::TimedOut),
-            Ok(Ok(())) => Ok(()),
+            Ok(Ok(())) => {
+                if let Err(error) = self.store.forget_wanted() {
+                    tracing::warn!("what scopes the server wanted was not forgotten: {error}");
+                }
+                Ok(())
+            }
             Ok(Err(callback::Fault::Refused(reason))) => Err(LoginFault::Refused { reason }),
             Ok(Err(callback::Fault::Exchange(reason))) => Err(fault_of(&self.http, &self.host, reason)),
             Ok(Err(callback::Fault::Io(error))) => Err(LoginFault::Loopback { error }),

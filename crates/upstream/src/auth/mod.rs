@@ -10,6 +10,7 @@ mod callback;
 mod documents;
 mod http;
 mod login;
+pub(crate) mod scope;
 mod store;
 mod token;
 

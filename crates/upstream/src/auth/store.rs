@@ -12,6 +12,8 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use tokio::task::spawn_blocking;
 
+use super::scope;
+
 /// Tokens have a few KB, even those that hold a document.
 const FILE_BYTES: u64 = 256 * 1024;
 /// A token that ends so soon is renewed first: the request has to arrive, too.
@@ -52,6 +54,49 @@ impl Store {
     pub(super) fn of(folder: Arc<Dir>, url: &str) -> Self {
         let hash: String = Sha256::digest(url).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         Self { folder, name: format!("login-{hash}.json") }
+    }
+
+    /// Notes that the server wants these scopes, beside those that it wanted before.
+    pub(super) async fn want(&self, more: &[String]) -> io::Result<()> {
+        let known = self.wanted().await?;
+        let all = scope::scopes(known.iter().chain(more).map(String::as_str));
+        if all == known {
+            return Ok(());
+        }
+        let text = serde_json::to_string(&all).map_err(|_| unusable())?;
+        self.write_to(self.name_of_wanted(), text).await
+    }
+
+    /// The scopes that the server wanted.
+    pub(super) async fn wanted(&self) -> io::Result<Vec<String>> {
+        let Some(text) = self.text_of(self.name_of_wanted()).await? else { return Ok(Vec::new()) };
+        // It only says what to ask for: what cannot be read is not asked for.
+        let wanted: Vec<String> = serde_json::from_str(&text).unwrap_or_default();
+        Ok(scope::scopes(wanted.iter().map(String::as_str)))
+    }
+
+    /// Forgets them: they were asked for.
+    pub(super) fn forget_wanted(&self) -> io::Result<()> {
+        match self.folder.remove_file(self.name_of_wanted()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The scopes that the login has.
+    pub(super) async fn granted(&self) -> io::Result<Vec<String>> {
+        #[derive(Deserialize)]
+        struct Credentials {
+            #[serde(default)]
+            granted_scopes: Vec<String>,
+        }
+        let Some(text) = self.text().await? else { return Ok(Vec::new()) };
+        let credentials: Credentials = serde_json::from_str(&text).map_err(|_| unusable())?;
+        Ok(scope::scopes(credentials.granted_scopes.iter().map(String::as_str)))
+    }
+
+    fn name_of_wanted(&self) -> String {
+        format!("{}.wanted", self.name)
     }
 
     pub(super) fn is_there(&self) -> bool {
@@ -96,9 +141,13 @@ impl Store {
     }
 
     async fn text(&self) -> io::Result<Option<String>> {
+        self.text_of(self.name.clone()).await
+    }
+
+    async fn text_of(&self, name: String) -> io::Result<Option<String>> {
         let store = self.clone();
         let read = spawn_blocking(move || {
-            let file = match store.folder.open(&store.name) {
+            let file = match store.folder.open(&name) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(error),
@@ -111,13 +160,17 @@ impl Store {
     }
 
     async fn write(&self, text: String) -> io::Result<()> {
+        self.write_to(self.name.clone(), text).await
+    }
+
+    async fn write_to(&self, name: String, text: String) -> io::Result<()> {
         let store = self.clone();
         let written = spawn_blocking(move || {
-            let unfinished = format!("{}.{}", store.name, std::process::id());
+            let unfinished = format!("{name}.{}", std::process::id());
             let mut file = store.open(&unfinished, OpenOptions::new().write(true).create(true).truncate(true))?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
-            store.folder.rename(&unfinished, &store.folder, &store.name)
+            store.folder.rename(&unfinished, &store.folder, &name)
         });
         written.await.map_err(io::Error::other)?
     }

@@ -35,8 +35,7 @@ impl Login {
         redactor: Arc<Redactor>,
     ) -> Result<Self, RemoteFault> {
         let server = Url::parse(&endpoint.url).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
-        let http = Http::new(agent, &server, endpoint.oauth.allow_private);
-        let http = http.map_err(|error| RemoteFault::of(error, "this machine"))?;
+        let http = Http::new(agent, &server, endpoint.oauth.allow_private, endpoint.proxy.as_deref())?;
         let (store, url) = (Store::of(folder, &endpoint.url), endpoint.url.clone());
         Ok(Self { store, url, client: endpoint.oauth.clone(), http: Arc::new(http), redactor })
     }
@@ -75,6 +74,18 @@ impl Login {
         let manager = self.manager().await.map_err(failed)?;
         manager.refresh_token().await.map_err(failed)?;
         Ok(self.stored().await?.ok_or("its token is gone")?.token)
+    }
+
+    /// Keeps what the server wants for the next time that its user logs in.
+    pub(crate) async fn wants(&self, scopes: &[String]) {
+        if let Err(error) = self.store.want(scopes).await {
+            tracing::warn!("what scopes the server wants was not kept: {error}");
+        }
+    }
+
+    /// Whether the owner has said which scopes to ask for.
+    pub(crate) fn has_chosen_scopes(&self) -> bool {
+        !self.client.scopes.is_empty()
     }
 
     async fn stored(&self) -> Result<Option<Stored>, String> {

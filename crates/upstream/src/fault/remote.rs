@@ -33,6 +33,9 @@ pub enum RemoteFault {
     /// There was a login, and it no longer counts.
     #[error("the login at {host} no longer counts{}", said(reason))]
     LoginExpired { host: String, server: String, reason: String },
+    /// The login does not reach so far.
+    #[error("{host} wants {} for this, which the login has not; {}", Scopes(scopes), how_to_get(server, *is_chosen))]
+    ScopeNeeded { host: String, server: String, scopes: Vec<String>, is_chosen: bool },
     /// The configured headers are not those of somebody who may call.
     #[error("{host} refuses the configured headers (HTTP status {status})")]
     Denied { host: String, status: u16 },
@@ -69,6 +72,7 @@ impl RemoteFault {
                 format!("log in with: belljar login {server}; or give an Authorization in 'headers'")
             }
             Self::LoginExpired { server, .. } => format!("log in again with: belljar login {server}"),
+            Self::ScopeNeeded { server, is_chosen, .. } => how_to_get(server, *is_chosen),
             Self::Denied { .. } => "check the token in 'headers', and the variable that it comes from".to_owned(),
             Self::NotMcp { .. } => "check that 'url' is that of the MCP server, and not of its web site".to_owned(),
         }
@@ -94,6 +98,26 @@ impl RemoteFault {
         }
         let reason = one_line(&innermost.to_string(), 200);
         if is_connect { Self::Unreachable { host, reason } } else { Self::Broken { host, reason } }
+    }
+}
+
+/// The names of scopes, in words.
+struct Scopes<'s>(&'s [String]);
+
+impl std::fmt::Display for Scopes<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let word = if self.0.len() == 1 { "the scope" } else { "the scopes" };
+        write!(formatter, "{word} '{}'", one_line(&self.0.join("', '"), 300))
+    }
+}
+
+/// How a login gets further scopes: where its owner has chosen them, by another choice of theirs.
+fn how_to_get(server: &str, is_chosen: bool) -> String {
+    match is_chosen {
+        true => format!(
+            "add it to the 'scopes' of its 'oauth', if you agree, and log in again with: belljar login {server}"
+        ),
+        false => format!("to ask for it, log in again with: belljar login {server}"),
     }
 }
 

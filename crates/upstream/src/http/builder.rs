@@ -2,7 +2,18 @@
 
 use std::time::Duration;
 
-use reqwest::{StatusCode, redirect::Policy};
+use reqwest::{Proxy, StatusCode, redirect::Policy};
+
+use crate::fault::RemoteFault;
+
+/// The proxy through which requests over https go. What is asked over http goes past it: it could be read there.
+///
+/// # Errors
+/// Where its URL is none; it is not quoted, as it may hold a password.
+pub(crate) fn proxy(proxy: Option<&str>) -> Result<Option<Proxy>, RemoteFault> {
+    let unusable = |_| RemoteFault::Url { reason: "that of its 'proxy' is none of a proxy".to_owned() };
+    proxy.map(|url| Proxy::https(url).map_err(unusable)).transpose()
+}
 
 /// How all of belljar's requests are made: without a proxy of the environment, without cookies,
 /// over TLS that is checked with the system's certificates, and never sent on to another origin.

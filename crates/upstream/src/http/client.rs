@@ -11,10 +11,10 @@ use reqwest::{
 use url::Url;
 
 use crate::{
-    auth::Login,
+    auth::{Login, scope},
     fault::RemoteFault,
     http::{
-        builder::builder,
+        builder::{builder, proxy},
         origin::{host_of, is_private_way},
         reach::{Reach, SystemLookup},
     },
@@ -65,6 +65,9 @@ impl HttpClient {
         let login = login.filter(|_| !headers.contains_key(AUTHORIZATION));
         let url_has_secrets = !url.username().is_empty() || url.password().is_some() || url.query().is_some();
         let mut builder = builder(agent);
+        if let Some(proxy) = proxy(endpoint.proxy.as_deref())? {
+            builder = builder.proxy(proxy);
+        }
         if url_has_secrets || !headers.is_empty() || login.is_some() {
             if !is_private_way(&url) {
                 return Err(RemoteFault::Insecure { host });
@@ -124,6 +127,13 @@ impl HttpClient {
             let response = request.send().await.map_err(|error| RemoteFault::of(error, &self.host))?;
             if response.status().is_redirection() {
                 return Err(self.redirected(&response));
+            }
+            if response.status() == StatusCode::FORBIDDEN
+                && let Some(login) = &self.login
+                && let Some(scopes) = scope::needed(response.headers())
+            {
+                login.wants(&scopes).await;
+                return Err(self.scope_needed(scopes, login.has_chosen_scopes()));
             }
             if response.status() != StatusCode::UNAUTHORIZED {
                 return Ok(response);
@@ -191,6 +201,10 @@ impl HttpClient {
             return RemoteFault::Denied { host, status: status.as_u16() };
         }
         RemoteFault::LoginNeeded { host, server: self.server.clone() }
+    }
+
+    fn scope_needed(&self, scopes: Vec<String>, is_chosen: bool) -> RemoteFault {
+        RemoteFault::ScopeNeeded { host: self.host.clone(), server: self.server.clone(), scopes, is_chosen }
     }
 
     fn login_expired(&self, reason: String) -> RemoteFault {

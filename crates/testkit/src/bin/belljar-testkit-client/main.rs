@@ -20,6 +20,8 @@ use serde_json::{Map, Value, json};
 use user::User;
 
 const SERVER: &str = "suite";
+/// Where the suite says that there is a document about its client.
+const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 /// The suite gives each scenario half a minute.
 const CALL: Duration = Duration::from_secs(10);
 
@@ -47,6 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         env::var("MCP_CONFORMANCE_CONTEXT").map_or(Ok(Context::default()), |text| serde_json::from_str(&text))?;
     let mut endpoint = HttpEndpoint::new(url);
     (endpoint.oauth.id, endpoint.oauth.secret) = (context.client_id, context.client_secret);
+    endpoint.oauth.metadata = Some(DOCUMENT.to_owned());
 
     let folder = tempfile::tempdir()?;
     let credentials = Arc::new(Dir::open_ambient_dir(folder.path(), ambient_authority())?);
@@ -110,8 +113,11 @@ impl Suite {
     }
 }
 
-/// Whether a login could help, as the hint of the fault says to people.
+/// Whether a login could help, as the fault or its hint says to people.
 fn wants_login(fault: &(dyn Error + 'static)) -> bool {
+    if fault.to_string().contains("belljar login") {
+        return true;
+    }
     let start = match fault.downcast_ref::<CallFault>() {
         Some(CallFault::Unavailable { fault, .. }) => Some(fault),
         _ => fault.downcast_ref::<Arc<StartFault>>(),
