@@ -38,6 +38,7 @@ mod gates;
 mod generated;
 mod hostile;
 mod http;
+mod inspector;
 mod install;
 mod interrupted;
 mod isolation;
