@@ -265,6 +265,8 @@ Examples:
   belljar install claude-code
   belljar install cursor --yes --config ~/team.toml
   belljar install cursor --undo
+  belljar install vscode --http                       # for a running 'belljar serve --http', with a new token
+  belljar install cursor --http https://mcp.example.com/mcp --token-name ann --scope search --scope run:read-only
 
 Exit code: 0 written, or nothing to change; 1 not agreed to; 2 wrong usage, or a file that cannot be changed; 3 belljar itself failed.";
 

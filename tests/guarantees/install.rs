@@ -1,8 +1,13 @@
 //! `belljar install` changes one entry in a client's file, shows it first, and can take it out again.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value, json};
 
-use crate::support::{Terminal, belljar, on_a_terminal};
+use crate::{
+    http::{Served, result},
+    support::{Terminal, belljar, on_a_terminal},
+};
 
 const CLIENTS: [(&str, &str, &str); 4] = [
     ("claude-code", ".claude.json", "mcpServers"),
@@ -136,4 +141,68 @@ fn programs_read_what_would_change_and_whether_it_was_written() {
     let again = terminal.belljar(&["install", "cursor", "--json", "--yes"]);
     let told = again.json();
     assert_eq!((again.code, &told["written"], &told["changes"]), (0, &json!(false), &json!([])), "{again:#?}");
+}
+
+#[test]
+fn an_entry_over_http_has_a_token_of_its_own_that_is_shown_nowhere_and_its_file_is_the_owners_alone() {
+    const URL: &str = "http://127.0.0.1:8765/mcp";
+    for (client, file, key) in CLIENTS.into_iter().filter(|(client, ..)| *client != "claude-desktop") {
+        let terminal = Terminal::new();
+        write(&terminal, file, "{\n  // mine\n}\n");
+        let path = terminal.folder.path().join(file);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let asked = terminal.belljar(&["install", client, "--http"]);
+        assert_eq!(asked.code, 1, "{asked:#?}");
+        assert!(asked.stdout.contains(r#""headers":{"Authorization":"[redacted]"}"#), "{asked:#?}");
+        assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"], json!([]), "nobody agreed");
+
+        let written = terminal.belljar(&["install", client, "--http", "--yes"]);
+        assert_eq!(written.code, 0, "{written:#?}");
+        let text = read(&terminal, file);
+        assert!(text.contains("// mine"), "{text}");
+        let entry: Value = serde_json::from_str(&text.replace("// mine", "")).unwrap();
+        let entry = &entry[key]["belljar"];
+        assert_eq!((&entry["url"], entry.get("command")), (&json!(URL), None), "{client}");
+        assert_eq!(entry.get("type"), (client != "cursor").then(|| json!("http")).as_ref());
+        let token = entry["headers"]["Authorization"].as_str().unwrap().strip_prefix("Bearer belljar_").unwrap();
+        assert!(!written.stdout.contains(token) && !written.stderr.contains(token), "{written:#?}");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let tokens = terminal.belljar(&["token", "list", "--json"]).json();
+        assert_eq!(tokens["tokens"][0]["name"], client);
+        assert_eq!(tokens["tokens"][0]["scopes"], json!(["search", "run"]));
+
+        let again = terminal.belljar(&["install", client, "--http", "--yes"]);
+        assert!(again.code == 0 && again.stdout.contains("nothing to change"), "{again:#?}");
+        let served = Served::of(terminal, &[]);
+        let ran = result(served.run(&format!("belljar_{token}"), "1 + 1"));
+        assert_eq!(ran["structuredContent"]["value"], 2, "{ran:#}");
+    }
+}
+
+#[test]
+fn an_entry_over_http_that_cannot_be_had_or_would_not_be_safe_is_refused_and_makes_no_token() {
+    let terminal = Terminal::new();
+    for (arguments, words) in [
+        (&["install", "claude-desktop", "--http"][..], "programs alone"),
+        (&["install", "cursor", "--http", "http://mcp.example/mcp"], "not be safe"),
+        (&["install", "cursor", "--http", "https://me@mcp.example/mcp"], "not be safe"),
+        (&["install", "cursor", "--http", "--token-name", "a b"], "cannot be the name of a token"),
+    ] {
+        let refused = terminal.belljar(&[arguments, &["--yes"]].concat());
+        assert!(refused.code == 2 && refused.stderr.contains(words), "{refused:#?}");
+    }
+    assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"], json!([]));
+    assert!(!terminal.folder.path().join(".cursor").exists());
+
+    assert_eq!(terminal.belljar(&["token", "add", "cursor"]).code, 0);
+    let taken = terminal.belljar(&["install", "cursor", "--http", "--yes"]);
+    assert!(taken.code == 2 && taken.stderr.contains("--token-name"), "{taken:#?}");
+    let other = ["install", "cursor", "--http", "--yes", "--token-name", "desk", "--scope", "run:read-only"];
+    assert_eq!(terminal.belljar(&other).code, 0);
+    let tokens = terminal.belljar(&["token", "list", "--json"]).json();
+    assert_eq!(tokens["tokens"][1]["scopes"], json!(["run:read-only"]), "{tokens:#}");
+    // A file that cannot be understood is left as it is, and no token is made for it.
+    write(&terminal, "Code/User/mcp.json", "{");
+    assert_eq!(terminal.belljar(&["install", "vscode", "--http", "--yes"]).code, 2);
+    assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"].as_array().unwrap().len(), 2);
 }

@@ -78,11 +78,12 @@ fn url(field: &'static str, node: &Node, expander: &Expander<'_>) -> Result<Stri
     const WANTED: &str = "a URL with https, or http on this machine, and without user, query and fragment";
     let Value::String(text) = &node.value else { return Err(expected(field, WANTED, node)) };
     let text = expander.expand(text, &Field::of_file(field)).map_err(|fault| fault.at(node.offset))?;
-    if is_name(&text) { Ok(text) } else { Err(expected(field, WANTED, node)) }
+    if is_safe_name(&text) { Ok(text) } else { Err(expected(field, WANTED, node)) }
 }
 
-/// As much as can be said without a parser of URLs, which the front has.
-fn is_name(url: &str) -> bool {
+/// Whether a URL can name a server to which secrets go: over https, or on this machine; without a user, a query and a
+/// fragment. It is as much as can be said without a parser of URLs.
+pub fn is_safe_name(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     // It stands in a header.
     let is_plain =

@@ -122,9 +122,9 @@ pub use error::{ConfigError, Fault, Field};
 use expand::Expander;
 pub use expand::{EXPANDED_BYTES, Variables};
 pub use file::FILE_BYTES;
-pub use http::{HttpSettings, OAuthSettings};
+pub use http::{HttpSettings, OAuthSettings, is_safe_name};
 pub use policy::folder;
-pub use replace::replace;
+pub use replace::{replace, replace_with_secret};
 pub use tree::DEPTH;
 
 /// The most servers in one file. Each is a process or a connection; people configure a dozen.

@@ -19,6 +19,31 @@ const MOST_COPIES: u32 = 100;
 /// # Errors
 /// As the system says; also where the file is no longer as it was read.
 pub fn replace(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> io::Result<Option<PathBuf>> {
+    put_in_place(path, before, text, suffix, Mode::AsItWas)
+}
+
+/// The same for a text with a secret that belljar puts into it: afterwards the file can be read by its owner alone.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_with_secret(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> io::Result<Option<PathBuf>> {
+    put_in_place(path, before, text, suffix, Mode::OwnerAlone)
+}
+
+/// Who can read a file that is replaced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    AsItWas,
+    OwnerAlone,
+}
+
+fn put_in_place(
+    path: &Path,
+    before: Option<&str>,
+    text: &str,
+    suffix: &str,
+    mode: Mode,
+) -> io::Result<Option<PathBuf>> {
     // A link is followed: whoever made it wants the file behind it.
     let real = if before.is_some() { path.canonicalize()? } else { std::path::absolute(path)? };
     let (Some(folder), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
@@ -34,7 +59,10 @@ pub fn replace(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> i
     let temporary = format!(".{name}.{}", std::process::id());
     create(&directory, &temporary, text)?;
     let put = || {
-        directory.set_permissions(&temporary, directory.metadata(name)?.permissions())?;
+        // What is made here can be read by its owner alone.
+        if mode == Mode::AsItWas {
+            directory.set_permissions(&temporary, directory.metadata(name)?.permissions())?;
+        }
         let mut now = String::new();
         directory.open(name)?.take(before.len() as u64 + 1).read_to_string(&mut now)?;
         if now != before {

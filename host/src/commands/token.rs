@@ -1,12 +1,12 @@
 //! `belljar token`.
 
 use std::{
-    collections::BTreeSet,
     process::ExitCode,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use belljar_http::{NewToken, Scope, Tokens};
+use cap_std::fs::Dir;
 
 use crate::{
     arguments::{TokenArguments, TokenCommand, TokenOwner},
@@ -18,20 +18,16 @@ use crate::{
 
 pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
     let folder = setup::needed_state_folder()?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     match &arguments.command {
         TokenCommand::Add { name, scope, owner } => {
-            let mut scopes: BTreeSet<Scope> = scope.iter().copied().collect();
-            if scopes.is_empty() {
-                scopes.extend([Scope::Search, Scope::Run]);
-            }
+            let scopes = usual(scope);
             let good_for: Vec<String> = scopes.iter().map(Scope::to_string).collect();
             agreed(owner, &format!("make a token for '{}', good for {}", visible_line(name), good_for.join(", ")))?;
-            show(&tokens::change(&folder, |tokens| tokens.add(name, scopes, now))?);
+            show(&added(&folder, name, scopes)?);
         }
         TokenCommand::Rotate { name, owner } => {
             agreed(owner, &format!("give '{}' a new token", visible_line(name)))?;
-            show(&tokens::change(&folder, |tokens| tokens.rotate(name, now))?);
+            show(&tokens::change(&folder, |tokens| tokens.rotate(name, now()))?);
         }
         TokenCommand::Remove { name, owner } => {
             agreed(owner, &format!("remove the token of '{}'", visible_line(name)))?;
@@ -47,6 +43,21 @@ pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
 fn agreed(owner: &TokenOwner, what: &str) -> Result<(), Failure> {
     let allow_yes = || Ok(setup::find(&owner.config)?.config.approvals.allow_yes);
     consent::owner_agrees(owner.yes, allow_yes, what)
+}
+
+/// These scopes, or those that are usual where there are none.
+pub(super) fn usual(scopes: &[Scope]) -> &[Scope] {
+    if scopes.is_empty() { &[Scope::Search, Scope::Run] } else { scopes }
+}
+
+/// Makes a token with these scopes.
+pub(super) fn added(folder: &Dir, name: &str, scopes: &[Scope]) -> Result<NewToken, Failure> {
+    tokens::change(folder, |tokens| tokens.add(name, scopes.iter().copied().collect(), now()))
+}
+
+/// In seconds of Unix time.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
 /// The token alone on stdout, so that it can be piped to where it is needed.

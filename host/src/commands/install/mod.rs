@@ -1,6 +1,9 @@
 //! `belljar install`: belljar's entry in a client's configuration.
 //!
 //! The file is the client's. What is in it, comments included, stays as it is; one that cannot be read is not touched.
+//! `remote` is the entry for a server that runs already, with a token of its own.
+
+mod remote;
 
 use std::{
     path::{Path, PathBuf},
@@ -21,6 +24,7 @@ use crate::{
     failure::Failure,
     output::{self, GOOD, visible_line},
 };
+use remote::Remote;
 
 /// The name of the entry.
 const NAME: &str = "belljar";
@@ -52,23 +56,29 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
     let path = arguments.client.path().ok_or_else(|| Failure::usage("there is no home folder", "set HOME"))?;
     let before = belljar_config::text(&path)?;
     let key = arguments.client.key();
-    let changed = if arguments.undo {
-        without(before.as_deref().unwrap_or_default(), key)
-    } else {
-        with(before.as_deref().unwrap_or_default(), key, &entry(arguments)?)
+    let text = before.as_deref().unwrap_or_default();
+    let remote = Remote::wanted(arguments)?;
+    let changed = match &remote {
+        _ if arguments.undo => without(text, key),
+        Some(remote) => remote.change(text, key),
+        None => with(text, key, &entry(arguments)?),
     };
     let changed = changed.map_err(|problem| {
         let message = format!("{} is left as it is: {problem}", path.display());
         Failure::from(RunError::new(ErrorKind::Config, message).with_hint("fix the file, or change it by hand"))
     })?;
+    if let (Some(remote), Some(_)) = (&remote, &changed) {
+        remote.check_name()?;
+    }
     let name = format!("{key}.{NAME}");
     if !arguments.json {
         show(&path, &name, changed.as_ref());
     }
     let is_wanted = changed.is_none() || arguments.yes || (!arguments.json && consent::agreed("write it?"));
     let is_written = is_wanted && changed.is_some();
-    let copy = match &changed {
-        Some(change) if is_wanted => replace(&path, before.as_deref(), &change.text)?,
+    let copy = match (&changed, &remote) {
+        (Some(_), Some(remote)) if is_wanted => remote.write(&path, before.as_deref(), key)?,
+        (Some(change), None) if is_wanted => replace(&path, before.as_deref(), &change.text)?,
         _ => None,
     };
     if arguments.json {
@@ -76,6 +86,9 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
         output::print_json(&json!({ "file": path, "changes": changes, "written": is_written, "copy": copy }));
     } else if is_written {
         output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts anew"));
+        if let Some(remote) = &remote {
+            remote.tell();
+        }
         if let Some(copy) = copy {
             output::note(format_args!("what it was before is in {}", visible_line(&copy.display().to_string())));
         }
@@ -86,9 +99,11 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
 }
 
 fn replace(path: &Path, before: Option<&str>, changed: &str) -> Result<Option<PathBuf>, Failure> {
-    belljar_config::replace(path, before, changed, SUFFIX).map_err(|error| {
-        RunError::new(ErrorKind::Config, format!("{} cannot be written: {error}", path.display())).into()
-    })
+    belljar_config::replace(path, before, changed, SUFFIX).map_err(|error| not_written(path, &error))
+}
+
+fn not_written(path: &Path, error: &std::io::Error) -> Failure {
+    RunError::new(ErrorKind::Config, format!("{} cannot be written: {error}", path.display())).into()
 }
 
 /// How the client is to start belljar: by its whole path, since clients that no shell has started do not find it otherwise.
