@@ -143,6 +143,11 @@ fn programs_read_what_would_change_and_whether_it_was_written() {
     assert_eq!((again.code, &told["written"], &told["changes"]), (0, &json!(false), &json!([])), "{again:#?}");
 }
 
+/// The owner's configuration lets programs agree in their place.
+fn let_programs_agree(terminal: &Terminal) {
+    write(terminal, "belljar/belljar.toml", "[approvals]\nallow_yes = true\n");
+}
+
 #[test]
 fn an_entry_over_http_has_a_token_of_its_own_that_is_shown_nowhere_and_its_file_is_the_owners_alone() {
     const URL: &str = "http://127.0.0.1:8765/mcp";
@@ -152,9 +157,13 @@ fn an_entry_over_http_has_a_token_of_its_own_that_is_shown_nowhere_and_its_file_
         let path = terminal.folder.path().join(file);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         let asked = terminal.belljar(&["install", client, "--http"]);
-        assert_eq!(asked.code, 1, "{asked:#?}");
+        assert_eq!(asked.code, 2, "{asked:#?}");
         assert!(asked.stdout.contains(r#""headers":{"Authorization":"[redacted]"}"#), "{asked:#?}");
+        // A token is made for an owner who agrees, here as with `belljar token add`.
+        let asked = terminal.belljar(&["install", client, "--http", "--yes"]);
+        assert!(asked.code == 2 && asked.stderr.contains("a person has to type"), "{asked:#?}");
         assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"], json!([]), "nobody agreed");
+        let_programs_agree(&terminal);
 
         let written = terminal.belljar(&["install", client, "--http", "--yes"]);
         assert_eq!(written.code, 0, "{written:#?}");
@@ -194,7 +203,8 @@ fn an_entry_over_http_that_cannot_be_had_or_would_not_be_safe_is_refused_and_mak
     assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"], json!([]));
     assert!(!terminal.folder.path().join(".cursor").exists());
 
-    assert_eq!(terminal.belljar(&["token", "add", "cursor"]).code, 0);
+    let_programs_agree(&terminal);
+    assert_eq!(terminal.belljar(&["token", "add", "cursor", "--yes"]).code, 0);
     let taken = terminal.belljar(&["install", "cursor", "--http", "--yes"]);
     assert!(taken.code == 2 && taken.stderr.contains("--token-name"), "{taken:#?}");
     let other = ["install", "cursor", "--http", "--yes", "--token-name", "desk", "--scope", "run:read-only"];

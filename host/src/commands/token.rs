@@ -9,7 +9,7 @@ use belljar_http::{NewToken, Scope, Tokens};
 use cap_std::fs::Dir;
 
 use crate::{
-    arguments::{TokenArguments, TokenCommand, TokenOwner},
+    arguments::{ConfigArguments, TokenArguments, TokenCommand, TokenOwner},
     consent,
     failure::Failure,
     output::{self, visible_line},
@@ -21,8 +21,7 @@ pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         TokenCommand::Add { name, scope, owner } => {
             let scopes = usual(scope);
-            let good_for: Vec<String> = scopes.iter().map(Scope::to_string).collect();
-            agreed(owner, &format!("make a token for '{}', good for {}", visible_line(name), good_for.join(", ")))?;
+            agreed_to_add(owner.yes, &owner.config, name, scopes)?;
             show(&added(&folder, name, scopes)?);
         }
         TokenCommand::Rotate { name, owner } => {
@@ -39,10 +38,20 @@ pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The same for a token with these scopes that is to be made.
+pub(super) fn agreed_to_add(yes: bool, config: &ConfigArguments, name: &str, scopes: &[Scope]) -> Result<(), Failure> {
+    let good_for: Vec<String> = scopes.iter().map(Scope::to_string).collect();
+    let what = format!("make a token for '{}', good for {}", visible_line(name), good_for.join(", "));
+    consent::owner_agrees(yes, || allows_yes(config), &what)
+}
+
 /// Waits for the owner to type a code: whoever has a token runs scripts.
 fn agreed(owner: &TokenOwner, what: &str) -> Result<(), Failure> {
-    let allow_yes = || Ok(setup::find(&owner.config)?.config.approvals.allow_yes);
-    consent::owner_agrees(owner.yes, allow_yes, what)
+    consent::owner_agrees(owner.yes, || allows_yes(&owner.config), what)
+}
+
+fn allows_yes(config: &ConfigArguments) -> Result<bool, Failure> {
+    Ok(setup::find(config)?.config.approvals.allow_yes)
 }
 
 /// These scopes, or those that are usual where there are none.

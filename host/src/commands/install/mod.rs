@@ -74,7 +74,12 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
     if !arguments.json {
         show(&path, &name, changed.as_ref());
     }
-    let is_wanted = changed.is_none() || arguments.yes || (!arguments.json && consent::agreed("write it?"));
+    let is_wanted = match &remote {
+        _ if changed.is_none() => true,
+        Some(_) if arguments.json && !arguments.yes => false,
+        Some(remote) => remote.agreed(arguments).map(|()| true)?,
+        None => arguments.yes || (!arguments.json && consent::agreed("write it?")),
+    };
     let is_written = is_wanted && changed.is_some();
     let copy = match (&changed, &remote) {
         (Some(_), Some(remote)) if is_wanted => remote.write(&path, before.as_deref(), key)?,

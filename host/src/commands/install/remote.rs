@@ -71,9 +71,14 @@ impl Remote {
         Err(Failure::usage(format!("there is a token '{name}' already"), hint))
     }
 
+    /// Waits for the owner to agree to a new token, as `belljar token add` does.
+    pub(super) fn agreed(&self, arguments: &InstallArguments) -> Result<(), Failure> {
+        token::agreed_to_add(arguments.yes, &arguments.config, &self.name, token::usual(&self.scopes))
+    }
+
     /// Makes the token and writes the entry. Where that fails, there is no token.
     pub(super) fn write(&self, path: &Path, before: Option<&str>, key: &str) -> Result<Option<PathBuf>, Failure> {
-        let new = token::added(&self.folder, &self.name, &self.scopes)?;
+        let new = token::added(&self.folder, &self.name, token::usual(&self.scopes))?;
         let written = match with(before.unwrap_or_default(), key, &self.entry(new.reveal())) {
             Ok(Some(change)) => belljar_config::replace_with_secret(path, before, &change.text, SUFFIX)
                 .map_err(|error| not_written(path, &error)),
