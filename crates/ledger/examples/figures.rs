@@ -53,6 +53,7 @@ fn call(number: u64, trusted: Effect, ends: bool) -> Call {
         arguments: Some([1; 16]),
         verdict: None,
         rule: None,
+        may_repeat: false,
         end: ends.then_some(end),
     }
 }
