@@ -247,7 +247,7 @@ fn a_client_that_shows_no_forms_gets_a_run_that_waits() {
 #[test]
 fn over_http_the_owner_is_asked_at_their_socket_and_whoever_has_a_token_is_not() {
     let (terminal, config) = asking("[approvals]\nhold = '100ms'");
-    let token = terminal.belljar(&["token", "add", "ann"]).stdout;
+    let token = crate::http::token(&terminal, &["add", "ann"]);
     let socket = terminal.folder.path().join("socket");
     let arguments = ["serve", "--config", &config, "--http", "127.0.0.1:0", "--socket", socket.to_str().unwrap()];
     let mut server = terminal.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();

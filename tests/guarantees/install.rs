@@ -191,6 +191,7 @@ fn an_entry_over_http_has_a_token_of_its_own_that_is_shown_nowhere_and_its_file_
 #[test]
 fn an_entry_over_http_that_cannot_be_had_or_would_not_be_safe_is_refused_and_makes_no_token() {
     let terminal = Terminal::new();
+    let_programs_agree(&terminal);
     for (arguments, words) in [
         (&["install", "claude-desktop", "--http"][..], "programs alone"),
         (&["install", "cursor", "--http", "http://mcp.example/mcp"], "not be safe"),
@@ -203,7 +204,6 @@ fn an_entry_over_http_that_cannot_be_had_or_would_not_be_safe_is_refused_and_mak
     assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"], json!([]));
     assert!(!terminal.folder.path().join(".cursor").exists());
 
-    let_programs_agree(&terminal);
     assert_eq!(terminal.belljar(&["token", "add", "cursor", "--yes"]).code, 0);
     let taken = terminal.belljar(&["install", "cursor", "--http", "--yes"]);
     assert!(taken.code == 2 && taken.stderr.contains("--token-name"), "{taken:#?}");

@@ -342,5 +342,6 @@ fn an_address_that_others_can_reach_is_served_where_an_authorization_server_is_n
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(serves, "it ended without serving");
-    assert_eq!(token(&terminal, &["list"]), "there is no token; 'belljar token add NAME' makes one");
+    let tokens = terminal.belljar(&["token", "list"]);
+    assert_eq!(tokens.stdout.trim(), "there is no token; 'belljar token add NAME' makes one");
 }
