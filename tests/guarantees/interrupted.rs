@@ -176,6 +176,40 @@ fn what_the_ledger_knows_to_be_done_stays_so_and_whoever_says_the_rest_types_a_c
 }
 
 #[test]
+fn what_a_process_that_was_killed_had_asked_is_asked_anew_and_counts_for_nothing() {
+    let house = House::new("idempotent = ['send']");
+    std::fs::write(&house.notes, "").unwrap();
+    let script = "const first = await kid.send({ n: 1 });\nreturn [first, await kid.send({ n: 2 })]";
+    let answer = house.belljar(&["run", "--code", script, "--json"]);
+    let run = answer.json()["run"].as_str().unwrap().to_owned();
+    let id = waiting(&house.terminal)["id"].take();
+    assert_eq!(house.terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]).code, 0);
+    let going_on = || house.command(&["resume", &run]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let asked = |other_than: &Value| loop {
+        let listed = house.terminal.belljar(&["approvals", "--json"]).json();
+        let all = listed["approvals"].as_array().unwrap();
+        if let [only] = all.as_slice()
+            && only["id"] != *other_than
+        {
+            return only.clone();
+        }
+    };
+    let mut process = going_on();
+    let before = asked(&id);
+    assert_eq!(before["arguments"]["n"], 2, "{before:#}");
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let mut process = going_on();
+    let after = asked(&before["id"]);
+    assert_eq!((&after["arguments"], &after["call"]), (&before["arguments"], &before["call"]));
+    let old = house.terminal.belljar(&["approve", before["id"].as_str().unwrap(), "--yes"]);
+    assert!(old.code == 1 && old.stderr.contains("it is too late: its run is over"), "{old:?}");
+    assert_eq!(house.terminal.belljar(&["approve", after["id"].as_str().unwrap(), "--yes"]).code, 0);
+    assert!(process.wait().unwrap().success());
+    assert_eq!(house.notes(), ["send {\"n\":1}", "send {\"n\":1}", "send {\"n\":2}"]);
+}
+
+#[test]
 fn a_run_that_had_not_been_put_aside_does_not_go_on() {
     let house = House::new("");
     let mut run = house.command(&["run", "--code", "await kid.note({ n: 1 })"]);
