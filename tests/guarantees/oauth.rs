@@ -100,6 +100,13 @@ fn a_client_is_told_where_to_get_a_token_and_with_it_is_who_the_issuer_says() {
         (&metadata["resource"], &metadata["authorization_servers"]),
         (&json!(RESOURCE), &json!([house.issuer.url()]))
     );
+    // A page of an allowed origin finds it, too.
+    let mut stream = TcpStream::connect(house.served.address).unwrap();
+    let (page, asks) = (house.served.address, "Access-Control-Request-Method: GET\r\nConnection: close");
+    write!(stream, "OPTIONS {path} HTTP/1.1\r\nHost: {page}\r\nOrigin: http://{page}\r\n{asks}\r\n\r\n").unwrap();
+    let preflight = rest(stream);
+    assert!(preflight.starts_with("HTTP/1.1 204"), "{preflight}");
+    assert_eq!(header(&preflight, "access-control-allow-origin"), Some(format!("http://{page}").as_str()));
     for other in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server"] {
         assert!(get(&house.served, other).starts_with("HTTP/1.1 404"), "{other}");
     }

@@ -143,9 +143,8 @@ impl<H: ServerHandler> Front<H> {
             "/mcp" => self.mcp(client, request).await,
             "/healthz" => probe(request.method(), true),
             "/readyz" => probe(request.method(), !self.is_draining()),
-            path if self.oauth.get().is_some_and(|oauth| oauth.metadata_path() == path) => {
-                self.metadata(request.method())
-            }
+            path if self.is_metadata(path) && cors::is_preflight(&request) => Ok(cors::preflight()),
+            path if self.is_metadata(path) => self.metadata(request.method()),
             _ => Err(answer::refused(StatusCode::NOT_FOUND, "not found: the endpoint is /mcp")),
         }
     }
@@ -268,6 +267,10 @@ impl<H: ServerHandler> Front<H> {
         let mut refusal = answer::refused(StatusCode::FORBIDDEN, "the token has not the scopes that this needs");
         challenged(&mut refusal, &oauth.challenge_for_more(&lacking));
         Err(refusal)
+    }
+
+    fn is_metadata(&self, path: &str) -> bool {
+        self.oauth.get().is_some_and(|oauth| oauth.metadata_path() == path)
     }
 
     /// Where clients get tokens.

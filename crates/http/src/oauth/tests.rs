@@ -10,6 +10,7 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use rand::{Rng as _, SeedableRng as _};
 use ring::{
     rand::SystemRandom,
     signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _},
@@ -406,4 +407,39 @@ async fn clients_are_told_where_to_get_a_token_and_with_what_scopes() {
     }
     let more = resource.challenge_for_more(&[Scope::Run]);
     assert_eq!(more, format!("Bearer error=\"insufficient_scope\", scope=\"bj:run\", {place}"));
+}
+
+/// What a client shows, with some bytes of it changed, taken out or repeated: it is refused in some way, and never more than that.
+#[tokio::test]
+async fn no_text_that_is_shown_as_a_token_does_more_than_be_refused() {
+    let signer = Signer::new("a");
+    let resource = resource(&Server::with(&[&signer], None));
+    let good = signer.usual();
+    let mut random = rand::rngs::StdRng::seed_from_u64(23);
+    for _ in 0..20_000 {
+        let mut bytes = good.clone().into_bytes();
+        for _ in 0..random.random_range(1..4) {
+            let at = random.random_range(0..bytes.len());
+            match random.random_range(0..4) {
+                0 => bytes[at] = random.random_range(b'!'..=b'~'),
+                1 => drop(bytes.remove(at)),
+                2 => bytes.insert(at, b'.'),
+                _ => bytes.extend_from_within(at..),
+            }
+        }
+        let text = String::from_utf8(bytes).expect("ASCII");
+        let shown = resource.principal(&text).await;
+        // The last character of a signature has bits that mean nothing, which must be zero.
+        assert!(text == good || shown.is_err(), "{text}");
+    }
+    let set = json!({ "keys": [signer.public(), { "kty": "RSA", "n": "AQAB", "e": "AQAB" }] }).to_string();
+    for _ in 0..5_000 {
+        let mut bytes = set.clone().into_bytes();
+        let at = random.random_range(0..bytes.len());
+        bytes[at] = random.random_range(b' '..=b'~');
+        if let Some(keys) = Keys::read(&bytes) {
+            // Whatever comes of it.
+            let _ = keys.check(&SignedToken::read(&good).expect("a token"));
+        }
+    }
 }

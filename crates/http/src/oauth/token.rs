@@ -124,11 +124,11 @@ impl<'t> SignedToken<'t> {
         if !claims.aud.iter().any(|audience| audience == expected.audience) {
             return Err(Rejected::Audience);
         }
-        // What cannot be compared is not later than now.
-        if !(claims.exp + leeway > now) {
+        // JSON has neither infinity nor what is no number.
+        if claims.exp + leeway <= now {
             return Err(Rejected::Expired);
         }
-        if claims.nbf.is_some_and(|begin| !(begin - leeway <= now)) {
+        if claims.nbf.is_some_and(|begin| begin - leeway > now) {
             return Err(Rejected::NotYet);
         }
         if claims.sub.is_empty() || claims.sub.len() > SUBJECT_BYTES {

@@ -115,6 +115,26 @@ async fn guessing_is_told_to_wait_and_does_not_shut_out_a_right_token() {
 }
 
 #[tokio::test]
+async fn what_a_proxy_could_have_set_is_not_believed() {
+    let served = Served::with(|limits| limits.guesses = 3).await;
+    let mut statuses = Vec::new();
+    for number in 0..5 {
+        let mut wire = served.connect().await;
+        let forwarded = format!("X-Forwarded-For: 192.0.2.{number}\r\nForwarded: for=192.0.2.{number}\r\n");
+        wire.post("belljar_wrong", &forwarded, INITIALIZE).await;
+        statuses.push(soon(wire.rest()).await[9..12].to_owned());
+    }
+    assert_eq!(statuses, ["401", "401", "401", "429", "429"]);
+    let mut wire = served.connect().await;
+    let forwarded = "X-Forwarded-Host: localhost\r\nForwarded: host=localhost\r\nX-Forwarded-User: ann";
+    wire.send(&format!("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n{forwarded}\r\n\r\n")).await;
+    assert!(soon(wire.head()).await.starts_with("HTTP/1.1 403"));
+    let mut wire = served.connect().await;
+    wire.get("/mcp", "X-Forwarded-User: ann\r\nX-Forwarded-Proto: https\r\n").await;
+    assert!(soon(wire.head()).await.starts_with("HTTP/1.1 401"));
+}
+
+#[tokio::test]
 async fn a_token_that_is_removed_is_refused_at_its_next_request() {
     let served = Served::with(|_| {}).await;
     let session = served.begin(&served.ann).await;
