@@ -28,7 +28,7 @@ use crate::{
     plan::CallPlan,
     rests::{KeptWait, Terms, waiting_error},
     rules::AsRules,
-    run_log::RunLog,
+    run_log::{Follower, RunLog},
 };
 
 /// Runs scripts over all configured children.
@@ -46,6 +46,7 @@ pub struct Gateway {
     level: Option<LedgerLevel>,
     approvals: Option<Approvals>,
     teller: Option<Teller>,
+    follower: Option<Follower>,
 }
 
 /// What a script would call, as far as its source says.
@@ -77,6 +78,7 @@ impl Gateway {
             level: None,
             approvals: None,
             teller: None,
+            follower: None,
         }
     }
 
@@ -127,6 +129,12 @@ impl Gateway {
     #[must_use]
     pub fn with_teller(&self, teller: Teller) -> Self {
         Self { teller: Some(teller), ..self.clone() }
+    }
+
+    /// The same gateway for runs of which somebody hears what happens.
+    #[must_use]
+    pub fn with_follower(&self, follower: Follower) -> Self {
+        Self { follower: Some(follower), ..self.clone() }
     }
 
     /// The same gateway with other limits.
@@ -204,7 +212,8 @@ impl Gateway {
             // In a box: what it needs is large, and most runs do not.
             return Box::pin(self.resume_for(caller, run, cancelled)).await;
         }
-        let log = match RunLog::begin(self.toolbox.told(), self.origin, &self.asker, Some(&source), self.level).await {
+        let (told, follower) = (self.toolbox.told(), self.follower.clone());
+        let log = match RunLog::begin(told, self.origin, &self.asker, Some(&source), self.level, follower).await {
             Ok(log) => log,
             Err(error) => return Outcome::refused(error),
         };
@@ -291,7 +300,8 @@ impl Gateway {
         let resting = taken.map_err(|reason| self.not_resting(run, reason))?;
         let (terms, recording) = opened(run, &resting)?;
         // From here on, whatever happens before it goes on lays it down again.
-        let log = RunLog::go_on(self.toolbox.told(), self.origin, &self.asker, (run, &resting), &terms);
+        let (told, follower) = (self.toolbox.told(), self.follower.clone());
+        let log = RunLog::go_on(told, self.origin, &self.asker, (run, &resting), &terms, follower);
         let recording = Recording::read(recording);
         let answered = recording.as_ref().map(answered).unwrap_or_default();
         let calls = ledger.run(run).await.map_err(unusable)?.map(|(_, calls)| calls).unwrap_or_default();

@@ -335,6 +335,16 @@ impl Grant {
                 .sending(number, &path, effects, &arguments, decision.as_ref())
                 .await
                 .map_err(|fault| CallFault::new(format!("the call was not made: {fault}")).with_hint(fault.hint()))?;
+            let caller = match log.is_followed() {
+                true => {
+                    let log = log.clone();
+                    let heard = move |text: &str| {
+                        log.tell(|| RunStep::Progress { call: number, text: text.to_owned() });
+                    };
+                    caller.with_progress(Arc::new(heard))
+                }
+                false => caller,
+            };
             let answer = upstream.call_text(&path, arguments, limit, &caller).await;
             let answer = match (observer, answer) {
                 (Some(observer), Ok(raw)) => Ok(observer.take(raw).await),

@@ -48,6 +48,6 @@ pub use gateway::{Gateway, ScriptPlan};
 pub use plan::CallPlan;
 pub use report::report;
 pub use rules::{Files, local_time};
-pub use run_log::{RunEvents, RunLedger, Watched};
+pub use run_log::{Follower, RunEvents, RunLedger, Watched};
 pub use single_call::SingleCall;
 pub use toolbox::Toolbox;

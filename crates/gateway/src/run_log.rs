@@ -134,9 +134,13 @@ impl RunEvents {
     }
 }
 
+/// Whoever asked for a run, and hears what happens in it. It is called on the run's own path, and must not wait.
+pub type Follower = Arc<dyn Fn(&RunStep) + Send + Sync>;
+
 /// One run, as it is told.
 pub(crate) struct RunLog {
     told: Arc<Told>,
+    follower: Option<Follower>,
     /// Where it is kept, if it is, and how much.
     kept: Option<(RunLedger, LedgerLevel)>,
     start: RunStart,
@@ -182,6 +186,7 @@ impl RunLog {
         asker: &Asker,
         source: Option<&str>,
         level: Option<LedgerLevel>,
+        follower: Option<Follower>,
     ) -> Result<Arc<Self>, RunError> {
         let bits = OsRng.try_next_u64().map_err(|error| {
             RunError::new(ErrorKind::Internal, format!("the system gave no random number to name the run by: {error}"))
@@ -206,6 +211,7 @@ impl RunLog {
         }
         let log = Self {
             told: told.clone(),
+            follower,
             kept,
             start,
             clock: Instant::now(),
@@ -228,6 +234,7 @@ impl RunLog {
         asker: &Asker,
         (run, resting): (RunId, &RestingRun),
         terms: &Terms,
+        follower: Option<Follower>,
     ) -> Arc<Self> {
         let kept = told.ledger.as_ref().map(|ledger| (ledger.clone(), terms.level().unwrap_or(ledger.level)));
         let (source_bytes, source) = resting.source;
@@ -237,6 +244,7 @@ impl RunLog {
         }
         let log = Self {
             told: told.clone(),
+            follower,
             kept,
             start: RunStart { run, at: resting.at, origin, asker: asker.clone(), source_bytes, source },
             clock: Instant::now(),
@@ -572,13 +580,22 @@ impl RunLog {
 
     /// Whether anybody listens.
     pub(crate) fn is_watched(&self) -> bool {
-        self.told.events.receiver_count() > 0
+        self.follower.is_some() || self.told.events.receiver_count() > 0
+    }
+
+    /// Whether whoever asked for the run hears what happens in it.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.follower.is_some()
     }
 
     /// Tells those who listen.
     pub(crate) fn tell(&self, step: impl FnOnce() -> RunStep) {
         if self.is_watched() {
-            let _ = self.told.events.send(RunEvent { run: self.run(), step: step() });
+            let step = step();
+            if let Some(follower) = &self.follower {
+                follower(&step);
+            }
+            let _ = self.told.events.send(RunEvent { run: self.run(), step });
         }
     }
 

@@ -142,7 +142,7 @@ impl Toolbox {
                     NotSent::NotAPath(fault) => return Err(failed(&fault)),
                 };
                 let error = RunError::new(ErrorKind::Denied, denial.message.clone());
-                let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None).await?;
+                let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None, None).await?;
                 told.run = Some(log.run());
                 log.denied(0, path, (found.effect, found.trusted.effect()), &denial).await;
                 log.end(self, Some(&error), &Usage::default(), None).await;
@@ -162,7 +162,7 @@ impl Toolbox {
             }
         })?;
         let observer = self.observer(path, &arguments);
-        let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None).await?;
+        let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None, None).await?;
         told.run = Some(log.run());
         let effects = (found.effect, found.trusted.effect(), self.may_repeat(path));
         let sent = log.sending(0, path, effects, &arguments, decision.as_ref()).await.map_err(|fault| {

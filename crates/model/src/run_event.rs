@@ -79,6 +79,13 @@ pub enum RunStep {
         /// Its number in the run.
         call: u64,
     },
+    /// A server told of a call's progress.
+    Progress {
+        /// Its number in the run.
+        call: u64,
+        /// What it said, on one line: a few words.
+        text: String,
+    },
     /// The answer of a call came.
     Answered {
         /// Its number in the run.

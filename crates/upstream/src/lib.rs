@@ -32,7 +32,7 @@ mod upstream;
 
 pub use child::server::with_real_paths;
 pub use child::status::{ServerState, ServerStatus};
-pub use connection::client_requests::{AskClient, Caller, ClientAbilities};
+pub use connection::client_requests::{AskClient, Caller, ClientAbilities, ProgressHeard};
 pub use connection::requests::CallLimit;
 pub use fault::{CallFault, Exit, MalformedResult, RemoteFault, StartFault, StartStep};
 pub use framing::gate::AnswerGate;

@@ -58,6 +58,8 @@ pub(crate) const STDERR_BYTES: usize = 8 * 1024;
 pub(crate) const STDERR_WAIT: Duration = Duration::from_millis(200);
 /// A child's error message, in characters.
 pub(crate) const MESSAGE_CHARS: usize = 2_000;
+/// What a child says of a call's progress, in characters: clients show it on one line.
+pub(crate) const PROGRESS_CHARS: usize = 200;
 
 /// From the end of a child's output to its exit, or from its exit to the end of its output.
 pub(crate) const EXIT_WAIT: Duration = Duration::from_millis(250);

@@ -6,7 +6,7 @@
 use std::{
     num::NonZeroUsize,
     pin::pin,
-    sync::{Arc, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -36,7 +36,7 @@ use crate::{
     fault::{CallFault, Exit, StartFault, StartStep},
     framing::wire::Heard,
     limits,
-    pace::RelistPace,
+    pace::{LinePace, RelistPace},
     process::walls,
     redaction::redacted_line,
     text::one_line,
@@ -183,6 +183,8 @@ async fn connect(
         abilities: abilities.allowed(core.spec.asks),
         callers: Default::default(),
         is_remote: matches!(core.spec.transport, Transport::Http(_)),
+        redactor: link.redactor().clone(),
+        log_pace: Arc::new(Mutex::new(LinePace::new(Instant::now()))),
     };
     let serving = serve_client_with_lifecycle(client.clone(), wire, first.mode());
     let initialize = async move { serving.await.map_err(StepFault::from) };

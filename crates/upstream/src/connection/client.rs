@@ -1,30 +1,35 @@
 //! What belljar is to its children: a client that passes on what they ask, or declines it.
 
-#![expect(deprecated, reason = "roots are deprecated, and children of the initialize era ask for them")]
+#![expect(deprecated, reason = "roots and logging are deprecated, and children of the initialize era have them")]
 
 use std::{
     collections::HashMap,
+    fmt,
     sync::{Arc, Mutex, PoisonError},
 };
 
+use belljar_model::Redactor;
 use rmcp::{
     ClientHandler, ErrorData, RoleClient,
     model::{
         ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
         ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, FormElicitationCapability, Implementation,
-        ListRootsResult, ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities,
-        SamplingCapability, UrlElicitationCapability,
+        ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+        RootsCapabilities, SamplingCapability, UrlElicitationCapability,
     },
     service::{NotificationContext, RequestContext},
 };
-use tokio::sync::Notify;
+use serde_json::Value;
+use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     connection::{
-        client_requests::{AskClient, Caller, Callers, ClientAbilities},
+        client_requests::{AskClient, Caller, Callers, ClientAbilities, ProgressHeard},
         question,
     },
     limits,
+    pace::LinePace,
+    redaction::redacted_line,
 };
 
 /// Answers a child's pings, passes on what else it asks to the client whose run is the only one that calls it, and hears its news of
@@ -43,6 +48,10 @@ pub(crate) struct ChildClient {
     pub(crate) callers: Callers,
     /// Whether it is reached over HTTP.
     pub(crate) is_remote: bool,
+    /// Masks the child's secrets in what it says.
+    pub(crate) redactor: Arc<Redactor>,
+    /// How much of what it says unasked is logged.
+    pub(crate) log_pace: Arc<Mutex<LinePace>>,
 }
 
 /// Why nobody is asked.
@@ -140,7 +149,27 @@ impl ClientHandler for ChildClient {
     }
 
     async fn on_progress(&self, news: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        self.progress.beat(&news.progress_token);
+        self.progress.beat(&news, &self.redactor);
+    }
+
+    /// A child serves many clients with one connection, so what it logs belongs to no request, and goes to belljar's log.
+    async fn on_logging_message(
+        &self,
+        message: LoggingMessageNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let admitted = self.log_pace.lock().unwrap_or_else(PoisonError::into_inner).admit(Instant::now());
+        let Some(left_out) = admitted else { return };
+        let server = self.server.as_str();
+        if left_out > 0 {
+            tracing::info!(target: "belljar::child", server, "{left_out} log messages left out: it sends too many");
+        }
+        let text = match message.data {
+            Value::String(text) => text,
+            data => data.to_string(),
+        };
+        let text = redacted_line(&text, limits::STDERR_LINE_BYTES, &self.redactor);
+        tracing::info!(target: "belljar::child", server, "logs at {:?}: {text}", message.level);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
@@ -164,21 +193,42 @@ fn declined(method: &'static str, why: &NobodyAsked) -> ErrorData {
 }
 
 /// The calls that want to hear of their progress.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Progress(Arc<Mutex<HashMap<ProgressToken, Arc<Notify>>>>);
+#[derive(Clone, Default)]
+pub(crate) struct Progress(Arc<Mutex<HashMap<ProgressToken, Listening>>>);
+
+/// One who wants to hear: that there is news, and what it says.
+type Listening = (Arc<Notify>, Option<ProgressHeard>);
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Progress")
+    }
+}
 
 impl Progress {
     /// Hears of progress under `token` until it is dropped.
-    pub(crate) fn watch(&self, token: ProgressToken) -> ProgressWatch {
+    pub(crate) fn watch(&self, token: ProgressToken, heard: Option<ProgressHeard>) -> ProgressWatch {
         let beat = Arc::<Notify>::default();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), beat.clone());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), (beat.clone(), heard));
         ProgressWatch { beat, token, progress: self.clone() }
     }
 
-    fn beat(&self, token: &ProgressToken) {
-        if let Some(beat) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(token) {
-            beat.notify_one();
+    fn beat(&self, news: &ProgressNotificationParam, redactor: &Redactor) {
+        let listening = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&news.progress_token).cloned();
+        let Some((beat, heard)) = listening else { return };
+        beat.notify_one();
+        if let Some(heard) = heard {
+            heard(&said(news, redactor));
         }
+    }
+}
+
+/// What news of progress say, for people.
+fn said(news: &ProgressNotificationParam, redactor: &Redactor) -> String {
+    match (&news.message, news.total) {
+        (Some(message), _) => redacted_line(message, limits::PROGRESS_CHARS, redactor),
+        (None, Some(total)) => format!("{} of {total}", news.progress),
+        (None, None) => news.progress.to_string(),
     }
 }
 

@@ -95,7 +95,11 @@ pub struct Caller {
     principal: Option<Arc<str>>,
     /// Its call is sent once at most.
     is_once: bool,
+    progress: Option<ProgressHeard>,
 }
+
+/// What is told of a call's progress, as its server says it: on one line, and bounded. It must not wait.
+pub type ProgressHeard = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Caller {
     /// A caller whose client, if there is one, answers what children ask.
@@ -108,6 +112,7 @@ impl Caller {
             gate: None,
             principal: None,
             is_once: false,
+            progress: None,
         }
     }
 
@@ -150,6 +155,17 @@ impl Caller {
         Self { gate: Some(gate), ..self.clone() }
     }
 
+    /// The same caller for one call, who hears of its progress.
+    #[must_use]
+    pub fn with_progress(&self, progress: ProgressHeard) -> Self {
+        Self { progress: Some(progress), ..self.clone() }
+    }
+
+    /// Who hears of the call's progress.
+    pub(crate) fn progress(&self) -> Option<&ProgressHeard> {
+        self.progress.as_ref()
+    }
+
     /// What the answer of the call comes through.
     pub(crate) fn gate(&self) -> Option<Gate> {
         self.gate.as_ref().map(Gate::of)
@@ -177,7 +193,7 @@ impl Callers {
     /// Notes a call, until what is returned is dropped.
     pub(crate) fn enter(&self, caller: &Caller) -> Calling {
         let mut callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        callers.entry(caller.id).or_insert_with(|| (0, Caller { gate: None, ..caller.clone() })).0 += 1;
+        callers.entry(caller.id).or_insert_with(|| (0, Caller { gate: None, progress: None, ..caller.clone() })).0 += 1;
         Calling { callers: self.clone(), id: caller.id }
     }
 

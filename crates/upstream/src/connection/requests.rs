@@ -18,7 +18,12 @@ use tokio::{
 };
 
 use crate::{
-    connection::{client::ChildClient, client_requests::Caller, in_flight::InFlightCalls, input_required},
+    connection::{
+        client::ChildClient,
+        client_requests::{Caller, ProgressHeard},
+        in_flight::InFlightCalls,
+        input_required,
+    },
     fault::{CallFault, Exit, MalformedResult},
     framing::wire::{Arguments, Continuation, Heard, TOO_LONG},
     limits,
@@ -138,7 +143,7 @@ impl Connection {
         }
         let request = ClientRequest::CallToolRequest(request);
         let server = || path.server().to_owned();
-        let text = match self.request(request, limit).await {
+        let text = match self.request_heard(request, limit, caller.progress().cloned()).await {
             Ok(text) => text,
             Err(RequestFault::Timeout { limit }) => {
                 return Err(CallFault::Timeout { server: server(), tool: path.tool().to_owned(), limit });
@@ -178,12 +183,22 @@ impl Connection {
     /// # Cancellation
     /// Dropping the future tells the child that nobody waits any more.
     pub(crate) async fn request(&self, request: ClientRequest, limit: CallLimit) -> Result<String, RequestFault> {
+        self.request_heard(request, limit, None).await
+    }
+
+    /// The same for somebody who hears of its progress.
+    async fn request_heard(
+        &self,
+        request: ClientRequest,
+        limit: CallLimit,
+        heard: Option<ProgressHeard>,
+    ) -> Result<String, RequestFault> {
         let mut end = Instant::now() + limit.total.min(MAX_DURATION);
         let out_of_time = |_| RequestFault::Timeout { limit: limit.total };
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
         let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(fault_of)?;
         let mut waiting = Waiting { abandoned: &self.abandoned, request: Some(handle.id.clone()) };
-        let progress = self.client.progress.watch(handle.progress_token);
+        let progress = self.client.progress.watch(handle.progress_token, heard);
         let mut answer = handle.rx;
         let mut death = self.death.clone();
         loop {

@@ -362,10 +362,13 @@ struct Envelope<'a> {
 
 /// A notification of the child, if belljar acts on it. The others would only cost.
 fn notification(method: &str, text: &str) -> Option<ServerJsonRpcMessage> {
-    let is_wanted = matches!(
-        method,
-        "notifications/progress" | "notifications/tools/list_changed" | "notifications/subscriptions/acknowledged"
-    );
+    let is_wanted = match method {
+        "notifications/progress" | "notifications/tools/list_changed" | "notifications/subscriptions/acknowledged" => {
+            true
+        }
+        "notifications/message" => tracing::enabled!(target: "belljar::child", tracing::Level::INFO),
+        _ => false,
+    };
     (is_wanted && text.len() <= limits::CHILD_REQUEST_BYTES).then(|| serde_json::from_str(text).ok()).flatten()
 }
 
