@@ -238,7 +238,8 @@ impl Gateway {
     /// lists of their tools that were kept.
     pub async fn plan(&self, source: String) -> ScriptPlan {
         let planned = Planned::default();
-        let begun = RunLog::begin(self.toolbox.told(), self.origin, &self.asker, None, Some(LedgerLevel::Off)).await;
+        let begun =
+            RunLog::begin(self.toolbox.told(), self.origin, &self.asker, None, Some(LedgerLevel::Off), None).await;
         let log = match begun {
             Ok(log) => log,
             Err(error) => return ScriptPlan { error: Some(error), ..ScriptPlan::default() },

@@ -45,6 +45,17 @@ struct ExecuteParams {
     /// Whether that person is asked with the answer: the run is put aside as soon as it waits.
     #[serde(default)]
     asked_with_answer: bool,
+    /// For whom it is, if that is not the owner. Only processes of the owner's are answered at all, so it is believed.
+    principal: Option<PrincipalParams>,
+}
+
+/// One of those that a process of the owner's serves.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PrincipalParams {
+    name: String,
+    /// The most that a tool may do which the run calls.
+    ceiling: Option<Effect>,
 }
 
 /// Who asks for a run.
@@ -164,12 +175,35 @@ async fn reload(generations: Arc<Generations>) -> Answer {
 }
 
 async fn execute(current: Generation, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ExecuteParams { code, run, limits: asked, max_recording, ledger, origin, client, desk, asked_with_answer } =
-        parsed(&params)?;
-    // Whoever may connect is the owner, who may raise a limit as on the command line.
-    let asker = Asker::new(None, client.as_deref());
-    let mut gateway =
-        current.gateway.with_limits(asked.over(&current.limits)).with_origin(origin.as_str()).with_asker(asker);
+    let ExecuteParams {
+        code,
+        run,
+        limits: asked,
+        max_recording,
+        ledger,
+        origin,
+        client,
+        desk,
+        asked_with_answer,
+        principal,
+    } = parsed(&params)?;
+    let asker = Asker::new(principal.as_ref().map(|principal| principal.name.as_str()), client.as_deref());
+    let mut gateway = current.gateway.with_origin(origin.as_str()).with_asker(asker);
+    let (caller, asked) = match &principal {
+        // Whoever may connect is the owner, who may raise a limit as on the command line.
+        None => {
+            gateway = gateway.with_limits(asked.over(&current.limits));
+            (Caller::default(), LimitsPatch::default())
+        }
+        // Nobody else raises one. All that one principal asks takes turns as one client's.
+        Some(principal) => {
+            gateway = gateway.for_client(format!("for {}", principal.name));
+            if let Some(ceiling) = principal.ceiling {
+                gateway = gateway.with_ceiling(ceiling);
+            }
+            (Caller::default().of_principal(&principal.name), asked)
+        }
+    };
     let approvals = &current.approvals;
     gateway = gateway.with_approvals(match (origin, run) {
         (Origin::Run, None) => approvals::asked_at_command(approvals, desk),
@@ -187,8 +221,8 @@ async fn execute(current: Generation, params: Box<RawValue>, cancelled: Cancella
     }
     let cancelled = cancelled.cancelled();
     let mut outcome = match (code, run) {
-        (Some(code), None) => gateway.execute_until(code, &LimitsPatch::default(), cancelled).await,
-        (None, Some(run)) => gateway.resume_for(Caller::default(), run, cancelled).await,
+        (Some(code), None) => Box::pin(gateway.execute_for(caller, code, &asked, cancelled)).await,
+        (None, Some(run)) => gateway.resume_for(caller, run, cancelled).await,
         _ => return Err(Fault::new(codes::INVALID_PARAMS, "it takes either code or run")),
     };
     let text = report(&outcome);
