@@ -527,6 +527,41 @@ fn what_a_child_asks_is_asked_of_the_client_of_serve_and_its_answer_goes_back() 
     );
 }
 
+/// In the revision without sessions a server sends no requests. A client that knows tasks finds the question in the task.
+#[test]
+fn what_a_child_asks_is_in_the_task_of_its_run_where_the_client_takes_no_requests() {
+    let shell = Shell::new(&json!({ "kid": { "command": child(), "args": ["probe"], "asks": ["sampling"] } }));
+    let mut server = shell.begin_fed(&["serve"]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {
+            "sampling": {}, "extensions": { "io.modelcontextprotocol/tasks": {} }
+        },
+    });
+    let mut ask = |id: u32, method: &str, mut params: Value| {
+        params["_meta"] = meta.clone();
+        server.ask(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))["result"].take()
+    };
+    let code = "const messages = [{ role: 'user', content: { type: 'text', text: 'who wrote it?' } }]; \
+        (await kid.ask({ method: 'sampling/createMessage', params: { messages, maxTokens: 9 } })).result.content.text";
+    // It becomes a task when it asks, however little time has passed.
+    let created = ask(1, "tools/call", json!({ "name": "execute_code", "arguments": { "code": code } }));
+    let id = created["taskId"].as_str().unwrap_or_else(|| panic!("{created:#}"));
+    let task = ask(2, "tasks/get", json!({ "taskId": id }));
+    assert_eq!(task["status"], "input_required", "{task:#}");
+    let (key, question) = task["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    assert_eq!(question["method"], "sampling/createMessage", "{task:#}");
+    assert_eq!(question["params"]["messages"][0]["content"]["text"], "who wrote it?", "{task:#}");
+    let content = json!({ "type": "text", "text": "Ada" });
+    let answers = json!({ key: { "role": "assistant", "content": content, "model": "somebody's" } });
+    ask(3, "tasks/update", json!({ "taskId": id, "inputResponses": answers }));
+    let ended =
+        (4..).map(|number| ask(number, "tasks/get", json!({ "taskId": id }))).find(|task| task["status"] != "working");
+    let ended = ended.unwrap();
+    assert_eq!(ended["result"]["structuredContent"]["value"], "Ada", "{ended:#}");
+}
+
 /// A command that is talked to line by line. It ends with its stdin.
 pub(crate) struct Talk {
     process: Child,

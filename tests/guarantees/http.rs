@@ -21,7 +21,7 @@ use crate::{
 /// A server of the built-in demo, and a token that is good for search and run.
 pub(crate) struct Served {
     pub(crate) terminal: Terminal,
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
     /// The lines of its stderr.
@@ -41,9 +41,12 @@ impl Served {
 
     /// Sends one message of the revision without sessions, and gives the connection on which its answer comes.
     pub(crate) fn send(&self, token: &str, method: &str, name: &str, mut params: Value) -> TcpStream {
-        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-        params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "0" });
-        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        let meta = &mut params["_meta"];
+        meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+        meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "0" });
+        if meta["io.modelcontextprotocol/clientCapabilities"].is_null() {
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        }
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let named = if name.is_empty() { String::new() } else { format!("Mcp-Name: {name}\r\n") };
         self.post(token, &format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{named}"), &body)
@@ -60,12 +63,12 @@ impl Served {
     }
 
     /// What a script gives.
-    fn value(&self, code: &str) -> Value {
+    pub(crate) fn value(&self, code: &str) -> Value {
         result(self.run(&self.token, code))["structuredContent"]["value"].take()
     }
 
     /// Waits until a script sees this.
-    fn until(&self, code: &str) {
+    pub(crate) fn until(&self, code: &str) {
         while self.value(code) != json!(true) {}
     }
 
@@ -100,7 +103,7 @@ fn asked_for_token(terminal: &Terminal, arguments: &[&str]) -> Answer {
     terminal.belljar(&[&["token"], arguments, &more].concat())
 }
 
-fn started(terminal: &Terminal, more: &[&str]) -> (Child, SocketAddr, Receiver<String>) {
+pub(crate) fn started(terminal: &Terminal, more: &[&str]) -> (Child, SocketAddr, Receiver<String>) {
     let mut child =
         terminal.command(&[&["serve", "--http", "127.0.0.1:0"], more].concat()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
@@ -113,7 +116,7 @@ fn started(terminal: &Terminal, more: &[&str]) -> (Child, SocketAddr, Receiver<S
     (child, address.expect("it says where it serves"), said)
 }
 
-fn request(token: &str, headers: &str, body: &Value) -> String {
+pub(crate) fn request(token: &str, headers: &str, body: &Value) -> String {
     let body = body.to_string();
     format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\nContent-Type: application/json\r\n\
@@ -130,7 +133,7 @@ pub(crate) fn rest(mut stream: impl std::io::Read) -> String {
 }
 
 /// The messages of an answer.
-fn messages(answer: &str) -> Vec<Value> {
+pub(crate) fn messages(answer: &str) -> Vec<Value> {
     let data =
         answer.lines().filter_map(|line| line.strip_prefix("data: ").or_else(|| line.starts_with('{').then_some(line)));
     data.filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -215,7 +218,9 @@ fn prompts_resources_and_completion_are_no_methods_at_all_and_not_empty_lists() 
     let served = Served::new();
     let info = result(served.send(&served.token, "server/discover", "", json!({})));
     let capabilities: Vec<_> = info["capabilities"].as_object().unwrap().keys().collect();
-    assert_eq!(capabilities, ["tools"]);
+    assert_eq!(capabilities, ["extensions", "logging", "tools"]);
+    let extensions: Vec<_> = info["capabilities"]["extensions"].as_object().unwrap().keys().collect();
+    assert_eq!(extensions, ["io.modelcontextprotocol/tasks"]);
     let prompt = json!({ "ref": { "type": "ref/prompt", "name": "p" }, "argument": { "name": "a", "value": "" } });
     for (method, name, params) in [
         ("prompts/list", "", json!({})),

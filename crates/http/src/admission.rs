@@ -1,6 +1,9 @@
 //! What a request carries to its handler: whose it is, and what it keeps alive.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::AtomicU8},
+};
 
 use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::watch;
@@ -84,9 +87,7 @@ pub struct Admission(Arc<Held>);
 #[derive(Debug)]
 struct Held {
     principal: Principal,
-    #[expect(dead_code, reason = "it is kept for its drop")]
     session: Option<Use>,
-    #[expect(dead_code, reason = "it is kept for its drop")]
     flight: Option<Flight>,
     ending: CancellationToken,
 }
@@ -109,6 +110,18 @@ impl Admission {
     /// Who asks.
     pub fn principal(&self) -> &Principal {
         &self.0.principal
+    }
+
+    /// That of work which outlives its request, as a task does: the end of the server waits for it, and its session does not.
+    pub fn outliving(&self) -> Self {
+        let flight = self.0.flight.as_ref().map(Flight::another);
+        Self::new(self.0.principal.clone(), None, flight, self.0.ending.clone())
+    }
+
+    /// From which level on the client of its session wants to hear of what is logged. What the number means is for the handler to
+    /// say; 0 until it was set. There is none without a session.
+    pub fn log_level(&self) -> Option<&AtomicU8> {
+        self.0.session.as_ref().map(Use::log_level)
     }
 
     /// Ends when the server is about to end and waits for this request no longer. The answer can still be sent.
@@ -134,6 +147,14 @@ impl Flights {
     /// How many there are, and each change of it.
     pub(crate) fn count(&self) -> watch::Receiver<usize> {
         self.0.subscribe()
+    }
+}
+
+impl Flight {
+    /// One more of the same count.
+    fn another(&self) -> Self {
+        self.0.send_modify(|count| *count += 1);
+        Self(self.0.clone())
     }
 }
 

@@ -4,7 +4,8 @@
 //! owner made, `oauth` for those of an authorization server, `guesses`), from which pages (`origin`, `cors`), how many sessions there may be, whose they are
 //! and how long they last (`sessions`), how long a client may take (`patience`, `body`), and how
 //! all of it ends (`server`). `front` is the order in which a request is looked at, `message` what is
-//! read of a message before rmcp reads it.
+//! read of a message before rmcp reads it. `tasks` keeps calls that outlive their request, for
+//! handlers of this front and of any other.
 //!
 //! It knows no tool. It never passes a client's token on, and never believes a header that a proxy could have set.
 
@@ -24,6 +25,7 @@ mod origin;
 mod patience;
 mod server;
 mod sessions;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -32,4 +34,5 @@ pub use admission::{Admission, Principal};
 pub use oauth::{Document, Documents, Need, NotAUrl, OAuthOptions, ResourceServer};
 pub use options::{Limits, Options};
 pub use server::{Listener, Server};
+pub use tasks::{Asks, Call, Ending, Status, TaskLimits, Tasks};
 pub use tokens::{NewToken, Scope, Token, TokenFault, Tokens};

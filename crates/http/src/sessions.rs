@@ -5,7 +5,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU8},
     time::{Duration, Instant},
 };
 
@@ -34,6 +34,7 @@ struct Session {
     /// Ids of requests that are under way. rmcp loses the first of two with one id.
     requests: HashSet<String>,
     last_used: Instant,
+    log_level: Arc<AtomicU8>,
 }
 
 /// Room for one session, which is given back when dropped.
@@ -49,6 +50,14 @@ pub(crate) struct Use {
     sessions: Arc<Sessions>,
     session: Arc<str>,
     request: Option<String>,
+    log_level: Arc<AtomicU8>,
+}
+
+impl Use {
+    /// From which level on its client wants to hear of what is logged, as the handler counts levels.
+    pub(crate) fn log_level(&self) -> &AtomicU8 {
+        &self.log_level
+    }
 }
 
 /// Why a session cannot be used.
@@ -84,7 +93,7 @@ impl Sessions {
 
     /// A session was made.
     pub(crate) fn add(&self, id: Arc<str>, place: Place, now: Instant) {
-        let session = Session { place, uses: 0, requests: HashSet::new(), last_used: now };
+        let session = Session { place, uses: 0, requests: HashSet::new(), last_used: now, log_level: Arc::default() };
         let mut open = self.lock();
         let replaced = open.sessions.insert(id, session);
         self.tell(open);
@@ -107,7 +116,7 @@ impl Sessions {
             return Err(NoUse::Repeated);
         }
         found.uses += 1;
-        Ok(Use { sessions: self.clone(), session, request })
+        Ok(Use { sessions: self.clone(), session, request, log_level: found.log_level.clone() })
     }
 
     /// A session is over.

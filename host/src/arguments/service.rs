@@ -1,6 +1,6 @@
 //! Processes that stay: `serve`, its tokens, and `daemon`.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use belljar_http::Scope;
 use clap::{Args, Subcommand};
@@ -12,8 +12,7 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     /// Uses the daemon's servers, which it shares with commands and other clients.
-    #[cfg_attr(unix, arg(long, conflicts_with_all = ["http", "socket"]))]
-    #[cfg_attr(not(unix), arg(long, conflicts_with = "http"))]
+    #[arg(long)]
     pub(crate) daemon: bool,
     /// Serves HTTP at this address, in place of stdin and stdout; 127.0.0.1:8765 if none is named.
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8765")]
@@ -28,9 +27,23 @@ pub(crate) struct ServeArguments {
     /// With --http: an origin whose pages may send requests, as `https://app.example`.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
+    /// How long a run takes before a client that knows tasks gets one, and asks for the result later; or `never`.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = task_after)]
+    pub(crate) task_after: TaskAfter,
     /// A name for this entry, which rules in policy.toml can ask for.
     #[arg(long, value_name = "NAME", conflicts_with = "daemon")]
     pub(crate) profile: Option<String>,
+}
+
+/// When a run becomes a task; nothing, where none does.
+#[derive(Clone, Copy)]
+pub(crate) struct TaskAfter(pub(crate) Option<Duration>);
+
+fn task_after(text: &str) -> Result<TaskAfter, humantime::DurationError> {
+    match text {
+        "never" => Ok(TaskAfter(None)),
+        _ => humantime::parse_duration(text).map(|after| TaskAfter(Some(after))),
+    }
 }
 
 impl ServeArguments {

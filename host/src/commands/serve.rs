@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, process::ExitCode, sync::Arc};
 
+use belljar_http::TaskLimits;
 use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 
 use crate::{
@@ -27,23 +28,23 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     let (worker, generations) = if arguments.daemon {
         let instructions = instructions(&loaded.config.servers, &loaded.limits());
         let instructions = if loaded.policy.is_some() { with_rules(&instructions) } else { instructions };
-        let through = ThroughDaemon { config: arguments.config, instructions, asking: Asking::of(&loaded) };
-        (Worker::Daemon(through), None)
+        let (asking, longest) = (Asking::of(&loaded), loaded.limits().timeout);
+        (Worker::Daemon(Arc::new(ThroughDaemon { config: arguments.config, instructions, asking, longest })), None)
     } else {
         let generations = Arc::new(Generations::begin(loaded, arguments.config, arguments.profile).await?);
         generations.begin_warm();
         (Worker::Here(generations.clone()), Some(generations))
     };
-    let server = Server::new(worker);
-    let ended = match (over_http.zip(reloads), &generations) {
-        (Some((over_http, reloads)), Some(generations)) => {
+    let server = Server::new(worker.clone(), TaskLimits { after: arguments.task_after.0, ..TaskLimits::default() });
+    let ended = match over_http.zip(reloads) {
+        Some((over_http, reloads)) => {
             tokio::select! {
                 () = over_http.serve(server, interrupted) => {}
-                never = reload(generations, reloads) => match never {},
+                never = reload(&worker, reloads) => match never {},
             }
             Ok(())
         }
-        _ => tokio::select! {
+        None => tokio::select! {
             ended = over_stdio(server) => ended,
             () = interrupted => Ok(()),
         },
@@ -56,11 +57,16 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
 }
 
 /// Reads the configuration again each time that it is asked for.
-async fn reload(generations: &Generations, mut reloads: Reloads) -> Infallible {
+async fn reload(worker: &Worker, mut reloads: Reloads) -> Infallible {
     loop {
         reloads.next().await;
-        match generations.reload().await {
-            Ok(reloaded) => {
+        let reloaded = match worker {
+            Worker::Here(generations) => generations.reload().await.map(Some),
+            Worker::Daemon(daemon) => daemon.reload().await,
+        };
+        match reloaded {
+            Ok(None) => output::remark("no daemon is running; the next one that starts reads the configuration"),
+            Ok(Some(reloaded)) => {
                 output::remark(format_args!("the configuration was read again: {} servers", reloaded.servers));
                 for table in reloaded.need_restart {
                     output::note(format_args!("{table} has changed, which only a restart applies"));

@@ -7,7 +7,7 @@ use belljar_gateway::Approvals;
 use belljar_http::Admission;
 use belljar_ledger::Ledger;
 use belljar_model::LedgerLevel;
-use rmcp::{RoleServer, model::ProtocolVersion, service::RequestContext};
+use rmcp::{RoleServer, service::RequestContext};
 
 use super::client;
 use crate::{
@@ -56,12 +56,12 @@ impl Asking {
     pub(super) fn way(&self, context: &RequestContext<RoleServer>) -> Way<'_> {
         let Some(ledger) = &self.ledger else { return Way::Nobody };
         let admission = Admission::of(context);
-        if has_no_sessions(context) {
+        if !client::takes_requests(context) {
             let is_owner = admission.is_none_or(|admission| admission.principal().is_owner());
             let is_asked = is_owner && self.can_rest && client::shows_forms(context.client_capabilities().as_ref());
             return if is_asked { Way::Rounds(ledger) } else { Way::Nobody };
         }
-        if admission.is_some() || !client::abilities(&context.peer).elicitation {
+        if admission.is_some() || !client::abilities(context).elicitation {
             return Way::Nobody;
         }
         approvals::new_desk().map_or(Way::Nobody, |desk| Way::Requests(desk, ledger))
@@ -74,9 +74,4 @@ pub(crate) struct Asked {
     pub(crate) desk: Option<u64>,
     /// Whether the client is asked with the answer: its run is put aside as soon as it waits.
     pub(crate) with_answer: bool,
-}
-
-/// Whether a request is of the revision without sessions, in which a server sends no requests.
-fn has_no_sessions(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|revision| revision >= ProtocolVersion::V_2026_07_28)
 }

@@ -1,21 +1,25 @@
 //! The client of this server, as children may ask it.
 //!
-//! Only clients of the initialize era can be asked: the later revision has no requests from server to client.
+//! A client of the initialize era is asked by a request. The later revision has none from server to client: there, a client that
+//! knows tasks finds the question in the task that its call becomes, and the others cannot be asked.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and children of the initialize era ask for them")]
 
 use std::sync::Arc;
 
+use belljar_http::Asks;
 use belljar_upstream::{AskClient, ClientAbilities};
 use futures::{FutureExt as _, future::BoxFuture};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
-        ClientCapabilities, ClientResult, CreateMessageRequestParams, CreateMessageResult, ElicitRequest,
-        ElicitRequestParams, ElicitResult, ErrorCode, Implementation, ListRootsResult, ServerRequest,
+        ClientCapabilities, ClientResult, CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
+        ElicitRequest, ElicitRequestParams, ElicitResult, ErrorCode, Implementation, InputRequest, ListRootsRequest,
+        ListRootsResult, ProtocolVersion, ServerRequest,
     },
     service::{Peer, RequestContext, ServiceError},
 };
+use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
 /// Questions of children that the client has not answered. A user sees one at a time.
@@ -23,8 +27,18 @@ const MAX_QUESTIONS: usize = 64;
 
 /// Passes on what a child asks.
 pub(super) struct Client {
-    peer: Peer<RoleServer>,
+    way: Way,
+    abilities: ClientAbilities,
     questions: Questions,
+}
+
+/// How a client is asked.
+#[derive(Clone)]
+pub(super) enum Way {
+    /// By requests.
+    Requests(Peer<RoleServer>),
+    /// By its task.
+    Task(Asks),
 }
 
 /// The open questions of all children, bounded: a child may ask without end, and a client need not answer.
@@ -38,23 +52,31 @@ impl Default for Questions {
 }
 
 impl Client {
-    pub(super) fn new(peer: Peer<RoleServer>, questions: &Questions) -> Self {
-        Self { peer, questions: questions.clone() }
+    pub(super) fn new(way: Way, abilities: ClientAbilities, questions: &Questions) -> Self {
+        Self { way, abilities, questions: questions.clone() }
     }
 
-    /// Asks the client, if it has not too much to answer already.
-    fn ask<T, F: Future<Output = Result<T, ErrorData>> + Send + 'static>(
+    /// Asks the client, if it has not too much to answer already: by a request, or by what its task can hold.
+    fn ask<T: DeserializeOwned, F: Future<Output = Result<T, ErrorData>> + Send + 'static>(
         &self,
-        question: impl FnOnce(Peer<RoleServer>) -> F + Send + 'static,
+        by_task: InputRequest,
+        by_request: impl FnOnce(Peer<RoleServer>) -> F + Send + 'static,
     ) -> BoxFuture<'static, Result<T, ErrorData>> {
-        let peer = self.peer.clone();
+        let way = self.way.clone();
         let place = self.questions.0.clone().try_acquire_owned();
         async move {
             let Ok(_place) = place else {
                 let message = format!("{MAX_QUESTIONS} questions wait for the client's answers, the limit; ask later");
                 return Err(ErrorData::new(ErrorCode(belljar_daemon::codes::BUSY), message, None));
             };
-            question(peer).await
+            let asks = match way {
+                Way::Requests(peer) => return by_request(peer).await,
+                Way::Task(asks) => asks,
+            };
+            let none = || ErrorData::internal_error("the client gives no answer", None);
+            let answer = asks.ask(by_task).await.ok_or_else(none)?;
+            serde_json::from_value(answer)
+                .map_err(|error| ErrorData::internal_error(format!("the client's answer is none: {error}"), None))
         }
         .boxed()
     }
@@ -67,16 +89,22 @@ pub(super) fn name(context: &RequestContext<RoleServer>) -> Option<String> {
     Some(if version.is_empty() { name } else { format!("{name} {version}") })
 }
 
-/// What the client said that it can do.
-pub(super) fn abilities(peer: &Peer<RoleServer>) -> ClientAbilities {
-    let Some(info) = peer.peer_info() else { return ClientAbilities::default() };
-    let (sampling, elicitation) = (info.capabilities.sampling.as_ref(), info.capabilities.elicitation.as_ref());
+/// Whether the client of this request can be asked by requests of the server's.
+pub(super) fn takes_requests(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_none_or(|revision| revision < ProtocolVersion::V_2026_07_28)
+}
+
+/// What the client said that it can do, as far as there is a way to ask for it.
+pub(super) fn abilities(context: &RequestContext<RoleServer>) -> ClientAbilities {
+    let can_be_asked = |abilities: &ClientCapabilities| takes_requests(context) || abilities.supports_tasks();
+    let Some(declared) = context.client_capabilities().filter(can_be_asked) else { return ClientAbilities::default() };
+    let (sampling, elicitation) = (declared.sampling.as_ref(), declared.elicitation.as_ref());
     ClientAbilities {
         sampling: sampling.is_some(),
         sampling_tools: sampling.is_some_and(|sampling| sampling.tools.is_some()),
-        elicitation: shows_forms(Some(&info.capabilities)),
+        elicitation: shows_forms(Some(&declared)),
         elicitation_url: elicitation.is_some_and(|asked| asked.url.is_some()),
-        roots: info.capabilities.roots.is_some(),
+        roots: declared.roots.is_some(),
     }
 }
 
@@ -88,18 +116,20 @@ pub(super) fn shows_forms(capabilities: Option<&ClientCapabilities>) -> bool {
 
 impl AskClient for Client {
     fn abilities(&self) -> ClientAbilities {
-        abilities(&self.peer)
+        self.abilities
     }
 
     fn create_message(
         &self,
         request: CreateMessageRequestParams,
     ) -> BoxFuture<'static, Result<CreateMessageResult, ErrorData>> {
-        self.ask(|peer| async move { peer.create_message(request).await.map_err(refused) })
+        let by_task = InputRequest::CreateMessage(CreateMessageRequest::new(request.clone()));
+        self.ask(by_task, |peer| async move { peer.create_message(request).await.map_err(refused) })
     }
 
     fn elicit(&self, request: ElicitRequestParams) -> BoxFuture<'static, Result<ElicitResult, ErrorData>> {
-        self.ask(|peer| async move {
+        let by_task = InputRequest::Elicitation(ElicitRequest::new(request.clone()));
+        self.ask(by_task, |peer| async move {
             match peer.send_request(ServerRequest::ElicitRequest(ElicitRequest::new(request))).await {
                 Ok(ClientResult::ElicitResult(answer)) => Ok(answer),
                 Ok(_) => Err(refused(ServiceError::UnexpectedResponse)),
@@ -109,7 +139,8 @@ impl AskClient for Client {
     }
 
     fn list_roots(&self) -> BoxFuture<'static, Result<ListRootsResult, ErrorData>> {
-        self.ask(|peer| async move { peer.list_roots().await.map_err(refused) })
+        let by_task = InputRequest::ListRoots(ListRootsRequest::default());
+        self.ask(by_task, |peer| async move { peer.list_roots().await.map_err(refused) })
     }
 }
 

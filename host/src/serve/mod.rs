@@ -3,8 +3,10 @@
 //! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
 //! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask.
 //! `asking` says who can be asked about calls, and how: `elicitation` by requests to the client, `rounds` in place of an
-//! answer, with what `request_state` seals. `through_daemon` has the daemon do the work. `over_http` is
-//! another way to the same server, `authorization` whose tokens are taken there, `progress` what a client hears of a long run.
+//! answer, with what `request_state` seals. `through_daemon` has the daemon do the work. `over_http` is another way to the
+//! same server, `authorization` whose tokens are taken there, `progress` what a client hears of a long run, which `seen` keeps.
+
+#![expect(deprecated, reason = "logging is deprecated, and clients of today ask for it")]
 
 mod answer;
 pub(crate) mod asking;
@@ -17,72 +19,80 @@ mod over_http;
 mod progress;
 mod request_state;
 mod rounds;
+mod seen;
 mod through_daemon;
 mod wire;
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use belljar_catalog::{Detail, Query};
 use belljar_gateway::{Asker, Gateway, report};
-use belljar_http::{Admission, Scope};
+use belljar_http::{Admission, Asks, Call, Ending, Scope, TaskLimits, Tasks};
 use belljar_ledger::Ledger;
 use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, RunId, display};
-use belljar_upstream::Caller;
+use belljar_upstream::{Caller, ClientAbilities};
 use futures::FutureExt as _;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
-        ErrorCode, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
+        CompleteResult, ContentBlock, ErrorCode, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+        ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, Tool, UpdateTaskParams,
     },
-    service::RequestContext,
+    service::{Peer, RequestContext},
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::generations::{Generation, Generations};
-use asking::{Asked, Asking, Way};
-use client::{Client, Questions};
+use asking::Asked;
+use client::{Client, Questions, Way};
 use definitions::{EXECUTE, SEARCH};
+use progress::Following;
 use rounds::{NoRound, Retry, Rounds};
+use seen::Seen;
 
 pub(crate) use over_http::OverHttp;
 pub(crate) use through_daemon::ThroughDaemon;
 pub(crate) use wire::Wire;
 
-/// The server. One per client.
+/// The server.
+#[derive(Clone)]
 pub(crate) struct Server {
     worker: Worker,
-    tools: Vec<Tool>,
+    tools: Arc<[Tool]>,
     questions: Questions,
+    tasks: Tasks,
+    /// What the client of stdin and stdout wants to hear of scripts' logs.
+    log_level: Arc<AtomicU8>,
 }
 
 /// Who does the work.
+#[derive(Clone)]
 pub(crate) enum Worker {
     Here(Arc<Generations>),
-    Daemon(ThroughDaemon),
-}
-
-/// Who does the work of one request.
-enum Doer<'a> {
-    /// As long as the run lasts, so do the servers that it began with.
-    Here(Generation),
-    Daemon(&'a ThroughDaemon),
-}
-
-impl Doer<'_> {
-    fn asking(&self) -> &Asking {
-        match self {
-            Self::Here(current) => &current.asking,
-            Self::Daemon(daemon) => &daemon.asking,
-        }
-    }
+    Daemon(Arc<ThroughDaemon>),
 }
 
 impl Server {
-    pub(crate) fn new(worker: Worker) -> Self {
-        Self { worker, tools: definitions::tools(), questions: Questions::default() }
+    /// A server whose runs become tasks as `tasks` says, for clients that know them.
+    pub(crate) fn new(worker: Worker, tasks: TaskLimits) -> Self {
+        Self {
+            worker,
+            tools: definitions::tools().into(),
+            questions: Questions::default(),
+            tasks: Tasks::new(tasks),
+            log_level: Arc::default(),
+        }
     }
 }
 
@@ -120,7 +130,10 @@ fn null_is_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LimitsPatc
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
+        // What a script logs in the daemon is not heard before its end.
+        capabilities.logging = matches!(self.worker, Worker::Here(_)).then(Default::default);
+        let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("belljar", env!("CARGO_PKG_VERSION"));
         match &self.worker {
             Worker::Here(generations) => info.with_instructions(&*generations.current().instructions),
@@ -133,7 +146,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.clone()))
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -173,6 +186,46 @@ impl ServerHandler for Server {
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "completion is not supported", None))
     }
 
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let is_told = client::takes_requests(&context) && matches!(self.worker, Worker::Here(_));
+        let kept = Admission::of(&context).map_or(Some(&*self.log_level), Admission::log_level);
+        match kept.filter(|_| is_told) {
+            Some(kept) => {
+                kept.store(progress::number(request.level), Relaxed);
+                Ok(())
+            }
+            None => Err(ErrorData::method_not_found::<SetLevelRequestMethod>()),
+        }
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.tasks.get(&owner(&context), &request.task_id)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.update(&owner(&context), &request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&owner(&context), &request.task_id)
+    }
+
     async fn call_tool(
         &self,
         mut request: CallToolRequestParams,
@@ -184,7 +237,7 @@ impl ServerHandler for Server {
             && Admission::of(&context).is_none()
         {
             // There is one client. No child is started before somebody needs it, so children hear of what this client can do.
-            let abilities = client::abilities(&context.peer);
+            let abilities = client::abilities(&context);
             generations.current().gateway.toolbox().upstream().set_client_abilities(abilities);
         }
         let result = async {
@@ -194,7 +247,8 @@ impl ServerHandler for Server {
                     Some(refusal) => refusal.into(),
                 }),
                 EXECUTE => match not_allowed(&context, Scope::RunReadOnly) {
-                    None => progress::told_meanwhile(&context, self.execute(arguments, retry, &context)).await,
+                    // In a box: what a run needs is large, in more than one place here, and the stack is not.
+                    None => Box::pin(self.execute(arguments, retry, &context)).await,
                     Some(refusal) => Ok(refusal.into()),
                 },
                 other => {
@@ -210,6 +264,12 @@ impl ServerHandler for Server {
             Err(_) => Err(ErrorData::internal_error("the request failed inside belljar; its log says more", None)),
         }
     }
+}
+
+/// Whose tasks are meant.
+fn owner(context: &RequestContext<RoleServer>) -> Arc<str> {
+    // At stdin and stdout there is one client.
+    Admission::of(context).map_or_else(|| Arc::from(""), |admission| admission.principal().name().into())
 }
 
 impl Server {
@@ -240,7 +300,7 @@ impl Server {
         result
     }
 
-    /// Runs a script, and puts to the client's user what rules ask.
+    /// Runs a script, and asks the client's user what rules ask: meanwhile, or in place of an answer.
     async fn execute(
         &self,
         arguments: Value,
@@ -255,12 +315,12 @@ impl Server {
                 return Ok(told(Outcome::refused(error)).into());
             }
         };
-        let doer = match &self.worker {
-            Worker::Here(generations) => Doer::Here(generations.current()),
-            Worker::Daemon(daemon) => Doer::Daemon(daemon),
+        let asking = match &self.worker {
+            Worker::Here(generations) => generations.current().asking.clone(),
+            Worker::Daemon(daemon) => daemon.asking.clone(),
         };
-        let desk = match doer.asking().way(context) {
-            Way::Rounds(ledger) => {
+        let (asked, desk) = match asking.way(context) {
+            asking::Way::Rounds(ledger) => {
                 let rounds = Rounds { ledger, principal: principal(context) };
                 let mut round = match rounds.begin(request, retry).await {
                     Ok(round) => round,
@@ -268,32 +328,93 @@ impl Server {
                     Err(NoRound::Told(result)) => return Ok((*result).into()),
                 };
                 let asked = Asked { desk: Some(round.desk), with_answer: round.is_asked_with_answer };
-                let result = self.done_by(&doer, round.take_request(), context, asked).await;
-                return Ok(rounds.end(round, result).await);
+                let answer = Box::pin(self.carried_out(round.take_request(), (asked, None), context)).await?;
+                return Ok(match answer {
+                    CallToolResponse::Complete(result) => rounds.end(round, result).await,
+                    // What it waits for is told when its task has ended.
+                    other => other,
+                });
             }
             _ if retry.is_some() => {
                 let message = "belljar has asked this client nothing: requestState and inputResponses are not for it";
                 return Err(ErrorData::invalid_params(message, None));
             }
-            Way::Requests(desk, ledger) => Some((desk, ledger)),
-            Way::Nobody => None,
+            asking::Way::Requests(desk, ledger) => {
+                (Asked { desk: Some(desk), with_answer: false }, Some((desk, ledger.clone())))
+            }
+            asking::Way::Nobody => (Asked::default(), None),
         };
-        let asked = Asked { desk: desk.map(|(desk, _)| desk), with_answer: false };
-        Ok(asked_meanwhile(context, desk, self.done_by(&doer, request, context, asked)).await.into())
+        Box::pin(self.carried_out(request, (asked, desk), context)).await
     }
 
-    async fn done_by(
+    /// Does what was asked, and tells the client meanwhile what it wants to hear. A long run becomes a task, where the client
+    /// knows them.
+    async fn carried_out(
         &self,
-        doer: &Doer<'_>,
         request: ExecuteRequest,
+        asked: (Asked, Option<(u64, Arc<dyn Ledger>)>),
         context: &RequestContext<RoleServer>,
-        asked: Asked,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let following = Following::new(context, &self.log_level);
+        let knows_tasks = context.client_capabilities().is_some_and(|abilities| abilities.supports_tasks());
+        let seen = Some(&following.seen).filter(|_| knows_tasks || following.is_wanted(context)).cloned();
+        if !knows_tasks {
+            let run = Box::pin(self.done(request, Requester::of(context), asked, seen, ended(context)));
+            return Ok(following.told_meanwhile(context, run).await.into());
+        }
+        let cancel = CancellationToken::new();
+        let says = following.seen.clone();
+        let call = Call {
+            owner: owner(context),
+            longest: self.longest(),
+            cancel: cancel.clone(),
+            status: Arc::new(move || Some(says.says())),
+            asks: Asks::default(),
+        };
+        let (server, requester) = (self.clone(), Requester::of_task(context, &call.asks));
+        let work = async move {
+            let called_off = requester.admission.clone();
+            let ended = async {
+                match called_off {
+                    None => cancel.cancelled().await,
+                    Some(admission) => tokio::select! {
+                        () = cancel.cancelled() => {}
+                        () = admission.called_off() => {}
+                    },
+                }
+            };
+            ending(Box::pin(server.done(request, requester, asked, seen, ended)).await)
+        };
+        following.told_meanwhile(context, self.tasks.answer(call, work, ended(context))).await
+    }
+
+    /// How long a run may take.
+    fn longest(&self) -> Duration {
+        match &self.worker {
+            Worker::Here(generations) => generations.current().limits.timeout,
+            Worker::Daemon(daemon) => daemon.longest,
+        }
+    }
+
+    /// Does what was asked, and puts to the client's user what rules ask meanwhile.
+    async fn done(
+        &self,
+        request: ExecuteRequest,
+        requester: Requester,
+        (asked, desk): (Asked, Option<(u64, Arc<dyn Ledger>)>),
+        seen: Option<Seen>,
+        ended: impl Future<Output = ()> + Send,
     ) -> CallToolResult {
-        match doer {
-            Doer::Here(current) => told(self.run(current, request, context, asked).await),
-            Doer::Daemon(daemon) => {
-                let client = client::name(context);
-                daemon.execute(&request, client.as_deref(), asked, context.ct.cancelled()).await
+        let desk = desk.as_ref().map(|(desk, ledger)| (*desk, ledger));
+        match &self.worker {
+            Worker::Here(generations) => {
+                // As long as the run lasts, so do the servers that it began with.
+                let current = generations.current();
+                let run = Box::pin(self.run(&current, request, (&requester, seen), asked, ended));
+                asked_meanwhile(&requester, desk, async { told(run.await) }).await
+            }
+            Worker::Daemon(daemon) => {
+                asked_meanwhile(&requester, desk, daemon.execute(&request, &requester, asked, ended)).await
             }
         }
     }
@@ -302,19 +423,30 @@ impl Server {
         &self,
         current: &Generation,
         request: ExecuteRequest,
-        context: &RequestContext<RoleServer>,
+        (requester, seen): (&Requester, Option<Seen>),
         asked: Asked,
+        ended: impl Future<Output = ()> + Send,
     ) -> Outcome {
         let gateway = current.gateway.with_origin("serve").with_approvals(current.asking.approvals(asked));
-        let asker = Asker::new(principal(context), client::name(context).as_deref());
-        let (caller, gateway) = match Admission::of(context) {
+        let gateway = match seen {
+            Some(seen) => gateway.with_follower(seen.follower()),
+            None => gateway,
+        };
+        let asker = |principal| Asker::new(principal, requester.client.as_deref());
+        let (caller, gateway) = match &requester.admission {
             None => {
-                let client = Client::new(context.peer.clone(), &self.questions);
-                (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker))
+                let way = match &requester.asks {
+                    Some(asks) if !requester.takes_requests => Way::Task(asks.clone()),
+                    _ => Way::Requests(requester.peer.clone()),
+                };
+                let client = Client::new(way, requester.abilities, &self.questions);
+                (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker(None)))
             }
             // Of many clients none is asked what servers want to know of one.
             Some(admission) => {
                 let principal = admission.principal();
+                // At the socket it is the owner, as at stdin and stdout.
+                let asker = asker(Some(principal.name()).filter(|_| !principal.is_owner()));
                 let caller = match principal.is_owner() {
                     true => Caller::default(),
                     false => Caller::default().of_principal(principal.name()),
@@ -323,8 +455,8 @@ impl Server {
             }
         };
         match (request.code, request.run) {
-            (Some(code), None) => gateway.execute_for(caller, code, &request.limits, ended(context)).await,
-            (None, Some(run)) => Box::pin(gateway.resume_for(caller, run, ended(context))).await,
+            (Some(code), None) => Box::pin(gateway.execute_for(caller, code, &request.limits, ended)).await,
+            (None, Some(run)) => Box::pin(gateway.resume_for(caller, run, ended)).await,
             _ => Outcome::refused(neither_or_both()),
         }
     }
@@ -336,9 +468,59 @@ fn principal(context: &RequestContext<RoleServer>) -> Option<&str> {
     (!principal.is_owner()).then(|| principal.name())
 }
 
+/// Who asks for a run. A run may outlive its request, and this is what it keeps of it.
+struct Requester {
+    /// Where it came over HTTP.
+    admission: Option<Admission>,
+    /// What the client calls itself.
+    client: Option<String>,
+    /// What it can be asked.
+    abilities: ClientAbilities,
+    takes_requests: bool,
+    peer: Peer<RoleServer>,
+    /// Where its task keeps questions, if there may be one.
+    asks: Option<Asks>,
+}
+
+impl Requester {
+    fn of(context: &RequestContext<RoleServer>) -> Self {
+        Self {
+            admission: Admission::of(context).cloned(),
+            client: client::name(context),
+            abilities: client::abilities(context),
+            takes_requests: client::takes_requests(context),
+            peer: context.peer.clone(),
+            asks: None,
+        }
+    }
+
+    fn of_task(context: &RequestContext<RoleServer>, asks: &Asks) -> Self {
+        let admission = Admission::of(context).map(Admission::outliving);
+        Self { admission, asks: Some(asks.clone()), ..Self::of(context) }
+    }
+}
+
+/// How a task ends.
+fn ending(result: CallToolResult) -> Ending {
+    let error = result.structured_content.as_ref().and_then(|outcome| outcome.get("error"));
+    let kind = error.and_then(|error| error.get("kind")).and_then(Value::as_str);
+    if kind != Some(ErrorKind::Cancelled.as_str()) {
+        return Ending::Done(result);
+    }
+    let calls =
+        result.structured_content.as_ref().and_then(|outcome| outcome.get("usage")?.get("tool_calls")?.as_u64());
+    let message = match calls {
+        Some(calls @ 1..) => {
+            format!("the run was cancelled; it had made {calls} tool calls, which may have taken effect")
+        }
+        _ => "the run was cancelled".to_owned(),
+    };
+    Ending::Cancelled(result, message)
+}
+
 /// Does the work, and puts to whoever sits at this desk what is asked meanwhile.
 async fn asked_meanwhile(
-    context: &RequestContext<RoleServer>,
+    requester: &Requester,
     desk: Option<(u64, &Arc<dyn Ledger>)>,
     work: impl Future<Output = CallToolResult>,
 ) -> CallToolResult {
@@ -346,7 +528,7 @@ async fn asked_meanwhile(
         None => work.await,
         Some((desk, ledger)) => tokio::select! {
             result = work => result,
-            never = elicitation::ask(&context.peer, desk, ledger) => match never {},
+            never = elicitation::ask(&requester.peer, desk, ledger) => match never {},
         },
     }
 }

@@ -1,35 +1,140 @@
-//! What a client that waits for a run hears meanwhile: clients give up calls that say nothing for long.
+//! What a client that waits for a run hears meanwhile: how long it takes and what it waits for, since clients give up calls
+//! that say nothing for long; and what its script logs, where the client wants that.
 
-use std::time::Duration;
+#![expect(deprecated, reason = "logging is deprecated, and clients of today ask for it")]
 
-use rmcp::{RoleServer, model::ProgressNotificationParam, service::RequestContext};
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use std::{
+    convert::Infallible,
+    sync::atomic::{AtomicU8, Ordering::Relaxed},
+    time::Duration,
+};
+
+use belljar_http::Admission;
+use belljar_model::LogLevel;
+use rmcp::{
+    RoleServer,
+    model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam},
+    service::{Peer, RequestContext},
+};
+use serde_json::Value;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, MissedTickBehavior, interval_at},
+};
+
+use super::seen::{Entry, Seen};
 
 /// Clients wait for 60 seconds at least; a client that reads nothing has few of these in its way.
 const EVERY: Duration = Duration::from_secs(5);
+/// What clients show as the source of a message.
+const LOGGER: &str = "script";
 
-/// Does the work, and tells the client every few seconds how long it has taken, if it wants to hear that.
-pub(super) async fn told_meanwhile<T>(context: &RequestContext<RoleServer>, work: impl Future<Output = T>) -> T {
-    let Some(token) = context.meta.get_progress_token() else { return work.await };
-    let telling = async {
-        let began = Instant::now();
-        let mut ticks = interval_at(began + EVERY, EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            let seconds = began.elapsed().as_secs_f64().round();
-            let told = ProgressNotificationParam::new(token.clone(), seconds)
-                .with_message(format!("the script has been running for {seconds} s"));
-            if let Err(error) = context.peer.notify_progress(told).await {
-                tracing::debug!("the client hears of no more progress: {error}");
-                break;
+/// One run, as far as its client wants to hear of it.
+pub(super) struct Following {
+    pub(super) seen: Seen,
+    log: Option<(u8, mpsc::Receiver<Entry>)>,
+}
+
+impl Following {
+    /// `of_stdio` is the level that the client of stdin and stdout has set.
+    pub(super) fn new(context: &RequestContext<RoleServer>, of_stdio: &AtomicU8) -> Self {
+        let level = match context.meta.log_level() {
+            Some(level) => number(level),
+            None => Admission::of(context)
+                .map_or(Some(of_stdio), Admission::log_level)
+                .map_or(0, |level| level.load(Relaxed)),
+        };
+        match level {
+            0 => Self { seen: Seen::new(), log: None },
+            level => {
+                let (seen, entries) = Seen::with_log();
+                Self { seen, log: Some((level, entries)) }
             }
         }
-        std::future::pending::<std::convert::Infallible>().await
+    }
+
+    /// Whether anything of the run is to be told, so that it has to be followed.
+    pub(super) fn is_wanted(&self, context: &RequestContext<RoleServer>) -> bool {
+        self.log.is_some() || context.meta.get_progress_token().is_some()
+    }
+
+    /// Does the work, and tells the client what it wants to hear.
+    pub(super) async fn told_meanwhile<T>(
+        self,
+        context: &RequestContext<RoleServer>,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let (peer, Self { seen, mut log }) = (&context.peer, self);
+        let progress = async {
+            let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+            let mut ticks = interval_at(Instant::now() + EVERY, EVERY);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                let told = ProgressNotificationParam::new(token.clone(), seen.seconds());
+                if let Err(error) = peer.notify_progress(told.with_message(seen.says())).await {
+                    tracing::debug!("the client hears of no more progress: {error}");
+                    return std::future::pending::<Infallible>().await;
+                }
+            }
+        };
+        let logged = async {
+            let Some((level, entries)) = &mut log else { return std::future::pending().await };
+            while let Some(entry) = entries.recv().await {
+                tell(peer, *level, entry).await;
+            }
+            std::future::pending::<Infallible>().await
+        };
+        let done = tokio::select! {
+            biased;
+            done = work => done,
+            never = progress => match never {},
+            never = logged => match never {},
+        };
+        // What came before the end is told before it.
+        if let Some((level, entries)) = &mut log {
+            while let Ok(entry) = entries.try_recv() {
+                tell(peer, *level, entry).await;
+            }
+        }
+        done
+    }
+}
+
+async fn tell(peer: &Peer<RoleServer>, least: u8, entry: Entry) {
+    let level = level_of(entry.level);
+    if number(level) < least {
+        return;
+    }
+    let text = match entry.left_out {
+        0 => entry.text,
+        count => format!("[{count} entries are left out]\n{}", entry.text),
     };
-    tokio::select! {
-        biased;
-        done = work => done,
-        never = telling => match never {},
+    let message = LoggingMessageNotificationParam::new(level, Value::String(text)).with_logger(LOGGER);
+    if let Err(error) = peer.notify_logging_message(message).await {
+        tracing::debug!("the client does not hear what the script logs: {error}");
+    }
+}
+
+/// A level, as it is kept: 0 is none.
+pub(super) fn number(level: LoggingLevel) -> u8 {
+    match level {
+        LoggingLevel::Debug => 1,
+        LoggingLevel::Info => 2,
+        LoggingLevel::Notice => 3,
+        LoggingLevel::Warning => 4,
+        LoggingLevel::Error => 5,
+        LoggingLevel::Critical => 6,
+        LoggingLevel::Alert => 7,
+        LoggingLevel::Emergency => 8,
+    }
+}
+
+fn level_of(level: LogLevel) -> LoggingLevel {
+    match level {
+        LogLevel::Debug => LoggingLevel::Debug,
+        LogLevel::Log | LogLevel::Info => LoggingLevel::Info,
+        LogLevel::Warn => LoggingLevel::Warning,
+        LogLevel::Error => LoggingLevel::Error,
     }
 }

@@ -3,19 +3,23 @@
 //! Each request has a connection of its own and reads the configuration anew: when that or belljar has changed, the daemon is
 //! replaced, as by any command. What children ask of a client (sampling, elicitation, roots) does not go through the daemon.
 
+use std::time::Duration;
+
 use belljar_daemon::Client;
-use belljar_model::display;
+use belljar_http::{Admission, Scope};
+use belljar_model::{Effect, display};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    ExecuteRequest, SearchRequest, answer,
+    ExecuteRequest, Requester, SearchRequest, answer,
     asking::{Asked, Asking},
 };
 use crate::{
     arguments::ConfigArguments,
     daemon::{self, Place, Told},
     failure::Failure,
+    generations::Reloaded,
     setup::{self, Loaded},
 };
 
@@ -26,9 +30,20 @@ pub(crate) struct ThroughDaemon {
     pub(crate) instructions: String,
     /// How clients are asked about calls.
     pub(crate) asking: Asking,
+    /// How long a run may take.
+    pub(crate) longest: Duration,
 }
 
 impl ThroughDaemon {
+    /// Has the daemon read its configuration again, if it runs. One that starts later reads it anyway.
+    pub(crate) async fn reload(&self) -> Result<Option<Reloaded>, Failure> {
+        let place = Place::of(&setup::read_to_call(&self.config)?)?;
+        match Client::connect(&place.address).await.map_err(daemon::unreachable)? {
+            Some(mut client) => client.request_as("reload", &()).await.map(Some).map_err(daemon::failed),
+            None => Ok(None),
+        }
+    }
+
     pub(super) async fn search(&self, request: &SearchRequest, cancelled: impl Future<Output = ()>) -> CallToolResult {
         let asked = async {
             let loaded = setup::read(&self.config)?;
@@ -40,7 +55,7 @@ impl ThroughDaemon {
     pub(super) async fn execute(
         &self,
         request: &ExecuteRequest,
-        client: Option<&str>,
+        requester: &Requester,
         asked: Asked,
         cancelled: impl Future<Output = ()>,
     ) -> CallToolResult {
@@ -52,8 +67,9 @@ impl ThroughDaemon {
                 return Err(Failure::usage(fault.to_string(), hint));
             }
             let params = json!({
-                "code": request.code, "run": request.run, "limits": request.limits, "origin": "serve", "client": client,
-                "desk": asked.desk, "asked_with_answer": asked.with_answer,
+                "code": request.code, "run": request.run, "limits": request.limits, "origin": "serve",
+                "client": requester.client, "desk": asked.desk, "asked_with_answer": asked.with_answer,
+                "principal": principal(requester.admission.as_ref()),
             });
             self.ask(&loaded, "execute", &params, cancelled).await
         };
@@ -70,6 +86,13 @@ impl ThroughDaemon {
         let mut client = connected(loaded).await?;
         client.request_until(method, params, cancelled).await.map_err(daemon::failed)
     }
+}
+
+/// For whom the daemon is to act, and how far it may go; nobody but the owner at the socket, at stdin and stdout.
+fn principal(admission: Option<&Admission>) -> Option<Value> {
+    let principal = admission?.principal();
+    let ceiling = (!principal.may(Scope::Run)).then_some(Effect::ReadOnly);
+    (!principal.is_owner()).then(|| json!({ "name": principal.name(), "ceiling": ceiling }))
 }
 
 /// The daemon, also for the built-in demo.

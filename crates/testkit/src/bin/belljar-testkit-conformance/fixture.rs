@@ -7,21 +7,24 @@ use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientResult,
-        CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-        GetPromptResult, Implementation, InputRequest, InputRequiredResult, InputResponses, ListPromptsResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
-        LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam, Prompt,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate,
-        ServerCapabilities, ServerConfig, ServerRequest, SetLevelRequestParams, SubscribeRequestParams,
-        SubscriptionFilter, Tool, UnsubscribeRequestParams,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ClientCapabilities,
+        ClientResult, CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, GetPromptRequestParams,
+        GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation, InputRequest,
+        InputRequiredResult, InputResponses, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams,
+        ProgressNotificationParam, Prompt, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        Resource, ResourceTemplate, ServerCapabilities, ServerConfig, ServerRequest, SetLevelRequestParams,
+        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
     },
     service::{RequestContext, SubscriptionContext, SubscriptionSink},
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
-use crate::rounds::{Rounds, States};
+use crate::{
+    jobs::{self, Jobs},
+    rounds::{Rounds, States},
+};
 
 /// How long lists may be kept.
 const TTL_MS: u64 = 60_000;
@@ -46,12 +49,13 @@ pub(crate) struct Fixture {
     data: Data,
     states: States,
     listeners: Mutex<Vec<SubscriptionSink>>,
+    jobs: Jobs,
 }
 
 impl Fixture {
     pub(crate) fn new() -> Result<Self, serde_json::Error> {
         let data = serde_json::from_str(include_str!("fixture.json"))?;
-        Ok(Self { data, states: States::default(), listeners: Mutex::default() })
+        Ok(Self { data, states: States::default(), listeners: Mutex::default(), jobs: Jobs::new() })
     }
 
     /// What a call or a prompt of this name still needs of the client; `None` for a name that needs nothing ever.
@@ -116,6 +120,7 @@ impl ServerHandler for Fixture {
             .enable_tool_list_changed()
             .enable_completions()
             .enable_logging()
+            .enable_tasks()
             .build();
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("belljar-testkit-conformance", "0");
@@ -142,12 +147,18 @@ impl ServerHandler for Fixture {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.as_ref();
         let answered = (request.input_responses.as_ref(), request.request_state.as_deref());
-        match self.needed(name, answered, &context)? {
-            Some(Ok(needed)) => return Ok(CallToolResponse::InputRequired(needed)),
-            Some(Err(says)) => return Ok(text(says)),
-            None => {}
+        let needed = self.needed(name, answered, &context)?;
+        if let Some(Ok(needed)) = needed {
+            return Ok(CallToolResponse::InputRequired(needed));
         }
         let arguments = request.arguments.unwrap_or_default();
+        let given = (&arguments, request.input_responses.as_ref());
+        if let Some(answer) = self.jobs.call(name, given, &self.data.inputs, &context).await {
+            return answer;
+        }
+        if let Some(Err(says)) = needed {
+            return Ok(text(says));
+        }
         if let Some(ask) = self.data.asks.get(name) {
             let asked: ServerRequest = read(filled(ask, &arguments))?;
             let answer: ClientResult = context.peer.send_request(asked).await.map_err(internal)?;
@@ -172,6 +183,10 @@ impl ServerHandler for Fixture {
                     }
                     tokio::time::sleep(MOMENT).await;
                 }
+            }
+            "greet" => {
+                let name = arguments.get("name").and_then(Value::as_str).unwrap_or("nobody");
+                return Ok(text(format!("Hello, {name}!")));
             }
             "test_logging_tool" => {
                 if let Some(level) = context.meta.log_level() {
@@ -202,6 +217,30 @@ impl ServerHandler for Fixture {
             other => return Err(unknown(other)),
         }
         Ok(text("done"))
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.jobs.tasks().get(&jobs::owner(&context), &request.task_id)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.jobs.tasks().update(&jobs::owner(&context), &request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.jobs.tasks().cancel(&jobs::owner(&context), &request.task_id)
     }
 
     async fn list_resources(

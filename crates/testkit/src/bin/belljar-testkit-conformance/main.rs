@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod fixture;
+mod jobs;
 mod rounds;
 
 use std::{io::Write as _, sync::Arc};

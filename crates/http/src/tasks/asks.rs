@@ -1,0 +1,99 @@
+//! What a task wants to know of its client: each question has a key, and its answer comes with `tasks/update`.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use rmcp::model::{InputRequest, InputRequests, InputResponses};
+use serde_json::Value;
+use tokio::sync::{Notify, oneshot};
+
+/// Open questions of one task. A user sees one at a time.
+const MAX_OPEN: usize = 16;
+
+/// The questions of one call.
+#[derive(Debug, Clone, Default)]
+pub struct Asks(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    asked: Mutex<Asked>,
+    /// Somebody asks: a call that is not a task yet must become one.
+    wanted: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    open: BTreeMap<String, (InputRequest, oneshot::Sender<Value>)>,
+    /// How many there were: a key is used once.
+    count: u64,
+    is_closed: bool,
+}
+
+impl Asks {
+    /// Asks the client. Nothing comes where it cannot be asked, or will not answer any more.
+    ///
+    /// # Cancellation
+    /// Dropping the future takes the question back.
+    pub async fn ask(&self, request: InputRequest) -> Option<Value> {
+        let (tell, told) = oneshot::channel();
+        let key = {
+            let mut asked = self.lock();
+            if asked.is_closed || asked.open.len() >= MAX_OPEN {
+                return None;
+            }
+            asked.count += 1;
+            let key = format!("ask-{}", asked.count);
+            asked.open.insert(key.clone(), (request, tell));
+            key
+        };
+        let _taken_back = TakenBack { asks: self, key };
+        self.0.wanted.notify_one();
+        told.await.ok()
+    }
+
+    /// Waits until something is asked.
+    pub(super) async fn wanted(&self) {
+        self.0.wanted.notified().await;
+    }
+
+    /// What is open.
+    pub(super) fn open(&self) -> InputRequests {
+        self.lock().open.iter().map(|(key, (request, _))| (key.clone(), request.clone())).collect()
+    }
+
+    /// Passes answers on; those to what is not asked are dropped.
+    pub(super) fn answered(&self, answers: InputResponses) {
+        let mut asked = self.lock();
+        for (key, answer) in answers {
+            if let Some((_, tell)) = asked.open.remove(&key) {
+                // Whoever asked may have gone on.
+                let _ = tell.send(answer);
+            }
+        }
+    }
+
+    /// Nobody will answer any more.
+    pub(super) fn close(&self) {
+        let mut asked = self.lock();
+        asked.is_closed = true;
+        asked.open.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Asked> {
+        // Nothing under the lock can panic half way.
+        self.0.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct TakenBack<'a> {
+    asks: &'a Asks,
+    key: String,
+}
+
+impl Drop for TakenBack<'_> {
+    fn drop(&mut self) {
+        self.asks.lock().open.remove(&self.key);
+    }
+}

@@ -1,0 +1,221 @@
+//! Calls that outlive their request: the Tasks extension of the protocol (SEP-2663).
+//!
+//! A client that declares it gets the handle of a task where a call takes long, and asks for the
+//! answer later, over whatever connection it has then. A task belongs to its principal: to all
+//! others it is as unknown as one that never was. rmcp's own manager does not serve here: it aborts
+//! a call when its time to live is over, knows no principal, and bounds nothing.
+//!
+//! `store` keeps tasks and forgets them, `asks` is what a task wants to know of its client.
+
+mod asks;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    pin::pin,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use rmcp::{
+    ErrorData,
+    model::{CallToolResponse, CallToolResult, CreateTaskResult, GetTaskResult, InputResponses},
+};
+use tokio::{
+    task::JoinSet,
+    time::{sleep, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+
+pub use asks::Asks;
+use store::Shared;
+
+/// When a call becomes a task, and how many there may be. Each has the reason for its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskLimits {
+    /// How long a call may take before it becomes a task; nothing, where none does. 10 seconds: most
+    /// runs end before and cost no second request, and no client has given up by then.
+    pub after: Option<Duration>,
+    /// Tasks in all, those included whose results are kept. 512: as many as connections.
+    pub all: usize,
+    /// Tasks of one principal. 64: as many as a client of stdin and stdout may have in flight.
+    pub per_principal: usize,
+    /// How long a result is kept at least. 15 minutes: a laptop that was closed for a moment.
+    pub keep: Duration,
+    /// While the results that are kept hold more than this, no call becomes a task. 64 MiB.
+    pub kept_bytes: usize,
+    /// How often a client should ask. A second.
+    pub poll: Duration,
+}
+
+impl Default for TaskLimits {
+    fn default() -> Self {
+        Self {
+            after: Some(Duration::from_secs(10)),
+            all: 512,
+            per_principal: 64,
+            keep: Duration::from_secs(15 * 60),
+            kept_bytes: 64 * 1024 * 1024,
+            poll: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What a call says while it works.
+pub type Status = Arc<dyn Fn() -> Option<String> + Send + Sync>;
+
+/// A call of a client that knows tasks.
+#[derive(Clone)]
+pub struct Call {
+    /// The principal's name.
+    pub owner: Arc<str>,
+    /// How long it may take at most; its task lives longer.
+    pub longest: Duration,
+    /// Cancelled when nobody wants its end any more. The work has to listen.
+    pub cancel: CancellationToken,
+    /// What the client may read while it works.
+    pub status: Status,
+    /// What it asks its client.
+    pub asks: Asks,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub enum Ending {
+    /// It has a result, which may say that it failed.
+    Done(CallToolResult),
+    /// It was cancelled, and stopped. The result is for whoever still waits, the text for the status of a task.
+    Cancelled(CallToolResult, String),
+    /// It has none.
+    Failed(ErrorData),
+}
+
+impl Ending {
+    fn of(joined: Option<Result<Self, tokio::task::JoinError>>) -> Self {
+        match joined {
+            Some(Ok(ending)) => ending,
+            // A panic ends its call and nothing else.
+            Some(Err(_)) | None => {
+                Self::Failed(ErrorData::internal_error("the request failed inside the server; its log says more", None))
+            }
+        }
+    }
+
+    fn answer(self) -> Result<CallToolResponse, ErrorData> {
+        match self {
+            Self::Done(result) | Self::Cancelled(result, _) => Ok(result.into()),
+            Self::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// All tasks of a server, in memory: they end with it.
+#[derive(Clone)]
+pub struct Tasks(Arc<Shared>);
+
+impl Tasks {
+    /// None yet.
+    pub fn new(limits: TaskLimits) -> Self {
+        Self(Arc::new(Shared::new(limits)))
+    }
+
+    /// Does the work of a call, and gives its result, or a task where it takes longer than
+    /// [`TaskLimits::after`] or asks its client something. Where there is no room for a task, the
+    /// client waits. Until then, the call is cancelled when it is `given_up`; a task is not.
+    ///
+    /// # Errors
+    /// What the work ended in.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the work, as long as it is not a task.
+    pub async fn answer(
+        &self,
+        call: Call,
+        work: impl Future<Output = Ending> + Send + 'static,
+        given_up: impl Future<Output = ()>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let mut running = JoinSet::new();
+        running.spawn(work);
+        let (mut given_up, mut is_given_up) = (pin!(given_up), false);
+        let (asks, after) = (call.asks.clone(), self.0.limits.after);
+        let late = async {
+            match after {
+                Some(after) => tokio::select! {
+                    () = sleep(after) => {}
+                    () = asks.wanted() => {}
+                },
+                None => std::future::pending().await,
+            }
+        };
+        let (mut late, mut may_become_one) = (pin!(late), true);
+        if after.is_none() {
+            asks.close();
+        }
+        loop {
+            tokio::select! {
+                biased;
+                ended = running.join_next() => return Ending::of(ended).answer(),
+                () = given_up.as_mut(), if !is_given_up => {
+                    is_given_up = true;
+                    asks.close();
+                    call.cancel.cancel();
+                }
+                () = late.as_mut(), if may_become_one && !is_given_up => match self.0.begin(&call) {
+                    Some((id, task)) => {
+                        self.0.watch(supervise(Arc::downgrade(&self.0), id, running));
+                        return Ok(CallToolResponse::Task(CreateTaskResult::new(task)));
+                    }
+                    None => {
+                        may_become_one = false;
+                        asks.close();
+                        tracing::info!("there is no room for a task more, so a client has to wait for its call");
+                    }
+                },
+            }
+        }
+    }
+
+    /// `tasks/get`.
+    ///
+    /// # Errors
+    /// There is none of this principal with this id.
+    pub fn get(&self, owner: &str, id: &str) -> Result<GetTaskResult, ErrorData> {
+        self.0.detailed(owner, id).map(GetTaskResult::new)
+    }
+
+    /// `tasks/update`: answers to what a task asked. What nobody asked is passed over.
+    ///
+    /// # Errors
+    /// There is none of this principal with this id.
+    pub fn update(&self, owner: &str, id: &str, answers: InputResponses) -> Result<(), ErrorData> {
+        let asks = self.0.asks(owner, id)?;
+        asks.answered(answers);
+        self.0.touch(owner, id)
+    }
+
+    /// `tasks/cancel`. What has ended stays as it is.
+    ///
+    /// # Errors
+    /// There is none of this principal with this id.
+    pub fn cancel(&self, owner: &str, id: &str) -> Result<(), ErrorData> {
+        self.0.cancel(owner, id)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.count()
+    }
+}
+
+/// Keeps how a task ended, and forgets it when its time is over.
+async fn supervise(shared: Weak<Shared>, id: String, mut running: JoinSet<Ending>) {
+    let ending = Ending::of(running.join_next().await);
+    let until = shared.upgrade().and_then(|shared| shared.end(&id, ending));
+    if let Some(until) = until {
+        sleep_until(until).await;
+    }
+    if let Some(shared) = shared.upgrade() {
+        shared.forget(&id);
+    }
+}
