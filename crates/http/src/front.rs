@@ -424,3 +424,20 @@ fn tidy(answer: Answer) -> Answer {
     }
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_body_of_an_internal_error_does_not_say_what_went_wrong_inside() {
+        let mut answer = answer::refused(StatusCode::INTERNAL_SERVER_ERROR, "the folder /home/ann/secret is not there");
+        answer.headers_mut().insert("x-inside", HeaderValue::from_static("secret"));
+        let answer = tidy(answer);
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(!answer.headers().contains_key("x-inside"));
+        let body = answer.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let body = String::from_utf8_lossy(&body).into_owned();
+        assert!(body.contains("its log says more") && !body.contains("secret"), "{body}");
+    }
+}

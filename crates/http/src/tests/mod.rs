@@ -266,6 +266,57 @@ async fn half_a_head_and_half_a_body_end_their_connection() {
 }
 
 #[tokio::test]
+async fn a_request_that_comes_byte_by_byte_ends_its_connection_however_long_it_could_go_on() {
+    let served = Served::with(|limits| (limits.head, limits.body) = (SHORT, SHORT)).await;
+    let head = format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n", served.ann);
+    for (sent, drop) in
+        [("POST /mcp HTTP/1.1\r\n".to_owned(), "x-a: b\r\n"), (format!("{head}Content-Length: 1000000\r\n\r\n"), " ")]
+    {
+        let mut wire = served.connect().await;
+        wire.send(&sent).await;
+        // Each byte is in time, and all of them are not.
+        let dripping = async {
+            loop {
+                tokio::time::sleep(SHORT / 10).await;
+                let mut byte = [0];
+                let is_over = match wire.stream.try_read(&mut byte) {
+                    Ok(_) => true,
+                    Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+                };
+                if is_over || wire.stream.try_write(drop.as_bytes()).is_err() {
+                    return;
+                }
+            }
+        };
+        soon(dripping).await;
+    }
+    served.begin(&served.ann).await;
+}
+
+#[tokio::test]
+async fn ten_thousand_initializes_hold_as_many_sessions_as_there_may_be() {
+    let served = Served::with(|_| {}).await;
+    let mut wire = served.connect().await;
+    let mut begun = 0;
+    for _ in 0..10_000 {
+        wire.post(&served.ann, "", INITIALIZE).await;
+        let head = soon(wire.head()).await;
+        if head.starts_with("HTTP/1.1 200") {
+            begun += 1;
+            // The answer is a stream of chunks, which ends with an empty one.
+            soon(wire.until("\r\n0\r\n\r\n")).await;
+        } else {
+            assert!(head.starts_with("HTTP/1.1 503") && header(&head, "retry-after").is_some(), "{head}");
+            soon(wire.until("}")).await;
+        }
+    }
+    assert_eq!(begun, 256);
+    assert_eq!(*served.sessions.borrow(), 256);
+    // The others still have theirs.
+    served.begin(&served.bob).await;
+}
+
+#[tokio::test]
 async fn connections_beyond_the_bound_wait_until_one_ends() {
     let served = Served::with(|limits| limits.connections = 1).await;
     let mut first = served.connect().await;
