@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod http;
 pub mod soak;
 
 /// A script as models write them, without tools.

@@ -50,6 +50,7 @@ mod last_place;
 mod ledger;
 mod ledger_faults;
 mod limits;
+mod load;
 mod media;
 mod namespaces;
 mod no_false_stops;

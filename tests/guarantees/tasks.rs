@@ -166,6 +166,26 @@ fn a_client_of_the_revisions_with_sessions_gets_tasks_too_and_its_session_does_n
 }
 
 #[test]
+fn a_server_that_is_told_to_end_lets_the_run_of_a_task_end() {
+    let terminal = Terminal::new();
+    let marks = terminal.folder.path().join("marks");
+    let config = format!("[servers.tally]\ncommand = {:?}\nargs = ['tally', {marks:?}]\n", child());
+    let config = terminal.file("belljar.toml", config);
+    let mut served = Served::of(terminal, &["--task-after", "0s", "--config", config.to_str().unwrap()]);
+    let code = "await tally.mark({ text: 'begun' });
+        await new Promise((done) => setTimeout(done, 1_500));
+        await tally.mark({ text: 'ended' })";
+    let created = result(long(&served, &served.token, code));
+    assert_eq!(created["resultType"], "task", "{created:#}");
+    while !std::fs::read_to_string(&marks).is_ok_and(|marks| marks.contains("begun")) {
+        std::thread::yield_now();
+    }
+    served.signal("-TERM");
+    assert!(served.child.wait().unwrap().success());
+    assert_eq!(std::fs::read_to_string(&marks).unwrap(), "begun\nended\n");
+}
+
+#[test]
 fn what_a_script_logs_is_told_to_a_client_that_set_a_level_and_to_no_other() {
     let served = served("never");
     let code = "console.log('low'); console.warn('high'); return 'done'";

@@ -55,6 +55,18 @@ pub(crate) fn stateful(start: &[&str]) -> io::Result<()> {
     })
 }
 
+/// Leaves the text of each call as a line in `file`, so that a test can count what happened, whatever it was told.
+pub(crate) fn tally(file: &str) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().create(true).append(true).open(file)?;
+    let tools = json!([tool("mark", "Leaves a mark")]);
+    serve(&Output::default(), &tools, |output, message| {
+        let marked = message.parameter("/arguments/text");
+        // In one piece: a line is there, or not.
+        file.write_all(format!("{}\n", marked.as_str().unwrap_or_default()).as_bytes())?;
+        output.result(message.id(), text("marked"))
+    })
+}
+
 /// Exits at its first call, of which it leaves the mark `file`; with the mark it is healthy.
 #[expect(clippy::exit, reason = "this is what it is for")]
 pub(crate) fn crash_once(file: &str) -> io::Result<()> {

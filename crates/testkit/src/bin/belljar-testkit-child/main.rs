@@ -34,6 +34,7 @@ hang-call       lists its tools, and never answers a call
 crash-on-call   lists its tools, and exits when one is called
 echo            healthy, with the tools echo, fail and slow
 lengths         healthy, with a Content-Length header before each message
+tally F         healthy, with a tool that leaves the text of each call as a line in F
 stateful        healthy, with tools that count, crash, repeat, and show how they were started
 crash-once F    crashes at its first call ever, of which it leaves the mark F, and is healthy from then on
 silent-once F   answers all calls but the first ever, and none of its tool hang; leaves a line with the arguments in F for each
@@ -101,6 +102,7 @@ fn main() -> ExitCode {
         ["spy"] => spy::spy(),
         ["lengths"] => life::lengths(),
         ["stateful", start @ ..] => life::stateful(start),
+        ["tally", file] => life::tally(file),
         ["crash-once", file] => life::crash_once(file),
         ["silent-once", file] => life::silent_once(file),
         ["liar", file] => flawed::liar(file),
