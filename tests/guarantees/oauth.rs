@@ -352,3 +352,15 @@ fn an_address_that_others_can_reach_is_served_where_an_authorization_server_is_n
     let tokens = terminal.belljar(&["token", "list"]);
     assert_eq!(tokens.stdout.trim(), "there is no token; 'belljar token add NAME' makes one");
 }
+
+#[test]
+fn another_authorization_server_needs_a_restart_which_a_reload_says() {
+    let house = House::new();
+    let config = house.served.terminal.folder.path().join("belljar.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace(&house.issuer.url(), "https://other.example")).unwrap();
+    house.served.signal("-HUP");
+    let said = house.served.said.iter().find(|line| line.contains("has changed")).unwrap();
+    assert!(said.contains("[http]") && said.contains("restart"), "{said}");
+    assert_eq!(house.value(&house.token("alice", "run"), "1"), 1);
+}

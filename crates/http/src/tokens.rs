@@ -38,7 +38,7 @@ pub enum Scope {
     /// Run scripts with tools that only read.
     #[serde(rename = "run:read-only")]
     RunReadOnly,
-    /// Everything.
+    /// Everything. Nothing is for it alone yet.
     #[serde(rename = "admin")]
     Admin,
 }

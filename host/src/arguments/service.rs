@@ -69,7 +69,8 @@ pub(crate) enum TokenCommand {
     Add {
         /// Whose it is: the principal that its requests are of.
         name: String,
-        /// What it is good for: search, run, run:read-only or admin; may be repeated [default: search and run].
+        /// What it is good for: search, run, run:read-only, or admin, which is all of these; may be repeated
+        /// [default: search and run].
         #[arg(long, value_name = "SCOPE")]
         scope: Vec<Scope>,
         #[command(flatten)]
