@@ -280,7 +280,7 @@ fn over_http_the_owner_is_asked_at_their_socket_and_whoever_has_a_token_is_not()
         let message = answer
             .lines()
             .filter_map(|line| line.strip_prefix("data: ").or_else(|| line.starts_with('{').then_some(line)));
-        let message = message.filter_map(|line| serde_json::from_str::<Value>(line).ok()).last();
+        let message = message.filter_map(|line| serde_json::from_str::<Value>(line).ok()).next_back();
         message.unwrap_or_else(|| panic!("{answer}"))
     };
     let of_ann = post(Some(&token), &json!({}));

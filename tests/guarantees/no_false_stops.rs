@@ -72,7 +72,7 @@ async fn no_program_that_node_runs_names_what_counts_as_unknown() {
     }
     assert!(programs.len() >= PROGRAMS, "there are only {} programs", programs.len());
     let looked = stream::iter(&programs).map(async |[name, source, _]| {
-        let program = Program::new(source.as_str()).to_plan();
+        let program = Program::new(source.as_str()).only_planned();
         (name, source, sandbox().run(program, &Limits::default(), Arc::new(tools())).await)
     });
     let mut stopped = Vec::new();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::{
-    http::{Served, initialize, rest, result, status, token},
+    http::{Served, initialize, rest, result, status},
     support::Terminal,
 };
 

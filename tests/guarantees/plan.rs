@@ -217,7 +217,7 @@ async fn the_servers_of_certain_calls_are_started_together_and_none_whose_name_m
     let (gateway, begun) = meeting(2);
     let source = "// one two three\nconst a = await one.list_directory({ path: 'a' });\n\
         if (a === 5) await globalThis.three.list_directory({ path: 'b' });\nreturn (await two.list_directory({ path: 'c' })) && 'fine'";
-    let outcome = run(&gateway, &source).await;
+    let outcome = run(&gateway, source).await;
     assert_eq!(outcome.result.expect("each waits for the other").to_value().unwrap(), json!("fine"));
     assert_eq!(begun.load(Ordering::SeqCst), 2, "the third is not needed");
 }

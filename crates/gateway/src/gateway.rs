@@ -247,8 +247,8 @@ impl Gateway {
         let grant = Grant::new(self.toolbox.clone(), &source, self.limits.timeout, Caller::default(), log)
             .with_ceiling(self.ceiling)
             .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
-            .to_plan(planned.clone());
-        let program = Program::new(source).with_client(self.client.as_str()).to_plan();
+            .planning(planned.clone());
+        let program = Program::new(source).with_client(self.client.as_str()).only_planned();
         let outcome = self.engine.run_until(program, &self.limits, Arc::new(grant), std::future::pending()).await;
         let found = planned.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ScriptCalls { calls, more, others } =

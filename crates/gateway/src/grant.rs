@@ -124,7 +124,7 @@ impl Grant {
     }
 
     /// The same for a script that is not run.
-    pub(crate) fn to_plan(self, planned: Planned) -> Self {
+    pub(crate) fn planning(self, planned: Planned) -> Self {
         Self { planned: Some(planned), ..self }
     }
 

@@ -74,7 +74,7 @@ impl Program {
 
     /// The same script, of which only the calls are found that stand in it.
     #[must_use]
-    pub fn to_plan(mut self) -> Self {
+    pub fn only_planned(mut self) -> Self {
         self.only_plan = true;
         self
     }

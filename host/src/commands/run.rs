@@ -48,10 +48,10 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
 /// Goes on with a run that waits for decisions.
 pub(crate) async fn resume(arguments: ResumeArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read_to_call(&arguments.config)?;
-    if let Some(assumed) = arguments.assume {
-        if !assume::assume(&loaded, arguments.run, assumed, arguments.yes).await? {
-            return Ok(ExitCode::SUCCESS);
-        }
+    if let Some(assumed) = arguments.assume
+        && !assume::assume(&loaded, arguments.run, assumed, arguments.yes).await?
+    {
+        return Ok(ExitCode::SUCCESS);
     }
     let max_recording = loaded.config.ledger.max_recording;
     let wanted = Wanted { recording: None, max_recording, level: None, json: arguments.json };

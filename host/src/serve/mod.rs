@@ -352,7 +352,7 @@ impl Server {
     async fn carried_out(
         &self,
         request: ExecuteRequest,
-        asked: (Asked, Option<(u64, Arc<dyn Ledger>)>),
+        asked: (Asked, Option<Desk>),
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let following = Following::new(context, &self.log_level);
@@ -401,7 +401,7 @@ impl Server {
         &self,
         request: ExecuteRequest,
         requester: Requester,
-        (asked, desk): (Asked, Option<(u64, Arc<dyn Ledger>)>),
+        (asked, desk): (Asked, Option<Desk>),
         seen: Option<Seen>,
         ended: impl Future<Output = ()> + Send,
     ) -> CallToolResult {
@@ -467,6 +467,9 @@ fn principal(context: &RequestContext<RoleServer>) -> Option<&str> {
     let principal = Admission::of(context)?.principal();
     (!principal.is_owner()).then(|| principal.name())
 }
+
+/// The client's user, where they are asked by requests: the number of their desk, and where its questions lie.
+type Desk = (u64, Arc<dyn Ledger>);
 
 /// Who asks for a run. A run may outlive its request, and this is what it keeps of it.
 struct Requester {

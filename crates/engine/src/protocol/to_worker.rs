@@ -272,7 +272,7 @@ mod tests {
             .with_seed([7; 32])
             .with_order(vec![3, 1, 2])
             .with_recording(ByteSize::mib(3))
-            .to_plan();
+            .only_planned();
         let limits = Limits {
             timeout: Duration::from_nanos(1_234_567_891),
             fuel: 17,

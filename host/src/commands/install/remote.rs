@@ -8,7 +8,6 @@ use belljar_http::{Scope, Tokens};
 use cap_std::fs::Dir;
 use clap::ValueEnum as _;
 use jsonc_parser::cst::CstInputValue;
-use serde_json::Value;
 
 use super::{Change, NAME, SUFFIX, not_written, parsed, value_of, with};
 use crate::{
@@ -102,7 +101,7 @@ impl Remote {
     fn is_there(&self, text: &str, key: &str) -> Result<bool, String> {
         let (_root, top) = parsed(text)?;
         let entry = top.object_value(key).and_then(|servers| servers.get(NAME)).and_then(|entry| value_of(&entry));
-        let Some(entry) = entry.filter(|entry| entry["url"] == Value::from(self.url.as_str())) else {
+        let Some(entry) = entry.filter(|entry| entry["url"] == self.url.as_str()) else {
             return Ok(false);
         };
         let shown = entry["headers"]["Authorization"].as_str().and_then(|value| value.strip_prefix(SCHEME));
