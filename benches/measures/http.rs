@@ -113,7 +113,8 @@ fn row(what: &str, times: &[Times]) {
         sorted.sort_by(f64::total_cmp);
         sorted[sorted.len() * percent / 100]
     };
-    let (all, above): (fn(&Times) -> f64, fn(&Times) -> f64) = (|times| times.all, |times| times.above);
+    let all: fn(&Times) -> f64 = |times| times.all;
+    let above: fn(&Times) -> f64 = |times| times.above;
     println!(
         "  {what:18} above the run: median {:6.0}, p99 {:6.0}   in all: median {:6.0}, p99 {:6.0}",
         of(above, 50),

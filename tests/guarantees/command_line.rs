@@ -357,6 +357,7 @@ fn a_terminal_gets_colours_unless_it_does_not_want_them() {
             let mut script = Command::new("script");
             script.args(["-qec", &format!("'{}' {}", belljar().display(), quoted.join(" ")), "/dev/null"]);
             script.current_dir(&terminal.folder).env("XDG_CONFIG_HOME", terminal.folder.path()).env("TERM", "xterm");
+            script.env("HOME", terminal.folder.path()).env_remove("XDG_STATE_HOME").env_remove("XDG_CACHE_HOME");
             script.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CI").env(name, value);
             let output = script.stdin(Stdio::null()).output().expect("`script`, of the package util-linux, is missing");
             let shown = String::from_utf8_lossy(&output.stdout);
