@@ -9,6 +9,7 @@ use std::{
     fs,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -36,7 +37,7 @@ fn is_accepted() -> bool {
 
 /// The servers that the scripts find, and what they work on.
 pub(crate) struct World {
-    folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
     pub(crate) gateway: Gateway,
 }
 
@@ -47,9 +48,17 @@ impl World {
 
     /// One whose gateway is made of these servers so.
     pub(crate) fn of(gateway: impl FnOnce(&[(&str, Stub)], Vec<ServerSpec>) -> Gateway) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::at(Arc::new(tempfile::tempdir().unwrap()), gateway)
+    }
+
+    /// Another one, with servers of its own that work on the same folder: what they answer is the same, byte for byte.
+    pub(crate) fn beside(&self, gateway: impl FnOnce(&[(&str, Stub)], Vec<ServerSpec>) -> Gateway) -> Self {
+        Self::at(self.folder.clone(), gateway)
+    }
+
+    fn at(folder: Arc<tempfile::TempDir>, gateway: impl FnOnce(&[(&str, Stub)], Vec<ServerSpec>) -> Gateway) -> Self {
         let place = folder.path().canonicalize().unwrap();
-        fs::create_dir(place.join("project")).unwrap();
+        fs::create_dir_all(place.join("project")).unwrap();
         let server = |name: &str, package: &str, arguments: &[&str], environment: Option<(&str, &Path)>| {
             let script = installed(&format!("@modelcontextprotocol/{package}/dist/index.js"));
             let arguments = std::iter::once(script.to_str().unwrap()).chain(arguments.iter().copied());

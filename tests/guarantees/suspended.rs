@@ -50,11 +50,13 @@ impl Asked {
             max_recording: ROOM,
             redact: Arc::default(),
         };
-        let world = |rules: &str| {
-            let rules = Policy::parse(rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
-            World::of(|stubs, others| gateway_over_all(stubs, others, Arc::new(rules), kept.clone()))
+        let rules = |rules: &str| {
+            Arc::new(Policy::parse(rules, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}")))
         };
-        let (world, plain) = (world("default = 'ask'\n"), world("default = 'allow'\n"));
+        let (asks, allows) = (rules("default = 'ask'\n"), rules("default = 'allow'\n"));
+        let world = World::of(|stubs, others| gateway_over_all(stubs, others, asks, kept.clone()));
+        // What texts cost depends on what is in them, such as the name of a folder.
+        let plain = world.beside(|stubs, others| gateway_over_all(stubs, others, allows, kept.clone()));
         Self { world, plain, owner, _folder: folder }
     }
 
