@@ -62,7 +62,7 @@ fn module(parts: &str, run: &str) -> String {
                     (drop (memory.grow (i32.add (i32.div_u (local.get 3) (i32.const 65536)) (i32.const 1)))))
                 (local.get $at))
             (func (export "init"))
-            (func (export "run") (param i32 i32 i32 i32 i32 i32) (result i32)
+            (func (export "run") (param i32 i32 i32 i32 i32 i32 i32) (result i32)
                 {run}))"#
     )
 }
@@ -112,6 +112,7 @@ const SLEEP: &str = r#"(import "belljar:sandbox/timers@0.1.0" "begin" (func $sle
 const CANCEL: &str = r#"(import "belljar:sandbox/timers@0.1.0" "cancel" (func $cancel (param i32)))"#;
 const NEXT: &str = r#"(import "belljar:sandbox/completions@0.1.0" "next" (func $next (param i32)))"#;
 const SEARCH: &str = r#"(import "belljar:sandbox/catalog@0.1.0" "search" (func $search (param i32 i32 i32 i32)))"#;
+const PLAN: &str = r#"(import "belljar:sandbox/catalog@0.1.0" "plan" (func $plan (param i32 i32 i32)))"#;
 
 /// Does something for ever.
 fn forever(what: &str) -> String {
@@ -241,6 +242,13 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
             "searching",
             SEARCH.to_owned(),
             forever("(call $search (i32.const 0) (i32.const 1) (i32.const -1) (i32.const 2048))"),
+            ErrorKind::Fuel,
+            "fuel",
+        ),
+        (
+            "asking about the calls of a script",
+            PLAN.to_owned(),
+            forever("(call $plan (i32.const 0) (i32.const 60000) (i32.const 2048))"),
             ErrorKind::Fuel,
             "fuel",
         ),
