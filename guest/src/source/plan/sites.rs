@@ -59,12 +59,13 @@ pub(super) fn all<'a>(source: &str, program: &Program<'a>, names: &Names<'a, '_>
     places.visit_program(program);
     let repeated = places.repeated();
     let Places { has_tests, found, sites: Sites { more, has_others, .. }, .. } = places;
-    let site = |Found { mut site, function }: Found| {
+    let site = |Found { mut site, function, is_handed_on }: Found| {
         site.in_loop |= function.is_some_and(|function| repeated.contains(&function));
         site.is_guarded |= has_tests;
         if site.is_guarded && site.reach == Reach::Possible {
             site.reach = Reach::Guarded;
         }
+        site.is_guarded |= is_handed_on;
         site
     };
     Sites { all: found.into_iter().map(site).collect(), more, has_others, strangers: certain.strangers }
@@ -74,6 +75,8 @@ pub(super) fn all<'a>(source: &str, program: &Program<'a>, names: &Names<'a, '_>
 struct Found {
     site: Site,
     function: Option<SymbolId>,
+    /// It is no call: somebody else makes one, or does not.
+    is_handed_on: bool,
 }
 
 /// That a function is named: where, and whether it is called more than once there.
@@ -121,13 +124,12 @@ impl<'a> Places<'_, 'a, '_> {
             tool: tool.to_owned(),
             reach,
             is_fatal: certain.unwrap_or(false),
-            // Of what is handed on nobody knows how it is called, or whether.
-            is_guarded: self.guards > 0 || call.is_none(),
+            is_guarded: self.guards > 0,
             in_loop: self.loops > 0,
             arguments: call.and_then(|_| arguments::known(self.names, given)),
             position: Position::of_offset(self.source, place.start as usize),
         };
-        self.found.push(Found { site, function: self.function });
+        self.found.push(Found { site, function: self.function, is_handed_on: call.is_none() });
     }
 
     /// A call of `tools.call` or `tools.raw`.
