@@ -40,6 +40,8 @@ mod options;
 mod overflow;
 #[path = "../../crates/sandbox/src/parking.rs"]
 mod parking;
+#[path = "../../crates/sandbox/src/plan.rs"]
+mod plan;
 #[path = "../../crates/sandbox/src/program.rs"]
 mod program;
 #[path = "../../crates/engine/src/protocol/mod.rs"]
@@ -60,6 +62,7 @@ pub use belljar_recording::Recording;
 pub use divergence::{Divergence, ReplayError};
 pub use options::SandboxOptions;
 pub use parking::Parked;
+pub use plan::{Finding, KnownArguments, Objection, PlannedCall, PlannedCalls, Reach};
 pub use program::Program;
 pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;
