@@ -219,7 +219,8 @@ impl Setup {
             Some(folder) => toolbox.with_state_folder(folder),
             None => toolbox,
         };
-        let toolbox = toolbox.with_ledger(ledger(&loaded.config.ledger));
+        let toolbox =
+            toolbox.with_ledger(ledger(&loaded.config.ledger)).with_configuration(name_of(loaded.path.as_deref()));
         let toolbox = match loaded.policy {
             Some(rules) => {
                 let file = rules.name();
@@ -250,6 +251,12 @@ impl Setup {
     pub(crate) fn gateway_with(&self, engine: Engine, limits: &LimitsPatch) -> Gateway {
         self.told.of_questions(Gateway::new(self.toolbox.clone(), engine, limits.over(&self.limits)))
     }
+}
+
+/// The name of a configuration: where its file is, whichever way leads there.
+fn name_of(path: Option<&Path>) -> String {
+    let path = path.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+    path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Where runs are kept, as the configuration says. No file is made before there is something to keep.

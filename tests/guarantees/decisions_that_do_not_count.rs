@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     approvals_by_command::{CLOSE, Client, Person, asking, waiting},
-    stub_server::{Stub, gateway_with_rules_and_ledger},
+    stub_server::{Stub, gateway_of_configuration},
 };
 
 const RULES: &str = "default = 'allow'\n[[rule]]\nid = 'writes'\ntools = 'fs.write_file'\nthen = 'ask'\n";
@@ -90,6 +90,10 @@ fn ledger(folder: &Path) -> SqliteLedger {
 }
 
 fn process(folder: &Path, stub: &Stub) -> Gateway {
+    process_of("belljar.toml", folder, stub)
+}
+
+fn process_of(configuration: &str, folder: &Path, stub: &Stub) -> Gateway {
     let kept = RunLedger {
         ledger: Arc::new(ledger(folder)),
         required: false,
@@ -98,7 +102,7 @@ fn process(folder: &Path, stub: &Stub) -> Gateway {
         redact: Arc::default(),
     };
     let policy = Policy::parse(RULES, &absolute_folder).unwrap_or_else(|problems| panic!("{problems}"));
-    gateway_with_rules_and_ledger(&[("fs", stub.clone())], Arc::new(policy), kept).with_approvals(Approvals {
+    gateway_of_configuration(configuration, &[("fs", stub.clone())], Arc::new(policy), kept).with_approvals(Approvals {
         desk: None,
         by_command: true,
         allow_yes: false,
@@ -130,6 +134,22 @@ async fn a_decision_about_anything_else_is_of_no_use_to_a_run_that_goes_on() {
     }
     // As it is, it counts.
     let rested = Rested::new().await;
+    assert!(rested.goes_on(&rested.process()).await.is_ok());
+    assert_eq!(rested.sent(), ["/x"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_under_one_configuration_sends_nothing_under_another() {
+    let rested = Rested::new().await;
+    let other = process_of("other.toml", rested.folder.path(), &rested.stub);
+    let said = rested.goes_on(&other).await.unwrap_err();
+    assert!(said.contains("began with another configuration"), "{said}");
+    // The same script is a run of its own there, which is asked about for itself.
+    let outcome = other.execute(WRITE.to_owned(), &LimitsPatch::default()).await;
+    assert_eq!(outcome.result.as_ref().unwrap_err().kind, ErrorKind::Approval, "{outcome:#?}");
+    assert_ne!(outcome.run, rested.outcome.run);
+    assert!(rested.sent().is_empty());
+    // The first waits as before, and goes on where it began.
     assert!(rested.goes_on(&rested.process()).await.is_ok());
     assert_eq!(rested.sent(), ["/x"]);
 }

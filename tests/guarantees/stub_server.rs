@@ -147,6 +147,19 @@ pub(crate) fn gateway_over_all(
     over(toolbox_of(stubs, others, |_| {}).with_policy(rules, &specs).with_ledger(ledger))
 }
 
+/// The same in a configuration of this name.
+pub(crate) fn gateway_of_configuration(
+    name: &str,
+    stubs: &[(&str, Stub)],
+    rules: Arc<Policy>,
+    ledger: RunLedger,
+) -> Gateway {
+    let specs: Vec<ServerSpec> =
+        stubs.iter().map(|(name, _)| ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()))).collect();
+    let toolbox = toolbox_of(stubs, Vec::new(), |_| {}).with_configuration(name);
+    over(toolbox.with_policy(rules, &specs).with_ledger(ledger))
+}
+
 /// The same, whose servers' hints are trusted; with a ledger or without.
 pub(crate) fn gateway_that_trusts(stubs: &[(&str, Stub)], rules: Arc<Policy>, ledger: Option<RunLedger>) -> Gateway {
     let specs: Vec<ServerSpec> =

@@ -283,6 +283,7 @@ impl Gateway {
             return Err(not_resting(run, NotResting::Unknown).into());
         }
         let (terms, _) = opened(run, &resting)?;
+        self.is_where_it_began(run, &terms)?;
         if let Some(desk) = self.approvals.and_then(|approvals| approvals.desk) {
             let moved = ledger.change_question(Change::Move(run, desk)).await.map_err(unusable)?;
             moved.map_err(|refusal| RunError::new(ErrorKind::Internal, refusal.to_string()))?;
@@ -294,7 +295,8 @@ impl Gateway {
             is_decided = is_decided => if !is_decided.map_err(unusable)? {
                 return Err(waiting_error(run, &terms.waits, self.is_command()).into());
             },
-            () = cancelled.as_mut() => return Err(RunError::new(ErrorKind::Cancelled, "the run was cancelled").into()),
+            // Whoever asked gives up waiting for the decision. The run waits on.
+            () = cancelled.as_mut() => return Err(waiting_error(run, &terms.waits, self.is_command()).into()),
         }
         // Another may have been faster.
         let taken = ledger.take_up(run).await.map_err(unusable)?;
@@ -416,7 +418,8 @@ impl Gateway {
     fn digest_of(&self, source: &str, asked: &LimitsPatch) -> Option<Digest> {
         self.rest_after()?;
         let who = (self.asker.principal(), self.asker.client(), self.origin, self.profile.as_deref());
-        let text = serde_json::to_vec(&(who, source, asked, LimitsPatch::from(&self.limits))).ok()?;
+        let places = self.toolbox.places();
+        let text = serde_json::to_vec(&(who, source, asked, LimitsPatch::from(&self.limits), places)).ok()?;
         self.toolbox.told().ledger.as_ref()?.ledger.digest(&text)
     }
 
@@ -445,6 +448,21 @@ impl Gateway {
         }
     }
 
+    /// Refuses to go on with a run whose servers are others here: what was approved would be sent to them. It waits as before.
+    fn is_where_it_began(&self, run: RunId, terms: &Terms) -> Result<(), RunError> {
+        let here = self.toolbox.places();
+        let is_other = |(server, place): &(&String, &String)| here.get(*server).is_some_and(|here| here != *place);
+        let Some((server, _)) = terms.places.iter().find(is_other) else { return Ok(()) };
+        let text = format!(
+            "{run} began with another configuration, or before it was changed: '{server}' is another server here"
+        );
+        let hint = match self.is_command() {
+            true => format!("go on with the configuration with which it began: belljar resume {run} --config FILE"),
+            false => "go on with it where it began; send its code to begin anew here".to_owned(),
+        };
+        Err(RunError::new(ErrorKind::Config, text).with_hint(hint))
+    }
+
     /// Whether a person at a command asks, and not a model.
     fn is_command(&self) -> bool {
         self.origin == "run"
@@ -460,6 +478,7 @@ impl Gateway {
             passed: grant.who().gates().all(),
             remarks: grant.remarks().all(),
             asked: *asked_digest,
+            places: self.toolbox.places(),
             ..log.terms()
         };
         let state = match &outcome.recording {

@@ -149,6 +149,9 @@ pub(crate) struct Terms {
     pub(crate) waits: Vec<KeptWait>,
     /// The digest of what was asked for, and by whom.
     pub(crate) asked: Option<Digest>,
+    /// Where the calls of each server go.
+    #[serde(default)]
+    pub(crate) places: BTreeMap<String, String>,
 }
 
 /// What the rules said of a call.

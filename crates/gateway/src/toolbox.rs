@@ -18,6 +18,7 @@ use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use tokio::{
     sync::{OnceCell, RwLock, Semaphore},
     task::spawn_blocking,
@@ -55,6 +56,8 @@ pub struct Toolbox {
     rules: Option<Rules>,
     /// The file of the rules, for which definitions are pinned.
     rules_file: String,
+    /// Which configuration it is of.
+    configuration: String,
     /// Calls that wait for a decision of the owner.
     waiting: Arc<Waiting>,
 }
@@ -133,6 +136,7 @@ impl Toolbox {
             told: Arc::default(),
             rules: None,
             rules_file: String::new(),
+            configuration: String::new(),
             waiting: Arc::default(),
         }
     }
@@ -149,6 +153,30 @@ impl Toolbox {
     pub fn with_rules_file(mut self, file: impl Into<String>) -> Self {
         self.rules_file = file.into();
         self
+    }
+
+    /// The configuration in which these servers are: a run that waits goes on with the same one alone.
+    #[must_use]
+    pub fn with_configuration(mut self, name: impl Into<String>) -> Self {
+        self.configuration = name.into();
+        self
+    }
+
+    /// Where the calls of each server go, as digests: by its configuration, and how it is started or reached there.
+    pub(crate) fn places(&self) -> BTreeMap<String, String> {
+        let place = |server: &Server| {
+            let configured = match &server.transport {
+                Transport::Stdio(command) => {
+                    format!("{:?}", (&command.command, &command.args, &command.env, &command.cwd))
+                }
+                Transport::Http(endpoint) => format!("{:?}", (&endpoint.url, &endpoint.headers, &endpoint.proxy)),
+                other => format!("{other:?}"),
+            };
+            let digest: [u8; 32] = Sha256::digest(format!("{}\n{configured}", self.configuration)).into();
+            let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            (server.names.exact().to_owned(), digest)
+        };
+        self.servers.iter().map(place).collect()
     }
 
     pub(crate) fn rules_file(&self) -> &str {

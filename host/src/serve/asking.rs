@@ -21,7 +21,7 @@ pub(crate) struct Asking {
     settings: ApprovalsSettings,
     /// Where questions lie; nothing where there are no rules that could ask.
     ledger: Option<Arc<dyn Ledger>>,
-    /// Whether anything is kept of a run, so that one that waits can be put aside.
+    /// Whether a run that waits can be put aside: something is kept of it, and it is not in a process of its own.
     can_rest: bool,
 }
 
@@ -41,7 +41,7 @@ impl Asking {
         Self {
             settings: loaded.config.approvals.clone(),
             ledger: loaded.policy.is_some().then(ledger),
-            can_rest: loaded.config.ledger.level != LedgerLevel::Off,
+            can_rest: loaded.config.ledger.level != LedgerLevel::Off && loaded.config.runs.process != Some(true),
         }
     }
 
