@@ -206,7 +206,7 @@ Examples:
   belljar check --code \"await demo.list_issues({ project: 'web' })\"
   belljar check script.ts --json --profile safe
 
-Exit code: 0 nothing stands against the calls that are always made; 1 something does, or the script cannot be read; 2 wrong usage or \
+Exit code: 0 no call that is always made is certain to fail; 1 one is, or the script cannot be read; 2 wrong usage or \
 configuration; 3 belljar itself failed.";
 
 pub(crate) const POLICY: &str = "\

@@ -13,6 +13,7 @@ fn terminal() -> (Terminal, String) {
         { "name": "read", "inputSchema": schema, "annotations": { "readOnlyHint": true } },
         { "name": "write", "inputSchema": schema },
     ]);
+    terminal.file("listed.json", tools.to_string());
     let list = terminal.file("tools.json", tools.to_string());
     let server = format!(
         "[servers.kid]\ncommand = '{}'\nargs = ['listed', '{}']\ntrust_hints = true\n",
@@ -57,7 +58,9 @@ fn each_call_is_shown_with_its_place_effect_verdict_and_what_is_known_of_its_arg
     );
     let known = json!({ "value": { "path": null, "mode": "" }, "unknown": ["/path"], "texts": ["/mode"] });
     assert_eq!(calls[1]["arguments"], known);
-    assert_eq!((exit, &plan["ok"], &plan["others"], &plan["error"]), (1, &json!(false), &json!(true), &Value::Null));
+    // A denial that depends on the arguments may be another one when the call is made.
+    assert_eq!((&calls[0]["certain"], exit, &plan["ok"]), (&json!(false), 0, &json!(true)));
+    assert_eq!((&plan["others"], &plan["error"]), (&json!(true), &Value::Null));
 }
 
 #[test]
@@ -73,6 +76,19 @@ fn what_a_person_reads_is_a_line_for_each_call_and_what_would_go_wrong_below_it(
     assert!(lines[3].starts_with("    hint: did you mean kid.read?"), "{}", answer.stdout);
     assert!(lines[5].contains("arguments.path: expected string, found nothing"), "{}", answer.stdout);
     assert_eq!(answer.code, 1);
+}
+
+#[test]
+fn a_tool_that_is_not_described_as_it_is_pinned_is_shown_as_asked_about() {
+    let (terminal, config) = terminal();
+    terminal.file("policy.toml", "default = 'allow'\npin = true\n");
+    let verdict = || checked(&terminal, &config, "await kid.read({ path: 'a' })").1["calls"][0]["verdict"].clone();
+    // Nothing is known of a description that nobody has accepted, and the first that is seen is pinned.
+    assert_eq!(verdict(), json!("allow"));
+    let list = std::fs::read_to_string(terminal.folder.path().join("listed.json")).unwrap();
+    terminal.file("tools.json", list.replace("readOnlyHint", "openWorldHint"));
+    assert_eq!(terminal.belljar(&["servers", "--no-daemon", "--config", &config]).code, 0);
+    assert_eq!(verdict(), json!("ask"));
 }
 
 #[test]

@@ -86,3 +86,35 @@ async fn no_program_that_node_runs_names_what_counts_as_unknown() {
     }
     assert!(stopped.is_empty(), "{} are stopped\n{}", stopped.len(), stopped.join("\n"));
 }
+
+/// What it takes to look at sources that have much of one thing, for twice as much of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn looking_at_a_source_costs_in_proportion_to_its_length() {
+    let chain = |count: usize| {
+        let functions: String = (1..count).map(|n| format!("function f{n}() {{ f{}() }}\n", n - 1)).collect();
+        format!("function f0() {{}}\n{functions}for (;;) {{ f{}(); break }}", count - 1)
+    };
+    let spreads = |count: usize| format!("const x = {{}}; await box.echo({{ a: 1, {} }})", "...x, ".repeat(count));
+    let members = |count: usize| {
+        let members: String = (0..count).map(|n| format!("a{n}: 1, ...x, ")).collect();
+        format!("const x = {{}}; await box.echo({{ {members} }})")
+    };
+    let arrows = |count: usize| {
+        "const f = () => 0; { const f = () => 1; }\n(() => 0)();\n".replace("const f = () => 0; ", "").repeat(count)
+    };
+    let calls = |count: usize| "await box.echo({ a: 1 });\n".repeat(count);
+    for (what, source, count) in [
+        ("functions that call each other", &chain as &dyn Fn(usize) -> String, 1_000),
+        ("spreads", &spreads, 200),
+        ("members between spreads", &members, 100),
+        ("functions with and without names", &arrows, 1_000),
+        ("calls", &calls, 1_000),
+    ] {
+        let fuel = async |count: usize| {
+            let program = Program::new(source(count)).only_planned();
+            sandbox().run(program, &Limits::default(), Arc::new(tools())).await.usage.fuel.unwrap()
+        };
+        let (one, two) = (fuel(count).await, fuel(2 * count).await);
+        assert!(two < one * 3, "{what}: {one} units of fuel for {count}, {two} for twice as many");
+    }
+}

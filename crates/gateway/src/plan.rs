@@ -91,7 +91,7 @@ impl Planning<'_> {
             judged.push(self.judge(call, *server).await);
         }
         if !self.may_start {
-            return judged.into_iter().map(Judged::by_old_list).collect();
+            return judged;
         }
         // What stops the script may be a list that an earlier process has kept.
         let doubtful: BTreeSet<usize> = calls
@@ -156,6 +156,7 @@ impl Planning<'_> {
     ) -> (Option<Objection>, Option<Decision>) {
         let rules = self.toolbox.judge_of(path);
         let whatever = rules.as_ref().and_then(|(judge, _)| judge.decide_whatever(Some(&self.who.caller())));
+        let whatever = self.with_pin(path, whatever).await;
         if let Some(objection) = over(self.ceiling, self.toolbox.trusted_effect_of(path), path) {
             return (Some(objection), whatever);
         }
@@ -174,11 +175,24 @@ impl Planning<'_> {
             return (None, whatever);
         };
         let decision = self.decided(path, judge, files, known.value).await;
+        let decision = self.with_pin(path, decision).await;
         let denied = decision.as_ref().and_then(|decision| denial(path, decision));
         // The file system, and the rules, may be others when the call is made.
         let objection =
             denied.map(|denial| Objection { message: denial.message, hint: None, denied: true, certain: false });
         (objection, decision)
+    }
+
+    /// The same, where the tool is not described as it is pinned: it is asked about then.
+    async fn with_pin(&self, path: &ToolPath, decision: Option<Decision>) -> Option<Decision> {
+        let is_pinned = self.toolbox.policy().is_some_and(|policy| policy.is_pinned(path));
+        match decision {
+            Some(allowed) if allowed.verdict == Verdict::Allow && is_pinned => {
+                let is_held = self.toolbox.is_held_by_pin(path).await;
+                Some(if is_held { allowed.held_by_pin() } else { allowed })
+            }
+            other => other,
+        }
     }
 
     /// What the rules say of a call with these arguments, whenever it is made. Nothing, where they
@@ -242,6 +256,8 @@ pub struct CallPlan {
     pub rule: Option<String>,
     /// What stands against it.
     pub problem: Option<String>,
+    /// Whether that is certain, by the list of tools that is known.
+    pub is_certain: bool,
     /// What to try.
     pub hint: Option<String>,
 }
@@ -249,6 +265,7 @@ pub struct CallPlan {
 impl CallPlan {
     /// What is known of a call of a server of this name. `allows_all`: there are no rules.
     pub(crate) fn new(call: PlannedCall, server: &str, judged: Judged, allows_all: bool) -> Self {
+        let is_certain = judged.is_certain();
         let Judged { finding, tool, decision, near } = judged;
         let (path, effect) = tool.unzip();
         let (problem, hint) = match finding {
@@ -267,6 +284,7 @@ impl CallPlan {
             verdict,
             rule: decision.and_then(|decision| decision.rule).map(|rule| rule.to_string()),
             problem,
+            is_certain,
             hint,
         }
     }

@@ -36,7 +36,8 @@ pub(crate) async fn check(arguments: CheckArguments) -> Result<ExitCode, Failure
     }
     let plan = gateway.plan(script).await;
     setup.toolbox.shutdown().await;
-    let is_ok = plan.error.is_none() && !plan.calls.iter().any(|call| call.call.fatal && call.problem.is_some());
+    let fails = |call: &CallPlan| call.call.fatal && call.is_certain && call.problem.is_some();
+    let is_ok = plan.error.is_none() && !plan.calls.iter().any(fails);
     if arguments.json {
         output::print_json(&as_json(&plan, is_ok));
     } else {
@@ -58,6 +59,7 @@ fn as_json(plan: &ScriptPlan, is_ok: bool) -> Value {
             "rule": each.rule,
             "arguments": each.call.arguments,
             "problem": each.problem,
+            "certain": each.is_certain,
             "hint": each.hint,
         })
     };
@@ -79,7 +81,8 @@ fn show(plan: &ScriptPlan) {
         let line = cells.chain(arguments(call)).collect::<Vec<_>>().join("  ");
         output::print(line.trim_end());
         if let Some(problem) = &call.problem {
-            output::print(format_args!("    {ERROR}would fail:{ERROR:#} {}", visible(problem)));
+            let word = if call.is_certain { "would fail" } else { "may fail" };
+            output::print(format_args!("    {ERROR}{word}:{ERROR:#} {}", visible(problem)));
         }
         if let Some(hint) = &call.hint {
             output::print(format_args!("    hint: {}", visible(hint)));

@@ -32,6 +32,11 @@ impl Gaps {
         Self { unknown: known.unknown.clone(), texts: known.texts.clone(), open: known.open.clone() }
     }
 
+    /// Whether all is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.unknown.is_empty() && self.texts.is_empty() && self.open.is_empty()
+    }
+
     /// Whether an object may have more members than are known.
     pub(super) fn is_open(&self, place: &str) -> bool {
         self.open.iter().any(|open| open == place)

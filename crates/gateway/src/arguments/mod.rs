@@ -152,8 +152,10 @@ impl Checks {
             None => Undeclared::of(&definition.input_schema, &known.value, &gaps),
             Some(_) => Undeclared::default(),
         };
+        // What is spread into the arguments may bring a `toJSON`, and then they are something else.
+        let is_whole = !gaps.is_open("");
         let (problems, is_certain) = match certain.or_else(|| undeclared.problem()) {
-            Some(certain) => (certain, true),
+            Some(certain) => (certain, is_whole),
             None => (likely.or_else(|| undeclared.likely_problem())?, false),
         };
         let message = format!("{}: {problems}", check.expression);

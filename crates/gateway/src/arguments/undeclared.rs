@@ -118,9 +118,13 @@ impl<'v> Walk<'v> {
             }
             match properties.get(name) {
                 Some(property) if value.is_object() || value.is_array() => {
-                    self.value(property, value, &place.member(name), depth + 1);
+                    let member = place.member(name);
+                    // Something else may stand there.
+                    if !self.gaps.is_unknown(&member.pointer) {
+                        self.value(property, value, &member, depth + 1);
+                    }
                 }
-                None if !is_open => self.unknown(name, properties, given, place.member(name)),
+                None if !is_open => self.unknown(name, properties, given, place),
                 _ => {}
             }
         }
@@ -137,7 +141,10 @@ impl<'v> Walk<'v> {
                         return;
                     }
                     if element.is_object() || element.is_array() {
-                        self.value(items, element, &place.element(at), depth + 1);
+                        let element_place = place.element(at);
+                        if !self.gaps.is_unknown(&element_place.pointer) {
+                            self.value(items, element, &element_place, depth + 1);
+                        }
                     }
                 }
             }
@@ -161,7 +168,8 @@ impl<'v> Walk<'v> {
         None
     }
 
-    fn unknown(&mut self, name: &str, properties: &'v Map<String, Value>, given: &Map<String, Value>, place: Place) {
+    fn unknown(&mut self, name: &str, properties: &'v Map<String, Value>, given: &Map<String, Value>, object: &Place) {
+        let place = object.member(name);
         let free: Vec<&str> = properties.keys().map(String::as_str).filter(|name| !given.contains_key(*name)).collect();
         let near = self.compared.checked_sub(comparisons(name, &free)).and_then(|left| {
             self.compared = left;
@@ -170,8 +178,17 @@ impl<'v> Walk<'v> {
         match near {
             Some(near) => {
                 let found = &mut self.found;
-                let problems =
-                    if self.gaps.is_unknown(&place.pointer) { &mut found.likely } else { &mut found.mistaken };
+                // What is not known may be left out, and then its name is free too: another one may be meant.
+                let may_be_free = |name: &&str| {
+                    !given.contains_key(*name) || self.gaps.is_unknown(&gaps::member(&object.pointer, name))
+                };
+                let free: Vec<&str> = properties.keys().map(String::as_str).filter(may_be_free).collect();
+                let is_same = self.gaps.is_empty() || meant(name, &free) == Some(near);
+                let problems = if is_same && !self.gaps.is_unknown(&place.pointer) {
+                    &mut found.mistaken
+                } else {
+                    &mut found.likely
+                };
                 problems.push(format!("{}: there is no argument of this name: did you mean `{near}`?", place.shown));
             }
             None => self.found.ignored.push(place.shown),

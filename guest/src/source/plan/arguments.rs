@@ -1,6 +1,6 @@
 //! What is known of a call's arguments: JSON, with places at which something else may stand.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use oxc::{
     ast::ast::{Argument, ArrayExpressionElement, Expression, ObjectExpression, ObjectPropertyKind, PropertyKind},
@@ -11,6 +11,8 @@ use super::names::Names;
 
 /// Bytes of the arguments of one call.
 const MAX_ARGUMENTS: usize = 16 * 1024;
+/// Members of one object.
+const MAX_MEMBERS: usize = 500;
 /// Literals and names inside each other.
 const MAX_DEPTH: usize = 48;
 
@@ -29,6 +31,10 @@ pub(crate) struct Known {
 
 /// What is known of a call with these arguments; nothing, if that is not one object.
 pub(super) fn known<'a>(names: &Names<'a, '_>, arguments: &[Argument<'a>]) -> Option<Known> {
+    // What a value makes of itself is known to nobody.
+    if names.has_to_json() {
+        return None;
+    }
     let mut writer = Writer { names, known: Known::default(), place: String::new() };
     match arguments {
         [] => writer.known.json.push_str("{}"),
@@ -62,52 +68,48 @@ enum Value<'e, 'a> {
 impl<'a> Writer<'_, 'a, '_> {
     /// Writes an object literal. `None`: it is none whose members could be told, or too large.
     fn object(&mut self, object: &ObjectExpression<'a>, depth: usize) -> Option<()> {
-        if depth > MAX_DEPTH || self.known.json.len() > MAX_ARGUMENTS {
+        if depth > MAX_DEPTH || self.known.json.len() > MAX_ARGUMENTS || object.properties.len() > MAX_MEMBERS {
             return None;
         }
         self.known.json.push('{');
-        // The names that were seen, and whether each is written.
-        let mut members: BTreeMap<String, bool> = BTreeMap::new();
-        let mut is_open = false;
-        for property in &object.properties {
-            let named = match property {
-                ObjectPropertyKind::ObjectProperty(property) => {
-                    property.key.static_name().filter(|_| !property.computed).map(|name| (name, property))
-                }
-                ObjectPropertyKind::SpreadProperty(_) => None,
-            };
-            let Some((name, property)) = named else {
-                // It may replace what came before.
-                is_open = true;
-                for (name, _) in members.iter().filter(|(_, is_written)| **is_written) {
-                    let place = pointer(&self.place, name);
-                    self.forget_below(&place);
-                    self.known.unknown.push(place);
-                }
+        let name_of = |property: &ObjectPropertyKind<'a>| match property {
+            ObjectPropertyKind::ObjectProperty(property) => property.key.static_name().filter(|_| !property.computed),
+            ObjectPropertyKind::SpreadProperty(_) => None,
+        };
+        // What is spread, or has a name that is computed, may replace what stands before it.
+        let last_open = object.properties.iter().rposition(|property| name_of(property).is_none());
+        // Deeper, it may bring a `toJSON`, and then the object is something else.
+        if last_open.is_some() && depth > 0 {
+            return None;
+        }
+        let (mut names, mut is_first) = (BTreeSet::new(), true);
+        for (at, property) in object.properties.iter().enumerate() {
+            let (Some(name), ObjectPropertyKind::ObjectProperty(property)) = (name_of(property), property) else {
                 continue;
             };
             let is_plain =
                 property.kind == PropertyKind::Init && !property.method && name != "__proto__" && name != "toJSON";
-            if !is_plain || members.contains_key(&*name) {
+            if !is_plain || !names.insert(name.to_string()) {
                 return None;
             }
-            let Value::Is(value) = self.resolved(&property.value) else {
-                members.insert(name.into_owned(), false);
-                continue;
-            };
-            if members.values().any(|is_written| *is_written) {
+            let Value::Is(value) = self.resolved(&property.value) else { continue };
+            if !std::mem::take(&mut is_first) {
                 self.known.json.push(',');
             }
             write_text(&name, &mut self.known.json);
             self.known.json.push(':');
             let length = self.place.len();
             self.place = pointer(&self.place, &name);
-            let written = self.value(value, depth + 1);
+            let written = if last_open.is_some_and(|last| at < last) {
+                self.unknown();
+                Some(())
+            } else {
+                self.value(value, depth + 1)
+            };
             self.place.truncate(length);
             written?;
-            members.insert(name.into_owned(), true);
         }
-        if is_open {
+        if last_open.is_some() {
             self.known.open.push(self.place.clone());
         }
         self.known.json.push('}');
@@ -218,15 +220,6 @@ impl<'a> Writer<'_, 'a, '_> {
         self.known.unknown.truncate(unknown);
         self.known.texts.truncate(texts);
         self.known.open.truncate(open);
-    }
-
-    /// Drops what was said of a place and of all inside of it.
-    fn forget_below(&mut self, place: &str) {
-        let is_elsewhere =
-            |other: &String| !other.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        self.known.unknown.retain(is_elsewhere);
-        self.known.texts.retain(is_elsewhere);
-        self.known.open.retain(is_elsewhere);
     }
 }
 

@@ -21,6 +21,8 @@ use super::{
     names::{Body, Meaning, Names},
 };
 
+/// Names that are told of one script.
+const MAX_STRANGERS: usize = 10;
 /// Expressions and functions inside each other.
 const MAX_DEPTH: usize = 64;
 
@@ -247,7 +249,8 @@ impl<'a> Walk<'_, 'a, '_> {
             let is_optional = matches!(callee, Expression::StaticMemberExpression(member) if member.optional)
                 || matches!(callee, Expression::ComputedMemberExpression(member) if member.optional);
             if !is_optional {
-                self.certain.calls.insert(call.span.start, is_awaited && !self.is_caught);
+                let is_fatal = is_awaited && !self.is_caught && !self.names.changes_built_ins();
+                self.certain.calls.insert(call.span.start, is_fatal);
             }
             return;
         }
@@ -295,13 +298,19 @@ impl<'a> Walk<'_, 'a, '_> {
                     }
                     return;
                 }
-            } else if is_awaited && !self.is_caught && !self.names.has_back_door() {
+            } else if is_awaited
+                && !self.is_caught
+                && !self.names.has_back_door()
+                && self.certain.strangers.len() < MAX_STRANGERS
+                && self.certain.strangers.iter().all(|stranger| stranger.name != name.name.as_str())
+            {
                 let position = Position::of_offset(self.source, name.span.start as usize);
                 self.certain.strangers.push(Stranger { name: name.name.to_string(), position });
             }
         }
         // What is thrown passes by a `then` with one callback, and is caught by any other.
-        let passes = is_awaited && method == Some("then") && call.arguments.len() == 1;
+        let is_one = matches!(call.arguments.as_slice(), [only] if only.as_expression().is_some());
+        let passes = is_awaited && method == Some("then") && is_one;
         self.expression(object, passes);
         self.arguments(&call.arguments);
     }

@@ -67,7 +67,7 @@ pub(crate) struct Sites {
 
 /// The calls of a program. `is_server` knows the globals whose methods are tools.
 pub(super) fn sites(source: &str, program: &Program<'_>, scoping: &Scoping, is_server: &dyn Fn(&str) -> bool) -> Sites {
-    let names = Names::of(program, scoping, is_server);
+    let names = Names::of(source, program, scoping, is_server);
     let certain = certain::calls(source, program, &names);
     sites::all(source, program, &names, certain)
 }

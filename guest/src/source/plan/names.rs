@@ -1,6 +1,6 @@
 //! Which names stand for servers and tools, and what other names always hold.
 
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use oxc::{
     ast::{
@@ -12,6 +12,7 @@ use oxc::{
     },
     ast_visit::Visit,
     semantic::{Scoping, SymbolFlags, SymbolId},
+    span::GetSpan as _,
 };
 
 /// Members and names behind each other that are followed.
@@ -20,8 +21,13 @@ const MAX_STEPS: usize = 8;
 const TOOLS: &str = "tools";
 /// Its methods that do so.
 const BY_PATH: [&str; 2] = ["call", "raw"];
-/// Names through which a script can reach globals that nobody sees.
-const BACK_DOORS: [&str; 6] = ["globalThis", "eval", "Function", "self", "window", "global"];
+/// Globals through which a script can reach others that nobody sees.
+const BACK_DOORS: [&str; 3] = ["self", "window", "global"];
+/// Words by which it can too, wherever they stand.
+const BACK_WORDS: [&str; 8] =
+    ["globalThis", "eval", "Function", "constructor", "Reflect", "defineProp", "__proto__", "rototype"];
+/// Words by which it can change what others do.
+const CHANGING_WORDS: [&str; 3] = ["rototype", "__proto__", "defineProp"];
 
 /// What an expression stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,22 +56,48 @@ pub(super) struct Names<'a, 's> {
     meanings: BTreeMap<SymbolId, Meaning<'a>>,
     constants: BTreeMap<SymbolId, &'a Expression<'a>>,
     functions: BTreeMap<SymbolId, Body<'a>>,
-    has_back_door: bool,
+    /// Where each of these functions begins.
+    starts: BTreeMap<u32, SymbolId>,
+    source: &'s str,
+    uses_back_door: bool,
+    sets_promise: bool,
+    // Looked for when somebody asks: most sources call nothing.
+    has_back_door: OnceCell<bool>,
+    has_to_json: OnceCell<bool>,
+    changes_built_ins: OnceCell<bool>,
 }
 
 impl<'a, 's> Names<'a, 's> {
-    pub(super) fn of(program: &Program<'a>, scoping: &'s Scoping, is_server: &'s dyn Fn(&str) -> bool) -> Self {
+    pub(super) fn of(
+        source: &'s str,
+        program: &Program<'a>,
+        scoping: &'s Scoping,
+        is_server: &'s dyn Fn(&str) -> bool,
+    ) -> Self {
         let names = Self {
             scoping,
             is_server,
             meanings: BTreeMap::new(),
             constants: BTreeMap::new(),
             functions: BTreeMap::new(),
-            has_back_door: false,
+            starts: BTreeMap::new(),
+            source,
+            uses_back_door: false,
+            sets_promise: false,
+            has_back_door: OnceCell::new(),
+            has_to_json: OnceCell::new(),
+            changes_built_ins: OnceCell::new(),
         };
         let mut collect = Collect(names);
         collect.visit_program(program);
-        collect.0
+        let mut names = collect.0;
+        // It can set any name.
+        if !(names.constants.is_empty() && names.functions.is_empty()) && names.has_any(&["eval"]) {
+            names.meanings.clear();
+            names.constants.clear();
+            names.functions.clear();
+        }
+        names
     }
 
     /// What an expression stands for, if it is a server, a tool or what calls one.
@@ -138,11 +170,7 @@ impl<'a, 's> Names<'a, 's> {
 
     /// The name that a function always goes by.
     pub(super) fn name_of(&self, start: u32) -> Option<SymbolId> {
-        let starts = |body: &Body<'_>| match body {
-            Body::Function(function) => function.span.start,
-            Body::Arrow(function) => function.span.start,
-        };
-        self.functions.iter().find(|(_, body)| starts(body) == start).map(|(symbol, _)| *symbol)
+        self.starts.get(&start).copied()
     }
 
     /// The expression that a name always holds. Of an object or an array only if nothing else uses
@@ -158,7 +186,22 @@ impl<'a, 's> Names<'a, 's> {
 
     /// Whether the script may define globals that no declaration shows.
     pub(super) fn has_back_door(&self) -> bool {
-        self.has_back_door
+        self.uses_back_door || *self.has_back_door.get_or_init(|| self.has_any(&BACK_WORDS))
+    }
+
+    /// Whether something in it may be another value as JSON than it is.
+    pub(super) fn has_to_json(&self) -> bool {
+        *self.has_to_json.get_or_init(|| self.has_any(&["toJSON"]))
+    }
+
+    /// Whether the script may change what promises do.
+    pub(super) fn changes_built_ins(&self) -> bool {
+        self.sets_promise || *self.changes_built_ins.get_or_init(|| self.has_any(&CHANGING_WORDS))
+    }
+
+    fn has_any(&self, words: &[&str]) -> bool {
+        let source = self.source.as_bytes();
+        words.iter().any(|word| memchr::memmem::find(source, word.as_bytes()).is_some())
     }
 
     /// A name that never holds anything else. (What is used before its declaration throws.)
@@ -187,12 +230,12 @@ impl<'a> Collect<'a, '_> {
             return;
         }
         let (BindingPattern::BindingIdentifier(name), Some(value)) = (&declarator.id, &declarator.init) else { return };
-        let symbol = name.symbol_id.get();
+        let symbol = self.0.fixed(name.symbol_id.get());
         match value.get_inner_expression() {
             Expression::FunctionExpression(function) => self.function(symbol, Body::Function(function)),
             Expression::ArrowFunctionExpression(function) => self.function(symbol, Body::Arrow(function)),
             _ => {
-                if let Some(symbol) = self.0.fixed(symbol) {
+                if let Some(symbol) = symbol {
                     self.0.constants.insert(symbol, value);
                 }
             }
@@ -200,7 +243,15 @@ impl<'a> Collect<'a, '_> {
     }
 
     fn function(&mut self, symbol: Option<SymbolId>, body: Body<'a>) {
-        if let Some(symbol) = symbol.filter(|symbol| !self.0.scoping.symbol_is_mutated(*symbol)) {
+        let is_one = |symbol: &SymbolId| {
+            !self.0.scoping.symbol_is_mutated(*symbol) && self.0.scoping.symbol_redeclarations(*symbol).is_empty()
+        };
+        if let Some(symbol) = symbol.filter(is_one) {
+            let start = match body {
+                Body::Function(function) => function.span.start,
+                Body::Arrow(function) => function.span.start,
+            };
+            self.0.starts.insert(start, symbol);
             self.0.functions.insert(symbol, body);
         }
     }
@@ -215,10 +266,13 @@ impl<'a> Visit<'a> for Collect<'a, '_> {
                 self.function(symbol, Body::Function(function));
             }
             AstKind::IdentifierReference(name) if BACK_DOORS.contains(&name.name.as_str()) => {
-                self.0.has_back_door |= self.0.is_global(name);
+                self.0.uses_back_door |= self.0.is_global(name);
             }
-            AstKind::StaticMemberExpression(member) if member.property.name == "constructor" => {
-                self.0.has_back_door = true;
+            // Nobody sets it, or a part of it, but to change what it does.
+            AstKind::AssignmentExpression(assignment) => {
+                let (start, end) = (assignment.left.span().start, assignment.left.span().end);
+                let target = self.0.source.get(start as usize..end as usize).unwrap_or_default();
+                self.0.sets_promise |= target.contains("Promise");
             }
             _ => {}
         }

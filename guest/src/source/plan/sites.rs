@@ -1,6 +1,6 @@
 //! Every place of a source at which a tool is called.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oxc::{
     ast::ast::{
@@ -178,19 +178,20 @@ impl<'a> Places<'_, 'a, '_> {
 
     /// The functions that may be called more than once.
     fn repeated(&self) -> BTreeSet<SymbolId> {
-        let mut repeated: BTreeSet<SymbolId> =
-            self.uses.iter().filter(|each| each.in_loop).map(|each| each.of).collect();
-        loop {
-            let before = repeated.len();
-            for each in &self.uses {
-                if each.within.is_some_and(|within| repeated.contains(&within)) {
-                    repeated.insert(each.of);
-                }
-            }
-            if repeated.len() == before {
-                return repeated;
+        let mut named_in: BTreeMap<SymbolId, Vec<SymbolId>> = BTreeMap::new();
+        for each in &self.uses {
+            if let Some(within) = each.within {
+                named_in.entry(within).or_default().push(each.of);
             }
         }
+        let mut repeated = BTreeSet::new();
+        let mut left: Vec<SymbolId> = self.uses.iter().filter(|each| each.in_loop).map(|each| each.of).collect();
+        while let Some(function) = left.pop() {
+            if repeated.insert(function) {
+                left.extend(named_in.get(&function).into_iter().flatten());
+            }
+        }
+        repeated
     }
 
     /// Whether the methods of this member hold what fails back, and whether they call for each value.

@@ -101,6 +101,16 @@ fn what_is_guarded_or_can_be_caught_is_not_fatal() {
         ("await fs.$exclusive(); 1", ""),
         ("x ||= await fs.read({}); 1", "?fs.read"),
         ("let read = fs.read; read = other; await read({})", "?fs.read"),
+        ("var f = async () => 1; await f(); var f = async () => { await fs.read({}) }; 1", "?fs.read"),
+        (
+            "await (async (cb) => { await cb(); if (0) { var cb = async () => fs.read({}) } })(async () => 1)",
+            "?fs.read",
+        ),
+        ("function f() { return 1 } await f(); var f = async () => { await fs.read({}) }; 1", "?fs.read"),
+        ("let f = async () => { await fs.read({}) }; eval('f = async () => 1'); await f()", "?fs.read"),
+        ("await fs.read({}).then(...[(x) => x, () => 0]); 1", "+fs.read"),
+        ("Promise.all = Promise.allSettled; await Promise.all([fs.read({})])", "+fs.read"),
+        ("Promise.prototype.then = other; await fs.read({})", "+fs.read"),
     ] {
         assert_eq!(all(source), found, "{source}");
     }
@@ -146,7 +156,8 @@ fn arguments_are_known_as_far_as_they_stand_in_the_source() {
         ("{ name }", r#"{"name":""} text ["/name"]"#),
         ("{ a: undefined, b: 1 }", r#"{"b":1}"#),
         ("{ ...y, a: 1 }", r#"{"a":1} open [""]"#),
-        ("{ a: { 'b/c': y }, ...y, d: [1, y] }", r#"{"a":{"b/c":null},"d":[1,null]} unknown ["/a", "/d/1"] open [""]"#),
+        ("{ a: { ...y, b: 1 }, c: { [y]: 1 } }", r#"{"a":null,"c":null} unknown ["/a", "/c"]"#),
+        ("{ a: { 'b/c': 1 }, ...y, d: [1, y] }", r#"{"a":null,"d":[1,null]} unknown ["/a", "/d/1"] open [""]"#),
         ("{ a: [1, ...y], b: [, 1] }", r#"{"a":null,"b":null} unknown ["/a", "/b"]"#),
         ("{ [y]: 1, a: 2 }", r#"{"a":2} open [""]"#),
         ("{ a: { get b() { return 1 } }, c: 1 }", r#"{"a":null,"c":1} unknown ["/a"]"#),
@@ -160,6 +171,7 @@ fn arguments_are_known_as_far_as_they_stand_in_the_source() {
         ("{}, 1", "?"),
         ("...y", "?"),
         ("{ toJSON: 1 }", "?"),
+        ("{ a: y.toJSON }", "?"),
     ] {
         assert_eq!(known(arguments), found, "{arguments}");
     }
@@ -182,6 +194,9 @@ fn names_that_nobody_declares_are_told_where_they_are_certainly_used() {
         ("declare const slack: any; await slack.post({})", ""),
         ("globalThis.slack = { post() {} }; await slack.post({})", ""),
         ("Function('return this')().slack = 1; await slack.post({})", ""),
+        ("(() => {})['constructor']('globalThis.slack = 1')(); await slack.post({})", ""),
+        ("Object.prototype.slack = { post() {} }; await slack.post({})", ""),
+        ("await slack.post(1); await slack.post(2); await jira.post(3)", "1:slack 1:jira"),
     ] {
         assert_eq!(strangers(source), found, "{source}");
     }
