@@ -14,7 +14,7 @@ use std::{
 
 use belljar_approvals::{By, Change, Channel, Decision};
 use belljar_gateway::{Approvals, Gateway, RunLedger, Toolbox};
-use belljar_ledger::{Filter, Ledger, QuestionFilter, SqliteLedger};
+use belljar_ledger::{Asker, Filter, Ledger, QuestionFilter, SqliteLedger};
 use belljar_model::{
     ByteSize, ErrorKind, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunId, ServerSpec, Transport,
 };
@@ -128,7 +128,9 @@ impl House {
     async fn rest_by_the_thousand(&self, folder: &Path) {
         let rest = async |from: u64, count: u64| {
             for each in from..from + count {
-                resting(&execute(&self.asks, 20, 1, each).await);
+                // Of several clients: one alone may not ask so much at once.
+                let asker = Asker::new(Some(&format!("client{}", each % 4)), None);
+                resting(&execute(&self.asks.with_asker(asker), 20, 1, each).await);
             }
         };
         // What the first ones take is taken once.

@@ -48,6 +48,11 @@ pub enum Refusal {
     /// Nobody has agreed.
     #[error("nobody has agreed to it")]
     NotApproved,
+    /// Whoever asks has too many open questions.
+    #[error(
+        "{0} questions of the same principal wait for the owner, the limit: it can be asked when they have decided some, or some have expired"
+    )]
+    TooManyOpen(u32),
     /// What is about to be sent is not what was decided about.
     #[error("{0}")]
     Differs(Part),

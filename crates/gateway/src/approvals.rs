@@ -96,6 +96,8 @@ enum Unsent {
     NoWay,
     #[error("this run has asked the owner {MAX_QUESTIONS} times, the limit")]
     TooMany,
+    #[error("{0}")]
+    TooManyOpen(Refusal),
     #[error("its arguments have {0} bytes, and a person is shown {MAX_SHOWN_BYTES} at most: send less at once")]
     TooLong(usize),
     #[error("the question could not be asked: {0}")]
@@ -210,7 +212,15 @@ impl Held {
         let asked = Asked { ledger, id, log: (*log).clone(), is_over: false };
         let decided = toolbox.waiting().for_decision(&asked.ledger, id);
         let told = asking.teller.filter(|_| ways.has(AskWay::Webhook)).map(|teller| (teller, question.clone()));
-        asked.ledger.change_question(Change::Ask(Box::new(question))).await.map_err(Unsent::from)??;
+        let kept = asked.ledger.change_question(Change::Ask(Box::new(question))).await.map_err(Unsent::from)?;
+        if let Err(refusal) = kept {
+            let unsent = match refusal {
+                Refusal::TooManyOpen(_) => Unsent::TooManyOpen(refusal),
+                other => Unsent::Refused(other),
+            };
+            // There is no question to withdraw.
+            return Err(asked.ends(unsent));
+        }
         if let Some((teller, question)) = told {
             teller(&question);
         }

@@ -8,7 +8,7 @@ use std::{
 
 use belljar_approvals::{By, Change, Channel, Decision, Group, QuestionId, Refusal};
 use belljar_ledger::{KeptQuestion, Ledger as _, LedgerFault, QuestionFilter, SqliteLedger};
-use belljar_model::{AskWay, ErrorKind, LedgerSettings, RunError};
+use belljar_model::{AskWay, ErrorKind, LedgerSettings, RunError, RunId};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
@@ -27,7 +27,7 @@ fn ledger() -> SqliteLedger {
 }
 
 pub(crate) async fn approvals(arguments: ApprovalsArguments) -> Result<ExitCode, Failure> {
-    let questions = open(&ledger()).await?;
+    let questions = open(&ledger(), None).await?;
     if arguments.json {
         let questions: Vec<_> = grouped(&questions).into_iter().flat_map(|(_, group)| group).map(as_json).collect();
         output::print_json(&json!({ "approvals": questions }));
@@ -48,12 +48,10 @@ pub(crate) async fn approvals(arguments: ApprovalsArguments) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// The questions whose decision somebody waits for.
-async fn open(ledger: &SqliteLedger) -> Result<Vec<KeptQuestion>, Failure> {
-    let found = ledger.questions(QuestionFilter { open: true, ..QuestionFilter::default() }).await;
-    let now = SystemTime::now();
-    let is_open = |kept: &KeptQuestion| kept.is_waited_for && kept.question.binding.expires > now;
-    Ok(found.map_err(unusable)?.into_iter().filter(is_open).collect())
+/// The questions whose decision somebody waits for, of this run or of all.
+async fn open(ledger: &SqliteLedger, run: Option<RunId>) -> Result<Vec<KeptQuestion>, Failure> {
+    let filter = QuestionFilter { waiting: true, run, ..QuestionFilter::default() };
+    ledger.questions(filter).await.map_err(unusable)
 }
 
 fn as_json(kept: &KeptQuestion) -> Value {
@@ -231,7 +229,7 @@ async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, F
         }
         return Ok(vec![kept]);
     }
-    let open = open(ledger).await?;
+    let open = open(ledger, word.parse().ok()).await?;
     let of_run: Vec<KeptQuestion> =
         open.into_iter().filter(|kept| kept.question.run().to_string().starts_with(word)).collect();
     if of_run.iter().map(|kept| kept.question.run()).collect::<BTreeSet<_>>().len() > 1 {
@@ -257,20 +255,26 @@ async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, F
 
 /// The question of this name, or the only open one whose name begins so.
 async fn found(ledger: &SqliteLedger, name: &str) -> Result<KeptQuestion, Failure> {
-    let open = open(ledger).await?;
-    let mut begins = open.into_iter().filter(|kept| kept.question.id.to_string().starts_with(name));
-    match (begins.next(), begins.next()) {
-        (Some(kept), None) => return Ok(kept),
-        (Some(_), Some(_)) if name.len() > 2 => {
-            return Err(Failure::usage(format!("several questions begin with {name}"), "type more of the name"));
+    let parsed = name.parse::<QuestionId>();
+    if parsed.is_err() {
+        let open = open(ledger, None).await?;
+        let mut begins = open.into_iter().filter(|kept| kept.question.id.to_string().starts_with(name));
+        match (begins.next(), begins.next()) {
+            (Some(kept), None) => return Ok(kept),
+            (Some(_), Some(_)) if name.len() > 2 => {
+                return Err(Failure::usage(format!("several questions begin with {name}"), "type more of the name"));
+            }
+            _ => {}
         }
-        _ => {}
     }
-    let id: QuestionId = name
-        .parse()
+    let id = parsed
         .map_err(|fault| Failure::usage(format!("{fault}"), "belljar approvals lists what waits for a decision"))?;
-    let filter = QuestionFilter { id: Some(id), ..QuestionFilter::default() };
-    let kept = ledger.questions(filter).await.map_err(unusable)?.into_iter().next();
+    let by_id = QuestionFilter { id: Some(id), ..QuestionFilter::default() };
+    let waiting = ledger.questions(QuestionFilter { waiting: true, ..by_id }).await.map_err(unusable)?;
+    if let Some(kept) = waiting.into_iter().next() {
+        return Ok(kept);
+    }
+    let kept = ledger.questions(by_id).await.map_err(unusable)?.into_iter().next();
     let kept = kept.ok_or_else(|| refused(id, Refusal::Unknown))?;
     let too_late = if kept.question.binding.expires <= SystemTime::now() { Refusal::TooLate } else { Refusal::Over };
     Err(refused(id, kept.state.decided(true).err().unwrap_or(too_late)))

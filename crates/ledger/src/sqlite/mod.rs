@@ -24,6 +24,8 @@ mod read;
 mod resting;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod waiting_tests;
 mod write;
 mod writer;
 

@@ -74,6 +74,10 @@ const OF_GROUP: &str =
 /// The most questions that are read at once.
 const MAX_READ: usize = 1000;
 
+/// The most questions of one principal that may be open at once. Those that have expired do not count. It is less than
+/// what is read at once: one principal alone does not keep the owner from seeing the questions of others.
+pub(super) const MAX_OPEN: u32 = 500;
+
 const COLUMNS: &str =
     "SELECT id, process, state, run, number, server, tool, effect, arguments, definition, rule, why, principal,
     asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, channel, decided_ms,
@@ -90,6 +94,9 @@ pub(super) fn change(
     let changed = match change {
         Change::Ask(question) => {
             let granted = granted(&transaction, &Group::of(&question.binding))?;
+            if granted.is_none() && has_too_many(&transaction, &question.binding.principal)? {
+                return Ok(Err(Refusal::TooManyOpen(MAX_OPEN)));
+            }
             ask(&transaction, presence.token(), question, granted.as_deref()).map(Ok)
         }
         Change::Claim(question) => match granted(&transaction, &Group::of(&question.binding))? {
@@ -113,6 +120,13 @@ pub(super) fn change(
         transaction.commit()?;
     }
     Ok(changed)
+}
+
+/// Whether a principal cannot ask one more question.
+fn has_too_many(to: &Transaction<'_>, principal: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM questions WHERE state = 0 AND principal = ?1 AND expires_ms > ?2";
+    let open = params![principal, milliseconds(SystemTime::now())];
+    to.prepare_cached(sql)?.query_row(open, |row| Ok(row.get::<_, i64>(0)? >= i64::from(MAX_OPEN)))
 }
 
 /// Asks, or notes that the owner has agreed before, and which way that came.
@@ -258,11 +272,16 @@ fn update(
     Ok(Ok(()))
 }
 
-/// The questions that a filter asks for, the oldest first.
-pub(super) fn questions(connection: &Connection, filter: &QuestionFilter) -> rusqlite::Result<Vec<KeptQuestion>> {
+/// The questions that a filter asks for, the oldest first. What it leaves out does not count among those that are read
+/// at most.
+pub(super) fn questions(
+    connection: &Connection,
+    filter: &QuestionFilter,
+    living: &mut Living,
+) -> rusqlite::Result<Vec<KeptQuestion>> {
     let mut statement = connection.prepare_cached(&format!(
         "{COLUMNS} WHERE (:open = 0 OR state = 0) AND (:desk IS NULL OR desk = :desk) AND (:id IS NULL OR id = :id)
-         AND (:run IS NULL OR run = :run)
+         AND (:run IS NULL OR run = :run) AND (:waiting = 0 OR (state = 0 AND expires_ms > :now))
          ORDER BY asked_ms, id"
     ))?;
     let found = statement.query_map(
@@ -271,10 +290,18 @@ pub(super) fn questions(connection: &Connection, filter: &QuestionFilter) -> rus
             ":desk": filter.desk.map(u64::cast_signed),
             ":id": filter.id.map(|id| id.bits().cast_signed()),
             ":run": filter.run.map(|run| run.bits().cast_signed()),
+            ":waiting": filter.waiting,
+            ":now": milliseconds(SystemTime::now()),
         },
-        kept,
+        |row| {
+            let kept = kept(row)?;
+            Ok(KeptQuestion { is_waited_for: kept.is_waited_for || living.has(kept.process), ..kept })
+        },
     )?;
-    found.take(MAX_READ).collect()
+    let is_wanted = |kept: &rusqlite::Result<KeptQuestion>| {
+        kept.as_ref().map_or(true, |kept| kept.is_waited_for || !filter.waiting)
+    };
+    found.filter(is_wanted).take(MAX_READ).collect()
 }
 
 /// How these questions stand. One that is not there has no state.

@@ -111,12 +111,7 @@ impl Reader {
     /// The questions that a filter asks for.
     pub(super) fn questions(&mut self, filter: &QuestionFilter) -> Result<Vec<KeptQuestion>, LedgerFault> {
         let Self { connection, path, living } = self;
-        let mut found =
-            questions::questions(connection, filter).map_err(|error| LedgerFault::of(&error, path, PATIENCE))?;
-        for kept in &mut found {
-            kept.is_waited_for = kept.is_waited_for || living.has(kept.process);
-        }
-        Ok(found)
+        questions::questions(connection, filter, living).map_err(|error| LedgerFault::of(&error, path, PATIENCE))
     }
 
     /// How these questions stand.
