@@ -222,7 +222,11 @@ async fn a_run_that_cannot_be_put_aside_is_told_so_and_its_calls_are_not_sent() 
     let source = "try { await fs.write_file({ path: '/w1', content: '' }) } catch (error) { return error.message }";
     for (level, max, reason) in [
         (LedgerLevel::Off, ByteSize::mib(1), "nothing is kept of it, since the ledger is off"),
-        (LedgerLevel::Calls, ByteSize::b(10), "the runs that wait have 0 bytes, and may have 10 B"),
+        (
+            LedgerLevel::Calls,
+            ByteSize::b(10),
+            "the runs that wait have 27 bytes with what is asked of the owner, and may have 10 B",
+        ),
     ] {
         let house = House::new();
         let outcome = execute(&house.process_with(Duration::ZERO, RULES, level, max), source).await;

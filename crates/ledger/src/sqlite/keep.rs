@@ -6,7 +6,7 @@ use std::{
 };
 
 use belljar_model::LedgerKeep;
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, named_params, params};
 
 use super::{
     live::{Living, Presence},
@@ -35,7 +35,8 @@ pub(super) fn tidy(
     if used(connection)? > keep.bytes.as_u64() {
         let enough = keep.bytes.as_u64() / 100 * LEFT;
         while used(connection)? > enough {
-            match forget(connection, i64::MAX)? {
+            match forget_for_size(connection)? {
+                // What is left are runs that wait: the file stays larger until they end or their time is over.
                 0 => break,
                 some => forgotten += some as u64,
             }
@@ -106,6 +107,19 @@ fn forget(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<usize
     let mut statement =
         connection.prepare_cached("SELECT id FROM runs WHERE started_ms < ?1 ORDER BY started_ms LIMIT ?2")?;
     let runs = statement.query_map(params![before_ms, AT_ONCE], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    drop(statement);
+    forget_these(connection, &runs)
+}
+
+/// Forgets the oldest runs, some at once, but none whose questions the owner can still decide: otherwise whoever asks
+/// much would end the runs of others. How many they were.
+fn forget_for_size(connection: &mut Connection) -> rusqlite::Result<usize> {
+    let is_held = resting::IS_HELD;
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT id FROM runs WHERE NOT {is_held} ORDER BY started_ms LIMIT :at_once"))?;
+    let now = milliseconds(SystemTime::now());
+    let found = statement.query_map(named_params! { ":now": now, ":at_once": AT_ONCE }, |row| row.get(0))?;
+    let runs = found.collect::<Result<Vec<i64>, _>>()?;
     drop(statement);
     forget_these(connection, &runs)
 }

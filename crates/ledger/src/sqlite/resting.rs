@@ -165,10 +165,18 @@ pub(super) fn of(connection: &Connection, asked: Digest) -> rusqlite::Result<Opt
     Ok(found.optional()?.map(|run| RunId::from_bits(run.cast_unsigned())))
 }
 
-/// The bytes of all of them.
+/// Of a row of `runs`, that it is not forgotten for the file's size at this time: it was put aside, or asks the owner,
+/// and what they decide counts.
+pub(super) const IS_HELD: &str = "(EXISTS (SELECT 1 FROM resting x WHERE x.run = runs.id AND x.until_ms > :now)
+    OR EXISTS (SELECT 1 FROM questions q WHERE q.run = runs.id AND q.state IN (0, 1) AND q.expires_ms > :now))";
+
+/// The bytes of all of them whose time is not over, and of what the owner is shown of open questions. The others are
+/// forgotten where the file is too large.
 pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
-    let sql = "SELECT coalesce(sum(length(state)), 0) FROM resting";
-    connection.query_row(sql, [], |row| Ok(unsigned(row, 0)?.unwrap_or_default()))
+    let sql = "SELECT coalesce((SELECT sum(length(state)) FROM resting WHERE until_ms > ?1), 0)
+        + coalesce((SELECT sum(octet_length(shown)) FROM questions WHERE state = 0 AND expires_ms > ?1), 0)";
+    let now = params![milliseconds(SystemTime::now())];
+    connection.query_row(sql, now, |row| Ok(unsigned(row, 0)?.unwrap_or_default()))
 }
 
 fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<SystemTime> {

@@ -1,4 +1,4 @@
-//! Whoever asks much does not hide the questions of others.
+//! Whoever asks much neither hides the questions of others nor ends their runs.
 
 use std::{
     path::Path,
@@ -10,9 +10,9 @@ use belljar_model::{AskWay, AskWays, ByteSize, Effect, LedgerKeep, RunId, ToolPa
 
 use super::{Options, SqliteLedger, questions::MAX_OPEN};
 use crate::{
-    entry::{Asker, Entry, RunRest, RunStart},
+    entry::{Asker, Entry, RunEnd, RunRest, RunStart},
     ledger::Ledger as _,
-    query::QuestionFilter,
+    query::{Filter, Purge, QuestionFilter},
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -68,6 +68,13 @@ async fn rest(ledger: &SqliteLedger, run: u64, until: SystemTime, bytes: usize) 
     ledger.commit(Entry::Rest(Box::new(rest))).await.expect("kept");
 }
 
+async fn runs(ledger: &SqliteLedger) -> Vec<u64> {
+    let found = ledger.runs(Filter { limit: u32::MAX, ..Filter::default() }).await.expect("a ledger");
+    let mut runs: Vec<u64> = found.iter().map(|run| run.run.bits()).collect();
+    runs.sort_unstable();
+    runs
+}
+
 #[tokio::test]
 async fn however_much_one_asks_the_questions_of_others_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -96,4 +103,39 @@ async fn however_much_one_asks_the_questions_of_others_are_found() {
     let decided = ledger.change_question(Change::Decide(QuestionId::from_bits(2_000), decision)).await;
     assert_eq!(decided.expect("a ledger"), Ok(()));
     assert_eq!(ask(&ledger, question(3_000, 2, "robot", now + HOUR)).await, Ok(()));
+}
+
+#[tokio::test]
+async fn for_its_size_a_ledger_forgets_no_run_that_waits_for_its_owner() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Far from its size while it is filled: it is opened anew with less.
+    let filled = ledger(folder.path(), LedgerKeep::default().bytes);
+    let now = SystemTime::now();
+    for run in 10..100 {
+        let end = RunEnd {
+            start: start(run, now),
+            took: Duration::ZERO,
+            error: None,
+            line: None,
+            usage: Usage::default(),
+            calls: Vec::new(),
+            recording: None,
+        };
+        filled.commit(Entry::End(Box::new(end))).await.expect("kept");
+    }
+    // The oldest: one that waits, one whose time is over, and one that waits in its slot.
+    rest(&filled, 1, now + HOUR, 300_000).await;
+    assert_eq!(ask(&filled, question(1, 1, "owner", now + HOUR)).await, Ok(()));
+    rest(&filled, 2, now - HOUR, 300_000).await;
+    assert_eq!(ask(&filled, question(2, 2, "robot", now - HOUR)).await, Ok(()));
+    filled.commit(Entry::Begin(start(3, now - HOUR))).await.expect("kept");
+    assert_eq!(ask(&filled, question(3, 3, "owner", now + HOUR)).await, Ok(()));
+    // What is shown counts among what waits, and what has expired does not.
+    let waits = filled.resting_bytes().await.expect("a ledger");
+    assert!((300_200..301_000).contains(&waits), "{waits}");
+
+    let bounded = ledger(folder.path(), ByteSize::kib(100));
+    bounded.purge(Purge::Kept).await.expect("tidied");
+    assert_eq!(runs(&bounded).await, [1, 3], "history goes, and what has expired");
+    assert_eq!(named(&bounded, WAITING).await, [1, 3]);
 }
