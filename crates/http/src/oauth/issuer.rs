@@ -131,11 +131,14 @@ impl Fetcher {
         for place in &self.places {
             match self.documents.get(place).await {
                 Err(why) => trouble = why,
-                Ok(text) => {
-                    let place = self.place_of_keys(&text)?;
-                    let text = self.documents.get(&place).await?;
-                    return Keys::read(&text).ok_or_else(|| "its document of keys is not a set of keys".to_owned());
-                }
+                Ok(text) => match self.place_of_keys(&text) {
+                    // Some servers answer with a page whatever is asked for: the metadata may be at the next place.
+                    Err(why) => trouble = why,
+                    Ok(place) => {
+                        let text = self.documents.get(&place).await?;
+                        return Keys::read(&text).ok_or_else(|| "its document of keys is not a set of keys".to_owned());
+                    }
+                },
             }
         }
         Err(trouble)

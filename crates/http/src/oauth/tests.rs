@@ -66,6 +66,8 @@ struct Server {
     keys: Mutex<Vec<Value>>,
     issuer: Mutex<String>,
     is_down: AtomicBool,
+    /// Whether it answers with a page where it has no document.
+    has_a_page: AtomicBool,
     fetches: AtomicUsize,
     asked: Mutex<Vec<String>>,
     /// Fetches wait for this, where they wait.
@@ -79,6 +81,7 @@ impl Server {
             keys: Mutex::new(keys.iter().map(|key| key.public()).collect()),
             issuer: Mutex::new(ISSUER.to_owned()),
             is_down: AtomicBool::default(),
+            has_a_page: AtomicBool::default(),
             fetches: AtomicUsize::default(),
             asked: Mutex::default(),
             gate,
@@ -118,6 +121,7 @@ impl Documents for Server {
                 "https://keys.example/set" => {
                     Ok(json!({ "keys": *self.keys.lock().expect("whole") }).to_string().into_bytes())
                 }
+                _ if self.has_a_page.load(Ordering::Relaxed) => Ok(b"<html>welcome</html>".to_vec()),
                 _ => Err("not found".to_owned()),
             }
         })
@@ -186,6 +190,7 @@ async fn what_a_token_claims_has_to_hold_here_and_now() {
         ("sub", json!("s".repeat(256)), Some(Rejected::Subject)),
         ("sub", Value::Null, Some(Rejected::Malformed)),
         ("cnf", json!({ "jkt": "x" }), Some(Rejected::Bound)),
+        ("cnf", Value::Null, Some(Rejected::Bound)),
     ] {
         let mut claims = claims();
         claims[name] = value.clone();
@@ -225,6 +230,7 @@ async fn a_token_is_signed_by_a_key_of_the_issuer_with_an_algorithm_of_that_key(
         (header(json!({ "alg": "RS256" })), Rejected::Signature),
         (header(json!({ "alg": "EdDSA" })), Rejected::Signature),
         (header(json!({ "crit": ["exp"] })), Rejected::Malformed),
+        (header(json!({ "crit": null })), Rejected::Malformed),
         (header(json!({ "typ": "dpop+jwt" })), Rejected::Type),
         (header(json!({ "kid": "b", "jwk": signer.public(), "jku": "https://evil.example" })), Rejected::UnknownKey),
         ("..".to_owned(), Rejected::Malformed),
@@ -237,6 +243,33 @@ async fn a_token_is_signed_by_a_key_of_the_issuer_with_an_algorithm_of_that_key(
     resource.principal(&header(json!({ "kid": null }))).await.expect("good");
     let asked = server.asked.lock().expect("whole").clone();
     assert!(asked.iter().all(|url| !url.contains("evil")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_header_and_claims_are_objects_and_no_arrays_of_the_same_values() {
+    let signer = Signer::new("a");
+    let resource = resource(&Server::with(&[&signer], None));
+    let header = json!({ "alg": "ES256", "kid": "a" });
+    // The fields in the order in which they are read.
+    let all = json!([ISSUER, "ann", RESOURCE, 4_000_000_000_u64, null, "bj:run", null]);
+    for token in [
+        signer.token(&json!(["ES256", "a", null]), &claims()),
+        signer.token(&json!(["ES256", "a", null, null]), &claims()),
+        signer.token(&header, &all),
+        signer.token(&header, &json!([ISSUER, "ann", RESOURCE, 4_000_000_000_u64, null, "bj:run", null, null])),
+    ] {
+        assert_eq!(refused(&resource, &token).await, Some(Rejected::Malformed), "{token}");
+    }
+}
+
+#[tokio::test]
+async fn an_issuer_that_answers_with_a_page_has_its_metadata_looked_for_at_the_next_place() {
+    let signer = Signer::new("a");
+    let server = Server::with(&[&signer], None);
+    server.has_a_page.store(true, Ordering::Relaxed);
+    resource(&server).principal(&signer.usual()).await.expect("good");
+    let asked = server.asked.lock().expect("whole").clone();
+    assert_eq!(asked[0], "https://login.example/.well-known/oauth-authorization-server/realm");
 }
 
 /// Of RSA, ring makes no keys: these tokens were signed elsewhere.

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
-use serde::{Deserialize, de::IgnoredAny};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IgnoredAny},
+};
 
 /// The longest token that is looked at. Those with groups and roles in them have some KB.
 const TOKEN_BYTES: usize = 16 * 1024;
@@ -80,7 +83,8 @@ struct Header {
     kid: Option<String>,
     typ: Option<String>,
     /// Extensions that must be understood. None is.
-    crit: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "present")]
+    crit: bool,
 }
 
 /// A token in its parts, none of which is believed yet.
@@ -102,8 +106,8 @@ impl<'t> SignedToken<'t> {
         let (signed, signature) = token.rsplit_once('.').ok_or(Rejected::Malformed)?;
         let (header, payload) = signed.split_once('.').ok_or(Rejected::Malformed)?;
         let decoded = |part: &str| BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| Rejected::Malformed);
-        let header: Header = serde_json::from_slice(&decoded(header)?).map_err(|_| Rejected::Malformed)?;
-        if header.crit.is_some() {
+        let header: Header = object(&decoded(header)?)?;
+        if header.crit {
             return Err(Rejected::Malformed);
         }
         let algorithm = Algorithm::named(&header.alg).ok_or(Rejected::Algorithm)?;
@@ -116,7 +120,7 @@ impl<'t> SignedToken<'t> {
 
     /// What the token claims, if it holds. Its signature has to have been checked before.
     pub(crate) fn claims(&self, expected: &Expected<'_>) -> Result<Claims, Rejected> {
-        let claims: Claims = serde_json::from_slice(&self.payload).map_err(|_| Rejected::Malformed)?;
+        let claims: Claims = object(&self.payload)?;
         let (now, leeway) = (expected.now.as_secs_f64(), LEEWAY.as_secs_f64());
         if claims.iss != expected.issuer {
             return Err(Rejected::Issuer);
@@ -134,11 +138,24 @@ impl<'t> SignedToken<'t> {
         if claims.sub.is_empty() || claims.sub.len() > SUBJECT_BYTES {
             return Err(Rejected::Subject);
         }
-        if claims.cnf.is_some() {
+        if claims.cnf {
             return Err(Rejected::Bound);
         }
         Ok(claims)
     }
+}
+
+/// Reads an object. serde would take an array of the fields' values as well.
+fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Rejected> {
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Err(Rejected::Malformed);
+    }
+    serde_json::from_slice(text).map_err(|_| Rejected::Malformed)
+}
+
+/// That a member is there, whatever its value: `null` is one.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
 /// A token of another kind, such as one that says who logged in, is not for a resource server.
@@ -166,7 +183,8 @@ pub(crate) struct Claims {
     scope: Option<Several>,
     /// What some authorization servers call it.
     scp: Option<Several>,
-    cnf: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "present")]
+    cnf: bool,
 }
 
 impl Claims {
