@@ -213,6 +213,11 @@ async fn whoever_asks_for_the_same_again_while_it_waits_gets_the_same_run() {
     let outcome = execute(&house.process(Duration::ZERO), source).await;
     assert_eq!((outcome.run, outcome.result.unwrap().as_str()), (Some(run), "\"/w1\""));
     assert_eq!(house.sent(), ["/w1"]);
+    // It is over, and only whoever asked for it hears that.
+    let error = resume(&other, run).await.result.unwrap_err();
+    assert!(error.message.contains("there is no such run"), "{error}");
+    let error = resume(&house.process(Duration::ZERO), run).await.result.unwrap_err();
+    assert!(error.message.contains("over"), "{error}");
     // Once it is over, it is another one.
     assert_ne!(rests(&execute(&house.process(Duration::ZERO), source).await, 1), run);
 }

@@ -277,11 +277,18 @@ impl Gateway {
         let ledger = self.toolbox.told().ledger.as_ref().map(|kept| kept.ledger.clone());
         let ledger = ledger.ok_or_else(|| not_resting(run, NotResting::Unknown))?;
         let found = ledger.resting(run).await.map_err(unusable)?;
-        let resting = found.map_err(|reason| self.not_resting(run, reason))?;
-        // Whoever did not ask for it does not hear that it is there.
-        if resting.principal.as_deref() != self.asker.principal() {
+        // Whoever did not ask for it does not hear that it is there, nor that it was.
+        let is_ours = match &found {
+            Ok(resting) => resting.principal.as_deref() == self.asker.principal(),
+            Err(_) => {
+                let kept = ledger.run(run).await.map_err(unusable)?;
+                kept.is_some_and(|(kept, _)| kept.principal.as_deref() == self.asker.principal())
+            }
+        };
+        if !is_ours {
             return Err(not_resting(run, NotResting::Unknown).into());
         }
+        let resting = found.map_err(|reason| self.not_resting(run, reason))?;
         let (terms, _) = opened(run, &resting)?;
         self.is_where_it_began(run, &terms)?;
         if let Some(desk) = self.approvals.and_then(|approvals| approvals.desk) {
