@@ -514,7 +514,10 @@ fn ending(result: CallToolResult) -> Ending {
         result.structured_content.as_ref().and_then(|outcome| outcome.get("usage")?.get("tool_calls")?.as_u64());
     let message = match calls {
         Some(calls @ 1..) => {
-            format!("the run was cancelled; it had made {calls} tool calls, which may have taken effect")
+            // Whether one of them was still held back for approval is not known here.
+            format!(
+                "the run was cancelled; it had begun {calls} tool calls, and those that were sent may have taken effect"
+            )
         }
         _ => "the run was cancelled".to_owned(),
     };
