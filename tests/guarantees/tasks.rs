@@ -97,6 +97,29 @@ fn a_long_run_becomes_a_task_that_outlives_its_connection_and_is_its_principals_
 }
 
 #[test]
+fn a_token_that_is_not_good_for_runs_hears_of_no_task_and_cancels_none() {
+    let terminal = Terminal::new();
+    let searcher = token(&terminal, &["add", "s", "--scope", "search"]);
+    let reader = token(&terminal, &["add", "r", "--scope", "run:read-only"]);
+    let served = Served::of(terminal, &["--task-after", "0s"]);
+    let created = result(long(&served, &reader, "await new Promise((done) => setTimeout(done, 200)); return 1"));
+    let id = created["taskId"].as_str().unwrap_or_else(|| panic!("{created:#}"));
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        let told = |token: &str, id: &str| {
+            let params = json!({ "taskId": id, "inputResponses": {}, "_meta": meta() });
+            let answer = rest(served.send(token, method, id, params));
+            messages(&answer).pop().unwrap_or_else(|| panic!("{answer}"))["error"].take()
+        };
+        let refused = told(&searcher, id);
+        assert_eq!(refused["code"], -32600, "{method}: {refused:#}");
+        assert!(refused["message"].as_str().unwrap().contains("scopes are search"), "{method}: {refused:#}");
+        assert_eq!(refused, told(&searcher, "0123456789"), "{method}");
+        assert_eq!(told(&reader, "0123456789")["code"], -32602, "{method}");
+    }
+    assert!(about(&served, &reader, "tasks/get", id)["result"]["status"].is_string());
+}
+
+#[test]
 fn a_short_run_and_a_client_without_tasks_are_answered_at_once() {
     let short = served("1h");
     assert_eq!(result(long(&short, &short.token, "return 1"))["structuredContent"]["value"], 1);

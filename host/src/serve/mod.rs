@@ -207,6 +207,7 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
+        may_run(&context)?;
         self.tasks.get(&owner(&context), &request.task_id)
     }
 
@@ -215,6 +216,7 @@ impl ServerHandler for Server {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        may_run(&context)?;
         self.tasks.update(&owner(&context), &request.task_id, request.input_responses)
     }
 
@@ -223,6 +225,7 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        may_run(&context)?;
         self.tasks.cancel(&owner(&context), &request.task_id)
     }
 
@@ -557,18 +560,27 @@ fn for_principal(gateway: &Gateway, admission: &Admission) -> Gateway {
     if principal.may(Scope::Run) { gateway } else { gateway.with_ceiling(Effect::ReadOnly) }
 }
 
-/// What somebody is told whose token is not good for this. At stdin and stdout there is no token.
+/// Tasks are runs: a token that is not good for those does not hear of them, nor whether one is there.
+fn may_run(context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    match lacks(context, Scope::RunReadOnly) {
+        None => Ok(()),
+        Some(message) => Err(ErrorData::invalid_request(message, None)),
+    }
+}
+
+/// What a model is told whose token is not good for this.
 fn not_allowed(context: &RequestContext<RoleServer>, scope: Scope) -> Option<CallToolResult> {
+    lacks(context, scope).map(|message| refused(&message))
+}
+
+/// Why a token is not good for this. At stdin and stdout there is no token.
+fn lacks(context: &RequestContext<RoleServer>, scope: Scope) -> Option<String> {
     let principal = Admission::of(context)?.principal();
     if principal.may(scope) {
         return None;
     }
     let scopes: Vec<String> = principal.scopes().map(|scope| scope.to_string()).collect();
-    Some(refused(&format!(
-        "the token '{}' does not allow this: its scopes are {}",
-        principal.name(),
-        scopes.join(", ")
-    )))
+    Some(format!("the token '{}' does not allow this: its scopes are {}", principal.name(), scopes.join(", ")))
 }
 
 /// An outcome as a result.
