@@ -267,7 +267,8 @@ fn plays(seed: u64) -> (bool, u64, usize) {
             let approved = round.decided.get(&id).copied();
             let expected = if round.asked.contains(&id) { approved == Some(true) } else { true };
             // A process that is killed between the use of a decision and the call takes the call with it: it is not sent, and says so.
-            let is_lost = round.killed > 0 && expected && outcome["value"][id as usize] == "PolicyError";
+            let is_lost =
+                round.killed > 0 && expected && outcome["value"][usize::try_from(id).unwrap()] == "PolicyError";
             let is_sent = sent.contains_key(&id);
             assert_eq!(is_sent, expected && !is_lost, "seed {seed}: call {id}, decided {approved:?}\n{outcome:#}");
         }
