@@ -154,7 +154,7 @@ impl Shell {
         let binary = child.with_file_name(format!("belljar{}", std::env::consts::EXE_SUFFIX));
         assert!(binary.exists(), "{} is missing: cargo build --release --workspace --bins", binary.display());
         let config = format!(
-            "[servers.tally]\ncommand = {child:?}\nargs = [\"tally\", {:?}]\nwarm = true\n",
+            "[approvals]\nallow_yes = true\n[servers.tally]\ncommand = {child:?}\nargs = [\"tally\", {:?}]\nwarm = true\n",
             home.join("marks")
         );
         std::fs::write(home.join("belljar.toml"), config).unwrap();
@@ -170,7 +170,8 @@ impl Shell {
     }
 
     fn serve_http(&self) -> (Killed, Endpoint) {
-        let token = self.command(&["token", "add", "bench"]).output().unwrap();
+        let token = self.command(&["token", "add", "bench", "--yes"]).output().unwrap();
+        assert!(token.status.success(), "{token:?}");
         let token = String::from_utf8(token.stdout).unwrap().trim().to_owned();
         let mut child = self.command(&["serve", "--http", "127.0.0.1:0"]).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);

@@ -344,7 +344,8 @@ impl Run {
             Question::Search(query, limit) => Ok(Found::Json(self.terms.tools.search(query, limit as usize).await)),
             Question::Describe(path) => self.terms.tools.describe(path).await.map(Found::Json),
             Question::Plan(calls) => {
-                let calls = PlannedCalls::parse(&calls).ok_or_else(|| "these are no calls of a script".to_owned())?;
+                let calls =
+                    PlannedCalls::parse(&calls).ok_or_else(|| "the calls of the script cannot be read".to_owned())?;
                 let findings = self.terms.tools.plan(calls).await;
                 Ok(Found::Json(JsonText::from_value(&serde_json::json!(findings))))
             }
