@@ -38,7 +38,8 @@ pub struct Connection {
 pub struct Load {
     /// How long each run took that was answered, from when it was first asked for.
     pub answered: Vec<Duration>,
-    /// How often a client was told that belljar is busy, waited as long as it was told, and asked again.
+    /// How often a client was told that belljar is busy or has too many requests open, waited as long as it was told, and asked
+    /// again.
     pub busy: u64,
     /// What else came.
     pub lost: Vec<String>,
@@ -89,6 +90,14 @@ impl Connection {
                 .ok()
                 .filter(|message| message.get("id").is_some_and(|id| *id == self.id))
         });
+        if head.starts_with("http/1.1 503") {
+            // The server has closed the connection.
+            let seconds = head.lines().find_map(|line| line.strip_prefix("retry-after: ")?.trim().parse::<u64>().ok());
+            self.stream = self.endpoint.connect().await?.stream;
+            self.read.clear();
+            let wait = seconds.map(|seconds| seconds * 1000);
+            return Ok(json!({ "error": { "kind": "busy", "retry_after_ms": wait } }));
+        }
         let outcome = message.and_then(|mut message| {
             message.pointer_mut("/result/structuredContent").filter(|outcome| outcome.is_object()).map(Value::take)
         });

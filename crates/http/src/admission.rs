@@ -9,7 +9,7 @@ use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Scope, sessions::Use};
+use crate::{Scope, sessions::Use, shares::Share};
 
 /// No token has this name.
 const OWNER: &str = "(owner)";
@@ -89,17 +89,18 @@ struct Held {
     principal: Principal,
     session: Option<Use>,
     flight: Option<Flight>,
+    _share: Option<Share>,
     ending: CancellationToken,
 }
 
 impl Admission {
     pub(crate) fn new(
         principal: Principal,
-        session: Option<Use>,
+        (session, share): (Option<Use>, Option<Share>),
         flight: Option<Flight>,
         ending: CancellationToken,
     ) -> Self {
-        Self(Arc::new(Held { principal, session, flight, ending }))
+        Self(Arc::new(Held { principal, session, flight, _share: share, ending }))
     }
 
     /// That of the request which a handler has; absent where it did not come over HTTP. A handler has to hold its context while it works.
@@ -112,10 +113,11 @@ impl Admission {
         &self.0.principal
     }
 
-    /// That of work which outlives its request, as a task does: the end of the server waits for it, and its session does not.
+    /// That of work which outlives its request, as a task does: the end of the server waits for it, and its session does not. Tasks have
+    /// bounds of their own.
     pub fn outliving(&self) -> Self {
         let flight = self.0.flight.as_ref().map(Flight::another);
-        Self::new(self.0.principal.clone(), None, flight, self.0.ending.clone())
+        Self::new(self.0.principal.clone(), (None, None), flight, self.0.ending.clone())
     }
 
     /// From which level on the client of its session wants to hear of what is logged. What the number means is for the handler to

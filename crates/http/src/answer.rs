@@ -1,11 +1,20 @@
 //! Answers of our own: JSON, also for what is wrong.
 
-use std::{convert::Infallible, time::Duration};
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
+use hyper::body::{Body, Frame, SizeHint};
 use serde_json::{Value, json};
+
+/// How long to wait where a limit was reached.
+pub(crate) const LATER: Duration = Duration::from_secs(5);
 
 pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -34,6 +43,37 @@ pub(crate) fn empty(status: StatusCode) -> Answer {
     let mut answer = Response::new(Full::default().boxed());
     *answer.status_mut() = status;
     answer
+}
+
+/// The same answer, with what is held until it was given or is given up.
+pub(crate) fn holding<T: Send + Sync + Unpin + 'static>(answer: Answer, held: T) -> Answer {
+    answer.map(|body| Holding { body, _held: held }.boxed())
+}
+
+/// A body that keeps its size, and something else.
+struct Holding<T> {
+    body: BoxBody<Bytes, Infallible>,
+    _held: T,
+}
+
+impl<T: Unpin> Body for Holding<T> {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// The same answer, after which the connection is closed.

@@ -7,11 +7,11 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use rmcp::{
     ServerHandler,
@@ -27,22 +27,21 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Admission, Options, Principal, Tokens,
     admission::Flights,
-    answer::{self, Answer},
-    body::{Room, Unread},
-    cors,
+    answer::{self, Answer, LATER},
+    body, cors,
     guesses::Guesses,
     message::{Head, INVALID_REQUEST},
     oauth::{self, Refusal, ResourceServer},
-    origin::{Allowed, Stranger, only},
+    origin::{Allowed, only},
+    refusal::{challenged, full, internal, not_read, strange, unauthorized},
     sessions::{NoUse, Place, Sessions, Use},
+    shares::Shares,
 };
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// From this revision on there are no sessions. Revisions are dates, which compare as texts.
 const WITHOUT_SESSIONS: &str = "2026-07-28";
-/// How long to wait where a limit was reached.
-const LATER: Duration = Duration::from_secs(5);
 
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +64,7 @@ pub(crate) struct Front<H> {
     /// Set before the first request, if at all.
     pub(crate) oauth: OnceLock<ResourceServer>,
     allowed: Allowed,
-    room: Room,
+    shares: Shares,
     guesses: Guesses,
     draining: AtomicBool,
     /// Cancels the calls in flight, whose answers can still be sent.
@@ -94,7 +93,7 @@ impl<H: ServerHandler> Front<H> {
             tokens,
             oauth: OnceLock::new(),
             allowed: Allowed::new(&options.hosts, &options.origins),
-            room: Room::new(limits.bodies_bytes, limits.body_bytes, limits.body),
+            shares: Shares::new(limits),
             guesses: Guesses::default(),
             draining: AtomicBool::new(false),
             calling_off: CancellationToken::new(),
@@ -164,33 +163,30 @@ impl<H: ServerHandler> Front<H> {
             let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
             return Err(answer::last(answer::later(refusal, LATER)));
         }
+        let mut share = self.shares.open(principal.shared_name()).map_err(full)?;
         // A stream that only waits for what may come does not hold up the end.
         let flight = (method != Method::GET).then(|| self.flights.begin());
         let (mut parts, body) = request.into_parts();
+        let limits = &self.options.limits;
         let read = match method {
-            Method::POST => Some(self.room.read(body).await.map_err(|unread| self.not_read(&unread))?),
+            Method::POST => {
+                Some(body::read(body, limits, &mut share).await.map_err(|unread| not_read(&unread, limits))?)
+            }
             _ => None,
         };
-        let head = read.as_ref().map(|read| Head::read(&read.bytes)).transpose()?;
+        let head = read.as_deref().map(Head::read).transpose()?;
         self.check_scopes(&principal, head.as_ref())?;
         if without_sessions(&parts.headers) {
             parts.headers.remove(SESSION);
         }
         let named = only(&parts.headers, &SESSION).map(str::to_owned);
         let (session, place) = self.session(&principal, &parts.headers, head)?;
-        let admission = Admission::new(principal, session, flight, self.calling_off.clone());
+        let admission = Admission::new(principal, (session, Some(share)), flight, self.calling_off.clone());
         parts.extensions.insert(admission.clone());
-        let bytes = read.as_ref().map(|read| read.bytes.clone()).unwrap_or_default();
-        let answer = self.service.handle(Request::from_parts(parts, Full::new(bytes))).await;
-        drop(read);
+        let request = Request::from_parts(parts, Full::new(read.unwrap_or_default()));
+        let answer = self.service.handle(request).await;
         self.note(&method, named, place, &answer).await?;
-        Ok(tidy(answer).map(|body| {
-            let held = move |frame| {
-                let _ = &admission;
-                frame
-            };
-            body.map_frame(held).boxed()
-        }))
+        Ok(answer::holding(tidy(answer), admission))
     }
 
     fn is_draining(&self) -> bool {
@@ -350,25 +346,6 @@ impl<H: ServerHandler> Front<H> {
             self.sessions.remove(id);
         }
     }
-
-    fn not_read(&self, unread: &Unread) -> Answer {
-        let limits = &self.options.limits;
-        answer::last(match unread {
-            Unread::TooLarge => {
-                let message = format!("the body has more than {} bytes, the limit", limits.body_bytes);
-                answer::refused(StatusCode::PAYLOAD_TOO_LARGE, &message)
-            }
-            Unread::TooSlow => {
-                let message = format!("the body took more than {} seconds, the limit", limits.body.as_secs());
-                answer::refused(StatusCode::REQUEST_TIMEOUT, &message)
-            }
-            Unread::NoRoom => {
-                let message = "too many request bodies are being received at the moment; try again later";
-                answer::later(answer::refused(StatusCode::SERVICE_UNAVAILABLE, message), LATER)
-            }
-            Unread::Broken => answer::refused(StatusCode::BAD_REQUEST, "the body ends too early or is malformed"),
-        })
-    }
 }
 
 fn without_sessions(headers: &HeaderMap) -> bool {
@@ -388,34 +365,6 @@ fn probe(method: &Method, ready: bool) -> Result<Answer, Answer> {
     Ok(answer::of(status, &json!({ "status": text })))
 }
 
-fn strange(stranger: &Stranger) -> Answer {
-    let (status, message) = match stranger {
-        Stranger::NoHost => (StatusCode::BAD_REQUEST, "a request must have exactly one 'Host' header"),
-        Stranger::Host => {
-            (StatusCode::FORBIDDEN, "the name in 'Host' is not one of this server's; --allow-host adds names")
-        }
-        Stranger::Origin => (StatusCode::FORBIDDEN, "this 'Origin' is not allowed; --allow-origin adds origins"),
-    };
-    answer::refused(status, message)
-}
-
-fn unauthorized(message: &str, challenge: &str) -> Answer {
-    let mut refusal = answer::refused(StatusCode::UNAUTHORIZED, message);
-    challenged(&mut refusal, challenge);
-    refusal
-}
-
-/// Says in a header what is needed.
-fn challenged(refusal: &mut Answer, challenge: &str) {
-    if let Ok(challenge) = HeaderValue::try_from(challenge) {
-        refusal.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-    }
-}
-
-fn internal() -> Answer {
-    answer::refused(StatusCode::INTERNAL_SERVER_ERROR, "the request failed inside the server; its log says more")
-}
-
 /// rmcp's 500 says what went wrong inside.
 fn tidy(answer: Answer) -> Answer {
     if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
@@ -427,6 +376,8 @@ fn tidy(answer: Answer) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::BodyExt as _;
+
     use super::*;
 
     #[tokio::test]

@@ -2,8 +2,9 @@
 //!
 //! rmcp speaks the protocol. What it leaves to others is here: who may connect (`tokens` that the
 //! owner made, `oauth` for those of an authorization server, `guesses`), from which pages (`origin`, `cors`), how many sessions there may be, whose they are
-//! and how long they last (`sessions`), how long a client may take (`patience`, `body`), and how
-//! all of it ends (`server`). `front` is the order in which a request is looked at, `message` what is
+//! and how long they last (`sessions`), how many connections and requests are open (`connections`,
+//! `shares`), how long a client may take (`patience`), what a body may hold (`body`, `shape`), and how
+//! all of it ends (`server`). What a client is told that goes no further is in `refusal`. `front` is the order in which a request is looked at, `message` what is
 //! read of a message before rmcp reads it. `tasks` keeps calls that outlive their request, for
 //! handlers of this front and of any other.
 //!
@@ -15,6 +16,7 @@
 mod admission;
 mod answer;
 mod body;
+mod connections;
 mod cors;
 mod front;
 mod guesses;
@@ -23,8 +25,11 @@ mod oauth;
 mod options;
 mod origin;
 mod patience;
+mod refusal;
 mod server;
 mod sessions;
+mod shape;
+mod shares;
 mod tasks;
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,12 @@ use std::{net::SocketAddr, time::Duration};
 /// What a client may take. Each has the reason for its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once. 512: half of the files that a process may usually have open. Further ones wait to be accepted.
+    /// Connections at once. 512: half of the files that a process may usually have open. Where they are all taken, those that wait for a
+    /// request give way, and further ones wait to be accepted.
     pub connections: usize,
+    /// Requests of one principal that may be open at once, streams that wait included. 256: half of the connections, and as many as
+    /// its sessions. Of all principals, seven in eight of the connections.
+    pub requests_per_principal: usize,
     /// Sessions at once. 1,024: some 50 KB each.
     pub sessions: usize,
     /// Sessions of one principal. 256: an office of agents with one token, and a quarter of all.
@@ -19,8 +23,12 @@ pub struct Limits {
     pub body: Duration,
     /// The size of a body. 4 MiB: scripts have one at most.
     pub body_bytes: usize,
-    /// What all bodies together may hold while they are read. 64 MiB.
+    /// Values and keys in the JSON of a body. 50,000: a call has some ten, and each takes 128 bytes once it is read.
+    pub body_values: usize,
+    /// What the bodies of all open requests may hold together, and what was made of them. 64 MiB.
     pub bodies_bytes: usize,
+    /// What those of one principal may hold. 32 MiB: half of it.
+    pub bodies_bytes_per_principal: usize,
     /// How long a client may read nothing of what is written to it. 30 seconds: what waits for it is held for so long.
     pub stalled: Duration,
     /// Wrong tokens from one address in a minute, before it is told to wait. 10: a person's mistakes.
@@ -35,13 +43,16 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 512,
+            requests_per_principal: 256,
             sessions: 1024,
             sessions_per_principal: 256,
             idle: Duration::from_secs(30 * 60),
             head: Duration::from_secs(15),
             body: Duration::from_secs(15),
             body_bytes: 4 * 1024 * 1024,
+            body_values: 50_000,
             bodies_bytes: 64 * 1024 * 1024,
+            bodies_bytes_per_principal: 32 * 1024 * 1024,
             stalled: Duration::from_secs(30),
             guesses: 10,
             grace: Duration::from_secs(10),

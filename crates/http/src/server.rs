@@ -10,14 +10,15 @@ use tokio::net::UnixListener;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::watch,
     task::JoinSet,
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Options, ResourceServer, Tokens,
+    Options, ResourceServer, Tokens, answer,
+    connections::{Connections, Place},
     front::{Client, Front},
     patience::Patient,
 };
@@ -74,7 +75,7 @@ impl<H: ServerHandler> Server<H> {
     pub async fn serve(&self, listeners: Vec<Listener>, told_to_end: impl Future<Output = ()>) {
         let front = &self.front;
         let limits = front.options.limits.clone();
-        let (places, closing) = (Arc::new(Semaphore::new(limits.connections)), CancellationToken::new());
+        let (places, closing) = (Connections::new(limits.connections), CancellationToken::new());
         let mut accepting = JoinSet::new();
         for listener in listeners {
             accepting.spawn(accept(front.clone(), listener, places.clone(), closing.clone()));
@@ -117,15 +118,14 @@ async fn none(mut count: watch::Receiver<usize>) {
 async fn accept<H: ServerHandler>(
     front: Arc<Front<H>>,
     listener: Listener,
-    places: Arc<Semaphore>,
+    places: Arc<Connections>,
     closing: CancellationToken,
 ) {
     let mut connections = JoinSet::new();
     let accepting = async {
         loop {
             while connections.try_join_next().is_some() {}
-            // Nothing closes the semaphore.
-            let Ok(place) = places.clone().acquire_owned().await else { return };
+            let place = places.place().await;
             if let Err(error) = listener.accept(&front, place, &closing, &mut connections).await {
                 tracing::warn!("a connection could not be accepted: {error}");
                 tokio::time::sleep(AFTER_FAULT).await;
@@ -144,7 +144,7 @@ impl Listener {
     async fn accept<H: ServerHandler>(
         &self,
         front: &Arc<Front<H>>,
-        place: OwnedSemaphorePermit,
+        place: Arc<Place>,
         closing: &CancellationToken,
         connections: &mut JoinSet<()>,
     ) -> io::Result<()> {
@@ -176,16 +176,23 @@ async fn connection<H: ServerHandler, S: AsyncRead + AsyncWrite + Unpin + Send +
     stream: S,
     client: Client,
     closing: CancellationToken,
-    _place: OwnedSemaphorePermit,
+    place: Arc<Place>,
 ) {
     let limits = &front.options.limits;
     let stream = TokioIo::new(Patient::new(stream, limits.stalled));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(HEAD_BYTES).max_headers(HEADERS);
-    let service = service_fn(|request| front.answer(client, request));
+    let service = service_fn(|request| {
+        let (front, answering) = (&front, place.answers());
+        async move { front.answer(client, request).await.map(|answer| answer::holding(answer, answering)) }
+    });
     let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = place.gives_way() => {
+            tracing::debug!("a connection that waited for a request is closed: others need its place");
+            return;
+        }
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await

@@ -319,21 +319,73 @@ async fn ten_thousand_initializes_hold_as_many_sessions_as_there_may_be() {
 #[tokio::test]
 async fn connections_beyond_the_bound_wait_until_one_ends() {
     let served = Served::with(|limits| limits.connections = 1).await;
+    let (headers, body) = modern("wait");
     let mut first = served.connect().await;
-    first.get("/healthz", "").await;
-    soon(first.until("ok")).await;
+    first.post(&served.ann, &headers, &body).await;
+    soon(served.signals.begun.notified()).await;
     let mut second = served.connect().await;
     second.get("/healthz", "").await;
     let mut byte = [0];
-    // The first one is answered again and again, and the second one not once.
-    for _ in 0..10 {
-        first.get("/healthz", "").await;
-        soon(first.until("ok")).await;
-        let read = second.stream.try_read(&mut byte);
-        assert!(read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock));
-    }
+    assert!(second.stream.try_read(&mut byte).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock));
+    served.signals.go_on.notify_one();
+    soon(first.until("waited")).await;
     drop(first);
     soon(second.until("ok")).await;
+}
+
+#[tokio::test]
+async fn connections_with_half_a_head_and_idle_ones_give_way_to_whoever_asks() {
+    let served = Served::with(|limits| limits.connections = 8).await;
+    let mut halves = Vec::new();
+    for number in 0..40 {
+        let mut wire = served.connect().await;
+        if number % 2 == 0 {
+            wire.send("POST /mcp HTTP/1.1\r\nHost: localhost\r\n").await;
+        }
+        halves.push(wire);
+    }
+    // Heads may take 15 seconds; these are in the way of nobody for so long.
+    let mut probe = served.connect().await;
+    probe.get("/healthz", "").await;
+    soon(probe.until("ok")).await;
+    served.begin(&served.ann).await;
+    let closed = halves.iter().filter(|wire| {
+        let mut byte = [0];
+        match wire.stream.try_read(&mut byte) {
+            Ok(count) => count == 0,
+            Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+        }
+    });
+    assert!(closed.count() > 30);
+}
+
+#[tokio::test]
+async fn one_principal_with_all_its_streams_leaves_room_for_others_and_for_probes() {
+    let served = Served::with(|limits| (limits.connections, limits.requests_per_principal) = (16, 8)).await;
+    let session = served.begin(&served.ann).await;
+    let mut streams = Vec::new();
+    let mut refused = 0;
+    for _ in 0..12 {
+        let mut stream = served.connect().await;
+        stream.get("/mcp", &format!("Authorization: Bearer {}\r\n{}", served.ann, in_session(&session))).await;
+        let head = soon(stream.head()).await;
+        if head.starts_with("HTTP/1.1 503") {
+            assert!(header(&head, "retry-after").is_some(), "{head}");
+            refused += 1;
+        }
+        streams.push(stream);
+    }
+    assert_eq!(refused, 4);
+    let other = served.begin(&served.bob).await;
+    assert!(served.ask(&served.bob, &other, 1, "who").await.contains("\"result\""));
+    let mut probe = served.connect().await;
+    probe.get("/healthz", "").await;
+    soon(probe.until("ok")).await;
+    // Whoever ends a stream has room for another request.
+    drop(streams);
+    while !served.ask(&served.ann, &session, 1, "who").await.contains("\"result\"") {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]
@@ -351,20 +403,49 @@ async fn bodies_are_bounded_alone_and_together() {
         .await;
         assert!(soon(wire.head()).await.starts_with("HTTP/1.1 413"));
     }
-    let mut served = Served::with(|limits| limits.bodies_bytes = 1024).await;
+    let mut served = Served::with(|limits| {
+        (limits.bodies_bytes, limits.bodies_bytes_per_principal) = (12_000, 8_000);
+    })
+    .await;
     let mut held = served.connect().await;
     held.send(&format!(
-        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: 9\r\n\r\n{{",
-        served.ann
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: 9000\r\n\r\n{}",
+        served.ann,
+        " ".repeat(7_900)
     ))
     .await;
     soon(served.in_flight.wait_for(|count| *count == 1)).await.expect("it serves");
-    let mut wire = served.connect().await;
-    wire.post(&served.ann, "", INITIALIZE).await;
-    assert!(soon(wire.head()).await.starts_with("HTTP/1.1 503"));
+    // The room that the first one takes grows as its bytes come.
+    loop {
+        let mut wire = served.connect().await;
+        wire.post(&served.ann, "", INITIALIZE).await;
+        if soon(wire.head()).await.starts_with("HTTP/1.1 503") {
+            break;
+        }
+    }
+    served.begin(&served.bob).await;
     drop(held);
     soon(served.in_flight.wait_for(|count| *count == 0)).await.expect("it serves");
     served.begin(&served.ann).await;
+}
+
+#[tokio::test]
+async fn a_body_of_many_values_or_many_levels_is_refused_before_a_tree_is_made_of_it() {
+    let served = Served::with(|_| {}).await;
+    let (headers, body) = modern("who");
+    let with = |arguments: String| body.replace("\"arguments\":{}", &format!("\"arguments\":{{\"a\":{arguments}}}"));
+    for (arguments, answer) in [
+        (format!("[{}0]", "0,".repeat(49_900)), "HTTP/1.1 200"),
+        (format!("[{}0]", "0,".repeat(50_000)), "HTTP/1.1 413"),
+        (format!("{}{}", "[".repeat(97), "]".repeat(97)), "HTTP/1.1 200"),
+        (format!("{}{}", "[".repeat(98), "]".repeat(98)), "HTTP/1.1 400"),
+        (format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)), "HTTP/1.1 4"),
+    ] {
+        let mut wire = served.connect().await;
+        wire.post(&served.ann, &headers, &with(arguments)).await;
+        let head = soon(wire.head()).await;
+        assert!(head.starts_with(answer), "{head}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,196 @@
+//! Room for connections, and which of them gives way when there is none left.
+//!
+//! A connection whose client has asked for something keeps its place. One that waits for the head of
+//! a request, half of which may have come, holds up nobody for long: when all places are taken, the
+//! one that has waited longest is closed.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+
+/// How long a connection may wait for a request before it gives way. A second: clients that have
+/// just been answered, and those far away, get their next request through.
+const SPARED: Duration = Duration::from_secs(1);
+
+/// All connections of a server.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    most: usize,
+    open: Mutex<Open>,
+    /// A place is free, or a connection waits.
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    count: usize,
+    next: u64,
+    waiting: HashMap<u64, Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    since: Instant,
+    give_way: CancellationToken,
+}
+
+/// Room for one connection, which is given back when dropped. It waits for a request at first.
+#[derive(Debug)]
+pub(crate) struct Place {
+    all: Arc<Connections>,
+    id: u64,
+    give_way: CancellationToken,
+}
+
+/// A request of a connection is being answered, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Answering(Arc<Place>);
+
+impl Connections {
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, open: Mutex::default(), changed: Notify::new() })
+    }
+
+    /// Waits for room for one more, and makes some where connections wait for requests.
+    pub(crate) async fn place(self: &Arc<Self>) -> Arc<Place> {
+        loop {
+            let mut changed = std::pin::pin!(self.changed.notified());
+            // What changes from here on is heard of.
+            changed.as_mut().enable();
+            match self.try_place() {
+                Ok(place) => return Arc::new(place),
+                Err(Some(until)) => tokio::select! {
+                    () = changed => {}
+                    () = sleep_until(until) => {}
+                },
+                Err(None) => changed.await,
+            }
+        }
+    }
+
+    /// A place, or when one could be made.
+    fn try_place(self: &Arc<Self>) -> Result<Place, Option<Instant>> {
+        let mut open = self.lock();
+        if open.count < self.most {
+            let (id, give_way) = (open.next, CancellationToken::new());
+            open.next += 1;
+            open.count += 1;
+            open.waiting.insert(id, Waiting { since: Instant::now(), give_way: give_way.clone() });
+            return Ok(Place { all: self.clone(), id, give_way });
+        }
+        let longest = open.waiting.iter().min_by_key(|(_, waiting)| waiting.since);
+        let Some((id, until)) = longest.map(|(id, waiting)| (*id, waiting.since + SPARED)) else { return Err(None) };
+        if Instant::now() < until {
+            return Err(Some(until));
+        }
+        if let Some(waiting) = open.waiting.remove(&id) {
+            waiting.give_way.cancel();
+        }
+        Err(None)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        // Nothing under the lock can panic half way.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// A request has come.
+    pub(crate) fn answers(self: &Arc<Self>) -> Answering {
+        self.all.lock().waiting.remove(&self.id);
+        Answering(self.clone())
+    }
+
+    /// Ends when another connection needs the place.
+    pub(crate) async fn gives_way(&self) {
+        self.give_way.cancelled().await;
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let Place { all, id, give_way } = &*self.0;
+        let waiting = Waiting { since: Instant::now(), give_way: give_way.clone() };
+        all.lock().waiting.insert(*id, waiting);
+        all.changed.notify_waiters();
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = self.all.lock();
+        open.waiting.remove(&self.id);
+        open.count -= 1;
+        drop(open);
+        self.all.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::Future, pin::Pin};
+
+    use super::*;
+
+    /// Whether it is over already.
+    async fn is_over<F: Future>(future: Pin<&mut F>) -> bool {
+        tokio::select! {
+            biased;
+            _ = future => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+
+    async fn gives_way(place: &Place) -> bool {
+        is_over(std::pin::pin!(place.gives_way())).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_connection_that_has_waited_longest_gives_way_and_one_that_is_answered_never_does() {
+        let all = Connections::new(3);
+        let [answered, first, second] = [all.place().await, all.place().await, all.place().await];
+        let answering = answered.answers();
+        tokio::time::advance(SPARED / 2).await;
+        drop(first.answers());
+        let mut more = std::pin::pin!(all.place());
+        assert!(!is_over(more.as_mut()).await);
+        tokio::time::advance(SPARED / 2).await;
+        assert!(!is_over(more.as_mut()).await, "the place is not free yet");
+        second.gives_way().await;
+        assert!(!gives_way(&first).await);
+        drop(second);
+        let third = more.await;
+        tokio::time::advance(SPARED * 10).await;
+        let mut more = std::pin::pin!(all.place());
+        assert!(!is_over(more.as_mut()).await);
+        first.gives_way().await;
+        drop(first);
+        drop(more.await.answers());
+        let _third = third.answers();
+        assert!(!gives_way(&answered).await);
+        drop(answering);
+        assert!(!gives_way(&answered).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn where_all_are_answered_a_connection_waits_until_one_ends() {
+        let all = Connections::new(1);
+        let only = all.place().await;
+        let answering = only.answers();
+        let mut more = std::pin::pin!(all.place());
+        tokio::time::advance(SPARED * 10).await;
+        assert!(!is_over(more.as_mut()).await);
+        drop(answering);
+        drop(only);
+        more.await;
+    }
+}

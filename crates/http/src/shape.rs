@@ -1,0 +1,62 @@
+//! What a body becomes when it is read: how many values, and how deep.
+//!
+//! A body of four megabytes can hold two million values, and a tree of them takes thirty times the
+//! room. So they are counted before anything builds one.
+
+/// What a value and a key take in a tree, with the list or table that they are in, while it grows.
+pub(crate) const VALUE_BYTES: usize = 128;
+
+/// A bound of what JSON holds. Of what is not JSON, it is of no meaning.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Values and keys.
+    pub(crate) values: usize,
+    /// Lists and tables within each other.
+    pub(crate) depth: usize,
+}
+
+impl Shape {
+    /// Looks at each byte once.
+    pub(crate) fn of(json: &[u8]) -> Self {
+        let (mut values, mut depth, mut deepest) = (1, 0_usize, 0);
+        let (mut in_text, mut is_escaped) = (false, false);
+        for byte in json {
+            if in_text {
+                in_text = is_escaped || *byte != b'"';
+                is_escaped = !is_escaped && *byte == b'\\';
+                continue;
+            }
+            match byte {
+                b'"' => in_text = true,
+                b'[' | b'{' => {
+                    values += 1;
+                    depth += 1;
+                    deepest = deepest.max(depth);
+                }
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                b',' | b':' => values += 1,
+                _ => {}
+            }
+        }
+        Self { values, depth: deepest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_keys_are_counted_and_texts_are_passed_over() {
+        let shape = |json: &str| {
+            let Shape { values, depth } = Shape::of(json.as_bytes());
+            (values, depth)
+        };
+        assert_eq!(shape("1"), (1, 0));
+        assert_eq!(shape("[0,0,0]"), (4, 1));
+        assert_eq!(shape(r#"{"a":[{"b":1}]}"#), (6, 3));
+        assert_eq!(shape(r#"["[,{:\"[,\\",1]"#), (3, 1));
+        assert_eq!(shape(r#""\\",[]"#), (3, 1));
+        assert_eq!(shape("]]]}[["), (3, 2));
+    }
+}
