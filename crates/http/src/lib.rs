@@ -39,5 +39,5 @@ pub use admission::{Admission, Principal};
 pub use oauth::{Document, Documents, Need, NotAUrl, OAuthOptions, ResourceServer};
 pub use options::{Limits, Options};
 pub use server::{Listener, Server};
-pub use tasks::{Asks, Call, Ending, Status, TaskLimits, Tasks};
+pub use tasks::{Asks, Call, Ending, Owner, Status, TaskLimits, Tasks};
 pub use tokens::{NewToken, Scope, Token, TokenFault, Tokens};

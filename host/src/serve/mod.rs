@@ -34,7 +34,7 @@ use std::{
 
 use belljar_catalog::{Detail, Query};
 use belljar_gateway::{Asker, Gateway, report};
-use belljar_http::{Admission, Asks, Call, Ending, Scope, TaskLimits, Tasks};
+use belljar_http::{Admission, Asks, Call, Ending, Owner, Scope, TaskLimits, Tasks};
 use belljar_ledger::Ledger;
 use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, RunId, display};
 use belljar_upstream::{Caller, ClientAbilities};
@@ -270,9 +270,11 @@ impl ServerHandler for Server {
 }
 
 /// Whose tasks are meant.
-fn owner(context: &RequestContext<RoleServer>) -> Arc<str> {
+fn owner(context: &RequestContext<RoleServer>) -> Owner {
     // At stdin and stdout there is one client.
-    Admission::of(context).map_or_else(|| Arc::from(""), |admission| admission.principal().name().into())
+    let Some(admission) = Admission::of(context) else { return Owner { name: Arc::from(""), may_change: true } };
+    let principal = admission.principal();
+    Owner { name: principal.name().into(), may_change: principal.may(Scope::Run) }
 }
 
 impl Server {

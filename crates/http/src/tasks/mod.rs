@@ -65,11 +65,27 @@ impl Default for TaskLimits {
 /// What a call says while it works.
 pub type Status = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
+/// Whose a task is, or who asks for one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// The principal's name.
+    pub name: Arc<str>,
+    /// Whether it may make calls that change something. Whoever may not, hears of no such call either, nor ends one.
+    pub may_change: bool,
+}
+
+impl Owner {
+    /// Whether a task of `other` is one of its own.
+    fn has(&self, other: &Self) -> bool {
+        self.name == other.name && (self.may_change || !other.may_change)
+    }
+}
+
 /// A call of a client that knows tasks.
 #[derive(Clone)]
 pub struct Call {
-    /// The principal's name.
-    pub owner: Arc<str>,
+    /// Whose it is.
+    pub owner: Owner,
     /// How long it may take at most; its task lives longer.
     pub longest: Duration,
     /// Cancelled when nobody wants its end any more. The work has to listen.
@@ -179,16 +195,16 @@ impl Tasks {
     /// `tasks/get`.
     ///
     /// # Errors
-    /// There is none of this principal with this id.
-    pub fn get(&self, owner: &str, id: &str) -> Result<GetTaskResult, ErrorData> {
+    /// There is none of this owner with this id.
+    pub fn get(&self, owner: &Owner, id: &str) -> Result<GetTaskResult, ErrorData> {
         self.0.detailed(owner, id).map(GetTaskResult::new)
     }
 
     /// `tasks/update`: answers to what a task asked. What nobody asked is passed over.
     ///
     /// # Errors
-    /// There is none of this principal with this id.
-    pub fn update(&self, owner: &str, id: &str, answers: InputResponses) -> Result<(), ErrorData> {
+    /// There is none of this owner with this id.
+    pub fn update(&self, owner: &Owner, id: &str, answers: InputResponses) -> Result<(), ErrorData> {
         let asks = self.0.asks(owner, id)?;
         asks.answered(answers);
         self.0.touch(owner, id)
@@ -197,8 +213,8 @@ impl Tasks {
     /// `tasks/cancel`. What has ended stays as it is.
     ///
     /// # Errors
-    /// There is none of this principal with this id.
-    pub fn cancel(&self, owner: &str, id: &str) -> Result<(), ErrorData> {
+    /// There is none of this owner with this id.
+    pub fn cancel(&self, owner: &Owner, id: &str) -> Result<(), ErrorData> {
         self.0.cancel(owner, id)
     }
 

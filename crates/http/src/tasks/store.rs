@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{Asks, Call, Ending, Status, TaskLimits};
+use super::{Asks, Call, Ending, Owner, Status, TaskLimits};
 
 /// Random bytes of an id. Whoever knows an id still has to be its principal.
 const ID_BYTES: usize = 16;
@@ -30,7 +30,7 @@ pub(super) struct Shared {
 }
 
 struct Entry {
-    owner: Arc<str>,
+    owner: Owner,
     task: Task,
     began: Instant,
     ended: Option<Ended>,
@@ -61,7 +61,7 @@ impl Shared {
             None => task,
         };
         let mut tasks = self.lock();
-        let own = tasks.values().filter(|entry| entry.owner == call.owner).count();
+        let own = tasks.values().filter(|entry| entry.owner.name == call.owner.name).count();
         let kept: usize = tasks.values().filter_map(|entry| entry.ended.as_ref()).map(|ended| ended.bytes).sum();
         if tasks.len() >= self.limits.all || own >= self.limits.per_principal || kept > self.limits.kept_bytes {
             return None;
@@ -116,7 +116,7 @@ impl Shared {
         drop(forgotten);
     }
 
-    pub(super) fn detailed(&self, owner: &str, id: &str) -> Result<DetailedTask, ErrorData> {
+    pub(super) fn detailed(&self, owner: &Owner, id: &str) -> Result<DetailedTask, ErrorData> {
         let (task, payload) = {
             let mut tasks = self.lock();
             let entry = known(&mut tasks, owner, id)?;
@@ -140,11 +140,11 @@ impl Shared {
         Ok(DetailedTask::new(task, payload))
     }
 
-    pub(super) fn asks(&self, owner: &str, id: &str) -> Result<Asks, ErrorData> {
+    pub(super) fn asks(&self, owner: &Owner, id: &str) -> Result<Asks, ErrorData> {
         known(&mut self.lock(), owner, id).map(|entry| entry.asks.clone())
     }
 
-    pub(super) fn touch(&self, owner: &str, id: &str) -> Result<(), ErrorData> {
+    pub(super) fn touch(&self, owner: &Owner, id: &str) -> Result<(), ErrorData> {
         let mut tasks = self.lock();
         let entry = known(&mut tasks, owner, id)?;
         if entry.ended.is_none() {
@@ -153,7 +153,7 @@ impl Shared {
         Ok(())
     }
 
-    pub(super) fn cancel(&self, owner: &str, id: &str) -> Result<(), ErrorData> {
+    pub(super) fn cancel(&self, owner: &Owner, id: &str) -> Result<(), ErrorData> {
         let mut tasks = self.lock();
         let entry = known(&mut tasks, owner, id)?;
         entry.asks.close();
@@ -183,11 +183,11 @@ impl Entry {
     }
 }
 
-/// A task of this principal. That of another is as unknown as one that never was.
-fn known<'t>(tasks: &'t mut HashMap<String, Entry>, owner: &str, id: &str) -> Result<&'t mut Entry, ErrorData> {
+/// A task of this owner. That of another is as unknown as one that never was.
+fn known<'t>(tasks: &'t mut HashMap<String, Entry>, owner: &Owner, id: &str) -> Result<&'t mut Entry, ErrorData> {
     tasks
         .get_mut(id)
-        .filter(|entry| *entry.owner == *owner)
+        .filter(|entry| owner.has(&entry.owner))
         .ok_or_else(|| ErrorData::invalid_params("unknown task: there is none with this id, or its time is over", None))
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::{sync::Notify, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::{Asks, Call, Ending, TaskLimits, Tasks};
+use super::{Asks, Call, Ending, Owner, TaskLimits, Tasks};
 
 const MOMENT: Duration = Duration::from_millis(5);
 
@@ -23,9 +23,13 @@ fn tasks(change: impl FnOnce(&mut TaskLimits)) -> Tasks {
     Tasks::new(limits)
 }
 
+fn who(name: &str) -> Owner {
+    Owner { name: name.into(), may_change: true }
+}
+
 fn call(owner: &str) -> Call {
     Call {
-        owner: owner.into(),
+        owner: who(owner),
         longest: Duration::from_secs(60),
         cancel: CancellationToken::new(),
         status: Arc::new(|| Some("at it".to_owned())),
@@ -57,7 +61,7 @@ fn text(answer: Result<CallToolResponse, ErrorData>) -> Value {
 async fn until(tasks: &Tasks, owner: &str, id: &str, is_so: impl Fn(&DetailedTask) -> bool) -> DetailedTask {
     let looking = async {
         loop {
-            let task = tasks.get(owner, id).expect("a task").task;
+            let task = tasks.get(&who(owner), id).expect("a task").task;
             if is_so(&task) {
                 return task;
             }
@@ -88,7 +92,7 @@ async fn a_long_call_becomes_a_task_whose_result_is_kept_also_when_nobody_is_the
     };
     let id = task(tasks.answer(call("ann"), work, given_up.notified()).await);
     given_up.notify_waiters();
-    let working = tasks.get("ann", &id).expect("a task").task;
+    let working = tasks.get(&who("ann"), &id).expect("a task").task;
     assert_eq!((working.status(), working.task.status_message.as_deref()), (TaskStatus::Working, Some("at it")));
     assert!(working.task.ttl_ms.is_some_and(|ttl| ttl >= 60_000 + 15 * 60_000), "{working:?}");
     go_on.notify_one();
@@ -97,7 +101,7 @@ async fn a_long_call_becomes_a_task_whose_result_is_kept_also_when_nobody_is_the
     assert_eq!(result["content"][0]["text"], "late");
     assert_eq!(ended.task.status_message, None);
     // As often as anybody asks.
-    assert_eq!(tasks.get("ann", &id).expect("a task").task, ended);
+    assert_eq!(tasks.get(&who("ann"), &id).expect("a task").task, ended);
 }
 
 #[tokio::test]
@@ -106,15 +110,15 @@ async fn a_task_of_another_principal_is_as_unknown_as_none() {
     let id = task(tasks.answer(call("ann"), pending(), pending()).await);
     for id in [id.as_str(), "none"] {
         let told = [
-            tasks.get("bob", id).map(drop),
-            tasks.update("bob", id, Default::default()),
-            tasks.cancel("bob", id),
-            tasks.get("ann", "none").map(drop),
+            tasks.get(&who("bob"), id).map(drop),
+            tasks.update(&who("bob"), id, Default::default()),
+            tasks.cancel(&who("bob"), id),
+            tasks.get(&who("ann"), "none").map(drop),
         ];
         let told = told.map(|told| told.expect_err("refused"));
         assert!(told.iter().all(|error| *error == told[3] && error.code.0 == -32602), "{told:?}");
     }
-    assert!(tasks.get("ann", &id).is_ok());
+    assert!(tasks.get(&who("ann"), &id).is_ok());
 }
 
 #[tokio::test]
@@ -127,7 +131,7 @@ async fn a_cancelled_task_says_so_when_its_work_has_stopped_and_one_that_has_end
         Ending::Cancelled(CallToolResult::error(Vec::new()), "two calls were made".to_owned())
     };
     let id = task(tasks.answer(long, work, pending()).await);
-    tasks.cancel("ann", &id).expect("acknowledged");
+    tasks.cancel(&who("ann"), &id).expect("acknowledged");
     let cancelled = ended(&tasks, "ann", &id).await;
     assert_eq!(cancelled.payload, TaskPayload::Cancelled);
     assert_eq!(cancelled.task.status_message.as_deref(), Some("two calls were made"));
@@ -138,8 +142,8 @@ async fn a_cancelled_task_says_so_when_its_work_has_stopped_and_one_that_has_end
     };
     let id = task(tasks.answer(call("ann"), work, pending()).await);
     let before = ended(&tasks, "ann", &id).await;
-    tasks.cancel("ann", &id).expect("acknowledged all the same");
-    assert_eq!(tasks.get("ann", &id).expect("a task").task, before);
+    tasks.cancel(&who("ann"), &id).expect("acknowledged all the same");
+    assert_eq!(tasks.get(&who("ann"), &id).expect("a task").task, before);
 }
 
 #[tokio::test]
@@ -152,6 +156,24 @@ async fn a_call_that_is_given_up_before_it_is_a_task_is_cancelled() {
         Ending::Cancelled(CallToolResult::error(vec![ContentBlock::text("stopped")]), String::new())
     };
     assert_eq!(text(tasks.answer(long, work, async {}).await), "stopped");
+}
+
+#[tokio::test]
+async fn whoever_may_only_read_hears_of_no_task_that_may_change_something() {
+    let tasks = tasks(|_| {});
+    let reader = Owner { may_change: false, ..who("ann") };
+    let changing = task(tasks.answer(call("ann"), pending(), pending()).await);
+    let reading = task(tasks.answer(Call { owner: reader.clone(), ..call("ann") }, pending(), pending()).await);
+    let unknown = tasks.get(&reader, "none").map(drop).expect_err("there is none");
+    for refused in [
+        tasks.get(&reader, &changing).map(drop),
+        tasks.update(&reader, &changing, Default::default()),
+        tasks.cancel(&reader, &changing),
+    ] {
+        assert_eq!(refused.expect_err("it is none of its own").message, unknown.message);
+    }
+    assert!(tasks.get(&reader, &reading).is_ok());
+    assert!(tasks.get(&who("ann"), &reading).is_ok() && tasks.get(&who("ann"), &changing).is_ok());
 }
 
 #[tokio::test]
@@ -192,10 +214,10 @@ async fn a_task_is_forgotten_when_its_time_is_over_and_not_before_it_has_ended()
         done("late")
     };
     let id = task(tasks.answer(Call { longest: Duration::ZERO, ..call("ann") }, work, pending()).await);
-    let first = tasks.get("ann", &id).expect("a task").task.task.ttl_ms;
+    let first = tasks.get(&who("ann"), &id).expect("a task").task.task.ttl_ms;
     sleep(10 * MOMENT).await;
     // It runs longer than it was to live at first, and lives on.
-    assert!(tasks.get("ann", &id).expect("a task").task.task.ttl_ms > first);
+    assert!(tasks.get(&who("ann"), &id).expect("a task").task.task.ttl_ms > first);
     go_on.notify_one();
     let forgotten = async {
         while tasks.count() > 0 {
@@ -203,7 +225,7 @@ async fn a_task_is_forgotten_when_its_time_is_over_and_not_before_it_has_ended()
         }
     };
     tokio::time::timeout(Duration::from_secs(60), forgotten).await.expect("it is forgotten");
-    assert!(tasks.get("ann", &id).is_err());
+    assert!(tasks.get(&who("ann"), &id).is_err());
 }
 
 #[tokio::test]
@@ -237,11 +259,11 @@ async fn what_a_call_asks_makes_it_a_task_at_once_and_is_answered_question_by_qu
     assert_eq!(both.status(), TaskStatus::InputRequired);
     let keys = open(&both);
     let answer = |key: &str, answer: &str| {
-        tasks.update("ann", &id, [(key.to_owned(), json!(answer))].into()).expect("acknowledged");
+        tasks.update(&who("ann"), &id, [(key.to_owned(), json!(answer))].into()).expect("acknowledged");
     };
     answer("never asked", "nothing");
     answer(&keys[0], "first");
-    assert_eq!(open(&tasks.get("ann", &id).expect("a task").task), keys[1..]);
+    assert_eq!(open(&tasks.get(&who("ann"), &id).expect("a task").task), keys[1..]);
     answer(&keys[0], "again");
     answer(&keys[1], "second");
     let ended = ended(&tasks, "ann", &id).await;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use belljar_http::{Admission, Asks, Call, Ending, TaskLimits, Tasks};
+use belljar_http::{Admission, Asks, Call, Ending, Owner, TaskLimits, Tasks};
 use rmcp::{
     ErrorData, RoleServer,
     model::{CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock, InputRequest, InputResponses},
@@ -73,8 +73,10 @@ impl Jobs {
 }
 
 /// Whose tasks are meant.
-pub(crate) fn owner(context: &RequestContext<RoleServer>) -> Arc<str> {
-    Admission::of(context).map(|admission| admission.principal().name()).unwrap_or_default().into()
+pub(crate) fn owner(context: &RequestContext<RoleServer>) -> Owner {
+    let principal = Admission::of(context).map(Admission::principal);
+    let name = principal.map_or_else(|| Arc::from(""), |principal| principal.name().into());
+    Owner { name, may_change: true }
 }
 
 /// What a job does.
