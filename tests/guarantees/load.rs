@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::{
     dead_children::child,
-    http::{Served, started},
+    http::{Served, result, started, status, token},
     support::Terminal,
 };
 
@@ -22,13 +22,14 @@ const CLIENTS: usize = 100;
 const RUNS: usize = 4;
 
 /// A server with a child that leaves a line in a file for each call, and with room for a few runs.
-fn served() -> (Served, PathBuf) {
+fn served(max_live: u32, max_queued: u32) -> (Served, PathBuf) {
     let terminal = Terminal::new();
     let marks = terminal.folder.path().join("marks");
     let config = terminal.file(
         "belljar.toml",
         format!(
-            "[runs]\nmax_live = 4\nmax_queued = 8\n[servers.tally]\ncommand = {:?}\nargs = ['tally', {marks:?}]\n",
+            "[runs]\nmax_live = {max_live}\nmax_queued = {max_queued}\n\
+             [servers.tally]\ncommand = {:?}\nargs = ['tally', {marks:?}]\nshare = 'owner'\n",
             child()
         ),
     );
@@ -55,7 +56,7 @@ fn marks(file: &Path) -> BTreeMap<String, usize> {
 
 #[test]
 fn of_more_clients_than_there_is_room_for_each_run_is_made_once_and_answered() {
-    let (served, file) = served();
+    let (served, file) = served(4, 8);
     let endpoint = Endpoint { address: served.address, token: served.token.clone() };
     let load = runtime().block_on(load(&endpoint, CLIENTS, RUNS, script));
     assert!(load.lost.is_empty(), "{:#?}", load.lost);
@@ -67,8 +68,36 @@ fn of_more_clients_than_there_is_room_for_each_run_is_made_once_and_answered() {
 }
 
 #[test]
+fn a_run_of_one_principal_does_not_wait_for_all_those_that_another_has_queued() {
+    const QUEUED: usize = 20;
+    let (served, file) = served(1, 64);
+    let bob = token(&served.terminal, &["add", "bob"]);
+    // Until the server has heard of it.
+    while status(served.run(&bob, "return 1")) == 401 {}
+    let flood: Vec<_> = (0..QUEUED)
+        .map(|run| {
+            let code = "await new Promise((done) => setTimeout(done, 150)); await tally.mark({ text: 'ann' })";
+            served.run(&served.token, &format!("{code}; return {run}"))
+        })
+        .collect();
+    let begun = Instant::now();
+    while marks(&file).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing runs");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let answer = result(served.run(&bob, "await tally.mark({ text: 'bob' }); return 'through'"));
+    assert_eq!(answer["structuredContent"]["value"], "through", "{answer:#}");
+    let before = marks(&file)["ann"];
+    assert!(before < QUEUED / 2, "{before} of {QUEUED} went first");
+    for run in flood {
+        assert_eq!(result(run)["structuredContent"]["ok"], true);
+    }
+    assert_eq!(marks(&file), [("ann".to_owned(), QUEUED), ("bob".to_owned(), 1)].into());
+}
+
+#[test]
 fn a_server_that_is_killed_under_load_runs_nothing_twice_and_says_what_it_had_begun() {
-    let (mut served, file) = served();
+    let (mut served, file) = served(4, 8);
     let endpoint = Endpoint { address: served.address, token: served.token.clone() };
     // Each client goes on until its connection breaks.
     let loading = thread::spawn(move || {
