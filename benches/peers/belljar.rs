@@ -13,12 +13,13 @@
 use std::{
     fs, future, io,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use belljar_model::{ByteSize, Limits, Outcome};
 use belljar_sandbox::{Effect, Image, Program, Sandbox, SandboxOptions, ToolSet, Tools};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{
     runtime::{Builder, Runtime},
@@ -163,7 +164,7 @@ fn tools() -> ToolSet {
             Ok(json!(50))
         })
         .with("box", "records", Effect::ReadOnly, move |_| {
-            future::ready(records.lock().unwrap().take().ok_or_else(|| "the records are given once".to_owned()))
+            future::ready(records.lock().take().ok_or_else(|| "the records are given once".to_owned()))
         })
 }
 

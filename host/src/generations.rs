@@ -4,12 +4,13 @@
 //! which are stopped after the last of these runs. A configuration that cannot be used changes
 //! nothing.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use belljar_config::{ApprovalsSettings, DaemonSettings, HttpSettings};
 use belljar_engine::Engine;
 use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{Limits, LimitsPatch, RunsPatch};
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -168,7 +169,7 @@ impl Generations {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

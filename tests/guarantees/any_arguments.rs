@@ -1,13 +1,11 @@
 //! Several calls are one question: the owner decides about one, about these, or about any arguments of a tool under a
 //! rule, as it is defined now, for the rest of the run and no further.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::SystemTime,
-};
+use std::{sync::Arc, time::SystemTime};
 
 use belljar_approvals::{By, Change, Channel, Decision, Refusal, State};
 use belljar_ledger::Ledger as _;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
@@ -66,7 +64,7 @@ async fn any_arguments_are_those_of_one_tool_under_one_rule_as_it_is_defined_now
     let sent = Arc::<Mutex<Vec<String>>>::default();
     let noted = sent.clone();
     let stub = Stub::new(tools, move |name, arguments| {
-        noted.lock().unwrap().push(arguments["path"].as_str().unwrap_or_default().to_owned());
+        noted.lock().push(arguments["path"].as_str().unwrap_or_default().to_owned());
         let mut answer = json!({ "content": [] });
         if name == "read_text_file" {
             answer["tools"] = changed.clone();

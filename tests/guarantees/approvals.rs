@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
@@ -17,6 +17,7 @@ use belljar_model::{
     PathRules, ServerSpec, Verdict,
 };
 use belljar_policy::{Policy, absolute_folder};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -48,7 +49,7 @@ impl House {
         let sent = Arc::<Mutex<Vec<String>>>::default();
         let noted = sent.clone();
         let stub = Stub::new(Stub::real_tools("filesystem"), move |_, arguments| {
-            noted.lock().unwrap().push(arguments["path"].as_str().unwrap_or_default().to_owned());
+            noted.lock().push(arguments["path"].as_str().unwrap_or_default().to_owned());
             json!({ "content": [], "structuredContent": { "got": arguments } })
         });
         Self::over(stub, sent, rules, wait)
@@ -158,7 +159,7 @@ impl House {
     }
 
     pub(crate) fn sent(&self) -> Vec<String> {
-        self.sent.lock().unwrap().clone()
+        self.sent.lock().clone()
     }
 }
 
@@ -389,7 +390,7 @@ async fn a_tool_whose_definition_has_changed_since_is_not_called() {
     let sent = Arc::<Mutex<Vec<String>>>::default();
     let noted = sent.clone();
     let stub = Stub::new(tools, move |name, arguments| {
-        noted.lock().unwrap().push(arguments["path"].as_str().unwrap_or_default().to_owned());
+        noted.lock().push(arguments["path"].as_str().unwrap_or_default().to_owned());
         let mut answer = json!({ "content": [] });
         if name == "read_text_file" {
             answer["tools"] = changed.clone();
@@ -426,7 +427,7 @@ async fn a_decision_is_compared_after_the_wait_for_a_server_that_another_run_has
     let (noted, steps) = (sent.clone(), step.clone());
     let stub = Stub::new(tools, move |name, _| {
         if name != "list_directory" {
-            noted.lock().unwrap().push(name.to_owned());
+            noted.lock().push(name.to_owned());
         }
         let step = steps.load(Ordering::SeqCst);
         let mut answer = json!({ "content": [], "structuredContent": { "step": step } });

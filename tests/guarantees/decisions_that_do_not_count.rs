@@ -3,7 +3,7 @@
 
 use std::{
     path::Path,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -13,6 +13,7 @@ use belljar_ledger::{Asker, Ledger, Options, QuestionFilter, SqliteLedger};
 use belljar_model::{ByteSize, ErrorKind, LedgerKeep, LedgerLevel, LimitsPatch, Outcome};
 use belljar_policy::{Policy, absolute_folder};
 use belljar_upstream::Caller;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
@@ -42,7 +43,7 @@ impl Rested {
         let sent = Arc::<Mutex<Vec<String>>>::default();
         let noted = sent.clone();
         let stub = Stub::new(tools, move |name, arguments| {
-            noted.lock().unwrap().push(arguments["path"].as_str().unwrap_or_default().to_owned());
+            noted.lock().push(arguments["path"].as_str().unwrap_or_default().to_owned());
             let mut answer = json!({ "content": [] });
             // Its tools are others from then on.
             if name == "list_directory" {
@@ -81,7 +82,7 @@ impl Rested {
     }
 
     fn sent(&self) -> Vec<String> {
-        self.sent.lock().unwrap().clone()
+        self.sent.lock().clone()
     }
 }
 

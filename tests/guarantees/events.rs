@@ -1,7 +1,7 @@
 //! What happens in runs, as those hear it who watch: each step in its order, and of what a slow one
 //! loses, how much it was.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use belljar_engine::{Engine, ProcessEngine};
 use belljar_gateway::{Gateway, RunEvents, Toolbox, Watched};
@@ -9,6 +9,7 @@ use belljar_image::Image;
 use belljar_model::{ErrorKind, Limits, LimitsPatch, RunEvent, RunId, RunStep};
 use belljar_sandbox::{Sandbox, SandboxOptions};
 use belljar_worker::WorkerProgram;
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::{runtime::Handle, sync::Notify};
 
@@ -124,12 +125,12 @@ async fn whoever_begins_to_watch_hears_what_happens_in_a_run_from_then_on() {
     for engine in engines().await {
         let (toolbox, events) = (Arc::<OnceLock<Arc<Toolbox>>>::default(), Arc::<Mutex<Option<RunEvents>>>::default());
         let (of_stub, watched) = (toolbox.clone(), events.clone());
-        let look = stub(move || *watched.lock().unwrap() = of_stub.get().map(|toolbox| toolbox.events()));
+        let look = stub(move || *watched.lock() = of_stub.get().map(|toolbox| toolbox.events()));
         let gateway = over(engine, look);
         let _ = toolbox.set(gateway.toolbox().clone());
         let source = "console.log('a'); await kid.look({}); console.log('b')".to_owned();
         let run = gateway.execute(source, &LimitsPatch::default()).await.run.unwrap();
-        let (mut events, mut heard) = (events.lock().unwrap().take().unwrap(), Vec::new());
+        let (mut events, mut heard) = (events.lock().take().unwrap(), Vec::new());
         hear(&mut events, &mut heard, is_end).await;
         assert_eq!(steps(&heard, run), ["answered", "handed_over", "log", "ended"]);
     }

@@ -1,13 +1,14 @@
 //! A rule can ask for an earlier call, and have something counted first: what it lets pass depends
 //! on that, and fails closed.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use belljar_gateway::{Approvals, Gateway, RunLedger};
 use belljar_ledger::{Asker, Options, SqliteLedger};
 use belljar_model::{ByteSize, LedgerKeep, LedgerLevel, Recorded};
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::Recording;
+use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -37,7 +38,7 @@ fn code() -> (Stub, Arc<Mutex<Vec<String>>>) {
         json!([tool("references", true), tool("rename", false), tool("drop", false)]),
         move |tool, arguments| {
             let symbol = arguments["symbol"].as_str().unwrap_or("-");
-            notes.lock().unwrap().push(format!("{tool} {symbol}"));
+            notes.lock().push(format!("{tool} {symbol}"));
             match (tool, symbol) {
                 ("references", "none") => {
                     json!({ "content": [{ "type": "text", "text": "there is no such symbol" }], "isError": true })
@@ -83,7 +84,7 @@ async fn a_call_passes_once_another_has_succeeded_with_the_same_value() {
     assert_eq!(value(&gateway, &source).await, json!([closed, closed, "done", closed, "look-first"]));
     // Each run begins anew.
     assert_eq!(value(&gateway, &format!("{RENAME}return await rename('f')")).await, closed);
-    assert_eq!(*called.lock().unwrap(), ["references none", "references f", "rename f"]);
+    assert_eq!(*called.lock(), ["references none", "references f", "rename f"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,11 +102,11 @@ async fn what_was_begun_before_the_answer_was_handed_over_does_not_pass_and_a_re
         let outcome = run(&gateway, &source).await;
         let said = outcome.result.clone().unwrap().to_value().unwrap();
         assert_eq!(said, json!(["deny by look-first", "done"]));
-        let sent = called.lock().unwrap().len();
+        let sent = called.lock().len();
         let Some(Recorded::Whole(bytes)) = outcome.recording else { panic!("{outcome:#?}") };
         let replayed = gateway.replay(&Recording::read(bytes).unwrap()).await.unwrap();
         assert_eq!(replayed.result.unwrap().to_value().unwrap(), said);
-        assert_eq!((replayed.usage.fuel, called.lock().unwrap().len()), (outcome.usage.fuel, sent));
+        assert_eq!((replayed.usage.fuel, called.lock().len()), (outcome.usage.fuel, sent));
     }
 }
 
@@ -148,12 +149,12 @@ async fn a_count_is_taken_first_and_decides_and_fails_closed() {
     // Two pass, three do not; what fails, and what the rules deny, gives no count.
     assert_eq!(said, json!(["done", "ask by wide", "ask by wide", "ask by wide"]));
     let expected = ["references ab", "rename ab", "references abc", "references none"];
-    assert_eq!(*called.lock().unwrap(), expected);
+    assert_eq!(*called.lock(), expected);
     assert_eq!(outcome.calls.len(), 4, "those of the script");
     let Some(Recorded::Whole(bytes)) = outcome.recording else { panic!("{outcome:#?}") };
     let replayed = gateway.replay(&Recording::read(bytes).unwrap()).await.unwrap();
     assert_eq!(replayed.result.unwrap().to_value().unwrap(), said);
-    assert_eq!(called.lock().unwrap().len(), expected.len(), "a replay counts nothing");
+    assert_eq!(called.lock().len(), expected.len(), "a replay counts nothing");
     // A single call is counted for too.
     let limit = std::time::Duration::from_secs(10);
     for (symbol, ok) in [("ab", true), ("abc", false)] {
@@ -174,12 +175,12 @@ async fn what_may_do_more_than_read_is_not_called_to_count_and_no_count_counts_f
     let acts = MEASURED.replace("tool = 'code.references'", "tool = 'code.drop'");
     let (gateway, called) = house(&acts, None);
     assert_eq!(value(&gateway, &format!("{RENAME}return await rename('ab')")).await, "ask by wide");
-    assert_eq!(*called.lock().unwrap(), Vec::<String>::new());
+    assert_eq!(*called.lock(), Vec::<String>::new());
     // A rule that wants the tool measured that measures: it ends, and nothing is counted.
     let circle = "default = 'allow'\n[[rule]]\nid = 'wide'\nmeasure = { tool = 'code.references', arguments = { symbol = 'ab' }, count = '/references', max = 2 }\nthen = 'ask'\n";
     let (gateway, called) = house(circle, None);
     assert_eq!(value(&gateway, &format!("{RENAME}return await rename('ab')")).await, "ask by wide");
-    assert_eq!(*called.lock().unwrap(), Vec::<String>::new());
+    assert_eq!(*called.lock(), Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,7 +203,7 @@ async fn whoever_approves_sees_the_count() {
     assert_eq!(question.why.as_deref(), Some("many places (code.references counts 3, at most 2 pass)"));
     House::approve(&owner, question.id).await;
     assert_eq!(run.await.unwrap().result.unwrap().to_value().unwrap(), "done");
-    assert_eq!(called.lock().unwrap().last().unwrap(), "rename abc");
+    assert_eq!(called.lock().last().unwrap(), "rename abc");
 }
 
 #[test]

@@ -181,9 +181,9 @@ async fn a_run_that_a_clock_or_its_caller_ended_is_repeated_to_the_same_end() {
 
     let source = "console.log('waits'); await box.wait({ ms: 60000 })";
     let (begun, has_begun) = tokio::sync::oneshot::channel();
-    let begun = std::sync::Mutex::new(Some(begun));
+    let begun = parking_lot::Mutex::new(Some(begun));
     let tools = ToolSet::new().with("box", "wait", Effect::ReadOnly, move |_| {
-        begun.lock().unwrap().take().map(|begun| begun.send(()));
+        begun.lock().take().map(|begun| begun.send(()));
         std::future::pending::<Result<Value, String>>()
     });
     let program = Program::new(source).with_recording(ROOM);

@@ -1,7 +1,7 @@
 //! A run that waits for its owner gives up its slot, and goes on in any later process as if nothing had been.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -12,6 +12,7 @@ use belljar_model::{ByteSize, ErrorKind, LedgerKeep, LedgerLevel, Limits, Limits
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::{Image, Recording, Sandbox, SandboxOptions};
 use belljar_upstream::Caller;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -51,7 +52,7 @@ impl House {
         let sent = Arc::<Mutex<Vec<String>>>::default();
         let noted = sent.clone();
         let stub = Stub::new(Stub::real_tools("filesystem"), move |_, arguments| {
-            noted.lock().unwrap().push(arguments["path"].as_str().unwrap_or_default().to_owned());
+            noted.lock().push(arguments["path"].as_str().unwrap_or_default().to_owned());
             json!({ "content": [], "structuredContent": { "got": arguments } })
         });
         let folder = tempfile::tempdir().unwrap();
@@ -103,7 +104,7 @@ impl House {
     }
 
     fn sent(&self) -> Vec<String> {
-        self.sent.lock().unwrap().clone()
+        self.sent.lock().clone()
     }
 }
 

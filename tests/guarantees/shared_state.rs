@@ -1,12 +1,13 @@
 //! A server that keeps state between calls, such as a page: calls of different intentions do not mix unseen.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
 use belljar_gateway::Gateway;
 use belljar_model::{ErrorKind, LimitsPatch, LogLevel, Outcome, ServerSpec};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::Notify};
 
@@ -21,7 +22,7 @@ fn browser() -> Stub {
         { "name": "$release", "inputSchema": { "type": "object" } },
     ]);
     Stub::new(tools, move |tool, arguments| {
-        let mut page = page.lock().unwrap();
+        let mut page = page.lock();
         if tool == "go" {
             *page = arguments["url"].as_str().unwrap_or_default().to_owned();
         }

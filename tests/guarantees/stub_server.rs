@@ -1,7 +1,7 @@
 //! MCP servers inside of the test process: real tool lists, answers of the test's own.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
@@ -10,6 +10,7 @@ use belljar_model::{EffectRules, Limits, LimitsPatch, Outcome, ServerSpec, Trans
 use belljar_policy::Policy;
 use belljar_upstream::{BuiltIns, Options};
 use belljar_worker::WorkerProgram;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 
@@ -57,13 +58,13 @@ impl Stub {
                     "capabilities": { "tools": { "listChanged": true } },
                     "serverInfo": { "name": "stub", "version": "1" },
                 }),
-                "tools/list" => json!({ "tools": *self.tools.lock().unwrap() }),
+                "tools/list" => json!({ "tools": *self.tools.lock() }),
                 "tools/call" => {
                     self.calls.fetch_add(1, Ordering::SeqCst);
                     let result = (self.answer)(parameters["name"].as_str().unwrap(), &parameters["arguments"]);
                     // An answer may come with a new list of tools.
                     if let Some(tools) = result.get("tools") {
-                        *self.tools.lock().unwrap() = tools.clone();
+                        *self.tools.lock() = tools.clone();
                         notify = true;
                     }
                     result

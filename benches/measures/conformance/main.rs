@@ -22,7 +22,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -31,6 +31,7 @@ use std::{
 use belljar_model::{ByteSize, Limits};
 use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
 use boa_engine::{Context, Source, js_string};
+use parking_lot::Mutex;
 use suite::{Suite, Test};
 use tokio::runtime::Builder;
 
@@ -148,7 +149,7 @@ fn main() {
         }
     });
     let _ = std::panic::take_hook();
-    print(&report.into_inner().unwrap());
+    print(&report.into_inner());
 }
 
 fn work(root: &Path, paths: &[PathBuf], next: &AtomicUsize, report: &Mutex<Report>, sandbox: Arc<Sandbox>) {
@@ -160,11 +161,11 @@ fn work(root: &Path, paths: &[PathBuf], next: &AtomicUsize, report: &Mutex<Repor
     let mut suite = Suite::new(root);
     while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
         let Some(test) = suite.read(path) else {
-            report.lock().unwrap().left_out += 1;
+            report.lock().left_out += 1;
             continue;
         };
         let (stock, ours) = (passes_in_stock(&test), jar.passes(&test));
-        let mut report = report.lock().unwrap();
+        let mut report = report.lock();
         report.tests += 1;
         report.ours += usize::from(ours);
         report.stock += usize::from(stock);

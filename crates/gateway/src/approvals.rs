@@ -9,7 +9,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -19,6 +19,7 @@ use belljar_model::{AskWay, ByteSize, Denial, Effect, RunStep, ToolPath, Verdict
 use belljar_policy::{AskTerms, Decision};
 use belljar_sandbox::AnswerRoom;
 use futures::{FutureExt as _, future::BoxFuture};
+use parking_lot::{Mutex, MutexGuard};
 use rand::{TryRngCore as _, rngs::OsRng};
 use tokio::{
     sync::oneshot,
@@ -435,7 +436,7 @@ impl Waiting {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

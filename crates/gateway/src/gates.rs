@@ -6,12 +6,13 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use belljar_ledger::Passed;
 use belljar_model::{JsonText, RunId, ToolPath};
 use belljar_policy::Gate;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::Toolbox;
@@ -80,7 +81,7 @@ impl RunGates {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.0.lock())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     pin::{Pin, pin},
-    sync::{Arc, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -250,7 +250,7 @@ impl Gateway {
             .planning(planned.clone());
         let program = Program::new(source).with_client(self.client.as_str()).only_planned();
         let outcome = self.engine.run_until(program, &self.limits, Arc::new(grant), std::future::pending()).await;
-        let found = planned.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let found = planned.lock().take();
         let ScriptCalls { calls, more, others } =
             found.unwrap_or(ScriptCalls { calls: Vec::new(), more: 0, others: false });
         ScriptPlan { calls, more, others, error: outcome.result.err() }

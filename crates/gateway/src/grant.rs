@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -13,6 +13,7 @@ use belljar_sandbox::{
 };
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::{
@@ -82,11 +83,11 @@ struct Announced(Mutex<BTreeMap<u64, Begun>>);
 
 impl Announced {
     fn put(&self, number: u64, begun: Begun) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, begun);
+        self.0.lock().insert(number, begun);
     }
 
     fn take(&self, number: u64) -> Option<Begun> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number)
+        self.0.lock().remove(&number)
     }
 }
 
@@ -266,7 +267,7 @@ impl Grant {
             let enter = || -> BoxFuture<'_, Result<(), LockFault>> {
                 async {
                     let entered = locks.enter(server, total, &waits).await?;
-                    *permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(entered);
+                    *permit.lock() = Some(entered);
                     Ok(())
                 }
                 .boxed()
@@ -325,7 +326,7 @@ impl Grant {
                 remark.into_iter().for_each(|remark| remarks.add(remark));
                 return answer;
             }
-            let _permit = match permit.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            let _permit = match permit.into_inner() {
                 Some(permit) => permit,
                 None => locks.enter(server, total, &waits).await.map_err(refused)?,
             };
@@ -538,7 +539,7 @@ impl Tools for Grant {
             };
             let PlannedCalls { calls, more, others } = calls;
             let calls = calls.into_iter().zip(judged).map(of_call).collect();
-            *planned.lock().unwrap_or_else(PoisonError::into_inner) = Some(ScriptCalls { calls, more, others });
+            *planned.lock() = Some(ScriptCalls { calls, more, others });
             findings
         }
         .boxed()

@@ -4,15 +4,12 @@
 //! A call is judged; what a rule wanted to know meanwhile is found out, and the call is judged
 //! again, until nothing is asked any more. Where nobody can know, the rule fails closed.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use belljar_ledger::{Carried, Count, CountId, Ledger};
 use belljar_model::Verdict;
 use belljar_policy::{AtMost, Decision, Gate, History, Labels, Measure, Policy};
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use crate::{Toolbox, gates::RunGates, rules::AsRules};
@@ -54,7 +51,7 @@ enum Asked {
 
 impl Known {
     fn with<T>(&self, work: impl FnOnce(&mut Found) -> T) -> T {
-        work(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.found.lock())
     }
 }
 

@@ -1,11 +1,9 @@
 //! What the owner's rules said of each call of a run, until the outcome is there in which that is noted.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use belljar_model::{Outcome, ToolPath, Verdict};
+use parking_lot::Mutex;
 
 use crate::rests::Judged;
 
@@ -23,12 +21,12 @@ impl Judgements {
     /// Notes what was said of a call.
     pub(crate) fn add(&self, number: u64, tool: &ToolPath, verdict: Verdict, rule: Option<Arc<str>>) {
         let judgement = Judgement { tool: tool.clone(), verdict, rule };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, judgement);
+        self.0.lock().insert(number, judgement);
     }
 
     /// What was said of the calls.
     pub(crate) fn all(&self) -> Vec<Judged> {
-        let judged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let judged = self.0.lock();
         let said = judged.iter().map(|(number, Judgement { tool, verdict, rule })| Judged {
             number: *number,
             server: tool.server().to_owned(),
@@ -42,7 +40,7 @@ impl Judgements {
     /// Notes in the outcome what was said of its calls. They are there in the order in which they
     /// were handed over, those without an answer behind them in the order of their numbers.
     pub(crate) fn note_in(&self, outcome: &mut Outcome) {
-        let mut judged = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut judged = std::mem::take(&mut *self.0.lock());
         if judged.is_empty() {
             return;
         }

@@ -4,11 +4,10 @@
 //! cannot be made. Where principals carry labels too, a mark is in the ledger before the script
 //! gets the answer, so that no run begun with that knowledge, in whichever process, is without it.
 
-use std::sync::{Mutex, PoisonError};
-
 use belljar_ledger::{LedgerFault, Mark};
 use belljar_model::{RunId, ToolPath};
 use belljar_policy::Labels;
+use parking_lot::Mutex;
 
 use crate::Toolbox;
 
@@ -18,11 +17,11 @@ pub(crate) struct RunLabels(Mutex<Labels>);
 
 impl RunLabels {
     pub(crate) fn now(&self) -> Labels {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 
     pub(crate) fn add(&self, labels: Labels) {
-        let mut carried = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut carried = self.0.lock();
         *carried = carried.and(labels);
     }
 }

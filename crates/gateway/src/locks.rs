@@ -5,14 +5,10 @@
 //! none that comes later in the configuration, so two runs never wait for each other; where that cannot be kept, the call fails at once
 //! and says so. What a run has is given back when the run ends, however it ends.
 
-use std::{
-    collections::BTreeMap,
-    pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
 use belljar_model::{Sharing, ToolPath};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::{
     sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock},
     time::timeout,
@@ -78,7 +74,7 @@ pub(crate) struct Permit(#[expect(dead_code, reason = "it is there to be dropped
 impl RunLocks {
     /// Whether it has a server for itself.
     pub(crate) fn has_any(&self) -> bool {
-        !self.held.lock().unwrap_or_else(PoisonError::into_inner).servers.is_empty()
+        !self.held.lock().servers.is_empty()
     }
 
     /// The locks of a run of this source. It has none yet.
@@ -217,7 +213,7 @@ impl RunLocks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 }
 

@@ -6,12 +6,13 @@
 use std::{
     collections::{HashMap, HashSet},
     io::{self, Read as _, Write as _},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use belljar_catalog::{Notation, Observed, Words};
 use belljar_model::ToolPath;
 use cap_std::fs::{Dir, OpenOptions};
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -139,7 +140,7 @@ impl Observations {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 }
 

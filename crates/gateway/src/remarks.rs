@@ -5,12 +5,10 @@
 //! order of its own: not in that in which the checks happened to end. Beside the times, that the
 //! run had to wait for another is all that depends on other runs.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeSet;
 
 use belljar_model::{LogEntry, LogLevel};
+use parking_lot::Mutex;
 
 /// Remarks on one run. The same mistake in a thousand calls is one remark; whoever makes more different ones has enough to begin with.
 const MAX_REMARKS: usize = 10;
@@ -29,7 +27,7 @@ struct Kept {
 impl Remarks {
     /// Adds a remark, if it is new.
     pub(crate) fn add(&self, text: String) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.texts.insert(text);
         if kept.texts.len() > MAX_REMARKS {
             // The last in their order, so that the ones that stay do not depend on the order in which they came.
@@ -40,7 +38,7 @@ impl Remarks {
 
     /// Adds something that happened to the run, and depends on other runs.
     pub(crate) fn tell(&self, text: String) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         if kept.told.len() < MAX_REMARKS {
             kept.told.insert(text);
         }
@@ -48,13 +46,13 @@ impl Remarks {
 
     /// All of them, of a run that is put aside: what its author is to read, and what happened to it.
     pub(crate) fn all(&self) -> (Vec<String>, Vec<String>) {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock();
         (kept.texts.iter().cloned().collect(), kept.told.iter().cloned().collect())
     }
 
     /// All of them, as entries of the log.
     pub(crate) fn take(&self) -> impl Iterator<Item = LogEntry> + use<> {
-        let Kept { texts, is_cut, told } = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let Kept { texts, is_cut, told } = std::mem::take(&mut *self.0.lock());
         let cut =
             is_cut.then(|| format!("[there are more warnings of this kind than {MAX_REMARKS}; the rest is left out]"));
         let told = told.into_iter().map(|text| LogEntry { level: LogLevel::Info, text });

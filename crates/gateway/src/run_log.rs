@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::{Duration, Instant, SystemTime},
@@ -23,6 +23,7 @@ use belljar_model::{
 };
 use belljar_policy::Decision;
 use belljar_sandbox::CallFault;
+use parking_lot::{Mutex, MutexGuard};
 use rand::{TryRngCore as _, rngs::OsRng};
 use tokio::{runtime::Handle, sync::broadcast, task::spawn_blocking, time::sleep};
 
@@ -503,7 +504,7 @@ impl RunLog {
     }
 
     fn history(&self) -> MutexGuard<'_, History> {
-        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+        self.history.lock()
     }
 
     /// What the owner's rules said of the calls.
@@ -600,7 +601,7 @@ impl RunLog {
     }
 
     fn lock(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock()
     }
 }
 

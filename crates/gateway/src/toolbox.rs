@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
 
 use belljar_catalog::{
@@ -17,6 +17,7 @@ use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::{
@@ -86,7 +87,7 @@ struct Server {
 
 impl Server {
     fn last_known(&self) -> Option<Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.known.lock().clone()
     }
 }
 
@@ -213,7 +214,7 @@ impl Toolbox {
         };
         let judge = match &known {
             Some(known) => {
-                let mut judges = known.judges.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut judges = known.judges.lock();
                 judges.entry(path.tool().to_owned()).or_insert_with(judge).clone()
             }
             None => judge(),
@@ -382,7 +383,7 @@ impl Toolbox {
         let Some(principal) = principal.filter(|_| server.share == Share::Principal) else {
             return server.lock.clone();
         };
-        let mut locks = server.principals_locks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut locks = server.principals_locks.lock();
         if let Some(lock) = locks.get(principal).and_then(Weak::upgrade) {
             return lock;
         }
@@ -410,7 +411,7 @@ impl Toolbox {
             }
         });
         let servers = join_all(servers).await;
-        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut joined = self.joined.lock();
         let known = joined.catalog.servers();
         if !(known.len() == servers.len() && known.iter().zip(&servers).all(is_same)) {
             *joined = Joined { catalog: Arc::new(Catalog::new(servers)), lists: BTreeMap::new() };
@@ -425,7 +426,7 @@ impl Toolbox {
         server: Option<&str>,
         list: impl FnOnce() -> JsonText,
     ) -> JsonText {
-        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut joined = self.joined.lock();
         if !Arc::ptr_eq(&joined.catalog, catalog) {
             return list();
         }
@@ -538,7 +539,7 @@ impl Toolbox {
             false => self.changed(server.names.exact(), tools.as_ref()).await,
         };
         let started_with = server.started_with.get_or_init(|| started::arguments(&server.transport)).await;
-        let mut known = server.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = server.known.lock();
         match &*known {
             Some(known) if Arc::ptr_eq(&known.list, &tools) => known.catalog.clone(),
             _ => {

@@ -5,14 +5,12 @@
 //! (`belljar resume --assume`), as far as the ledger does not know. A call is told by its number, its tool and its
 //! arguments; one that is made in another place than before is not sent.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use belljar_ledger::{Assumption, CallState, Digest, KeptCall};
 use belljar_model::{Effect, JsonText, ToolPath};
 use belljar_sandbox::CallFault;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 /// The calls of a run that are to be settled.
@@ -103,7 +101,7 @@ impl Unsettled {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

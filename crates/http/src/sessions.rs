@@ -5,10 +5,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU8},
+    sync::{Arc, atomic::AtomicU8},
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 /// All sessions.
@@ -142,7 +143,7 @@ impl Sessions {
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         // Nothing under the lock can panic half way.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 
     fn tell(&self, open: MutexGuard<'_, Open>) {

@@ -7,11 +7,11 @@ use std::{
     borrow::Cow,
     collections::{BTreeSet, VecDeque},
     fmt,
-    sync::{PoisonError, RwLock},
 };
 
 use aho_corasick::AhoCorasick;
 use base64::{Engine as _, engine::GeneralPurpose, prelude::BASE64_STANDARD_NO_PAD, prelude::BASE64_URL_SAFE_NO_PAD};
+use parking_lot::RwLock;
 
 use crate::display;
 
@@ -60,7 +60,7 @@ impl Redactor {
 
     /// Adds a secret that was not known when this was made, such as a token. Of many the newest count.
     pub fn learn(&self, secret: &str) {
-        let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
+        let mut learned = self.learned.write();
         if learned.secrets.iter().any(|known| known == secret) {
             return;
         }
@@ -79,7 +79,7 @@ impl Redactor {
         let end = floor(text, end.min(text.len()));
         let mut spans = Vec::new();
         self.configured.spans(text, &mut spans);
-        self.learned.read().unwrap_or_else(PoisonError::into_inner).search.spans(text, &mut spans);
+        self.learned.read().search.spans(text, &mut spans);
         spans.sort_unstable();
         let mut hidden: Vec<(usize, usize)> = Vec::new();
         for (start, stop) in spans {

@@ -9,12 +9,13 @@
 use std::{
     pin::pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use belljar_model::{LimitHit, LimitName};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 /// Answers that are in memory on their way to the file. One at least, whatever its size.
@@ -205,13 +206,13 @@ impl Holdings {
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.counts.lock()
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let disk_bytes = self.counts.get_mut().unwrap_or_else(PoisonError::into_inner).disk_bytes;
+        let disk_bytes = self.counts.get_mut().disk_bytes;
         if disk_bytes > 0 {
             self.files.give_back(disk_bytes);
         }

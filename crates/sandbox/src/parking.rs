@@ -2,13 +2,14 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     task::Waker,
 };
 
 use futures::task::AtomicWaker;
+use parking_lot::Mutex;
 
 /// The parked calls of a run. Clones count together.
 #[derive(Clone, Default)]
@@ -53,7 +54,7 @@ impl Parking {
 
     fn tell(&self, is_parked: bool) {
         self.0.changed.wake();
-        if let Some(listener) = &*self.0.listener.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(listener) = &*self.0.listener.lock() {
             listener(is_parked);
         }
     }

@@ -1,9 +1,10 @@
 //! Records what a run takes in, if somebody wants it: what crosses, in the words of the format.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use belljar_model::{CallRecord, JsonText, Limits, Outcome, Recorded};
 use belljar_recording::{Answer, Cause, Clock, Digests, End, EngineId, Head, Kept, Property, Question, Writer};
+use parking_lot::Mutex;
 
 use crate::{CallFault, Directory, GrantedTool};
 
@@ -18,7 +19,7 @@ pub(crate) struct LastHead(Mutex<Option<(Limits, Arc<Head>)>>);
 impl LastHead {
     /// The head of a recording by this engine with these limits.
     pub(crate) fn of(&self, engine: &EngineId, limits: &Limits) -> Arc<Head> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         match &*last {
             Some((found, head)) if found == limits => head.clone(),
             _ => last.insert((limits.clone(), Arc::new(Head::new(engine, limits)))).1.clone(),

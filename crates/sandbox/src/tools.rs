@@ -1,12 +1,10 @@
 //! What a run may call: the seam where tools of any kind are plugged in.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use belljar_model::{Denial, Effect, JsonText, RunStep, ToolPath};
 use futures::future::BoxFuture;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     holdings::{Held, Holdings},
@@ -176,7 +174,7 @@ impl AnswerRoom {
     }
 
     fn lock(&self) -> MutexGuard<'_, RoomState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 }
 

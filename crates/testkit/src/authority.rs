@@ -1,12 +1,10 @@
 //! An MCP server that wants a login, and the authorization server that gives it one, on one loopback address: small, strict in
 //! what MCP demands of its clients, and made to misbehave where a test wants it to.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -109,7 +107,7 @@ impl Authority {
 }
 
 fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
+    known.lock()
 }
 
 fn answer(known: &mut Known, request: &Request) -> Reply {

@@ -1,8 +1,9 @@
 //! An authorization server that signs tokens for belljar's own clients: its metadata, its keys, and tokens as a test wants them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use parking_lot::{Mutex, MutexGuard};
 use ring::{
     error::{KeyRejected, Unspecified},
     rand::SystemRandom,
@@ -137,7 +138,7 @@ fn key() -> Result<EcdsaKeyPair, IssuerFault> {
 }
 
 fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
+    known.lock()
 }
 
 fn answer(known: &Known, request: &Request) -> Reply {

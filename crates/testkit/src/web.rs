@@ -3,12 +3,9 @@
 //! Each connection is for one request, whose answer ends with the connection. So an answer may break off wherever a test
 //! wants it to.
 
-use std::{
-    collections::BTreeMap,
-    net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -102,7 +99,7 @@ impl Web {
                 tokio::spawn(async move {
                     let mut stream = stream;
                     let Some(request) = read(&mut stream).await else { return };
-                    remembered.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+                    remembered.lock().push(request.clone());
                     let reply = answer(&request);
                     // Whoever asked may have gone.
                     let _ = write(&mut stream, reply).await;
@@ -119,7 +116,7 @@ impl Web {
 
     /// All that it was asked so far.
     pub fn requests(&self) -> Vec<Request> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests.lock().clone()
     }
 }
 

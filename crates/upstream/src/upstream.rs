@@ -1,12 +1,10 @@
 //! All configured children, as one handle.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use belljar_model::{JsonText, ServerSpec, ToolDefinition, ToolPath, nearest};
 use futures::future::join_all;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::{
     sync::{Semaphore, broadcast},
@@ -113,7 +111,7 @@ impl Upstream {
 
     /// What the client can do for children that start from now on.
     pub fn set_client_abilities(&self, abilities: ClientAbilities) {
-        *self.0.shared.abilities.lock().unwrap_or_else(PoisonError::into_inner) = abilities;
+        *self.0.shared.abilities.lock() = abilities;
     }
 
     /// Calls a tool, and gives the whole result object. See [`Upstream::call_text`].

@@ -17,13 +17,10 @@ mod message;
 mod sender;
 mod signature;
 
-use std::{
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, time::Duration};
 
 use belljar_approvals::Question;
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::Url;
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 
@@ -128,6 +125,6 @@ impl Webhook {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

@@ -3,15 +3,9 @@
 //! All of them are started by one thread that lives as long as this process. A worker asks the system to kill it when its parent
 //! dies, and for Linux the parent is the thread that started it: a runtime's thread may end long before its process does.
 
-use std::{
-    ffi::OsString,
-    io,
-    path::PathBuf,
-    process::Stdio,
-    sync::{Mutex, PoisonError, mpsc},
-    thread,
-};
+use std::{ffi::OsString, io, path::PathBuf, process::Stdio, sync::mpsc, thread};
 
+use parking_lot::Mutex;
 use tokio::{
     process::{Child, Command},
     runtime::Handle,
@@ -74,7 +68,7 @@ struct Order {
 /// Gives an order to the thread that starts workers, which is itself started by the first one.
 fn hand_over(order: Order) -> io::Result<()> {
     static ORDERS: Mutex<Option<mpsc::Sender<Order>>> = Mutex::new(None);
-    let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut orders = ORDERS.lock();
     let sender = match &*orders {
         Some(sender) => sender,
         None => {

@@ -3,10 +3,10 @@
 use std::{
     io::{self, Write},
     path::PathBuf,
-    sync::{Mutex, PoisonError},
 };
 
 use cap_std::fs::{Dir, File, OpenOptions};
+use parking_lot::Mutex;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::{environment, output};
@@ -63,7 +63,7 @@ impl Write for Entry<'_> {
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
         let text = String::from_utf8_lossy(&self.text);
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = self.log.lock();
         // A full disk costs log lines, and nothing else.
         let _ = log.write(output::log_line(&text).as_bytes());
     }

@@ -1,13 +1,10 @@
 //! A run as its client may see it while it goes on: what it waits for, and what its script logs.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use belljar_gateway::Follower;
 use belljar_model::{LogLevel, RunStep, ToolPath, display};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc;
 
 /// Calls in flight that are looked at one by one. A run may have more, which are counted then.
@@ -139,7 +136,7 @@ impl Seen {
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing under the lock can panic half way.
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use belljar_model::{ByteSize, ErrorKind, Limits, Outcome};
 use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, Tools};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::support;
@@ -162,7 +163,7 @@ static SEEN: Mutex<BTreeMap<u8, Seen>> = Mutex::new(BTreeMap::new());
 
 /// What has been seen so far, by the line.
 pub(crate) fn seen() -> BTreeMap<u8, Seen> {
-    SEEN.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    SEEN.lock().clone()
 }
 
 /// Notes an end for the table.
@@ -177,7 +178,7 @@ pub(crate) fn note(line: u8, outcome: &Outcome, time: Duration) {
             None => error.kind.to_string(),
         },
     };
-    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut seen = SEEN.lock();
     let seen = seen.entry(line).or_default();
     *seen.got.entry(got).or_default() += 1;
     seen.time += time;

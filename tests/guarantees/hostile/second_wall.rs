@@ -335,9 +335,9 @@ pub(crate) async fn a_cancelled_run_ends_in_the_other_process_and_keeps_what_it_
     let apart = ProcessEngine::start(program(), options).await.unwrap();
     let (cancel, cancelled) = oneshot::channel::<()>();
     let limits = Limits { compute: Duration::from_secs(60), ..Limits::default() };
-    let cancel = std::sync::Mutex::new(Some(cancel));
+    let cancel = parking_lot::Mutex::new(Some(cancel));
     let tools = tools().with("far", "done", Effect::ReadOnly, move |_| {
-        drop(cancel.lock().unwrap().take());
+        drop(cancel.lock().take());
         std::future::ready(Ok(Value::Null))
     });
     let cancelled = async { drop(cancelled.await) };
@@ -356,9 +356,9 @@ pub(crate) async fn a_run_that_is_dropped_frees_its_slot_in_the_other_process() 
     let apart = Arc::new(ProcessEngine::start(program(), options).await.unwrap());
     for _ in 0..20 {
         let (told, begun) = oneshot::channel::<()>();
-        let told = std::sync::Mutex::new(Some(told));
+        let told = parking_lot::Mutex::new(Some(told));
         let tools = tools().with("far", "begun", Effect::ReadOnly, move |_| {
-            drop(told.lock().unwrap().take());
+            drop(told.lock().take());
             std::future::pending()
         });
         let running = apart.clone();

@@ -1,17 +1,13 @@
 //! The talk with one engine process: who runs in it, what it says, and its end.
 
-use std::{
-    io,
-    pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use belljar_model::{ErrorKind, Limits, Outcome, Recorded, RunError, Usage};
 use belljar_sandbox::{
     Program, Recording, ReplayError, SandboxOptions, ToolSet, Tools,
     apart::{self, Keeper},
 };
+use parking_lot::{Mutex, MutexGuard};
 use tokio::{
     io::{AsyncRead, BufReader},
     net::unix::pipe::{Receiver, Sender},
@@ -345,7 +341,7 @@ impl Connection {
     }
 
     fn lock(&self) -> MutexGuard<'_, Runs> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.runs.lock()
     }
 }
 

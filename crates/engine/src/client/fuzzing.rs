@@ -5,7 +5,7 @@
 use std::{
     collections::HashSet,
     io::{self, Write as _},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,6 +19,7 @@ use belljar_sandbox::{
     apart::Keeper,
 };
 use futures::{FutureExt as _, future::BoxFuture};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::json;
 use tokio::{
     io::{AsyncWriteExt as _, DuplexStream},
@@ -338,7 +339,7 @@ struct OpenCall {
 
 impl Watch {
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock()
     }
 }
 

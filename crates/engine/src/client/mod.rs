@@ -21,7 +21,7 @@ mod watching;
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -32,6 +32,7 @@ use belljar_sandbox::{
 };
 use belljar_worker::{MemoryGroup, StartError, WorkerProcess, WorkerProgram};
 use cap_std::fs::Dir;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
     net::unix::pipe::{Receiver, Sender},
@@ -267,7 +268,7 @@ impl ProcessEngine {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -8,7 +8,7 @@ mod answers;
 use std::{
     collections::BTreeMap,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll, Waker},
     time::Instant,
 };
@@ -19,6 +19,7 @@ use belljar_sandbox::{
     apart::{self, Answer, Keeper},
 };
 use futures::FutureExt as _;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::{sync::oneshot, task::JoinSet};
 
 use super::{
@@ -362,7 +363,7 @@ impl Run {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

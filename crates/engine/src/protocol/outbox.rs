@@ -3,13 +3,10 @@
 //! A frame is written by whoever sends it where the pipe takes it at once, since handing it to a task of its own costs a switch of
 //! threads. What the pipe has no room for is written by [`Outbox::flush`], a task that the pipe's owner keeps running.
 
-use std::{
-    collections::VecDeque,
-    io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, io, sync::Arc};
 
 use belljar_sandbox::apart::Counted;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::{
     io::Interest,
     net::unix::pipe::Sender,
@@ -164,7 +161,7 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 }
 

@@ -1,13 +1,10 @@
 //! The runs of this process, by the numbers that the gateway gave them.
 
-use std::{
-    collections::HashMap,
-    io,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, io, sync::Arc};
 
 use belljar_model::{ErrorKind, Outcome, RunError};
 use belljar_sandbox::{Recording, ReplayError, Sandbox};
+use parking_lot::Mutex;
 use tokio::{io::AsyncRead, sync::oneshot, task::JoinHandle};
 
 use super::tools::FarTools;
@@ -163,6 +160,6 @@ async fn replay(body: &[u8], sandbox: &Sandbox) -> Result<Outcome, ReplayError> 
     }
 }
 
-fn lock(known: &Known) -> std::sync::MutexGuard<'_, HashMap<u64, Entry>> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(known: &Known) -> parking_lot::MutexGuard<'_, HashMap<u64, Entry>> {
+    known.lock()
 }

@@ -5,7 +5,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -16,6 +16,7 @@ use belljar_sandbox::{
     AnswerRoom, CallFault, Directory, Finding, GrantedTool, Namespace, Parked, PlannedCalls, Tools, Unavailable,
 };
 use futures::{FutureExt as _, future::BoxFuture};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use crate::protocol::{
@@ -141,7 +142,7 @@ impl Link {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 }
 

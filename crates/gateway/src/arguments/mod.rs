@@ -25,13 +25,14 @@ mod worker;
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use belljar_catalog::{ServerCatalog, Tool};
 use belljar_sandbox::KnownArguments;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, value::RawValue};
 use tokio::{sync::OnceCell, task::JoinHandle};
 
@@ -218,8 +219,8 @@ impl Checks {
         check.await.clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, Known> {
+        self.known.lock()
     }
 }
 

@@ -1,10 +1,8 @@
 //! What keeps the large checks of one tool from being made, and how often the log says so.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 /// How long large checks of a tool are left aside when a worker has failed at one. Any script can make one fail, with arguments that take
@@ -71,7 +69,7 @@ impl Setbacks {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

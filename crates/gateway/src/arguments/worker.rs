@@ -7,12 +7,13 @@ use std::{
     ffi::OsString,
     io,
     process::ExitCode,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
     time::Duration,
 };
 
 use belljar_worker::{AskError, Bounds, FrameError, Role, StartError, Worker, WorkerProgram};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::{sync::Semaphore, time::timeout};
@@ -125,7 +126,7 @@ impl CheckWorkers {
 
     /// Takes an idle worker, one that has the schema if there is one.
     fn idle(&self, number: u64) -> Option<Warm> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         let having = idle.iter().position(|warm| warm.schemas.contains(&number));
         match having {
             Some(position) => Some(idle.swap_remove(position)),
@@ -144,7 +145,7 @@ impl CheckWorkers {
         let question = written(number, schema, arguments.clone()).await?;
         let answer = warm.worker.ask(&question, TIME).await?;
         if warm.worker.is_in_step() && warm.schemas.len() < MAX_SCHEMAS {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(warm);
+            self.idle.lock().push(warm);
         }
         match serde_json::from_slice(&answer) {
             Ok(Said::Fits) => Ok(None),

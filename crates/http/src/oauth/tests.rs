@@ -2,14 +2,12 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::Duration,
 };
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use parking_lot::Mutex;
 use rand::{Rng as _, SeedableRng as _};
 use ring::{
     rand::SystemRandom,
@@ -101,7 +99,7 @@ impl Server {
 impl Documents for Server {
     fn get<'d>(&'d self, url: &'d str) -> Document<'d> {
         Box::pin(async move {
-            self.asked.lock().expect("whole").push(url.to_owned());
+            self.asked.lock().push(url.to_owned());
             let is_metadata = url.contains("/.well-known/");
             if is_metadata && url.contains("openid-configuration/") {
                 self.fetches.fetch_add(1, Ordering::Relaxed);
@@ -115,12 +113,10 @@ impl Documents for Server {
             }
             match url {
                 "https://login.example/.well-known/openid-configuration/realm" => {
-                    let issuer = self.issuer.lock().expect("whole").clone();
+                    let issuer = self.issuer.lock().clone();
                     Ok(json!({ "issuer": issuer, "jwks_uri": "https://keys.example/set" }).to_string().into_bytes())
                 }
-                "https://keys.example/set" => {
-                    Ok(json!({ "keys": *self.keys.lock().expect("whole") }).to_string().into_bytes())
-                }
+                "https://keys.example/set" => Ok(json!({ "keys": *self.keys.lock() }).to_string().into_bytes()),
                 _ if self.has_a_page.load(Ordering::Relaxed) => Ok(b"<html>welcome</html>".to_vec()),
                 _ => Err("not found".to_owned()),
             }
@@ -241,7 +237,7 @@ async fn a_token_is_signed_by_a_key_of_the_issuer_with_an_algorithm_of_that_key(
     }
     // A token that names no key is tried with all.
     resource.principal(&header(json!({ "kid": null }))).await.expect("good");
-    let asked = server.asked.lock().expect("whole").clone();
+    let asked = server.asked.lock().clone();
     assert!(asked.iter().all(|url| !url.contains("evil")), "{asked:?}");
 }
 
@@ -268,7 +264,7 @@ async fn an_issuer_that_answers_with_a_page_has_its_metadata_looked_for_at_the_n
     let server = Server::with(&[&signer], None);
     server.has_a_page.store(true, Ordering::Relaxed);
     resource(&server).principal(&signer.usual()).await.expect("good");
-    let asked = server.asked.lock().expect("whole").clone();
+    let asked = server.asked.lock().clone();
     assert_eq!(asked[0], "https://login.example/.well-known/oauth-authorization-server/realm");
 }
 
@@ -330,7 +326,7 @@ async fn a_flood_of_keys_that_nobody_knows_makes_a_bounded_number_of_fetches_and
     assert_eq!(server.fetches(), 6, "one in half a minute");
     // A new key is found by whoever asks first after it is there.
     tokio::time::advance(Duration::from_secs(31)).await;
-    server.keys.lock().expect("whole").push(stranger.public());
+    server.keys.lock().push(stranger.public());
     resource.principal(&stranger.usual()).await.expect("good");
 }
 
@@ -340,7 +336,7 @@ async fn keys_that_change_are_found_at_once_and_one_that_is_withdrawn_is_refused
     let server = Server::with(&[&old], None);
     let resource = resource(&server);
     resource.principal(&old.usual()).await.expect("good");
-    *server.keys.lock().expect("whole") = vec![new.public()];
+    *server.keys.lock() = vec![new.public()];
     resource.principal(&new.usual()).await.expect("good");
     assert_eq!(refused(&resource, &old.usual()).await, Some(Rejected::UnknownKey));
 }
@@ -370,10 +366,10 @@ async fn where_the_issuer_is_down_its_keys_count_for_an_hour_and_then_nobody_is_
 async fn metadata_of_another_issuer_gives_no_keys() {
     let signer = Signer::new("a");
     let server = Server::with(&[&signer], None);
-    *server.issuer.lock().expect("whole") = "https://login.example/other".to_owned();
+    *server.issuer.lock() = "https://login.example/other".to_owned();
     let resource = resource(&server);
     assert_eq!(refused(&resource, &signer.usual()).await, None);
-    let asked = server.asked.lock().expect("whole").clone();
+    let asked = server.asked.lock().clone();
     assert!(!asked.iter().any(|url| url.contains("keys.example")), "{asked:?}");
     assert_eq!(asked[0], "https://login.example/.well-known/oauth-authorization-server/realm");
 }

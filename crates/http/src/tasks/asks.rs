@@ -1,10 +1,8 @@
 //! What a task wants to know of its client: each question has a key, and its answer comes with `tasks/update`.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::{InputRequest, InputRequests, InputResponses};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
@@ -83,7 +81,7 @@ impl Asks {
 
     fn lock(&self) -> MutexGuard<'_, Asked> {
         // Nothing under the lock can panic half way.
-        self.0.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.asked.lock()
     }
 }
 

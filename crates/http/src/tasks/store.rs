@@ -1,12 +1,8 @@
 //! The tasks that there are, and how many there may be.
 
-use std::{
-    collections::HashMap,
-    fmt::Write as _,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, fmt::Write as _, sync::Arc, time::Duration};
 
+use parking_lot::{Mutex, MutexGuard};
 use rand::TryRngCore as _;
 use rmcp::{
     ErrorData,
@@ -81,7 +77,7 @@ impl Shared {
 
     /// Drives what watches over a task.
     pub(super) fn watch(&self, watching: impl Future<Output = ()> + Send + 'static) {
-        let mut all = self.watching.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.watching.lock();
         while all.try_join_next().is_some() {}
         all.spawn(watching);
     }
@@ -169,7 +165,7 @@ impl Shared {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         // Nothing under the lock can panic half way.
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tasks.lock()
     }
 }
 

@@ -3,11 +3,9 @@
 //! Its tables are made when something is kept in them first, and are not part of what the versions
 //! of the file say. What is in them is kept whatever is kept of runs.
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-};
+use std::path::PathBuf;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::{PATIENCE, file};
@@ -66,7 +64,7 @@ impl Beside {
         let folder = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
         let path = folder.join(file::NAME);
         let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let connection = match open.take() {
             Some(connection) => open.insert(connection),
             None => {

@@ -22,12 +22,11 @@ pub(super) use testing::{STOPPED, bound_pages, stop_at};
 mod testing {
     use std::{
         path::{Path, PathBuf},
-        sync::{
-            Mutex,
-            atomic::{AtomicU64, Ordering::SeqCst},
-        },
+        sync::atomic::{AtomicU64, Ordering::SeqCst},
         thread,
     };
+
+    use parking_lot::Mutex;
 
     /// What is said at the point.
     pub(in super::super) const STOPPED: &str = "stopped at the point";
@@ -52,12 +51,12 @@ mod testing {
 
     /// Lets this file grow to sixty pages and no further.
     pub(in super::super) fn bound_pages(path: &Path) {
-        *FULL.lock().expect("no panic") = Some(path.to_owned());
+        *FULL.lock() = Some(path.to_owned());
     }
 
     pub(super) fn bound(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
         let path = connection.path().map(PathBuf::from);
-        if path.is_some() && *FULL.lock().expect("no panic") == path {
+        if path.is_some() && *FULL.lock() == path {
             connection.query_row("PRAGMA max_page_count = 60", [], |_| Ok(()))?;
         }
         Ok(())

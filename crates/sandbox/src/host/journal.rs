@@ -1,12 +1,9 @@
 //! What is kept of a run whatever becomes of it: its logs, its calls, and the limit that ended it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Place, calls::unanswered};
 use crate::{GrantedTool, holdings::Holdings};
@@ -185,7 +182,7 @@ impl Journal {
     }
 
     fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.notes.lock()
     }
 }
 

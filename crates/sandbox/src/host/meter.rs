@@ -1,12 +1,10 @@
 //! The two clocks of a run: time inside the guest, and time waited.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use belljar_model::{LimitHit, LimitName, Limits};
 use belljar_recording::Spent;
+use parking_lot::{Mutex, MutexGuard};
 
 /// How often a run is looked at that rests with no time left: as much may pass once it goes on.
 const RESTING_LOOK: Duration = Duration::from_millis(50);
@@ -159,7 +157,7 @@ impl Meter {
     }
 
     fn lock(&self) -> MutexGuard<'_, Clocks> {
-        self.clocks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.clocks.lock()
     }
 }
 

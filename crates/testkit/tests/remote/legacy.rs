@@ -1,7 +1,8 @@
 //! HTTP with SSE, as it was before streamable HTTP.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use super::*;
@@ -15,12 +16,12 @@ fn legacy(stream: Stream, endpoint: String) -> impl Fn(&Request) -> Reply + Send
         match (request.method.as_str(), request.path.as_str()) {
             ("GET", "/sse") => {
                 let (pieces, rest) = mpsc::channel(64);
-                *stream.lock().expect("a lock") = Some(pieces);
+                *stream.lock() = Some(pieces);
                 Reply::events(&format!("event: endpoint\ndata: {endpoint}\n\n"), Some(rest))
             }
             ("POST", "/messages?id=1") => {
                 if let Some(result) = result(&message)
-                    && let Some(pieces) = stream.lock().expect("a lock").as_ref()
+                    && let Some(pieces) = stream.lock().as_ref()
                 {
                     let _ = pieces.try_send(event(&answer(&message, result)).into_bytes());
                 }
@@ -73,7 +74,7 @@ async fn the_end_of_the_stream_is_the_end_of_the_calls_and_the_next_call_begins_
     let web = web(legacy(stream.clone(), "/messages?id=1".to_owned())).await;
     let upstream = upstream_at(endpoint(web.url("/sse"), HttpProtocol::Sse));
     upstream.tools("there").await.expect("tools");
-    *stream.lock().expect("a lock") = None;
+    *stream.lock() = None;
     let back = async {
         while call(&upstream, "echo", json!({})).await.is_err() {
             tokio::time::sleep(Duration::from_millis(10)).await;

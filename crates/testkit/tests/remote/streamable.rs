@@ -1,10 +1,11 @@
 //! Streamable HTTP.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use super::*;
@@ -107,10 +108,10 @@ async fn a_stream_that_breaks_off_is_taken_up_again_after_its_last_event() {
     let web = web(move |request| {
         let message = request.json();
         if message["method"] == "tools/call" {
-            *asked.lock().expect("a lock") = Some(message);
+            *asked.lock() = Some(message);
             return Reply::events("id: 41\nretry: 1\ndata:\n\n", None);
         }
-        match (request.header("last-event-id"), asked.lock().expect("a lock").as_ref()) {
+        match (request.header("last-event-id"), asked.lock().as_ref()) {
             (Some("41"), Some(message)) => {
                 Reply::events(&event(&answer(message, json!({ "content": "resumed" }))), None)
             }
@@ -186,7 +187,7 @@ async fn changed_tools_are_heard_of_on_the_stream_that_is_for_that() {
         let message = request.json();
         if request.method == "GET" {
             let (pieces, rest) = mpsc::channel(1);
-            *sender.lock().expect("a lock") = Some(pieces);
+            *sender.lock() = Some(pieces);
             return Reply::events(": hello\n\n", Some(rest));
         }
         if message["method"] == "tools/list" && lists.fetch_add(1, Ordering::SeqCst) > 0 {
@@ -202,7 +203,7 @@ async fn changed_tools_are_heard_of_on_the_stream_that_is_for_that() {
     let news = event(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
     let waiting = async {
         while upstream.tools("there").await.expect("tools")[0].name != "fresh" {
-            let pieces = later.lock().expect("a lock").clone();
+            let pieces = later.lock().clone();
             if let Some(pieces) = pieces {
                 let _ = pieces.try_send(news.clone().into_bytes());
             }

@@ -3,12 +3,13 @@
 use std::{
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
 use belljar_model::ServerSpec;
+use parking_lot::Mutex;
 use tokio::{
     sync::{Notify, Semaphore, broadcast, watch},
     time::Instant,
@@ -145,7 +146,7 @@ impl Core {
 
     /// The process exists.
     pub(crate) fn spawned(&self, pid: Option<u32>, group: Option<Arc<Group>>) {
-        *self.group.lock().unwrap_or_else(PoisonError::into_inner) = group;
+        *self.group.lock() = group;
         self.change(|state| state.pid = pid);
     }
 
@@ -215,7 +216,7 @@ impl Core {
         tracing::warn!(server = self.spec.name, "died: {exit}");
         let how = format!("the server died ({exit})");
         if self.spec.life.stateful {
-            *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit.to_string());
+            *self.lost.lock() = Some(exit.to_string());
         }
         self.end(|state| {
             state.machine.died(&how, Instant::now());
@@ -233,7 +234,7 @@ impl Core {
     }
 
     fn end(&self, change: impl FnOnce(&mut ChildState)) {
-        *self.group.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.group.lock() = None;
         self.change(|state| {
             (state.pid, state.connection, state.ready_at) = (None, None, None);
             change(state);

@@ -5,11 +5,12 @@
 //! gives up takes nothing from the others.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
 use belljar_model::{ByteSize, JsonText, ServerSpec, ToolPath};
+use parking_lot::Mutex;
 use tokio::{
     sync::SemaphorePermit,
     time::{sleep_until, timeout},
@@ -63,7 +64,7 @@ impl Child {
 
     /// Has the next caller told that the state is lost, before it relies on it.
     pub(crate) fn lose_state(&self, how: &str) {
-        *self.core.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(how.to_owned());
+        *self.core.lost.lock() = Some(how.to_owned());
     }
 
     /// Starts the child unless it is running, being started, or has just failed to.
@@ -85,7 +86,7 @@ impl Child {
     ) -> Result<JsonText, CallFault> {
         let _turn = self.turn(limit).await?;
         let server = || path.server().to_owned();
-        if let Some(how) = self.core.lost.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(how) = self.core.lost.lock().take() {
             self.demand();
             return Err(CallFault::StateLost { server: server(), how });
         }
@@ -193,7 +194,7 @@ impl Child {
 
     /// Waits for the end of the child's life, if it has one. The caller has cancelled [`Shared::stop`].
     pub(crate) async fn ended(&self) {
-        let life = self.life.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let life = self.life.lock().take();
         if let Some(life) = life {
             // A life that panicked has ended too.
             let _ = life.await;
@@ -205,7 +206,7 @@ impl Child {
     }
 
     fn demand(&self) -> Demand {
-        let mut life = self.life.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut life = self.life.lock();
         // Whoever cancels `stop` then takes `life`: see `ended`. So no life is begun that nobody would wait for.
         if self.core.shared.stop.is_cancelled() {
             return Demand::Wait;
@@ -254,7 +255,7 @@ impl Drop for Queued<'_> {
 impl Drop for Child {
     fn drop(&mut self) {
         // The life is aborted by its handle and kills the group as well, but perhaps later than the runtime lives.
-        if let Some(group) = self.core.group.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(group) = self.core.group.lock().take() {
             group.kill();
         }
     }

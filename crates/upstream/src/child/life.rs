@@ -3,14 +3,10 @@
 //! A life ends in exactly one of three ways: it could not be started, it died, or it was stopped. In each of them nothing
 //! of the child is left when its state says so.
 
-use std::{
-    num::NonZeroUsize,
-    pin::pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroUsize, pin::pin, sync::Arc, time::Duration};
 
 use belljar_model::{Activation, ByteSize, JsonText, MAX_DURATION, Redactor, ServerSpec, ToolPath, Transport};
+use parking_lot::Mutex;
 use rmcp::{
     RoleClient,
     service::{ClientCacheConfig, ClientInitializeError, RunningService, serve_client_with_lifecycle},
@@ -54,7 +50,7 @@ pub(crate) async fn live(core: Arc<Core>) {
 
 async fn live_once(core: &Arc<Core>) {
     let mut unfinished = Unfinished(Some(core.clone()));
-    let predecessor = core.predecessor.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let predecessor = core.predecessor.lock().take();
     if let Some(predecessor) = predecessor {
         predecessor.await;
     }
@@ -173,7 +169,7 @@ async fn connect(
     deadline: Instant,
 ) -> Result<Connected, StartFault> {
     let (tools_changed, heard) = (Arc::<Notify>::default(), wire.heard());
-    let abilities = *core.shared.abilities.lock().unwrap_or_else(PoisonError::into_inner);
+    let abilities = *core.shared.abilities.lock();
     let client = ChildClient {
         server: core.spec.name.clone(),
         name: core.shared.options.client_name.clone(),

@@ -4,13 +4,14 @@ use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
 use belljar_model::{ByteSize, JsonText, MAX_DURATION, PathRules, ServerSpec, Share, ToolPath, Transport};
 use futures::future::join_all;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
@@ -365,7 +366,7 @@ impl ServerInstances {
     }
 
     fn lock(&self) -> MutexGuard<'_, Instances> {
-        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
+        self.instances.lock()
     }
 }
 

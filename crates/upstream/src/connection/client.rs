@@ -2,13 +2,10 @@
 
 #![expect(deprecated, reason = "roots and logging are deprecated, and children of the initialize era have them")]
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use belljar_model::Redactor;
+use parking_lot::Mutex;
 use rmcp::{
     ClientHandler, ErrorData, RoleClient,
     model::{
@@ -158,7 +155,7 @@ impl ClientHandler for ChildClient {
         message: LoggingMessageNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
-        let admitted = self.log_pace.lock().unwrap_or_else(PoisonError::into_inner).admit(Instant::now());
+        let admitted = self.log_pace.lock().admit(Instant::now());
         let Some(left_out) = admitted else { return };
         let server = self.server.as_str();
         if left_out > 0 {
@@ -209,12 +206,12 @@ impl Progress {
     /// Hears of progress under `token` until it is dropped.
     pub(crate) fn watch(&self, token: ProgressToken, heard: Option<ProgressHeard>) -> ProgressWatch {
         let beat = Arc::<Notify>::default();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), (beat.clone(), heard));
+        self.0.lock().insert(token.clone(), (beat.clone(), heard));
         ProgressWatch { beat, token, progress: self.clone() }
     }
 
     fn beat(&self, news: &ProgressNotificationParam, redactor: &Redactor) {
-        let listening = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&news.progress_token).cloned();
+        let listening = self.0.lock().get(&news.progress_token).cloned();
         let Some((beat, heard)) = listening else { return };
         beat.notify_one();
         if let Some(heard) = heard {
@@ -249,6 +246,6 @@ impl ProgressWatch {
 
 impl Drop for ProgressWatch {
     fn drop(&mut self) {
-        self.progress.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+        self.progress.0.lock().remove(&self.token);
     }
 }

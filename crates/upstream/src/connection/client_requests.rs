@@ -10,13 +10,14 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
 use belljar_model::Asks;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use rmcp::{
     ErrorData,
     model::{CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult, ListRootsResult},
@@ -192,14 +193,14 @@ pub(crate) struct Callers(Arc<Mutex<BTreeMap<u64, (usize, Caller)>>>);
 impl Callers {
     /// Notes a call, until what is returned is dropped.
     pub(crate) fn enter(&self, caller: &Caller) -> Calling {
-        let mut callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut callers = self.0.lock();
         callers.entry(caller.id).or_insert_with(|| (0, Caller { gate: None, progress: None, ..caller.clone() })).0 += 1;
         Calling { callers: self.clone(), id: caller.id }
     }
 
     /// The only caller, if there is but one.
     pub(crate) fn only(&self) -> Option<Caller> {
-        let callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let callers = self.0.lock();
         let mut callers = callers.values();
         match (callers.next(), callers.next()) {
             (Some((_, caller)), None) => Some(caller.clone()),
@@ -222,7 +223,7 @@ pub(crate) struct Calling {
 
 impl Drop for Calling {
     fn drop(&mut self) {
-        let mut callers = self.callers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut callers = self.callers.0.lock();
         if let Some((count, _)) = callers.get_mut(&self.id) {
             *count -= 1;
             if *count == 0 {

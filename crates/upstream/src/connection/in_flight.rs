@@ -2,12 +2,10 @@
 //!
 //! One lock decides between a call that comes and an end that is due, so that no call is sent to a child that is being stopped.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use belljar_model::MAX_DURATION;
+use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 /// The calls of one connection.
@@ -118,8 +116,8 @@ impl InFlightCalls {
         self.suspected.notified().await;
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.state.lock()
     }
 }
 

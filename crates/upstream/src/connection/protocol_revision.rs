@@ -5,14 +5,11 @@
 //! that does not come. A server that refuses it, which one of the second era alone must do, is started once more and greeted the
 //! other way; that it was is remembered, in the folder of the tool lists, too.
 
-use std::{
-    io::Read as _,
-    num::NonZeroUsize,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{io::Read as _, num::NonZeroUsize, sync::Arc};
 
 use belljar_model::{Era, ServerSpec};
 use cap_std::fs::{Dir, OpenOptions};
+use parking_lot::Mutex;
 use rmcp::{
     RoleClient,
     model::{ProtocolVersion, SubscriptionFilter},
@@ -71,7 +68,7 @@ impl Opening {
         match self.configured {
             Era::Initialize => First::Initialize,
             Era::Discover => First::Discover,
-            _ => *self.known.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| self.read()),
+            _ => *self.known.lock().get_or_insert_with(|| self.read()),
         }
     }
 
@@ -87,7 +84,7 @@ impl Opening {
 
     /// Greets the server so from now on.
     pub(crate) fn remember(&self, first: First) {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(first);
+        *self.known.lock() = Some(first);
         let Some((folder, name)) = &self.place else { return };
         let written = match first {
             First::Discover => {

@@ -6,9 +6,10 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
@@ -125,7 +126,7 @@ impl Reach {
 
     /// The host that was refused last, if any was.
     pub(crate) fn refused(&self) -> Option<String> {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.refused.lock().clone()
     }
 
     fn is_own(&self, host: &str) -> bool {
@@ -133,7 +134,7 @@ impl Reach {
     }
 
     fn note(&self, host: &str) {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(host.to_owned());
+        *self.refused.lock() = Some(host.to_owned());
     }
 }
 

@@ -4,19 +4,16 @@
 //! that was refused for it, which therefore had no effect, is sent again; no other request is ever sent twice. A stream that
 //! breaks is taken up again where the server gave its events ids.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex as StdMutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use parking_lot::Mutex;
 use reqwest::{
     Method, Response, StatusCode,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use tokio::{
-    sync::{Mutex, mpsc, oneshot},
+    sync::{mpsc, oneshot},
     task::{AbortHandle, JoinSet},
     time::{sleep, timeout},
 };
@@ -54,10 +51,10 @@ pub(crate) struct Session {
     frames: mpsc::Sender<Frame>,
     /// The most bytes of one message.
     limit: usize,
-    state: StdMutex<State>,
+    state: Mutex<State>,
     /// Held while the handshake is made again.
-    renewal: Mutex<()>,
-    mirrored: StdMutex<MirroredArguments>,
+    renewal: tokio::sync::Mutex<()>,
+    mirrored: Mutex<MirroredArguments>,
 }
 
 /// What an answer is read for, besides being passed on.
@@ -80,7 +77,7 @@ struct State {
 
 impl Session {
     pub(crate) fn new(client: Arc<HttpClient>, frames: mpsc::Sender<Frame>, limit: usize) -> Arc<Self> {
-        let (state, renewal, mirrored) = (StdMutex::default(), Mutex::default(), StdMutex::default());
+        let (state, renewal, mirrored) = (Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
         Arc::new(Self { client, frames, limit, state, renewal, mirrored })
     }
 
@@ -239,7 +236,7 @@ impl Session {
             if let (Some("tools/call"), Some(name)) = (message.method.as_deref(), &parameters.name) {
                 add(NAME, name);
                 if let Some(arguments) = parameters.arguments {
-                    let mirrored = self.mirrored.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mirrored = self.mirrored.lock();
                     mirrored.of_call(name, arguments).into_iter().for_each(|(header, text)| add(header, &text));
                 }
             }
@@ -293,7 +290,7 @@ impl Session {
                             self.change(|state| state.version = version);
                         }
                         Purpose::ToolList if is_end => {
-                            self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).learn(&text);
+                            self.mirrored.lock().learn(&text);
                         }
                         Purpose::Handshake | Purpose::ToolList | Purpose::Other => {}
                     }
@@ -408,11 +405,11 @@ impl Session {
     }
 
     fn state(&self) -> State {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state.lock().clone()
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.state.lock());
     }
 }
 

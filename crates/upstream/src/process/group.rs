@@ -7,7 +7,6 @@ pub(crate) use unix::Group;
 mod unix {
     use std::{
         io::{PipeWriter, Write as _},
-        sync::{Mutex, PoisonError},
         time::Duration,
     };
 
@@ -15,6 +14,7 @@ mod unix {
         sys::signal::{Signal, killpg},
         unistd::Pid,
     };
+    use parking_lot::Mutex;
 
     /// A process group that may be signalled as long as it is ours.
     ///
@@ -34,13 +34,13 @@ mod unix {
         }
 
         pub(crate) fn with_supervisor(self, control: PipeWriter) -> Self {
-            *self.control.lock().unwrap_or_else(PoisonError::into_inner) = Some(control);
+            *self.control.lock() = Some(control);
             self
         }
 
         /// Has everything killed, now.
         pub(crate) fn kill(&self) {
-            let told = match self.control.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let told = match self.control.lock().take() {
                 Some(mut control) => control.write_all(&[crate::process::supervisor::KILL]).is_ok(),
                 None => false,
             };
@@ -60,7 +60,7 @@ mod unix {
         }
 
         pub(crate) fn release(&self) {
-            *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *self.leader.lock() = None;
         }
 
         /// Waits until there are no members.
@@ -78,7 +78,7 @@ mod unix {
 
         /// Whether there was anybody to signal.
         fn signal(&self, signal: Option<Signal>) -> bool {
-            let leader = *self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+            let leader = *self.leader.lock();
             leader.is_some_and(|leader| killpg(leader, signal) != Err(nix::errno::Errno::ESRCH))
         }
     }

@@ -10,7 +10,7 @@ use std::{
     collections::BTreeSet,
     io,
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -24,6 +24,7 @@ use nix::{
     },
     unistd::Pid,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     limits,
@@ -56,7 +57,7 @@ static SUPERVISORS: Mutex<BTreeSet<Pid>> = Mutex::new(BTreeSet::new());
 static FIRST: OnceLock<Option<u64>> = OnceLock::new();
 
 fn supervisors() -> MutexGuard<'static, BTreeSet<Pid>> {
-    SUPERVISORS.lock().unwrap_or_else(PoisonError::into_inner)
+    SUPERVISORS.lock()
 }
 
 /// A supervisor that is not an orphan. Dropped when it has been waited for.

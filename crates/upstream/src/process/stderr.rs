@@ -4,12 +4,10 @@
 //! A pipe that nobody reads blocks its writer, and an inherited terminal is set to non-blocking by some children, which
 //! breaks its other users.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use belljar_model::Redactor;
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     time::Instant,
@@ -24,11 +22,11 @@ pub(crate) struct Tail(Arc<Mutex<VecDeque<String>>>);
 impl Tail {
     /// The lines, oldest first.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.0.lock().iter().cloned().collect()
     }
 
     fn push(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         lines.push_back(line);
         while lines.len() > limits::STDERR_LINES || lines.iter().map(String::len).sum::<usize>() > limits::STDERR_BYTES
         {

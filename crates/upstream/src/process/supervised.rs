@@ -1,12 +1,10 @@
 //! Starting a child below a supervisor, and hearing of it. See [`crate::process::supervisor`].
 
-use std::{
-    io,
-    sync::{Mutex, PoisonError},
-};
+use std::io;
 
 use belljar_model::StdioCommand;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use parking_lot::Mutex;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use tokio::{
     io::{AsyncReadExt as _, BufReader},
@@ -38,7 +36,7 @@ pub(super) async fn spawn(
     let (mut process, pipes) = {
         // While the supervisor's ends can be inherited, no other child may be started, or it would hold them open.
         static TURN: Mutex<()> = Mutex::new(());
-        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = TURN.lock();
         let (theirs_control, control) = io::pipe().map_err(broken)?;
         let (report, theirs_report) = io::pipe().map_err(broken)?;
         inherit(&theirs_control).and_then(|()| inherit(&theirs_report)).map_err(broken)?;

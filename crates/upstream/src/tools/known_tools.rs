@@ -3,9 +3,10 @@
 //! All instances of a server share this, so that a tool list is learned once. A list that is the
 //! same as before stays the same allocation: whoever made something of it need not do so again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use belljar_model::{JsonText, ServerSpec, ToolDefinition};
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use crate::tools::{affinity, arguments, cache::Cache};
@@ -44,7 +45,7 @@ impl KnownTools {
                 let reading = tokio::task::spawn_blocking(move || cache.read().map(|tools| (tools, cache.is_stale())));
                 if let Ok(Some((tools, stale))) = reading.await {
                     is_stale = stale;
-                    self.known.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| self.shown(tools));
+                    self.known.lock().get_or_insert_with(|| self.shown(tools));
                 }
             })
             .await;
@@ -59,7 +60,7 @@ impl KnownTools {
     /// The server has listed its tools.
     pub(crate) fn learn(&self, tools: Vec<ToolDefinition>) {
         let own = {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.lock();
             match &*known {
                 Some(list) if *list.own == tools => list.own.clone(),
                 _ => known.insert(self.shown(tools)).own.clone(),
@@ -92,7 +93,7 @@ impl KnownTools {
     }
 
     fn list(&self) -> Option<List> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.known.lock().clone()
     }
 
     fn shown(&self, tools: Vec<ToolDefinition>) -> List {

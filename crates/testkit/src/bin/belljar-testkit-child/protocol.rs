@@ -2,9 +2,10 @@
 
 use std::{
     io::{self, BufRead, Write},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 /// One message of the client.
@@ -46,7 +47,7 @@ pub(crate) struct Output(Arc<Mutex<()>>);
 
 impl Output {
     pub(crate) fn line(&self, text: &str) -> io::Result<()> {
-        let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.0.lock();
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
         stdout.write_all(b"\n")?;

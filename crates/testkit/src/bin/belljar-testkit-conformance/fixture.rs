@@ -2,8 +2,9 @@
 
 #![expect(deprecated, reason = "the suite also asks for what the protocol is about to drop")]
 
-use std::{collections::BTreeMap, sync::Mutex, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
+use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -72,7 +73,7 @@ impl Fixture {
     }
 
     fn listeners(&self) -> Vec<SubscriptionSink> {
-        self.listeners.lock().map(|listeners| listeners.clone()).unwrap_or_default()
+        self.listeners.lock().clone()
     }
 }
 
@@ -292,9 +293,7 @@ impl ServerHandler for Fixture {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        if let Ok(mut listeners) = self.listeners.lock() {
-            listeners.push(context.sink().clone());
-        }
+        self.listeners.lock().push(context.sink().clone());
         context.cancelled().await;
         Ok(())
     }

@@ -1,10 +1,8 @@
 //! Calls that need answers of the client before they can end, in the revision in which a server sends no requests.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Mutex, PoisonError},
-};
+use std::collections::{BTreeMap, HashMap};
 
+use parking_lot::Mutex;
 use rmcp::{
     ErrorData,
     model::{ClientCapabilities, InputRequest, InputRequests, InputRequiredResult, InputResponses},
@@ -27,14 +25,14 @@ pub(crate) struct States(Mutex<HashMap<String, usize>>);
 
 impl States {
     fn give(&self, round: usize) -> String {
-        let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = self.0.lock();
         let state = format!("state-{}", given.len());
         given.insert(state.clone(), round);
         state
     }
 
     fn round(&self, state: &str) -> Option<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(state).copied()
+        self.0.lock().get(state).copied()
     }
 }
 
