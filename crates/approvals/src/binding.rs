@@ -1,11 +1,11 @@
 //! What a decision is about: this very call.
 
-use std::{fmt, sync::Arc, time::SystemTime};
+use std::{sync::Arc, time::SystemTime};
 
 use belljar_model::{AskWays, RunId, ToolPath};
 use sha2::{Digest as _, Sha256};
 
-use crate::state::Refusal;
+use crate::{part::Part, state::Refusal};
 
 /// A SHA-256.
 pub type Digest = [u8; 32];
@@ -36,42 +36,6 @@ pub struct Binding {
     pub principal: Arc<str>,
     /// Until when there may be a decision, and until when it counts.
     pub expires: SystemTime,
-}
-
-/// A part of a binding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// The run.
-    Run,
-    /// The call's number.
-    Call,
-    /// The tool's name.
-    Tool,
-    /// The arguments.
-    Arguments,
-    /// The tool's definition.
-    Definition,
-    /// The rule.
-    Rule,
-    /// The ways by which it lets a decision come.
-    Ways,
-    /// Who calls.
-    Principal,
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Run => "it is about a call of another run",
-            Self::Call => "it is about another call of the run",
-            Self::Tool => "it is about another tool",
-            Self::Arguments => "the arguments are not those that were shown",
-            Self::Definition => "the tool's definition has changed since",
-            Self::Rule => "another rule of the owner asks now",
-            Self::Ways => "the rule names other ways to ask since",
-            Self::Principal => "somebody else calls",
-        })
-    }
 }
 
 impl Binding {

@@ -15,11 +15,13 @@
 mod binding;
 mod group;
 mod id;
+mod part;
 mod question;
 mod state;
 
-pub use binding::{Binding, Digest, Part, digest};
+pub use binding::{Binding, Digest, digest};
 pub use group::Group;
 pub use id::{QuestionId, QuestionIdFault};
+pub use part::Part;
 pub use question::{By, Change, Channel, Decision, Desk, Past, Question};
 pub use state::{Refusal, State};

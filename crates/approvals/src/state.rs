@@ -2,7 +2,7 @@
 
 use belljar_model::AskWays;
 
-use crate::binding::Part;
+use crate::part::Part;
 
 /// How a question stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
