@@ -16,7 +16,7 @@ use super::{
     lost::{Lost, Violation},
     run::Run,
 };
-use crate::protocol::from_worker;
+use crate::protocol::{bounds, from_worker};
 
 /// Runs beyond slots and queue that may be on their way to the process or back: it decides which of them are sent away.
 const MAX_IN_TRANSIT: usize = 256;
@@ -105,9 +105,7 @@ impl Runs {
     pub(super) fn find(&mut self, number: u64, kind: u8) -> Result<(Option<Arc<Run>>, Option<u64>), Violation> {
         let entry = self.known.get_mut(&number).ok_or(Violation::Run)?;
         match &mut entry.state {
-            State::Dropped { limits, max_recording, .. } => {
-                Ok((None, from_worker::bound(kind, limits, *max_recording)))
-            }
+            State::Dropped { limits, max_recording, .. } => Ok((None, bounds::bound(kind, limits, *max_recording))),
             State::Live { run, has_begun } => {
                 if !*has_begun && !matches!(kind, from_worker::OUTCOME | from_worker::REPLAYED) {
                     *has_begun = true;
@@ -116,7 +114,7 @@ impl Runs {
                         return Err(Violation::Live);
                     }
                 }
-                Ok((Some(run.clone()), from_worker::bound(kind, run.limits(), run.max_recording())))
+                Ok((Some(run.clone()), bounds::bound(kind, run.limits(), run.max_recording())))
             }
         }
     }

@@ -1,14 +1,13 @@
 //! What the engine's process says to the gateway, which believes nothing of it.
 
 use belljar_model::{
-    ByteSize, ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, Outcome, Recorded,
-    RunError, RunStep, Usage, text_exceeds,
+    ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, Outcome, Recorded, RunError,
+    RunStep, Usage, text_exceeds,
 };
 
 use super::{
     Malformed,
     bytes::{Reader, Writer},
-    replayed,
 };
 
 /// The engine is set up, and the walls stand.
@@ -43,42 +42,21 @@ pub(crate) const PLAN: u8 = 15;
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
 /// Bytes of a query, a name or a path: the sandbox cuts them to a fraction of it.
-const MAX_QUESTION: u64 = 64 * 1024;
+pub(super) const MAX_QUESTION: u64 = 64 * 1024;
 /// Bytes of one of an error's texts: the sandbox cuts those of the script to 8 KiB.
-const MAX_ERROR_TEXT: u64 = 64 * 1024;
+pub(super) const MAX_ERROR_TEXT: u64 = 64 * 1024;
 /// Bytes of a run's usage, which is some twenty numbers as JSON.
-const MAX_USAGE: u64 = 8 * 1024;
+pub(super) const MAX_USAGE: u64 = 8 * 1024;
 /// Calls and timers in the order of a run. A longer order is left out, and such a run cannot be repeated from it.
 pub(crate) const MAX_ORDER: u64 = 1_000_000;
 /// The most bytes that one of them takes.
-const ORDER_ENTRY: u64 = 10;
+pub(super) const ORDER_ENTRY: u64 = 10;
 /// Fields of fixed size, in any frame.
-const FIXED: u64 = 1024;
+pub(super) const FIXED: u64 = 1024;
 /// The entry that says that logs were cut is beyond their limits.
 pub(crate) const CUT: (u64, u64) = (1024, 1);
 /// A log entry's level and length.
-const LOG_HEADER: u64 = 9;
-
-/// The most bytes of a body of this kind, of a run with these limits, whose recording may have so many bytes. None where the kind does not belong to a run.
-pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) -> Option<u64> {
-    Some(match kind {
-        REPLAYED => replayed::MAX_BODY,
-        RECORDING => max_recording?.as_u64().saturating_add(FIXED),
-        DIRECTORY | TAKE | FORGET => FIXED,
-        STEP => RunStep::MAX_TEXT as u64 + FIXED,
-        LIST | SEARCH | DESCRIBE | PLAN => MAX_QUESTION + FIXED,
-        CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
-        OUTCOME => {
-            let (logs, lines) = (limits.max_logs.as_u64(), limits.max_log_lines);
-            let logs =
-                logs.saturating_add(CUT.0).saturating_add(lines.saturating_add(CUT.1).saturating_mul(LOG_HEADER));
-            let rest = 4 * MAX_ERROR_TEXT + MAX_USAGE + MAX_ORDER * ORDER_ENTRY + FIXED;
-            limits.max_value_bytes().saturating_add(logs).saturating_add(rest)
-        }
-        GONE => 0,
-        _ => return None,
-    })
-}
+pub(super) const LOG_HEADER: u64 = 9;
 
 pub(crate) fn ready() -> Vec<u8> {
     Writer::frame(READY, 0, 0).finish_frame()
@@ -352,7 +330,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::protocol::frame::HEADER_BYTES;
+    use crate::protocol::{bounds::bound, frame::HEADER_BYTES};
 
     fn body(frame: &[u8]) -> &[u8] {
         frame.get(HEADER_BYTES..).unwrap_or_default()

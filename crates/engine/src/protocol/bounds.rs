@@ -1,0 +1,32 @@
+//! How long a frame of the engine's process may be. It is known before anything is allocated for one.
+
+use belljar_model::{ByteSize, Limits, RunStep};
+
+use super::{
+    from_worker::{
+        CALL, CUT, DESCRIBE, DIRECTORY, FIXED, FORGET, GONE, LIST, LOG_HEADER, MAX_ERROR_TEXT, MAX_ORDER, MAX_QUESTION,
+        MAX_USAGE, ORDER_ENTRY, OUTCOME, PLAN, RECORDING, REPLAYED, SEARCH, STEP, TAKE,
+    },
+    replayed,
+};
+
+/// The most bytes of a body of this kind, of a run with these limits, whose recording may have so many bytes. None where the kind does not belong to a run.
+pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) -> Option<u64> {
+    Some(match kind {
+        REPLAYED => replayed::MAX_BODY,
+        RECORDING => max_recording?.as_u64().saturating_add(FIXED),
+        DIRECTORY | TAKE | FORGET => FIXED,
+        STEP => RunStep::MAX_TEXT as u64 + FIXED,
+        LIST | SEARCH | DESCRIBE | PLAN => MAX_QUESTION + FIXED,
+        CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
+        OUTCOME => {
+            let (logs, lines) = (limits.max_logs.as_u64(), limits.max_log_lines);
+            let logs =
+                logs.saturating_add(CUT.0).saturating_add(lines.saturating_add(CUT.1).saturating_mul(LOG_HEADER));
+            let rest = 4 * MAX_ERROR_TEXT + MAX_USAGE + MAX_ORDER * ORDER_ENTRY + FIXED;
+            limits.max_value_bytes().saturating_add(logs).saturating_add(rest)
+        }
+        GONE => 0,
+        _ => return None,
+    })
+}
