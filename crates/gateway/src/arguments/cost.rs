@@ -6,129 +6,17 @@
 
 use serde_json::Value;
 
-use super::{parts::Parts, pattern};
+use super::{
+    parts::Parts,
+    price::{NAME, Price, size_of},
+};
 
 /// One part that looks at one value.
 pub(super) const VISIT: u64 = 60;
-/// One keyword of a part.
-const KEYWORD: u64 = 20;
-/// A name that is looked up, or an option that is compared.
-const NAME: u64 = 40;
-/// A state of a pattern's automaton, for each byte of text.
-const STATE: u64 = 8;
 /// A problem that is found: its places, and the words for it.
 const PROBLEM: u64 = 700;
-/// A node that is copied, compared or hashed.
-const NODE: u64 = 60;
-/// A byte that is decoded, or read as JSON.
-const CONTENT_BYTE: u64 = 60;
-/// `multipleOf` by whole numbers, and by others: those are fractions of large integers.
-const WHOLE_MULTIPLE: u64 = 2_000;
-const FRACTION_MULTIPLE: u64 = 40_000;
 /// Parts inside each other that a check may call itself for, on the stack of whoever checks.
 const MAX_FRAMES: u32 = 256;
-
-/// Keywords that find no problem of their own.
-const NEVER_FAIL: [&str; 22] = [
-    "$comment",
-    "$defs",
-    "$id",
-    "$ref",
-    "$schema",
-    "allOf",
-    "default",
-    "definitions",
-    "dependentSchemas",
-    "description",
-    "else",
-    "examples",
-    "format",
-    "if",
-    "items",
-    "patternProperties",
-    "prefixItems",
-    "properties",
-    "readOnly",
-    "then",
-    "title",
-    "writeOnly",
-];
-
-/// What one part of a schema costs for one value.
-#[derive(Debug, Default)]
-pub(super) struct Price {
-    /// Whatever the value is.
-    visit: u64,
-    /// For each byte of a text.
-    text_byte: u64,
-    /// For each byte of the names of an object's members.
-    name_byte: u64,
-    /// Options that are arrays or objects: the whole value may be compared with each.
-    compound_options: u64,
-    /// Whether the elements of an array are compared with each other.
-    is_unique: bool,
-    /// Problems that can be found at once.
-    problems: u64,
-}
-
-impl Price {
-    /// Adds what a keyword costs.
-    pub(super) fn add(&mut self, keyword: &str, value: &Value) {
-        let length = |value: &Value| match value {
-            Value::Array(list) => list.len() as u64,
-            Value::Object(map) => map.len() as u64,
-            _ => 0,
-        };
-        let add = |sum: &mut u64, cost: u64| *sum = sum.saturating_add(cost);
-        add(&mut self.visit, KEYWORD);
-        if !NEVER_FAIL.contains(&keyword) {
-            add(&mut self.problems, 1);
-        }
-        match keyword {
-            "pattern" => add(&mut self.text_byte, STATE.saturating_mul(pattern::states(value.as_str().unwrap_or("")))),
-            "minLength" | "maxLength" => add(&mut self.text_byte, 1),
-            "contentEncoding" | "contentMediaType" => add(&mut self.text_byte, CONTENT_BYTE),
-            "patternProperties" => {
-                for name in value.as_object().into_iter().flat_map(|patterns| patterns.keys()) {
-                    // Asked once more to know what is additional.
-                    add(&mut self.name_byte, (2 * STATE).saturating_mul(pattern::states(name)));
-                }
-            }
-            "enum" => {
-                let options = value.as_array().map(Vec::as_slice).unwrap_or_default();
-                options.iter().for_each(|option| self.option(option));
-            }
-            "const" => self.option(value),
-            "multipleOf" => {
-                let is_whole = value.as_u64().is_some() || value.as_f64().is_some_and(|by| by.fract() == 0.0);
-                add(&mut self.visit, if is_whole { WHOLE_MULTIPLE } else { FRACTION_MULTIPLE });
-            }
-            "uniqueItems" => self.is_unique = value.as_bool() == Some(true),
-            "required" => {
-                add(&mut self.visit, NAME.saturating_mul(length(value)));
-                add(&mut self.problems, length(value));
-            }
-            "dependentRequired" | "dependencies" => {
-                for names in value.as_object().into_iter().flat_map(|lists| lists.values()) {
-                    add(&mut self.visit, NAME.saturating_mul(length(names).saturating_add(1)));
-                    add(&mut self.problems, length(names));
-                }
-            }
-            "properties" => {
-                let names = value.as_object().into_iter().flat_map(|properties| properties.keys());
-                names.for_each(|name| add(&mut self.visit, NAME.saturating_add(name.len() as u64 / 4)));
-            }
-            _ => {}
-        }
-    }
-
-    fn option(&mut self, option: &Value) {
-        if option.is_array() || option.is_object() {
-            self.compound_options = self.compound_options.saturating_add(1);
-        }
-        self.visit = self.visit.saturating_add(NAME).saturating_add(size_of(option, u64::MAX));
-    }
-}
 
 /// What a check of `value` costs at most; `None` when that is more than `limit`, or when the check would call itself too deep.
 pub(super) fn within(limit: u64, parts: &Parts, value: &Value) -> Option<u64> {
@@ -267,36 +155,4 @@ fn of_unique(elements: &[Value], limit: u64) -> u64 {
     }
     let is_hashed = elements.len() > 15 && elements.iter().all(is_plain);
     if is_hashed { size.saturating_mul(2) } else { size.saturating_mul(elements.len() as u64) }
-}
-
-/// What it takes to copy, compare or hash a value once. It is not looked at further than to the limit.
-fn size_of(value: &Value, limit: u64) -> u64 {
-    let (mut size, mut open) = (0_u64, vec![value]);
-    while let Some(value) = open.pop() {
-        size = size.saturating_add(NODE);
-        match value {
-            Value::String(text) => size = size.saturating_add(text.len() as u64 / 4),
-            Value::Array(elements) => {
-                // Not to be put on the list, if it is longer than what may be looked at.
-                if NODE.saturating_mul(elements.len() as u64) > limit {
-                    return u64::MAX;
-                }
-                open.extend(elements);
-            }
-            Value::Object(members) => {
-                if NODE.saturating_mul(members.len() as u64) > limit {
-                    return u64::MAX;
-                }
-                for (name, member) in members {
-                    size = size.saturating_add(name.len() as u64 / 4);
-                    open.push(member);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-        if size > limit {
-            return size;
-        }
-    }
-    size
 }

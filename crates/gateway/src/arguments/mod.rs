@@ -17,6 +17,7 @@ mod gaps;
 mod names;
 mod parts;
 mod pattern;
+mod price;
 mod problems;
 mod setbacks;
 mod undeclared;

@@ -7,7 +7,7 @@ use std::{collections::HashMap, io};
 
 use serde_json::{Map, Value};
 
-use super::{cost, pattern};
+use super::{pattern, price::Price};
 
 /// Parts of a schema.
 const MAX_PARTS: usize = 5_000;
@@ -46,7 +46,7 @@ pub(super) struct Size {
 /// A part of a schema.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    pub(super) price: cost::Price,
+    pub(super) price: Price,
     /// What it asks of the same value.
     pub(super) here: Vec<Inner>,
     /// Whether it asks all that a second time, to know what was not evaluated.
