@@ -5,15 +5,14 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Denial, JsonText, ToolPath, Verdict};
+use belljar_model::{JsonText, ToolPath, Verdict};
 use belljar_policy::{Decision, ToolPolicy};
-use belljar_upstream::CallFault;
 use serde_json::{Map, Value};
 use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
 
 use crate::{
     Toolbox,
-    approvals::Held,
+    approvals::{Checked, Held, NotSent},
     arguments::Refusal,
     history::{Inquiry, Known},
     rules::{self, AsRules, Files, denial},
@@ -33,7 +32,7 @@ impl Toolbox {
     /// check and another to the child.
     ///
     /// # Errors
-    /// The [`Refusal`] of the check, or of a text that is not a JSON object whose numbers a parser takes; the [`Denial`] of the rules.
+    /// The [`Refusal`] of the check, or of a text that is not a JSON object whose numbers a parser takes; the [`Denial`](belljar_model::Denial) of the rules.
     ///
     /// # Cancellation
     /// Dropping the future leaves a tree that is being made to its thread, where it still counts until it is gone.
@@ -107,35 +106,6 @@ impl Toolbox {
 
 fn judge_tree(judge: &ToolPolicy, files: &Files, who: &AsRules, history: &Known, tree: &Tree) -> Decision {
     rules::judge(judge, files, who, history, &tree.members)
-}
-
-/// Why a call is not sent.
-#[derive(Debug)]
-pub(crate) enum NotSent {
-    /// Its arguments are not what the tool asks for.
-    Refused(Refusal),
-    /// A path among them is not one that the owner of its server allows.
-    NotAPath(CallFault),
-    /// The owner's rules do not allow it.
-    Denied(Denial),
-    /// They want a person to be asked first.
-    MustBeAsked(Box<Held>),
-}
-
-impl From<Refusal> for NotSent {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-/// Arguments that were checked.
-#[derive(Debug)]
-pub(crate) struct Checked {
-    pub(crate) arguments: JsonText,
-    /// What the author of the call should know of them.
-    pub(crate) warning: Option<String>,
-    /// What the owner's rules said, where there are some.
-    pub(crate) decision: Option<Decision>,
 }
 
 /// Arguments in the form in which they can be judged.

@@ -18,12 +18,11 @@ use serde_json::json;
 
 use crate::{
     Toolbox,
-    approvals::{Approvals, Asking, Held, Teller},
-    checked::{Checked, NotSent},
+    approvals::{Approvals, Asking, Checked, Held, NotSent, Teller},
     counts::Turn,
     idempotency,
     locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
-    measure::Measuring,
+    measure::CountingCalls,
     plan::{self, CallPlan, Planning},
     remarks::Remarks,
     rules::AsRules,
@@ -236,7 +235,7 @@ impl Grant {
                 toolbox.server(server).await;
             }
             let measures = toolbox.judge_of(&path).is_some_and(|(judge, _)| judge.measures());
-            let measuring = measures.then(|| Measuring {
+            let measuring = measures.then(|| CountingCalls {
                 toolbox: toolbox.clone(),
                 caller: caller.clone(),
                 limit,

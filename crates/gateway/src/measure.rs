@@ -19,7 +19,13 @@ use belljar_upstream::{CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Map, Value};
 
-use crate::{Toolbox, locks::RunLocks, rules::AsRules, run_log::RunLog, tool_result::value};
+use crate::{
+    Toolbox,
+    locks::RunLocks,
+    rules::{AsRules, Measuring},
+    run_log::RunLog,
+    tool_result::value,
+};
 
 /// Calls that are made for the decision about one.
 const MAX_MEASURES: u64 = 4;
@@ -29,7 +35,7 @@ const NUMBERS: u64 = 1 << 32;
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// Who makes such calls for the decision about one call.
-pub(crate) struct Measuring {
+pub(crate) struct CountingCalls {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) caller: Caller,
     pub(crate) limit: CallLimit,
@@ -41,9 +47,9 @@ pub(crate) struct Measuring {
     pub(crate) made: AtomicU64,
 }
 
-impl fmt::Debug for Measuring {
+impl fmt::Debug for CountingCalls {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Measuring").field("number", &self.number).finish_non_exhaustive()
+        formatter.debug_struct("CountingCalls").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
@@ -64,9 +70,8 @@ enum NoCount {
     NotThere,
 }
 
-impl Measuring {
-    /// The count; nothing where there is none.
-    pub(crate) fn count<'m>(
+impl Measuring for CountingCalls {
+    fn count<'m>(
         &'m self,
         who: &'m AsRules,
         measure: &'m Measure,
@@ -78,7 +83,9 @@ impl Measuring {
         }
         .boxed()
     }
+}
 
+impl CountingCalls {
     async fn made_by(&self, who: &AsRules, measure: &Measure, arguments: Map<String, Value>) -> Result<u64, NoCount> {
         let Self { toolbox, caller, limit, locks, log, number, made } = self;
         let before = made.fetch_add(1, Ordering::Relaxed);

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::PathBuf,
     sync::{
         Arc,
@@ -11,11 +12,12 @@ use std::{
 
 use belljar_ledger::Asker;
 use belljar_model::{Denial, RunId, ServerSpec, Share, ToolPath, Transport, Verdict};
-use belljar_policy::{Call, Caller, Decision, History, Labels, LocalTime, Places, Policy, ToolPolicy};
+use belljar_policy::{Call, Caller, Decision, History, Labels, LocalTime, Measure, Places, Policy, ToolPolicy};
 use belljar_upstream::{CallFault, with_real_paths};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use crate::{counts::RunCounts, gates::RunGates, labels::RunLabels, measure::Measuring, places};
+use crate::{counts::RunCounts, gates::RunGates, labels::RunLabels, places};
 
 /// Who calls without a token: the owner, at the command line or through a client of theirs.
 const OWNER: &str = "owner";
@@ -123,6 +125,17 @@ impl Places for Files {
     }
 }
 
+/// Makes a call that only reads, to count something before another call is decided.
+pub(crate) trait Measuring: fmt::Debug + Send + Sync {
+    /// The count; nothing where there is none.
+    fn count<'m>(
+        &'m self,
+        who: &'m AsRules,
+        measure: &'m Measure,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'m, Option<u64>>;
+}
+
 /// Who asks, as rules name them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AsRules {
@@ -141,7 +154,7 @@ pub(crate) struct AsRules {
     /// How many of them counted when the call was begun.
     passed: usize,
     /// Who calls what is to be counted first. Nobody does so for such a call itself.
-    measuring: Option<Arc<Measuring>>,
+    measuring: Option<Arc<dyn Measuring>>,
     /// Whether the call was counted before.
     was_counted: bool,
 }
@@ -162,8 +175,8 @@ impl AsRules {
     }
 
     /// The same with somebody who makes the calls that are to be counted first.
-    pub(crate) fn with_measuring(self, measuring: Option<Measuring>) -> Self {
-        Self { measuring: measuring.map(Arc::new), ..self }
+    pub(crate) fn with_measuring(self, measuring: Option<impl Measuring + 'static>) -> Self {
+        Self { measuring: measuring.map(|measuring| Arc::new(measuring) as Arc<dyn Measuring>), ..self }
     }
 
     /// The same for such a call.
@@ -171,7 +184,7 @@ impl AsRules {
         Self { measuring: None, was_counted: false, ..self.clone() }
     }
 
-    pub(crate) fn measuring(&self) -> Option<&Arc<Measuring>> {
+    pub(crate) fn measuring(&self) -> Option<&Arc<dyn Measuring>> {
         self.measuring.as_ref()
     }
 

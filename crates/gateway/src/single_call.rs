@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     Toolbox,
+    approvals::{Checked, NotSent},
     arguments::Refusal,
-    checked::{Checked, NotSent},
     locks::RunLocks,
-    measure::Measuring,
+    measure::CountingCalls,
     rules::AsRules,
     run_log::RunLog,
     tool_result::{text, value},
@@ -123,7 +123,7 @@ impl Toolbox {
         let arguments = JsonText::from_value(&Value::Object(arguments));
         let locks = RunLocks::new(self.clone(), "", None);
         let measures = self.judge_of(path).is_some_and(|(judge, _)| judge.measures());
-        let who = AsRules::default().with_measuring(measures.then(|| Measuring {
+        let who = AsRules::default().with_measuring(measures.then(|| CountingCalls {
             toolbox: self.clone(),
             caller: Caller::default(),
             limit: limit.into(),

@@ -1,34 +1,25 @@
-//! Calls that a rule holds back until a person agrees.
-//!
-//! A call with the verdict `ask` is [`Held`], and only [`Held::settle`] gives what may be sent of
-//! it: after the owner was asked, agreed, and the ledger has noted that their decision was used,
-//! for this call and no other. Whatever else happens, an error included, nothing is sent.
-//!
-//! The question lies in the ledger, because whoever decides is in another process as often as not.
-//! What a script or a model reads of it names neither the question nor a command.
+//! Asks a person about a call that is held back, waits, and gives what may be sent once they agreed.
 
 use std::{
-    collections::BTreeMap,
     sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use belljar_approvals::{Binding, Change, Desk, Question, QuestionId, Refusal, State, digest};
+use belljar_approvals::{Binding, Change, Question, QuestionId, Refusal, State, digest};
 use belljar_ledger::{Ledger, LedgerFault, QuestionFilter};
-use belljar_model::{AskWay, ByteSize, Denial, Effect, RunStep, ToolPath, Verdict};
+use belljar_model::{AskWay, Denial, Effect, RunStep, ToolPath, Verdict};
 use belljar_policy::{AskTerms, Decision};
 use belljar_sandbox::AnswerRoom;
 use futures::{FutureExt as _, future::BoxFuture};
-use parking_lot::{Mutex, MutexGuard};
 use rand::{TryRngCore as _, rngs::OsRng};
-use tokio::{
-    sync::oneshot,
-    time::{sleep, timeout},
-};
+use tokio::{sync::oneshot, time::timeout};
 
+use super::{
+    held::{Checked, Held, NotSent},
+    options::{Approvals, Teller},
+};
 use crate::{
     Toolbox,
-    checked::{Checked, NotSent},
     locks::LockFault,
     rests::Waits,
     rules::{self, AsRules},
@@ -39,37 +30,6 @@ use crate::{
 const MAX_SHOWN_BYTES: usize = 64 * 1024;
 /// The questions that one run may ask. A person who is asked more often than that does not read any more.
 const MAX_QUESTIONS: u64 = 100;
-/// How often the ledger is asked for decisions, while any is waited for: another process may have taken one.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-
-/// Who can be asked about calls of a run, and how long.
-#[derive(Debug, Clone, Copy)]
-pub struct Approvals {
-    /// The place that asks for the run, where it can ask a person: it looks for its questions in the ledger.
-    pub desk: Option<Desk>,
-    /// Whether the owner can decide by a command.
-    pub by_command: bool,
-    /// Whether that may be without a person typing.
-    pub allow_yes: bool,
-    /// How long a decision is waited for.
-    pub wait: Duration,
-    /// How long a run that waits keeps its slot. Then it is put aside, where the owner can decide
-    /// by a command. Sooner, where others want the slot.
-    pub hold: Duration,
-    /// How many bytes all runs may have that were put aside.
-    pub max_resting: ByteSize,
-}
-
-/// Who is told of each question that is asked, and never waits: it tells somebody else, and decides nothing.
-pub type Teller = Arc<dyn Fn(&Question) + Send + Sync>;
-
-/// A call that was checked and judged, and must not be sent before a person agrees.
-#[derive(Debug)]
-pub(crate) struct Held {
-    checked: Checked,
-    decision: Decision,
-}
-
 /// A call of a run, as a question is asked about it.
 pub(crate) struct Asking<'a> {
     pub(crate) toolbox: &'a Arc<Toolbox>,
@@ -124,11 +84,6 @@ enum Unsent {
 }
 
 impl Held {
-    /// Holds a call back.
-    pub(crate) fn new(checked: Checked, decision: Decision) -> Self {
-        Self { checked, decision }
-    }
-
     /// Asks the owner, and waits. What is given may be sent, once.
     ///
     /// # Errors
@@ -139,14 +94,6 @@ impl Held {
     pub(crate) async fn settle(self, asking: &Asking<'_>) -> Result<Checked, Denial> {
         let (path, decision) = (asking.path, self.decision.clone());
         self.ask(asking).await.map_err(|end| end.of(path, &decision))
-    }
-
-    /// Holds back a call about which a person was asked before its run was put aside, and which rules allow by now.
-    pub(crate) fn asked_before(mut checked: Checked) -> Self {
-        let (verdict, ask) = (Verdict::Allow, AskTerms::default());
-        let allowed = Decision { verdict, rule: None, why: None, ask, measured: None };
-        let decision = checked.decision.take().unwrap_or(allowed);
-        Self { checked, decision }
     }
 
     /// Nobody can be asked about it.
@@ -409,63 +356,6 @@ impl Drop for Asked {
         if !is_over && !self.ledger.offer_change(Change::End(self.id, State::Withdrawn)) {
             // It expires by itself, and a decision about it is of no use: its run is over.
             tracing::warn!("the ledger has no room for the end of a question to the owner");
-        }
-    }
-}
-
-/// Who waits for decisions in this process.
-#[derive(Default)]
-pub(crate) struct Waiting(Mutex<Open>);
-
-#[derive(Default)]
-struct Open {
-    questions: BTreeMap<QuestionId, oneshot::Sender<State>>,
-    is_looking: bool,
-}
-
-impl Waiting {
-    /// What becomes of a question that is about to be asked. The task that looks ends when nobody waits.
-    pub(crate) fn for_decision(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, id: QuestionId) -> oneshot::Receiver<State> {
-        let (told, decided) = oneshot::channel();
-        let mut open = self.lock();
-        open.questions.insert(id, told);
-        if !std::mem::replace(&mut open.is_looking, true) {
-            tokio::spawn(look(self.clone(), ledger.clone()));
-        }
-        decided
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.lock()
-    }
-}
-
-async fn look(waiting: Arc<Waiting>, ledger: Arc<dyn Ledger>) {
-    loop {
-        sleep(LOOK_EVERY).await;
-        let ids: Vec<QuestionId> = {
-            let mut open = waiting.lock();
-            open.questions.retain(|_, told| !told.is_closed());
-            if open.questions.is_empty() {
-                open.is_looking = false;
-                return;
-            }
-            open.questions.keys().copied().collect()
-        };
-        let states = match ledger.question_states(ids).await {
-            Ok(states) => states,
-            // Whoever waits does so within bounds, and may be luckier with the next look.
-            Err(fault) => {
-                tracing::debug!("decisions of the owner could not be read: {fault}");
-                continue;
-            }
-        };
-        let mut open = waiting.lock();
-        for (id, state) in states.into_iter().filter(|(_, state)| *state != State::Open) {
-            if let Some(told) = open.questions.remove(&id) {
-                // Whoever does not wait any more has withdrawn it.
-                let _ = told.send(state);
-            }
         }
     }
 }

@@ -1,0 +1,68 @@
+//! Who waits in this process for the owner's decisions, and the task that looks for them.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use belljar_approvals::{QuestionId, State};
+use belljar_ledger::Ledger;
+use parking_lot::{Mutex, MutexGuard};
+use tokio::{sync::oneshot, time::sleep};
+
+/// How often the ledger is asked for decisions, while any is waited for: another process may have taken one.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Who waits for decisions in this process.
+#[derive(Default)]
+pub(crate) struct Waiting(Mutex<Open>);
+
+#[derive(Default)]
+struct Open {
+    questions: BTreeMap<QuestionId, oneshot::Sender<State>>,
+    is_looking: bool,
+}
+
+impl Waiting {
+    /// What becomes of a question that is about to be asked. The task that looks ends when nobody waits.
+    pub(crate) fn for_decision(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, id: QuestionId) -> oneshot::Receiver<State> {
+        let (told, decided) = oneshot::channel();
+        let mut open = self.lock();
+        open.questions.insert(id, told);
+        if !std::mem::replace(&mut open.is_looking, true) {
+            tokio::spawn(look(self.clone(), ledger.clone()));
+        }
+        decided
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.0.lock()
+    }
+}
+
+async fn look(waiting: Arc<Waiting>, ledger: Arc<dyn Ledger>) {
+    loop {
+        sleep(LOOK_EVERY).await;
+        let ids: Vec<QuestionId> = {
+            let mut open = waiting.lock();
+            open.questions.retain(|_, told| !told.is_closed());
+            if open.questions.is_empty() {
+                open.is_looking = false;
+                return;
+            }
+            open.questions.keys().copied().collect()
+        };
+        let states = match ledger.question_states(ids).await {
+            Ok(states) => states,
+            // Whoever waits does so within bounds, and may be luckier with the next look.
+            Err(fault) => {
+                tracing::debug!("decisions of the owner could not be read: {fault}");
+                continue;
+            }
+        };
+        let mut open = waiting.lock();
+        for (id, state) in states.into_iter().filter(|(_, state)| *state != State::Open) {
+            if let Some(told) = open.questions.remove(&id) {
+                // Whoever does not wait any more has withdrawn it.
+                let _ = told.send(state);
+            }
+        }
+    }
+}
