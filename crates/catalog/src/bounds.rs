@@ -115,3 +115,20 @@ pub(crate) const ARGUMENT_CHARS: usize = 130;
 pub(crate) const UNAVAILABLE_SHOWN: usize = 8;
 /// Servers named in the note on an unknown server.
 pub(crate) const SERVERS_SHOWN: usize = 12;
+
+/// Characters of a name in WIT, before a number that tells it from another. Binders make file names of some.
+pub(crate) const WIT_NAME_CHARS: usize = 64;
+/// Characters of what tells a type of a tool from its others, beside the tool's name.
+pub(crate) const WIT_HINT_CHARS: usize = 40;
+/// Types inside each other in WIT; what is deeper is JSON text. Readers of WIT take 100 at most, and binders recurse.
+pub(crate) const WIT_HEIGHT: usize = 32;
+/// The size of one type in WIT, with all types in it as often as they are in it; what is larger is JSON text. WIT's binary form
+/// counts so, and allows a million for all types of a package together.
+pub(crate) const WIT_TYPE_SIZE: usize = 4_000;
+/// The sizes of all types of one package; tools that are over it cross as JSON text. With as many functions as a server may
+/// have tools, the binary form takes some 80,000. The largest of ten real lists has 333.
+pub(crate) const WIT_PACKAGE_SIZE: usize = 50_000;
+/// Bytes of the comments in one interface; after that, a function's says only which tool it calls.
+pub(crate) const WIT_DOCS_BYTES: usize = 1024 * 1024;
+/// Values of an enumeration that WIT has no names for, which a comment lists.
+pub(crate) const WIT_VALUES_SHOWN: usize = 12;

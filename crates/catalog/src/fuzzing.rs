@@ -6,8 +6,55 @@ use belljar_model::{EffectRules, ToolDefinition, display};
 use serde_json::Value;
 
 use crate::{
-    Catalog, Detail, Observed, Query, ServerCatalog, Tool, Words, bounds, estimate_tokens, is_identifier, namespaces,
+    Catalog, Detail, Names, Observed, Query, ServerCatalog, Tool, Words, bounds, estimate_tokens, is_identifier,
+    namespaces,
+    wit::{self, Kind, Mapping, Package, Selection, Worlds},
 };
+
+/// The WIT packages of the servers that [`declarations`] makes, for whoever has a reader of WIT at hand.
+pub fn packages(data: &[u8]) -> Vec<String> {
+    let Ok(text) = std::str::from_utf8(data) else { return Vec::new() };
+    let Ok(Value::Array(list)) = serde_json::from_str(text.split(PART).next().unwrap_or_default()) else {
+        return Vec::new();
+    };
+    let definitions: Vec<_> = list.into_iter().filter_map(|entry| ToolDefinition::from_json(entry).ok()).collect();
+    let given = [definitions.first().map_or("types", |first| &first.name).to_owned(), "types".to_owned()];
+    let given = given.each_ref().map(String::as_str);
+    let names = namespaces(&given);
+    let ready = |names: &Names| ServerCatalog::ready(names.clone(), definitions.clone(), &EffectRules::default());
+    let servers: Vec<ServerCatalog> = names.iter().map(ready).collect();
+    let mappings: Vec<Mapping> =
+        wit::packages(&given).iter().zip(&servers).map(|(package, server)| Mapping::new(package, server)).collect();
+    mappings.iter().zip(&servers).for_each(|(mapping, server)| mapped(mapping, server));
+    let all: Vec<Selection<'_>> = mappings.iter().map(Selection::all).collect();
+    let texts =
+        [Package::new(&all[..1], Worlds::Imports), Package::new(&all, Worlds::Guest)].map(|package| package.text());
+    for text in &texts {
+        fit_to_show(text);
+        for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("/// ")) {
+            assert!(
+                !["\"", "\\", "*/", "/*"].iter().any(|end| line.contains(end)),
+                "{line:?} ends a comment somewhere"
+            );
+        }
+    }
+    texts.into()
+}
+
+/// Nothing is dropped, and no name is given twice.
+fn mapped(mapping: &Mapping, server: &ServerCatalog) {
+    let functions = mapping.functions().iter();
+    assert!(functions.clone().map(|function| &function.path).eq(server.tools().iter().map(Tool::path)));
+    let types = mapping.definitions().iter().map(|definition| &definition.name);
+    bound_once(functions.map(|function| &function.name).chain(types).map(String::as_str));
+    for definition in mapping.definitions() {
+        match &definition.kind {
+            Kind::Record(record) => bound_once(record.fields.iter().map(|field| field.name.as_str())),
+            Kind::Enum(cases) => bound_once(cases.iter().map(|case| case.name.as_str())),
+            Kind::Variant(cases) => bound_once(cases.iter().map(|case| case.name.as_str())),
+        }
+    }
+}
 
 /// What ends a part of a target's input.
 const PART: &str = "\n----\n";
@@ -105,6 +152,12 @@ mod tests {
 
     #[test]
     fn what_was_fuzzed_of_declarations_holds_still() {
-        replay::replay("declarations", declarations);
+        replay::replay("declarations", |data| {
+            declarations(data);
+            for text in packages(data) {
+                let read = wit_parser::Resolve::default().push_str("package.wit", &text);
+                assert!(read.is_ok(), "{:#}\n{text}", read.unwrap_err());
+            }
+        });
     }
 }

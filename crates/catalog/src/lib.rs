@@ -6,6 +6,8 @@
 //!
 //! A [`ServerCatalog`] is made once per server, when its tool list is known; a [`Catalog`] joins them and is cheap to replace.
 //!
+//! [`wit`] describes the same tools to components in other languages.
+//!
 //! Nothing here does I/O or reads a clock, and the same input gives the same output. All input is hostile: nothing in it can
 //! end the comment or the string that it is put into, no character that controls a terminal survives, and every size, depth
 //! and count is bounded (`bounds.rs`).
@@ -40,6 +42,7 @@ mod text;
 mod tool;
 mod vocabulary;
 mod wishes;
+pub mod wit;
 mod words;
 
 // The examples measure from outside what the tests hold from inside.

@@ -295,6 +295,7 @@ impl Object {
                     optional: part.times < *times,
                     comment: String::new(),
                     kind: part.seen.kind(),
+                    null_by_default: false,
                 };
                 Type::Object(Shape { members: members.iter().map(member).collect(), ..Shape::default() })
             }

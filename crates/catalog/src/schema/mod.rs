@@ -13,7 +13,7 @@ mod read;
 mod reference;
 mod types;
 
-pub(crate) use aliases::Types;
+pub(crate) use aliases::{Alias, Types};
 pub(crate) use print::{Printer, Room};
 pub(crate) use read::Reader;
-pub(crate) use types::{Member, Shape, Type};
+pub(crate) use types::{Element, Member, Shape, Type};

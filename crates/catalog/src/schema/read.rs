@@ -33,6 +33,7 @@ pub(crate) struct Reader<'a> {
     names: HashSet<String>,
     nodes: usize,
     document: usize,
+    integers: bool,
 }
 
 /// `true`, and whatever is no schema at all.
@@ -50,7 +51,13 @@ impl<'a> Reader<'a> {
             names: HashSet::new(),
             nodes: 0,
             document: 0,
+            integers: false,
         }
+    }
+
+    /// The same, which tells whole numbers from others.
+    pub(crate) fn with_integers() -> Self {
+        Self { integers: true, ..Self::new() }
     }
 
     /// Adds a whole document, under the name that its type has where it refers to itself.
@@ -174,6 +181,7 @@ impl<'a> Reader<'a> {
     fn named_type(&mut self, name: &str, schema: &'a Map<String, Value>, depth: usize) -> Type {
         match name {
             "string" => Type::STRING,
+            "integer" if self.integers => Type::INTEGER,
             "number" | "integer" => Type::NUMBER,
             "boolean" => Type::BOOLEAN,
             "null" => Type::NULL,
@@ -215,6 +223,7 @@ impl<'a> Reader<'a> {
                 optional: !required.contains(name.as_str()),
                 comment: property.as_object().map(comment).unwrap_or_default(),
                 kind,
+                null_by_default: property.get("default") == Some(&Value::Null),
             });
         }
         // What is required without being described: in the schema's order, not the set's.
@@ -225,7 +234,8 @@ impl<'a> Reader<'a> {
         {
             if shape.members.iter().all(|member| member.name != name) {
                 let (name, comment) = (name.to_owned(), String::new());
-                shape.members.push(Member { name, optional: false, comment, kind: Type::Unknown });
+                let kind = Type::Unknown;
+                shape.members.push(Member { name, optional: false, comment, kind, null_by_default: false });
             }
         }
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));

@@ -52,11 +52,15 @@ pub(crate) struct Member {
     /// What the comment says, on one line; not yet safe for a comment.
     pub(crate) comment: String,
     pub(crate) kind: Type,
+    /// Whether its absence is the same as `null`.
+    pub(crate) null_by_default: bool,
 }
 
 impl Type {
     pub(crate) const STRING: Self = Self::Plain("string");
     pub(crate) const NUMBER: Self = Self::Plain("number");
+    /// A whole number. TypeScript has none: only a reader that was asked to tells it from [`Self::NUMBER`].
+    pub(crate) const INTEGER: Self = Self::Plain("integer");
     pub(crate) const BOOLEAN: Self = Self::Plain("boolean");
     pub(crate) const NULL: Self = Self::Plain("null");
     /// An object of which nothing is known.
@@ -112,7 +116,7 @@ impl Type {
         if kinds.iter().any(Self::is_structural) {
             kinds.retain(|kind| *kind != Self::ANY_OBJECT);
         }
-        for plain in [Self::STRING, Self::NUMBER] {
+        for plain in [Self::STRING, Self::NUMBER, Self::INTEGER] {
             if kinds.iter().any(|kind| kind.is_literals_of(&plain)) {
                 kinds.retain(|kind| *kind != plain);
             }
@@ -189,6 +193,7 @@ impl Shape {
             match self.members.iter_mut().find(|mine| mine.name == member.name) {
                 Some(mine) => {
                     mine.optional &= member.optional;
+                    mine.null_by_default |= member.null_by_default;
                     if mine.comment.is_empty() {
                         mine.comment = member.comment;
                     }
@@ -208,7 +213,8 @@ mod tests {
     use super::*;
 
     fn object(name: &str, optional: bool, kind: Type) -> Type {
-        let member = Member { name: name.to_owned(), optional, comment: String::new(), kind };
+        let (name, comment) = (name.to_owned(), String::new());
+        let member = Member { name, optional, comment, kind, null_by_default: false };
         Type::Object(Shape { members: vec![member], ..Shape::default() })
     }
 

@@ -1,0 +1,38 @@
+//! Tool definitions as WIT: a package for each child server, for components in any language.
+//!
+//! ```wit
+//! package belljar:mcp-github@0.1.0;
+//!
+//! interface tools {
+//!   use types.{ create-issue-args };
+//!   create-issue: func(args: create-issue-args) -> result<json, tool-error>;
+//! }
+//! ```
+//!
+//! What a schema becomes is data before it is text: a [`Mapping`] has, for each function, the tool that it calls, and for each
+//! value that crosses, how it is written as JSON. Whoever answers a component's calls reads the same mapping that the text
+//! was printed from, made of the tool list as it is then; nothing is ever read out of WIT. docs/COMPONENTS.md has the rules.
+//!
+//! - `form.rs`: what crosses, as data;
+//! - `names.rs`: the rule for names;
+//! - `docs.rs`: foreign text in comments of WIT, and of what binders make of them;
+//! - `lower.rs`, `union.rs`: the schemas of one tool as forms;
+//! - `mapping.rs`: one server's tools, with all their names;
+//! - `print.rs`: a mapping as interfaces;
+//! - `package.rs`: several servers as the files of one folder, with their dependencies and worlds.
+
+mod docs;
+mod form;
+mod lower;
+mod mapping;
+mod names;
+mod package;
+mod print;
+#[cfg(test)]
+mod tests;
+mod union;
+
+pub use form::{Case, Definition, Field, Form, Kind, Payload, Record};
+pub use mapping::{Function, Mapping};
+pub use names::packages;
+pub use package::{File, Package, Selection, Worlds};

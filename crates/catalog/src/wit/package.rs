@@ -1,0 +1,207 @@
+//! The packages of several servers as the files of one folder, or as one text.
+//!
+//! The folder is laid out as every reader of WIT expects it: one package in the folder itself, and those that it needs below
+//! `deps/`. The one is a server's, where there is one server and no world; else `belljar:guest`, with worlds.
+
+use std::collections::HashSet;
+
+use belljar_model::ToolPath;
+use semver::Version;
+use wit_encoder::{
+    EnumCase, Field, Interface, NestedPackage, PackageName, Result_, StandaloneFunc, Type, TypeDef, World,
+};
+
+use super::{
+    mapping::{Function, JSON, Mapping, TOOL_ERROR},
+    print::{TOOLS, TOOLS_ASYNC, interfaces},
+};
+
+/// The namespace of all packages.
+const NAMESPACE: &str = "belljar";
+/// The version of all packages: of the rules by which they are made, not of a server.
+const VERSION: Version = Version::new(0, 1, 0);
+/// What every package needs.
+const SHARED: &str = "mcp";
+const SHARED_TYPES: &str = "types";
+/// The package with the worlds.
+const GUEST: &str = "guest";
+/// The file of each package, in its folder.
+const FILE: &str = "package.wit";
+/// What stands at the head of a file.
+const HEAD: &str =
+    "// Made by `belljar wit` from what the servers list. docs/COMPONENTS.md has the rules for names and types.\n";
+
+/// Some tools of a server, or all.
+#[derive(Debug, Clone, Copy)]
+pub struct Selection<'m> {
+    mapping: &'m Mapping,
+    only: Option<&'m HashSet<ToolPath>>,
+}
+
+impl<'m> Selection<'m> {
+    /// All tools.
+    pub fn all(mapping: &'m Mapping) -> Self {
+        Self { mapping, only: None }
+    }
+
+    /// These tools, as far as the server has them.
+    pub fn of(mapping: &'m Mapping, only: &'m HashSet<ToolPath>) -> Self {
+        Self { mapping, only: Some(only) }
+    }
+
+    /// The functions.
+    pub fn functions(&self) -> impl Iterator<Item = &'m Function> + use<'m> {
+        let only = self.only;
+        self.mapping.functions().iter().filter(move |function| only.is_none_or(|only| only.contains(&function.path)))
+    }
+}
+
+/// Which worlds there are to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Worlds {
+    /// As many as it takes: none for one server; for several, one that imports them all.
+    Imports,
+    /// Those of a guest: they export `run`, too.
+    Guest,
+}
+
+/// A file of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct File {
+    /// Where it is in the folder, with `/`.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// A package that WIT's readers take as it is, with all that it depends on.
+#[derive(Debug)]
+pub struct Package {
+    main: wit_encoder::Package,
+    dependencies: Vec<wit_encoder::Package>,
+}
+
+impl Package {
+    /// The package of some servers' tools. A server without any is left out.
+    pub fn new(selections: &[Selection<'_>], worlds: Worlds) -> Self {
+        let shared = reference(SHARED, SHARED_TYPES);
+        let mut servers = Vec::new();
+        for selection in selections {
+            let functions: Vec<&Function> = selection.functions().collect();
+            if functions.is_empty() {
+                continue;
+            }
+            let mut package = wit_encoder::Package::new(named(selection.mapping.package()));
+            for interface in interfaces(selection.mapping, &functions, &shared) {
+                package.interface(interface);
+            }
+            servers.push(package);
+        }
+        let main = match (worlds, servers.len()) {
+            (Worlds::Imports, 1) => servers.pop().unwrap_or_else(|| wit_encoder::Package::new(named(GUEST))),
+            _ => guest(&servers, worlds),
+        };
+        Self { main, dependencies: std::iter::once(shared_types()).chain(servers).collect() }
+    }
+
+    /// The files of the folder.
+    pub fn files(&self) -> Vec<File> {
+        let file = |path: String, package: &wit_encoder::Package| File { path, text: format!("{HEAD}{package}") };
+        let below = |package: &wit_encoder::Package| {
+            format!("deps/{}-{}/{FILE}", package.name().namespace(), package.name().name().raw_name())
+        };
+        let dependencies = self.dependencies.iter().map(|package| file(below(package), package));
+        std::iter::once(file(FILE.to_owned(), &self.main)).chain(dependencies).collect()
+    }
+
+    /// The same as one text, with the dependencies inside of it.
+    pub fn text(&self) -> String {
+        let mut text = format!("{HEAD}{}", self.main);
+        for package in &self.dependencies {
+            let mut nested = NestedPackage::new(package.name().clone());
+            package.items().iter().for_each(|item| nested.item(item.clone()));
+            text.push_str(&format!("\n{nested}"));
+        }
+        text
+    }
+}
+
+fn named(package: &str) -> PackageName {
+    PackageName::new(NAMESPACE, package.to_owned(), Some(VERSION))
+}
+
+/// An interface of another package, as it is written.
+fn reference(package: &str, interface: &str) -> String {
+    format!("{NAMESPACE}:{package}/{interface}@{VERSION}")
+}
+
+/// What is the same for all servers.
+fn shared_types() -> wit_encoder::Package {
+    let mut types = Interface::new(SHARED_TYPES);
+    types.set_docs(Some("What calls of all servers have in common."));
+    let mut json = TypeDef::type_(JSON, Type::String);
+    json.set_docs(Some("The text of a JSON value: of what WIT has no type for, or a server declares none."));
+    types.type_def(json);
+    let case = |name: &'static str, docs: &'static str| {
+        let mut case = EnumCase::new(name);
+        case.set_docs(Some(docs));
+        case
+    };
+    let mut kind = TypeDef::enum_(
+        "error-kind",
+        [
+            case("failed", "The tool ran and says that it failed."),
+            case("refused", "The call was never made: the arguments are not what the tool asks for."),
+            case("denied", "The call was never made: the rules of belljar's owner do not allow it."),
+            case("unanswered", "No answer came, or none of the declared type. The call may have taken effect."),
+        ],
+    );
+    kind.set_docs(Some("Why a call brought no result."));
+    types.type_def(kind);
+    let field = |name: &'static str, kind: Type, docs: &'static str| {
+        let mut field = Field::new(name, kind);
+        field.set_docs(Some(docs));
+        field
+    };
+    let mut error = TypeDef::record(
+        TOOL_ERROR,
+        [
+            field("kind", Type::named("error-kind"), "Why."),
+            field("message", Type::String, "What happened."),
+            field("hint", Type::option(Type::String), "What to try, where belljar knows."),
+            field(
+                "content",
+                Type::option(Type::named(JSON)),
+                "What a tool that failed sent: a JSON array of content blocks.",
+            ),
+        ],
+    );
+    error.set_docs(Some("A call that brought no result."));
+    types.type_def(error);
+    let mut package = wit_encoder::Package::new(named(SHARED));
+    package.interface(types);
+    package
+}
+
+/// The package with the worlds.
+fn guest(servers: &[wit_encoder::Package], worlds: Worlds) -> wit_encoder::Package {
+    let mut package = wit_encoder::Package::new(named(GUEST));
+    for (suffix, tools, is_async) in [("", TOOLS, false), ("-async", TOOLS_ASYNC, true)] {
+        let mut world = match worlds {
+            Worlds::Imports => World::new(format!("imports{suffix}")),
+            Worlds::Guest => World::new(format!("{GUEST}{suffix}")),
+        };
+        for server in servers {
+            world.named_interface_import(reference(server.name().name().raw_name(), tools));
+        }
+        if worlds == Worlds::Guest {
+            let mut run = StandaloneFunc::new("run", is_async);
+            run.set_docs(Some("What the component does. Both texts are for whoever asked for it."));
+            run.set_result(Some(Type::result(Result_::both(Type::String, Type::String))));
+            world.function_export(run);
+        }
+        package.world(world);
+    }
+    package
+}
