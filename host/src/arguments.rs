@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 use belljar_model::{ErrorKind, Outcome, RunError};
 use clap::{Args, Parser, Subcommand};
 
-use crate::{envelope, help, output};
+use crate::{commands::wit::WitArguments, envelope, help, output};
 pub(crate) use common::{ConfigArguments, NoDaemon};
 pub(crate) use rules::{
     ApprovalsArguments, ApproveArguments, DecideArguments, PolicyAcceptArguments, PolicyArguments, PolicyCommand,
@@ -87,6 +87,8 @@ pub(crate) enum Command {
     Search(SearchArguments),
     /// Calls one tool.
     Call(CallArguments),
+    /// Prints servers and their tools as WIT packages, for components in any language.
+    Wit(WitArguments),
     /// Carries out one request of an orchestrator: a JSON object in, a JSON object out.
     Request(RequestArguments),
     /// Starts each server and shows its state.
@@ -167,6 +169,7 @@ impl Arguments {
             Command::Policy(arguments) => arguments.command.is_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
+            Command::Wit(arguments) => arguments.json,
             Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,
             Command::Bench(arguments) => arguments.json,
             Command::Add(arguments) => arguments.json,

@@ -82,3 +82,4 @@ mod values;
 mod ways_to_ask;
 mod web;
 mod webhook;
+mod wit;

@@ -86,6 +86,11 @@ struct Server {
 }
 
 impl Server {
+    /// Whether this is its name, in the configuration or in scripts.
+    fn is_called(&self, name: &str) -> bool {
+        self.names.exact() == name || self.names.alias() == name
+    }
+
     fn last_known(&self) -> Option<Known> {
         self.known.lock().clone()
     }
@@ -400,8 +405,16 @@ impl Toolbox {
 
     /// The catalogue, after starting all children, or `only` one. A child that cannot be started is in it with its reason.
     pub(crate) async fn catalog(&self, only: Option<&str>) -> Arc<Catalog> {
-        let is_named =
-            |server: &Server| only.is_none_or(|name| server.names.exact() == name || server.names.alias() == name);
+        self.catalog_where(|server| only.is_none_or(|name| server.is_called(name))).await
+    }
+
+    /// The same for several servers, or all where none is named, for whoever wants their tools whole.
+    pub async fn catalog_of(&self, servers: &[&str]) -> Arc<Catalog> {
+        let is_named = |server: &Server| servers.is_empty() || servers.iter().any(|name| server.is_called(name));
+        self.catalog_where(is_named).await
+    }
+
+    async fn catalog_where(&self, is_named: impl Fn(&Server) -> bool) -> Arc<Catalog> {
         let servers = self.servers.iter().map(async |server| {
             if is_named(server) {
                 self.known_or_fault(server).await

@@ -25,3 +25,4 @@ pub(crate) mod servers;
 mod source;
 pub(crate) mod test;
 pub(crate) mod token;
+pub(crate) mod wit;

@@ -1,0 +1,190 @@
+//! `belljar wit`: child servers as WIT packages, for components in any language.
+//!
+//! It works from the tool lists that are on disk, and starts a server only where its list is not known yet. It calls nothing.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use belljar_catalog::{
+    Catalog, ServerState,
+    wit::{Mapping, Package, Selection, Worlds, packages},
+};
+use belljar_model::{ErrorKind, RunError, ToolPath};
+use cap_std::{ambient_authority, fs::Dir};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::{
+    arguments::ConfigArguments,
+    failure::Failure,
+    output, render,
+    setup::{self, Setup},
+    signals,
+};
+
+const HELP: &str = "\
+Each server is a package of its own, belljar:mcp-NAME, with its tools as typed functions: once one at a time (tools), and once \
+async (tools-async). docs/COMPONENTS.md has the rules for names and types.
+
+Examples:
+  belljar wit github                                  print the package of a server
+  belljar wit github.create_issue github.list_issues  a package with these tools alone
+  belljar wit github fs --world --out wit             write a folder for wit-bindgen, componentize-py, jco or wasm-tools
+
+Nothing is called. A server is started only if its tools are not known yet.
+
+Exit code: 0, also if a server that was not named is left out since it is not available; 2 wrong usage or configuration, or a \
+server or tool that is not there; 3 belljar itself failed.";
+
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub(crate) struct WitArguments {
+    /// Servers, or single tools of them; nothing takes all servers.
+    #[arg(value_name = "SERVER|SERVER.TOOL")]
+    pub(crate) names: Vec<String>,
+    /// Writes the package and its dependencies into this folder, and prints nothing of them.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Adds the worlds of a guest, which import these tools and export run: guest, and guest-async.
+    #[arg(long)]
+    pub(crate) world: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object: the files, and the function of each tool.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) async fn wit(arguments: WitArguments) -> Result<ExitCode, Failure> {
+    let setup = Setup::of(setup::read(&arguments.config)?);
+    let told_to_end = signals::told_to_end();
+    let progress = render::progress::show(setup.toolbox.upstream());
+    let servers: Vec<&str> = arguments.names.iter().map(|name| name.split('.').next().unwrap_or_default()).collect();
+    let catalog = tokio::select! {
+        catalog = setup.toolbox.catalog_of(&servers) => Ok(catalog),
+        () = told_to_end => Err(RunError::new(ErrorKind::Cancelled, "interrupted")),
+    };
+    progress.end().await;
+    setup.toolbox.shutdown().await;
+    let catalog = catalog?;
+    show(&catalog, &arguments)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(catalog: &Catalog, arguments: &WitArguments) -> Result<(), Failure> {
+    let chosen = chosen(catalog, &arguments.names)?;
+    let names: Vec<&str> = catalog.servers().iter().map(|server| server.name()).collect();
+    let mapped: Vec<(Mapping, &Option<HashSet<ToolPath>>)> = packages(&names)
+        .iter()
+        .zip(catalog.servers())
+        .filter_map(|(package, server)| Some((Mapping::new(package, server), chosen.get(server.name())?)))
+        .collect();
+    let selections: Vec<Selection<'_>> = mapped
+        .iter()
+        .map(|(mapping, only)| only.as_ref().map_or(Selection::all(mapping), |only| Selection::of(mapping, only)))
+        .collect();
+    if selections.iter().all(|selection| selection.functions().next().is_none()) {
+        return Err(Failure::config(
+            "there is no tool to make a package of",
+            "belljar servers says what each server has",
+        ));
+    }
+    let package = Package::new(&selections, if arguments.world { Worlds::Guest } else { Worlds::Imports });
+    if let Some(folder) = &arguments.out {
+        write(folder, &package)?;
+    }
+    if arguments.json {
+        output::print_json(&as_json(&package, &mapped, &selections));
+    } else if let Some(folder) = &arguments.out {
+        output::print(format_args!("the package is in {}", output::visible_line(&folder.display().to_string())));
+    } else {
+        output::print(output::visible_text(package.text().trim_end()));
+    }
+    Ok(())
+}
+
+/// The servers to make packages of, each with its tools, if not all.
+fn chosen(catalog: &Catalog, names: &[String]) -> Result<BTreeMap<String, Option<HashSet<ToolPath>>>, Failure> {
+    let mut chosen = BTreeMap::new();
+    if names.is_empty() {
+        for server in catalog.servers() {
+            match server.state() {
+                ServerState::Ready => {
+                    chosen.insert(server.name().to_owned(), None);
+                }
+                ServerState::Unavailable { reason, .. } => output::warn(format_args!(
+                    "{} is left out, since it is not available: {reason}",
+                    output::visible_line(server.name())
+                )),
+                ServerState::NotStarted => {}
+            }
+        }
+        return Ok(chosen);
+    }
+    for name in names {
+        let server = name.split('.').next().unwrap_or_default();
+        let Some(server) = catalog.server(server).or_else(|| catalog.namespace(server)) else {
+            let meant = catalog.nearest_server(server).map(|server| server.name());
+            return Err(absent(format!("there is no server {server:?}"), meant, "belljar servers lists what there is"));
+        };
+        if let ServerState::Unavailable { reason, hint } = server.state() {
+            return Err(Failure::config(format!("{} is not available: {reason}", server.name()), hint));
+        }
+        if !name.contains('.') {
+            chosen.insert(server.name().to_owned(), None);
+            continue;
+        }
+        let Some(tool) = catalog.lookup(name) else {
+            let meant = catalog.nearest_tool(name).map(|tool| tool.path().to_string());
+            let hint = format!("belljar search --server {} lists its tools", server.name());
+            return Err(absent(format!("there is no tool {name:?}"), meant.as_deref(), &hint));
+        };
+        let only = chosen.entry(server.name().to_owned()).or_insert_with(|| Some(HashSet::new()));
+        // A server that is named as a whole stays whole.
+        if let Some(only) = only {
+            only.insert(tool.path().clone());
+        }
+    }
+    Ok(chosen)
+}
+
+fn absent(message: String, meant: Option<&str>, hint: &str) -> Failure {
+    Failure::usage(message, meant.map_or_else(|| hint.to_owned(), |meant| format!("did you mean {meant}?")))
+}
+
+/// Writes the files. Nothing outside of the folder is written to, whatever links are in it.
+fn write(folder: &Path, package: &Package) -> Result<(), Failure> {
+    let unwritable = |error: io::Error| {
+        Failure::usage(format!("{} cannot be written to: {error}", folder.display()), "name a folder of your own")
+    };
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    let opened = Dir::open_ambient_dir(folder, ambient_authority()).map_err(unwritable)?;
+    for file in package.files() {
+        let path = Path::new(&file.path);
+        if let Some(parent) = path.parent() {
+            opened.create_dir_all(parent).map_err(unwritable)?;
+        }
+        opened.write(path, &file.text).map_err(unwritable)?;
+    }
+    Ok(())
+}
+
+fn as_json(package: &Package, mapped: &[(Mapping, &Option<HashSet<ToolPath>>)], selections: &[Selection<'_>]) -> Value {
+    let tools = mapped.iter().zip(selections).flat_map(|((mapping, _), selection)| {
+        selection.functions().map(move |function| {
+            json!({
+                "tool": function.path.to_string(),
+                "package": mapping.package(),
+                "function": function.name,
+                "typed_arguments": mapping.is_typed(&function.arguments),
+                "typed_result": mapping.is_typed(&function.result),
+            })
+        })
+    });
+    let files = package.files().into_iter().map(|file| json!({ "path": file.path, "text": file.text }));
+    json!({ "files": files.collect::<Vec<_>>(), "tools": tools.collect::<Vec<_>>() })
+}
