@@ -16,12 +16,13 @@
 //! - `form.rs`: what crosses, as data;
 //! - `names.rs`: the rule for names;
 //! - `docs.rs`: foreign text in comments of WIT, and of what binders make of them;
-//! - `lower.rs`, `union.rs`: the schemas of one tool as forms;
+//! - `lower.rs`, `union.rs`, `field.rs`: the schemas of one tool as forms;
 //! - `mapping.rs`: one server's tools, with all their names;
 //! - `print.rs`: a mapping as interfaces;
 //! - `package.rs`: several servers as the files of one folder, with their dependencies and worlds.
 
 mod docs;
+mod field;
 mod form;
 mod lower;
 mod mapping;

@@ -85,7 +85,7 @@ fn hold(mapping: &Mapping) {
 }
 
 /// The type behind uses and aliases.
-fn resolved<'r>(resolve: &'r Resolve, mut id: TypeId) -> &'r wit_parser::TypeDef {
+fn resolved(resolve: &Resolve, mut id: TypeId) -> &wit_parser::TypeDef {
     while let TypeDefKind::Type(Type::Id(next)) = resolve.types[id].kind {
         id = next;
     }
