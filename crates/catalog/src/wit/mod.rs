@@ -30,6 +30,8 @@ mod names;
 mod package;
 mod print;
 #[cfg(test)]
+mod round_trip;
+#[cfg(test)]
 mod tests;
 mod union;
 
