@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use belljar_config::{ApprovalsSettings, DaemonSettings, HttpSettings};
+use belljar_daemon::requests::Reloaded;
 use belljar_engine::Engine;
 use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::{Limits, LimitsPatch, RunsPatch};
 use parking_lot::{Mutex, MutexGuard};
-use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -87,15 +87,6 @@ impl Fixed {
         ];
         tables.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name.to_owned()).collect()
     }
-}
-
-/// What a reload has done.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Reloaded {
-    /// How many servers are configured now.
-    pub(crate) servers: usize,
-    /// Changed tables that only a restart applies.
-    pub(crate) need_restart: Vec<String>,
 }
 
 impl Generations {

@@ -15,8 +15,9 @@ use tokio::{
 use tokio_util::codec::{FramedRead, FramedWrite, LinesCodec};
 
 use crate::{
-    Address, Fault, Hello, PROTOCOL, address,
-    protocol::{Id, MAX_LINE_BYTES, Response},
+    Address, Fault, PROTOCOL, address,
+    protocol::{Cancel, Greet, Id, MAX_LINE_BYTES, Response, Sent},
+    requests::{Hello, Method},
 };
 
 /// How long a daemon has to say hello. It answers in a millisecond, or is stuck.
@@ -121,15 +122,15 @@ impl Client {
             hello: Hello { protocol: 0, version: String::new(), fingerprint: String::new(), pid: 0 },
             last: 0,
         };
-        let spoken = serde_json::json!({ "protocol": PROTOCOL });
-        let greeting = client.request_as("hello", &spoken);
+        let spoken = Greet { protocol: PROTOCOL };
+        let greeting = client.ask(&spoken);
         match timeout(GREETING, greeting).await {
             Ok(Ok(hello)) => client.hello = hello,
             // It was about to end when we came.
             Ok(Err(RequestFault::Ended { .. } | RequestFault::Io(_))) => return Ok(None),
             Ok(Err(fault)) => return Err(fault.into()),
             Err(_) => {
-                return Err(RequestFault::Silent { method: "hello".to_owned(), waited: GREETING }.into());
+                return Err(RequestFault::Silent { method: Greet::NAME.to_owned(), waited: GREETING }.into());
             }
         }
         Ok(Some(client))
@@ -148,20 +149,30 @@ impl Client {
     /// Asks, and waits for the answer.
     ///
     /// # Errors
-    /// [`RequestFault`], where the daemon refuses or is gone.
-    pub async fn request(&mut self, method: &str, params: &impl Serialize) -> Result<Box<RawValue>, RequestFault> {
-        self.request_until(method, params, std::future::pending()).await
+    /// [`RequestFault`], where the daemon refuses, is gone, or answers in another form.
+    pub async fn ask<M: Method>(&mut self, asked: &M) -> Result<M::Answer, RequestFault> {
+        self.ask_until(asked, std::future::pending()).await
     }
 
     /// Asks, and waits for the answer. When `cancelled` ends before it is there, the daemon is told to cancel: its answer then says
     /// what has been done.
     ///
     /// # Errors
-    /// [`RequestFault`], where the daemon refuses or is gone.
+    /// [`RequestFault`], where the daemon refuses, is gone, or answers in another form.
     ///
     /// # Cancellation
     /// Dropping the future leaves the connection unusable for another request; dropping the client cancels at the daemon.
-    pub async fn request_until(
+    pub async fn ask_until<M: Method>(
+        &mut self,
+        asked: &M,
+        cancelled: impl Future<Output = ()>,
+    ) -> Result<M::Answer, RequestFault> {
+        let answer = self.request_until(M::NAME, asked, cancelled).await?;
+        parsed(M::NAME, &answer)
+    }
+
+    /// The same by a method's name, and for an answer of any form.
+    pub(crate) async fn request_until(
         &mut self,
         method: &str,
         params: &impl Serialize,
@@ -169,8 +180,7 @@ impl Client {
     ) -> Result<Box<RawValue>, RequestFault> {
         self.last += 1;
         let id = self.last;
-        let request = serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        self.send(&request).await?;
+        self.send(&Sent::request(id, method, params)).await?;
         let mut cancelled = std::pin::pin!(cancelled);
         let mut told = false;
         loop {
@@ -178,8 +188,7 @@ impl Client {
                 line = self.lines.next() => line,
                 () = cancelled.as_mut(), if !told => {
                     told = true;
-                    let cancel = serde_json::json!({ "jsonrpc": "2.0", "method": "cancel", "params": { "id": id } });
-                    self.send(&cancel).await?;
+                    self.send(&Sent::notification("cancel", Cancel { id: Id::Number(id) })).await?;
                     continue;
                 }
             };
@@ -204,22 +213,9 @@ impl Client {
         }
     }
 
-    /// Asks for something of a known form.
-    ///
-    /// # Errors
-    /// [`RequestFault`], where the daemon refuses, is gone, or answers in another form.
-    pub async fn request_as<T: DeserializeOwned>(
-        &mut self,
-        method: &str,
-        params: &impl Serialize,
-    ) -> Result<T, RequestFault> {
-        let answer = self.request(method, params).await?;
-        serde_json::from_str(answer.get())
-            .map_err(|error| RequestFault::Malformed { method: method.to_owned(), reason: error.to_string() })
-    }
-
-    async fn send(&mut self, message: &serde_json::Value) -> Result<(), RequestFault> {
-        match self.requests.send(message.to_string()).await {
+    async fn send(&mut self, message: &Sent<'_, impl Serialize>) -> Result<(), RequestFault> {
+        let line = serde_json::to_string(message).map_err(io::Error::other)?;
+        match self.requests.send(line).await {
             Ok(()) => Ok(()),
             Err(tokio_util::codec::LinesCodecError::Io(error)) => {
                 // A daemon that turned us away has said why before it hung up.
@@ -228,12 +224,18 @@ impl Client {
                         Ok(Response { error: Some(fault), .. }) => Err(fault.into()),
                         _ => Err(error.into()),
                     },
-                    _ => Err(ended(error, message["method"].as_str().unwrap_or_default())),
+                    _ => Err(ended(error, message.method)),
                 }
             }
             Err(error) => Err(io::Error::other(error).into()),
         }
     }
+}
+
+/// An answer as what it is to be.
+fn parsed<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, RequestFault> {
+    serde_json::from_str(answer.get())
+        .map_err(|error| RequestFault::Malformed { method: method.to_owned(), reason: error.to_string() })
 }
 
 /// A connection that the other side has given up is how its end shows.

@@ -146,6 +146,26 @@ pub(crate) fn line(id: Option<&Id>, answer: &Result<Box<RawValue>, Fault>) -> St
     line.unwrap_or_else(|_| r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no JSON"}}"#.to_owned())
 }
 
+/// A request or a notification as the client writes it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Sent<'a, P> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    pub(crate) method: &'a str,
+    params: P,
+}
+
+impl<'a, P: Serialize> Sent<'a, P> {
+    pub(crate) fn request(id: i64, method: &'a str, params: P) -> Self {
+        Self { jsonrpc: "2.0", id: Some(id), method, params }
+    }
+
+    pub(crate) fn notification(method: &'a str, params: P) -> Self {
+        Self { jsonrpc: "2.0", id: None, method, params }
+    }
+}
+
 /// An answer as the client reads it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Response {
@@ -156,59 +176,16 @@ pub(crate) struct Response {
     pub(crate) error: Option<Fault>,
 }
 
-/// Parameters of `hello`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct HelloParams {
+/// The request `hello`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Greet {
     pub(crate) protocol: u32,
 }
 
-/// Parameters of the notification `cancel`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct CancelParams {
+/// The notification `cancel`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Cancel {
     pub(crate) id: Id,
-}
-
-/// What a daemon says of itself to each client.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hello {
-    /// The version of the protocol.
-    pub protocol: u32,
-    /// The version of belljar.
-    pub version: String,
-    /// Of the configuration and the version: a command with another one replaces the daemon.
-    pub fingerprint: String,
-    /// The daemon's process.
-    pub pid: u32,
-}
-
-/// The answer to `status`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Status {
-    /// The daemon's process.
-    pub pid: u32,
-    /// The version of belljar.
-    pub version: String,
-    /// The configuration that it has loaded; absent for the built-in demo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub config: Option<String>,
-    /// Where it listens.
-    pub socket: String,
-    /// Where it logs; absent where it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub log: Option<String>,
-    /// Seconds since it started.
-    pub uptime_s: u64,
-    /// Clients that are connected, the one that asks included.
-    pub clients: usize,
-    /// Requests that are being worked on, this one left out.
-    pub running: usize,
-    /// Requests answered since it started.
-    pub answered: u64,
-    /// Seconds without a client after which it ends; absent where it never does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idle_s: Option<u64>,
-    /// Whether something that it keeps, such as a stateful child, forbids it to end by itself.
-    pub kept_alive: bool,
 }
 
 #[cfg(test)]

@@ -19,7 +19,8 @@ use tokio_util::{
 
 use crate::{
     Answer, Fault, Line, Lines,
-    protocol::{CancelParams, HelloParams, Id, MAX_IN_FLIGHT, MAX_LINE_BYTES, PROTOCOL, Request, codes, line},
+    protocol::{Cancel, Greet, Id, MAX_IN_FLIGHT, MAX_LINE_BYTES, PROTOCOL, Request, codes, line},
+    requests::{AskStatus, Method as _, Stop},
     shared::Shared,
 };
 
@@ -93,7 +94,7 @@ impl Session {
     /// A notification. One that is not known, or says nothing that can be done, is left alone, as the protocol wants it.
     fn note(&self, request: &Request<'_>) {
         if request.method == "cancel"
-            && let Ok(CancelParams { id }) = request.params()
+            && let Ok(Cancel { id }) = request.params()
             && let Some(token) = self.tokens.get(&id)
         {
             token.cancel();
@@ -101,7 +102,7 @@ impl Session {
     }
 
     fn begin(&mut self, id: &Id, request: &Request<'_>) -> Result<Option<Box<RawValue>>, Fault> {
-        if request.method == "hello" {
+        if request.method == Greet::NAME {
             return self.hello(request).map(Some);
         }
         if !self.greeted {
@@ -113,8 +114,8 @@ impl Session {
             return Err(Fault::new(codes::INVALID_REQUEST, "a request with this id is still running"));
         }
         match request.method.as_str() {
-            "status" => return json(&self.shared.status()).map(Some),
-            "stop" => {
+            AskStatus::NAME => return json(&self.shared.status()).map(Some),
+            Stop::NAME => {
                 let shared = self.shared.clone();
                 self.start(id, CancellationToken::new(), async move { json(&shared.stop().await) });
                 return Ok(None);
@@ -163,7 +164,7 @@ impl Session {
     }
 
     fn hello(&mut self, request: &Request<'_>) -> Result<Box<RawValue>, Fault> {
-        let HelloParams { protocol } = request.params()?;
+        let Greet { protocol } = request.params()?;
         if protocol != PROTOCOL {
             let message = format!("the client speaks version {protocol} of the protocol, and the daemon {PROTOCOL}");
             return Err(Fault::new(codes::PROTOCOL, message)

@@ -11,7 +11,10 @@ use std::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Hello, PROTOCOL, Service, Status};
+use crate::{
+    PROTOCOL, Service,
+    requests::{Hello, Status, Stopped},
+};
 
 /// What a daemon says of itself, and how long it lives.
 #[derive(Debug, Clone)]
@@ -113,9 +116,9 @@ impl Shared {
     }
 
     /// Begins the end, and waits until nothing runs any more: for all requests that run, within the bound for that.
-    pub(crate) async fn stop(&self) -> serde_json::Value {
+    pub(crate) async fn stop(&self) -> Stopped {
         self.draining.cancel();
         self.stopping.cancelled().await;
-        serde_json::json!({ "stopped": true, "cancelled": *self.running.borrow() })
+        Stopped { stopped: true, cancelled: *self.running.borrow() }
     }
 }

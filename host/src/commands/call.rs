@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::ExitCode};
 
-use belljar_daemon::Client;
+use belljar_daemon::{Client, requests::Call};
 use belljar_model::{ErrorKind, RunError, ToolPath};
 use serde::Deserialize;
 use serde_json::{
@@ -71,9 +71,9 @@ async fn there(
     input: &Map<String, Value>,
     told_to_end: impl Future<Output = ()>,
 ) -> Result<Box<RawValue>, Failure> {
-    let params = serde_json::json!({ "tool": path.to_string(), "arguments": input });
+    let asked = Call { tool: path.clone(), arguments: input.clone(), timeout_ms: None };
     let progress = render::progress::show_of_daemon(&client);
-    let answer = client.request_until("call", &params, told_to_end).await.map_err(daemon::failed);
+    let answer = client.ask_until(&asked, told_to_end).await.map_err(daemon::failed);
     progress.end().await;
     answer
 }

@@ -2,13 +2,16 @@
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
-use belljar_daemon::{Client, Options, Readiness, Server, Status, detach};
+use belljar_daemon::{
+    Client, Options, Readiness, Server, detach,
+    requests::{AskStatus, Reload, Reloaded, Status},
+};
 
 use crate::{
     arguments::{ConfigArguments, DaemonArguments, DaemonCommand, DaemonOptions},
     daemon::{self, GatewayService, Place},
     failure::Failure,
-    generations::{Generations, Reloaded},
+    generations::Generations,
     output::{self, DIM, GOOD, STRONG, visible},
     render::count::counted,
     setup, signals,
@@ -81,7 +84,7 @@ async fn reload(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failur
         }
         return Ok(ExitCode::from(1));
     };
-    let reloaded: Reloaded = client.request_as("reload", &()).await.map_err(daemon::failed)?;
+    let reloaded: Reloaded = client.ask(&Reload {}).await.map_err(daemon::failed)?;
     if json {
         output::print_json(&reloaded);
         return Ok(ExitCode::SUCCESS);
@@ -107,7 +110,7 @@ async fn stop_running(config: &ConfigArguments) -> Result<bool, Failure> {
 }
 
 async fn show(client: &mut Client, json: bool) -> Result<ExitCode, Failure> {
-    let status: Status = client.request_as("status", &()).await.map_err(daemon::failed)?;
+    let status: Status = client.ask(&AskStatus {}).await.map_err(daemon::failed)?;
     if json {
         output::print_json(&status);
         return Ok(ExitCode::SUCCESS);

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_daemon::{Client, Status};
+use belljar_daemon::{Client, requests::AskStatus};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::MemoryBound;
@@ -231,7 +231,7 @@ async fn daemon(loaded: &Loaded, arguments: &ServersArguments) -> Check {
         Ok(None) => return Check::good("daemon", "not running; the next command that needs it starts it"),
         Err(fault) => return bad(crate::daemon::unreachable(fault)),
     };
-    match client.request_as::<Status>("status", &()).await {
+    match client.ask(&AskStatus {}).await {
         Ok(status) if client.hello().fingerprint == place.fingerprint => {
             let uptime = humantime::format_duration(Duration::from_secs(status.uptime_s));
             Check::good("daemon", format!("running as {} for {uptime}", status.pid))

@@ -5,18 +5,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_daemon::{Client, RequestFault, codes};
+use belljar_daemon::{
+    Client, RequestFault, codes,
+    requests::{AskEffect, Call, Execute, ToolEffect},
+};
 use belljar_model::{Effect, ErrorKind, LimitsPatch, ToolPath};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{
-    Value, json,
+    Value,
     value::{RawValue, to_raw_value},
 };
 
 use super::source;
 use crate::{
     arguments::{NoDaemon, RequestArguments},
-    daemon::{self, Told},
+    daemon,
     envelope::{Answer, EXECUTE_CODE, Isolation, Meta, Refusal, Request, TEXT_BYTES},
     output,
     render::outcome::SeenError,
@@ -171,25 +174,17 @@ impl Worker {
 
     /// What a call of the tool may change, as decisions take it; or why there is no such tool.
     async fn effect(&mut self, path: &ToolPath) -> Result<Result<Effect, SeenError>, Refusal> {
-        #[derive(Deserialize)]
-        struct Known {
-            effect: Option<Effect>,
-            error: Option<SeenError>,
-        }
-        let known: Known = match self {
+        let known: ToolEffect = match self {
             Self::Here(setup) => match setup.toolbox.trusted_effect(path).await {
                 Ok(trusted) => return Ok(Ok(trusted.effect())),
-                Err(error) => parsed(&raw(&json!({ "effect": null, "error": error }))?)?,
+                Err(error) => ToolEffect { effect: None, error: Some(raw(&error)?) },
             },
-            Self::Daemon(client) => {
-                let params = json!({ "tool": path.to_string() });
-                client.request_as("effect", &params).await.map_err(refused)?
-            }
+            Self::Daemon(client) => client.ask(&AskEffect { tool: path.clone() }).await.map_err(refused)?,
         };
         Ok(match known {
-            Known { error: Some(error), .. } => Err(error),
+            ToolEffect { error: Some(error), .. } => Err(parsed(&error)?),
             // Nobody has said anything of the tool.
-            Known { effect, error: None } => Ok(effect.unwrap_or(Effect::External)),
+            ToolEffect { effect, error: None } => Ok(effect.unwrap_or(Effect::External)),
         })
     }
 
@@ -213,13 +208,13 @@ impl Worker {
         let answer = match (self, action) {
             (Self::Daemon(client), Action::Tool(path)) => {
                 let milliseconds = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
-                let params = json!({ "tool": path.to_string(), "arguments": asked.params, "timeout_ms": milliseconds });
-                client.request("call", &params).await.map_err(refused)?
+                let asked =
+                    Call { tool: path.clone(), arguments: asked.params.clone(), timeout_ms: Some(milliseconds) };
+                client.ask(&asked).await.map_err(refused)?
             }
             (Self::Daemon(client), Action::Script(code, limits)) => {
-                let params = json!({ "code": code, "limits": limits });
-                let answer = client.request("execute", &params).await.map_err(refused)?;
-                Told::parse(&answer)?.answer.to_owned()
+                let asked = Execute { code: Some(code.clone()), limits: (**limits).clone(), ..Execute::default() };
+                client.ask(&asked).await.map_err(refused)?.answer
             }
             (Self::Here(setup), Action::Tool(path)) => {
                 raw(&setup.toolbox.call(path, asked.params.clone(), left).await)?

@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
-use belljar_daemon::Client;
+use belljar_daemon::{
+    Client,
+    requests::{Execute, Origin},
+};
 use belljar_model::{ByteSize, LedgerLevel, LimitsPatch, Recorded, RunId};
 use belljar_upstream::Caller;
 use serde_json::value::{RawValue, to_raw_value};
@@ -11,7 +14,7 @@ use super::{assume, recording::RecordingFile, source};
 use crate::{
     approvals::{self, TerminalDesk},
     arguments::{ResumeArguments, RunArguments},
-    daemon::{self, Told},
+    daemon,
     failure::{self, Failure},
     output, render,
     setup::{self, Loaded, Setup},
@@ -91,26 +94,25 @@ async fn there(
     desk: Option<u64>,
     told_to_end: impl Future<Output = ()>,
 ) -> Result<ExitCode, Failure> {
-    let mut params = serde_json::json!({ "limits": limits, "origin": "run" });
-    match work {
-        Work::Script(script) => params["code"] = script.as_str().into(),
-        Work::Run(run) => params["run"] = run.to_string().into(),
-    }
-    if let Some(desk) = desk {
-        params["desk"] = desk.into();
-    }
-    if wanted.recording.is_some() {
-        params["max_recording"] = wanted.max_recording.as_u64().into();
-    }
-    if let Some(level) = wanted.level {
-        params["ledger"] = level.as_str().into();
-    }
+    let (code, run) = match work {
+        Work::Script(script) => (Some(script.clone()), None),
+        Work::Run(run) => (None, Some(*run)),
+    };
+    let asked = Execute {
+        code,
+        run,
+        limits: limits.clone(),
+        max_recording: wanted.recording.is_some().then_some(wanted.max_recording),
+        ledger: wanted.level,
+        origin: Origin::Run,
+        desk,
+        ..Execute::default()
+    };
     let progress = render::progress::show_of_daemon(&client);
-    let answer = client.request_until("execute", &params, told_to_end).await.map_err(daemon::failed);
+    let told = client.ask_until(&asked, told_to_end).await.map_err(daemon::failed);
     progress.end().await;
-    let answer = answer?;
-    let told = Told::parse(&answer)?;
-    wanted.finish(told.answer, told.recording.as_ref())
+    let told = told?;
+    wanted.finish(&told.answer, told.recording.as_ref())
 }
 
 /// Runs the script in this process, with children of its own.

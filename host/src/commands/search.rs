@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use belljar_catalog::Query;
-use belljar_daemon::Client;
+use belljar_daemon::{Client, requests::Search};
 use belljar_model::{ErrorKind, RunError};
 
 use crate::{
     arguments::SearchArguments,
-    daemon::{self, Told},
+    daemon,
     failure::Failure,
     output, render,
     setup::{self, Setup},
@@ -29,22 +29,21 @@ async fn there(
     arguments: &SearchArguments,
     told_to_end: impl Future<Output = ()>,
 ) -> Result<ExitCode, Failure> {
-    let params = serde_json::json!({
-        "query": arguments.query.join(" "),
-        "server": arguments.server,
-        "effect": arguments.effect,
-        "detail": arguments.detail.map(|detail| detail.to_string()),
-        "limit": arguments.limit,
-        "budget": arguments.budget,
-    });
+    let asked = Search {
+        query: arguments.query.join(" "),
+        server: arguments.server.clone(),
+        effect: arguments.effect,
+        detail: arguments.detail.map(|detail| detail.to_string()),
+        limit: arguments.limit,
+        budget: arguments.budget,
+    };
     let progress = render::progress::show_of_daemon(&client);
     let answer = tokio::select! {
-        answer = client.request("search", &params) => answer.map_err(daemon::failed),
+        answer = client.ask(&asked) => answer.map_err(daemon::failed),
         () = told_to_end => Err(interrupted()),
     };
     progress.end().await;
-    let answer = answer?;
-    let told = Told::parse(&answer)?;
+    let told = answer?;
     if arguments.json {
         output::print_json_text(told.answer.get());
     } else {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use belljar_daemon::Client;
+use belljar_daemon::{Client, requests::Servers};
 use futures::future::join_all;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -31,9 +31,8 @@ pub(crate) async fn servers(arguments: ServersArguments) -> Result<ExitCode, Fai
 }
 
 async fn there(mut client: Client, told_to_end: impl Future<Output = ()>) -> Result<Box<RawValue>, Failure> {
-    let start = serde_json::json!({ "start": true });
     let progress = render::progress::show_of_daemon(&client);
-    let answer = client.request_until("servers", &start, told_to_end).await.map_err(daemon::failed);
+    let answer = client.ask_until(&Servers { start: true }, told_to_end).await.map_err(daemon::failed);
     progress.end().await;
     answer
 }

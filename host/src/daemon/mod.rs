@@ -7,5 +7,5 @@ mod service;
 
 pub(crate) use log::to_file as log_to_file;
 pub(crate) use place::{Place, fingerprint};
-pub(crate) use reach::{Told, failed, reach, reach_in_any_case, start_at, stop, unreachable};
+pub(crate) use reach::{failed, reach, reach_in_any_case, start_at, stop, unreachable};
 pub(crate) use service::GatewayService;

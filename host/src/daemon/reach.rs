@@ -1,32 +1,11 @@
 //! A command's way to its daemon: the one that runs, a new one, or none.
 
-use belljar_daemon::{Client, ConnectFault, RequestFault, StartFault, start};
-use belljar_model::{ErrorKind, Media, Recorded, RunError};
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use belljar_daemon::{Client, ConnectFault, RequestFault, StartFault, requests::Stop, start};
+use belljar_model::{ErrorKind, RunError};
 use tokio::process::Command;
 
 use super::Place;
 use crate::{arguments::NoDaemon, environment, failure::Failure, output, setup::Loaded};
-
-/// An answer for programs, and as a model reads it.
-#[derive(Deserialize)]
-pub(crate) struct Told<'answer> {
-    #[serde(borrow)]
-    pub(crate) answer: &'answer RawValue,
-    pub(crate) text: String,
-    #[serde(default)]
-    pub(crate) media: Vec<Media>,
-    #[serde(default)]
-    pub(crate) recording: Option<Recorded>,
-}
-
-impl<'answer> Told<'answer> {
-    pub(crate) fn parse(answer: &'answer RawValue) -> Result<Self, Failure> {
-        serde_json::from_str(answer.get())
-            .map_err(|error| Failure::internal(format!("the daemon's answer cannot be understood: {error}")))
-    }
-}
 
 /// Connects to the daemon of `loaded`. One of another version, or that has read the configuration before it was changed, is replaced:
 /// what it has running ends first. Where there is none it is started if the configuration names servers; the built-in demo alone needs
@@ -76,11 +55,10 @@ pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<Client, F
 }
 
 /// Tells a daemon to end, and waits until what it has running has ended.
-pub(crate) async fn stop(mut client: Client) -> Result<Value, Failure> {
-    match client.request_as::<Value>("stop", &()).await {
-        Ok(answer) => Ok(answer),
-        // It was ending already.
-        Err(RequestFault::Ended { .. } | RequestFault::Io(_)) => Ok(Value::Null),
+pub(crate) async fn stop(mut client: Client) -> Result<(), Failure> {
+    match client.ask(&Stop {}).await {
+        // Where it has hung up, it was ending already.
+        Ok(_) | Err(RequestFault::Ended { .. } | RequestFault::Io(_)) => Ok(()),
         Err(fault) => Err(failed(fault)),
     }
 }

@@ -3,16 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_catalog::{Detail, Query};
-use belljar_daemon::{Answer, Fault, Service, codes};
+use belljar_daemon::{
+    Answer, Fault, Service, codes,
+    requests::{AskEffect, Call, Execute, Method, Origin, Reload, Search, Servers, Told, ToolEffect},
+};
 use belljar_gateway::{Asker, report};
-use belljar_model::{ByteSize, Effect, LimitsPatch, Media, Recorded, RunId, ToolPath};
+use belljar_model::LimitsPatch;
 use belljar_upstream::Caller;
 use futures::{FutureExt as _, future::BoxFuture, future::join_all};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::{
-    Map, Value,
-    value::{RawValue, to_raw_value},
-};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -23,108 +23,6 @@ use crate::{
 
 /// The gateways of this daemon.
 pub(crate) struct GatewayService(pub(crate) Arc<Generations>);
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExecuteParams {
-    code: Option<String>,
-    /// In place of the code: a run that waits, to go on with.
-    run: Option<RunId>,
-    #[serde(default)]
-    limits: LimitsPatch,
-    /// How many bytes a recording of the run may have, if there is to be one.
-    max_recording: Option<ByteSize>,
-    /// How much the ledger is to keep of the run, if that is not what it keeps of all.
-    ledger: Option<String>,
-    /// Who asks, for the ledger: by which way, and what the client calls itself for whom that is done.
-    #[serde(default)]
-    origin: Origin,
-    client: Option<String>,
-    /// Where a person can be asked about calls of the run, beside `belljar approve`.
-    desk: Option<u64>,
-    /// Whether that person is asked with the answer: the run is put aside as soon as it waits.
-    #[serde(default)]
-    asked_with_answer: bool,
-    /// For whom it is, if that is not the owner. Only processes of the owner's are answered at all, so it is believed.
-    principal: Option<PrincipalParams>,
-}
-
-/// One of those that a process of the owner's serves.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PrincipalParams {
-    name: String,
-    /// The most that a tool may do which the run calls.
-    ceiling: Option<Effect>,
-}
-
-/// Who asks for a run.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Origin {
-    Run,
-    Serve,
-    #[default]
-    Daemon,
-}
-
-impl Origin {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Serve => "serve",
-            Self::Daemon => "daemon",
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CallParams {
-    tool: String,
-    #[serde(default)]
-    arguments: Map<String, Value>,
-    /// In the place of the configured limit.
-    timeout_ms: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EffectParams {
-    tool: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SearchParams {
-    #[serde(default)]
-    query: String,
-    server: Option<String>,
-    effect: Option<Effect>,
-    detail: Option<String>,
-    limit: Option<usize>,
-    budget: Option<usize>,
-}
-
-/// An answer for programs, and as a model reads it.
-#[derive(Serialize)]
-struct Said<T> {
-    answer: T,
-    text: String,
-    /// What a script returned beside it that is no text.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    media: Vec<Media>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recording: Option<Recorded>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ServersParams {
-    /// Whether each server is started first, where it is not running.
-    #[serde(default)]
-    start: bool,
-}
 
 impl Service for GatewayService {
     fn answer(
@@ -138,12 +36,12 @@ impl Service for GatewayService {
         let mut current = self.0.current();
         current.gateway = current.gateway.for_client(client.to_string());
         Some(match method {
-            "execute" => execute(current, params, cancelled).boxed(),
-            "call" => call(current, params, cancelled).boxed(),
-            "effect" => effect(current, params).boxed(),
-            "search" => search(current, params).boxed(),
-            "servers" => servers(current, params, cancelled).boxed(),
-            "reload" => reload(self.0.clone()).boxed(),
+            Execute::NAME => execute(current, params, cancelled).boxed(),
+            Call::NAME => call(current, params, cancelled).boxed(),
+            AskEffect::NAME => effect(current, params).boxed(),
+            Search::NAME => search(current, params).boxed(),
+            Servers::NAME => servers(current, params, cancelled).boxed(),
+            Reload::NAME => reload(self.0.clone()).boxed(),
             _ => return None,
         })
     }
@@ -175,18 +73,8 @@ async fn reload(generations: Arc<Generations>) -> Answer {
 }
 
 async fn execute(current: Generation, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ExecuteParams {
-        code,
-        run,
-        limits: asked,
-        max_recording,
-        ledger,
-        origin,
-        client,
-        desk,
-        asked_with_answer,
-        principal,
-    } = parsed(&params)?;
+    let Execute { code, run, limits: asked, max_recording, ledger, origin, client, desk, asked_with_answer, principal } =
+        parsed::<Execute>(&params)?;
     let asker = Asker::new(principal.as_ref().map(|principal| principal.name.as_str()), client.as_deref());
     let mut gateway = current.gateway.with_origin(origin.as_str()).with_asker(asker);
     let (caller, asked) = match &principal {
@@ -216,7 +104,6 @@ async fn execute(current: Generation, params: Box<RawValue>, cancelled: Cancella
         gateway = gateway.with_recording(max);
     }
     if let Some(level) = ledger {
-        let level = level.parse().map_err(|error| Fault::new(codes::INVALID_PARAMS, format!("{error}")))?;
         gateway = gateway.with_ledger_level(level);
     }
     let cancelled = cancelled.cancelled();
@@ -228,12 +115,11 @@ async fn execute(current: Generation, params: Box<RawValue>, cancelled: Cancella
     let text = report(&outcome);
     let media = std::mem::take(&mut outcome.media);
     let recording = outcome.recording.take();
-    json(&Said { answer: outcome, text, media, recording })
+    json(&Told { answer: json(&outcome)?, text, media, recording })
 }
 
 async fn call(current: Generation, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let CallParams { tool, arguments, timeout_ms } = parsed(&params)?;
-    let tool = path(&tool)?;
+    let Call { tool, arguments, timeout_ms } = parsed::<Call>(&params)?;
     let limit = timeout_ms.map_or(current.limits.call, Duration::from_millis);
     tokio::select! {
         answer = current.gateway.toolbox().call(&tool, arguments, limit) => json(&answer),
@@ -245,19 +131,15 @@ async fn call(current: Generation, params: Box<RawValue>, cancelled: Cancellatio
 
 /// What a call of a tool may change, as decisions take it; or why there is no such tool.
 async fn effect(current: Generation, params: Box<RawValue>) -> Answer {
-    let EffectParams { tool } = parsed(&params)?;
-    json(&match current.gateway.toolbox().trusted_effect(&path(&tool)?).await {
-        Ok(trusted) => serde_json::json!({ "effect": trusted.effect(), "error": null }),
-        Err(error) => serde_json::json!({ "effect": null, "error": error }),
+    let AskEffect { tool } = parsed::<AskEffect>(&params)?;
+    json(&match current.gateway.toolbox().trusted_effect(&tool).await {
+        Ok(trusted) => ToolEffect { effect: Some(trusted.effect()), error: None },
+        Err(error) => ToolEffect { effect: None, error: Some(json(&error)?) },
     })
 }
 
-fn path(tool: &str) -> Result<ToolPath, Fault> {
-    tool.parse().map_err(|fault| Fault::new(codes::INVALID_PARAMS, format!("{fault}")))
-}
-
 async fn search(current: Generation, params: Box<RawValue>) -> Answer {
-    let asked: SearchParams = parsed(&params)?;
+    let asked: Search = parsed(&params)?;
     let detail = asked.detail.as_deref().map(str::parse::<Detail>).transpose();
     let query = Query {
         text: asked.query,
@@ -269,11 +151,11 @@ async fn search(current: Generation, params: Box<RawValue>) -> Answer {
     };
     let answer = current.gateway.toolbox().search(&query).await;
     let text = answer.to_text();
-    json(&Said { answer, text, media: Vec::new(), recording: None })
+    json(&Told { answer: json(&answer)?, text, media: Vec::new(), recording: None })
 }
 
 async fn servers(current: Generation, params: Box<RawValue>, cancelled: CancellationToken) -> Answer {
-    let ServersParams { start } = parsed(&params)?;
+    let Servers { start } = parsed::<Servers>(&params)?;
     let toolbox = current.gateway.toolbox();
     if start {
         let names: Vec<&str> = toolbox.upstream().names().collect();
@@ -287,7 +169,7 @@ async fn servers(current: Generation, params: Box<RawValue>, cancelled: Cancella
     json(&toolbox.seen_servers().await)
 }
 
-fn parsed<T: DeserializeOwned>(params: &RawValue) -> Result<T, Fault> {
+fn parsed<M: Method>(params: &RawValue) -> Result<M, Fault> {
     serde_json::from_str(params.get())
         .map_err(|error| Fault::new(codes::INVALID_PARAMS, format!("the parameters are wrong: {error}")))
 }

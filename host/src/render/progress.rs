@@ -2,7 +2,7 @@
 
 use std::{io::IsTerminal as _, time::Duration};
 
-use belljar_daemon::Client;
+use belljar_daemon::{Client, requests::Servers};
 use belljar_upstream::{ServerState, Upstream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
@@ -53,7 +53,8 @@ pub(crate) fn show_of_daemon(client: &Client) -> Progress {
         // It is the other connection that says what goes wrong.
         let Ok(Some(mut looking)) = Client::connect(&address).await else { return };
         let mut spinner = Spinner::default();
-        while let Ok(Seen { servers }) = looking.request_as("servers", &serde_json::json!({})).await {
+        while let Ok(states) = looking.ask(&Servers { start: false }).await {
+            let Ok(Seen { servers }) = serde_json::from_str(states.get()) else { return };
             servers.iter().for_each(|server| spinner.update(&server.name, server.state));
             ticks.tick().await;
         }

@@ -49,7 +49,7 @@ use rmcp::{
     },
     service::{Peer, RequestContext},
 };
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -96,7 +96,7 @@ impl Server {
     }
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SearchRequest {
     #[serde(default)]

@@ -5,11 +5,14 @@
 
 use std::time::Duration;
 
-use belljar_daemon::Client;
+use belljar_daemon::{
+    Client,
+    requests::{Execute, Method, Origin, Principal, Reload, Reloaded, Search, Told},
+};
 use belljar_http::{Admission, Scope};
 use belljar_model::{Effect, display};
 use rmcp::model::{CallToolResult, ContentBlock};
-use serde_json::{Value, json, value::RawValue};
+use serde_json::Value;
 
 use super::{
     ExecuteRequest, Requester, SearchRequest, answer,
@@ -17,9 +20,8 @@ use super::{
 };
 use crate::{
     arguments::ConfigArguments,
-    daemon::{self, Place, Told},
+    daemon::{self, Place},
     failure::Failure,
-    generations::Reloaded,
     setup::{self, Loaded},
 };
 
@@ -39,7 +41,7 @@ impl ThroughDaemon {
     pub(crate) async fn reload(&self) -> Result<Option<Reloaded>, Failure> {
         let place = Place::of(&setup::read_to_call(&self.config)?)?;
         match Client::connect(&place.address).await.map_err(daemon::unreachable)? {
-            Some(mut client) => client.request_as("reload", &()).await.map(Some).map_err(daemon::failed),
+            Some(mut client) => client.ask(&Reload {}).await.map(Some).map_err(daemon::failed),
             None => Ok(None),
         }
     }
@@ -47,7 +49,15 @@ impl ThroughDaemon {
     pub(super) async fn search(&self, request: &SearchRequest, cancelled: impl Future<Output = ()>) -> CallToolResult {
         let asked = async {
             let loaded = setup::read(&self.config)?;
-            self.ask(&loaded, "search", &json!(request), cancelled).await
+            let asked = Search {
+                query: request.query.clone(),
+                server: request.server.clone(),
+                effect: None,
+                detail: request.detail.clone(),
+                limit: request.limit,
+                budget: request.budget,
+            };
+            self.ask(&loaded, &asked, cancelled).await
         };
         answered(asked.await)
     }
@@ -66,33 +76,38 @@ impl ThroughDaemon {
                 let hint = "ask for less, or let the owner of belljar raise the limit in its configuration";
                 return Err(Failure::usage(fault.to_string(), hint));
             }
-            let params = json!({
-                "code": request.code, "run": request.run, "limits": request.limits, "origin": "serve",
-                "client": requester.client, "desk": asked.desk, "asked_with_answer": asked.with_answer,
-                "principal": principal(requester.admission.as_ref()),
-            });
-            self.ask(&loaded, "execute", &params, cancelled).await
+            let asked = Execute {
+                code: request.code.clone(),
+                run: request.run,
+                limits: request.limits.clone(),
+                origin: Origin::Serve,
+                client: requester.client.clone(),
+                desk: asked.desk,
+                asked_with_answer: asked.with_answer,
+                principal: principal(requester.admission.as_ref()),
+                ..Execute::default()
+            };
+            self.ask(&loaded, &asked, cancelled).await
         };
         answered(told.await)
     }
 
-    async fn ask(
+    async fn ask<M: Method>(
         &self,
         loaded: &Loaded,
-        method: &str,
-        params: &Value,
+        asked: &M,
         cancelled: impl Future<Output = ()>,
-    ) -> Result<Box<RawValue>, Failure> {
+    ) -> Result<M::Answer, Failure> {
         let mut client = connected(loaded).await?;
-        client.request_until(method, params, cancelled).await.map_err(daemon::failed)
+        client.ask_until(asked, cancelled).await.map_err(daemon::failed)
     }
 }
 
 /// For whom the daemon is to act, and how far it may go; nobody but the owner at the socket, at stdin and stdout.
-fn principal(admission: Option<&Admission>) -> Option<Value> {
+fn principal(admission: Option<&Admission>) -> Option<Principal> {
     let principal = admission?.principal();
     let ceiling = (!principal.may(Scope::Run)).then_some(Effect::ReadOnly);
-    (!principal.is_owner()).then(|| json!({ "name": principal.name(), "ceiling": ceiling }))
+    (!principal.is_owner()).then(|| Principal { name: principal.name().to_owned(), ceiling })
 }
 
 /// The daemon, also for the built-in demo.
@@ -103,9 +118,8 @@ async fn connected(loaded: &Loaded) -> Result<Client, Failure> {
     }
 }
 
-fn answered(answer: Result<Box<RawValue>, Failure>) -> CallToolResult {
-    let told = answer.and_then(|answer| {
-        let told = Told::parse(&answer)?;
+fn answered(answer: Result<Told, Failure>) -> CallToolResult {
+    let told = answer.and_then(|told| {
         let structured: Value = serde_json::from_str(told.answer.get())
             .map_err(|error| Failure::internal(format!("the daemon's answer cannot be understood: {error}")))?;
         Ok((told.text, told.media, structured))

@@ -1,6 +1,6 @@
 //! Clients come and go, and take nothing with them but what is theirs.
 
-use crate::{Client, RequestFault, Status, codes};
+use crate::{Client, RequestFault, codes, requests::AskStatus};
 use futures::future::join_all;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ async fn a_client_that_vanishes_cancels_what_it_had_running_and_nothing_else() {
     assert_eq!(daemon.event().await, Event::Begun);
     drop(raw);
     assert_eq!(daemon.event().await, Event::Dropped);
-    assert_eq!(other.request_as::<Status>("status", &()).await.unwrap().running, 1);
+    assert_eq!(other.ask(&AskStatus {}).await.unwrap().running, 1);
     daemon.release.cancel();
     assert_eq!(waiting.await.unwrap().unwrap().get(), "\"released\"");
 }
@@ -67,7 +67,7 @@ async fn the_client_that_is_one_too_many_is_told_so_and_a_place_that_becomes_fre
     assert!(fault.to_string().contains("256 clients, the limit"), "{fault}");
     clients.pop();
     // The place is free once the daemon has seen the hang-up.
-    let status = async |client: &mut Client| client.request_as::<Status>("status", &()).await.unwrap().clients;
+    let status = async |client: &mut Client| client.ask(&AskStatus {}).await.unwrap().clients;
     let first = clients.first_mut().unwrap();
     while status(first).await > 255 {
         tokio::task::yield_now().await;
@@ -82,12 +82,13 @@ async fn a_thousand_requests_of_thirty_two_clients_are_all_answered() {
         let mut client = daemon.client().await;
         for request in 0..32 {
             let sent = json!({ "client": number, "request": request });
-            let answer: serde_json::Value = client.request_as("echo", &sent).await.unwrap();
+            let answer: serde_json::Value =
+                serde_json::from_str(client.request("echo", &sent).await.unwrap().get()).unwrap();
             assert_eq!(answer, sent);
         }
     });
     join_all(clients).await;
-    let status: Status = daemon.client().await.request_as("status", &()).await.unwrap();
+    let status = daemon.client().await.ask(&AskStatus {}).await.unwrap();
     assert_eq!((status.answered, status.running), (32 * 32, 0));
 }
 

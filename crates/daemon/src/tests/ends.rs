@@ -5,8 +5,11 @@ use std::{
     time::Duration,
 };
 
-use crate::{Address, Client, Options, RequestFault, Server, Status, codes};
-use serde_json::{Value, json};
+use crate::{
+    Address, Client, Options, RequestFault, Server, codes,
+    requests::{AskStatus, Stop, Stopped},
+};
+use serde_json::json;
 
 use super::support::{Event, daemon, daemon_at, options, private};
 
@@ -16,7 +19,7 @@ async fn stop_waits_for_what_runs_and_takes_nothing_new() {
     let (mut running, mut stopping, mut late) = (daemon.client().await, daemon.client().await, daemon.client().await);
     let running = tokio::spawn(async move { running.request("hang", &json!({})).await });
     assert_eq!(daemon.event().await, Event::Begun);
-    let stopped = tokio::spawn(async move { stopping.request_as::<Value>("stop", &()).await });
+    let stopped = tokio::spawn(async move { stopping.ask(&Stop {}).await });
     // It has begun to end when it is not to be found any more.
     while Client::connect(&daemon.address).await.unwrap().is_some() {
         tokio::task::yield_now().await;
@@ -26,7 +29,7 @@ async fn stop_waits_for_what_runs_and_takes_nothing_new() {
     assert!(!daemon.served.is_finished());
     daemon.release.cancel();
     assert_eq!(running.await.unwrap().unwrap().get(), "\"released\"");
-    assert_eq!(stopped.await.unwrap().unwrap(), json!({ "stopped": true, "cancelled": 0 }));
+    assert_eq!(stopped.await.unwrap().unwrap(), Stopped { stopped: true, cancelled: 0 });
     daemon.served.await.unwrap();
     assert_eq!(daemon.events.recv().await, Some(Event::Dropped));
     assert_eq!(daemon.events.recv().await, Some(Event::Shutdown));
@@ -39,7 +42,7 @@ async fn what_does_not_end_within_the_bound_is_cancelled() {
     let (mut running, mut stopping) = (daemon.client().await, daemon.client().await);
     let running = tokio::spawn(async move { running.request("hang", &json!({})).await });
     assert_eq!(daemon.event().await, Event::Begun);
-    assert_eq!(stopping.request_as::<Value>("stop", &()).await.unwrap(), json!({ "stopped": true, "cancelled": 1 }));
+    assert_eq!(stopping.ask(&Stop {}).await.unwrap(), Stopped { stopped: true, cancelled: 1 });
     assert!(matches!(running.await.unwrap().unwrap_err(), RequestFault::Ended { .. }));
     daemon.served.await.unwrap();
     assert_eq!(daemon.events.recv().await, Some(Event::Dropped));
@@ -75,7 +78,7 @@ async fn it_never_ends_by_itself_while_something_is_kept() {
     tokio::time::sleep(Duration::from_secs(100_000)).await;
     assert!(!daemon.served.is_finished());
     let mut client = daemon.client().await;
-    assert!(client.request_as::<Status>("status", &()).await.unwrap().kept_alive);
+    assert!(client.ask(&AskStatus {}).await.unwrap().kept_alive);
     drop(client);
     daemon.needed.store(false, Ordering::SeqCst);
     daemon.served.await.unwrap();

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Address, Answer, Client, Fault, Options, Server, Service, codes};
+use crate::{Address, Answer, Client, Fault, Options, RequestFault, Server, Service, codes};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{
     Value,
@@ -137,6 +137,13 @@ pub(crate) async fn daemon_at(address: Address, folder: TempDir, options: Option
 
 pub(crate) fn private() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o700)
+}
+
+impl Client {
+    /// Asks for one of the stub's methods, which have no types.
+    pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Result<Box<RawValue>, RequestFault> {
+        self.request_until(method, params, std::future::pending()).await
+    }
 }
 
 impl Daemon {

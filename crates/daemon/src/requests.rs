@@ -1,0 +1,352 @@
+//! What a client can ask, a type for each request and each answer. `docs/DAEMON.md` is their description.
+//!
+//! Both sides of the socket read and write these types: there is no other place where a request's fields stand. What they mean is
+//! the business of whoever is behind [`Service`](crate::Service).
+
+use std::{fmt, str::FromStr};
+
+use belljar_model::{ByteSize, Effect, LedgerLevel, LimitsPatch, Media, Recorded, RunId, ToolPath};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::protocol::Greet;
+
+/// A request, and what it is answered with.
+pub trait Method: Serialize + DeserializeOwned {
+    /// Its name on the line.
+    const NAME: &'static str;
+    /// What is answered.
+    type Answer: Serialize + DeserializeOwned;
+}
+
+impl Method for Greet {
+    const NAME: &'static str = "hello";
+    type Answer = Hello;
+}
+
+/// Asks for a run: of a script, or one that goes on.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Execute {
+    /// The script.
+    pub code: Option<String>,
+    /// In place of the code: a run that waits, to go on with.
+    pub run: Option<RunId>,
+    /// The limits that are asked for.
+    #[serde(default)]
+    pub limits: LimitsPatch,
+    /// How many bytes a recording of the run may have, if there is to be one.
+    #[serde(default, serialize_with = "in_bytes")]
+    pub max_recording: Option<ByteSize>,
+    /// How much the ledger is to keep of the run, if that is not what it keeps of all.
+    #[serde(default, with = "as_text")]
+    pub ledger: Option<LedgerLevel>,
+    /// By which way it is asked for.
+    #[serde(default)]
+    pub origin: Origin,
+    /// What the client calls itself for whom it is done.
+    pub client: Option<String>,
+    /// Where a person can be asked about calls of the run, beside `belljar approve`.
+    pub desk: Option<u64>,
+    /// Whether that person is asked with the answer: the run is put aside as soon as it waits.
+    #[serde(default)]
+    pub asked_with_answer: bool,
+    /// For whom it is, if that is not the owner. Only processes of the owner's are answered at all, so it is believed.
+    pub principal: Option<Principal>,
+}
+
+impl Method for Execute {
+    const NAME: &'static str = "execute";
+    type Answer = Told;
+}
+
+/// By which way a run is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// At the command line.
+    Run,
+    /// By a client of belljar's MCP server.
+    Serve,
+    /// By a request of a program.
+    #[default]
+    Daemon,
+}
+
+impl Origin {
+    /// The name, as the ledger has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Serve => "serve",
+            Self::Daemon => "daemon",
+        }
+    }
+}
+
+/// One of those that a process of the owner's serves.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Principal {
+    /// Who it is.
+    pub name: String,
+    /// The most that a tool may do which the run calls.
+    pub ceiling: Option<Effect>,
+}
+
+/// An answer for programs, and as a model reads it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Told {
+    /// For programs.
+    pub answer: Box<RawValue>,
+    /// As a model reads it.
+    pub text: String,
+    /// What a script returned beside it that is no text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Media>,
+    /// The recording, where one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Recorded>,
+}
+
+/// Calls one tool. What it brought is what `belljar call --json` prints.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The tool.
+    #[serde(with = "as_text_always")]
+    pub tool: ToolPath,
+    /// Its arguments.
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+    /// In the place of the configured limit.
+    pub timeout_ms: Option<u64>,
+}
+
+impl Method for Call {
+    const NAME: &'static str = "call";
+    type Answer = Box<RawValue>;
+}
+
+/// Asks what a call of a tool may change, as decisions take it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskEffect {
+    /// The tool.
+    #[serde(with = "as_text_always")]
+    pub tool: ToolPath,
+}
+
+impl Method for AskEffect {
+    const NAME: &'static str = "effect";
+    type Answer = ToolEffect;
+}
+
+/// What a call of a tool may change; or why there is no such tool.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ToolEffect {
+    /// As far as the owner says so, or trusts the server to.
+    pub effect: Option<Effect>,
+    /// An error as an outcome has it.
+    pub error: Option<Box<RawValue>>,
+}
+
+/// Searches the tools.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    /// What to look for.
+    #[serde(default)]
+    pub query: String,
+    /// Only tools of this server.
+    pub server: Option<String>,
+    /// Only tools with this effect.
+    pub effect: Option<Effect>,
+    /// How much to say of each tool.
+    pub detail: Option<String>,
+    /// The most tools.
+    pub limit: Option<usize>,
+    /// The most tokens of the answer.
+    pub budget: Option<usize>,
+}
+
+impl Method for Search {
+    const NAME: &'static str = "search";
+    type Answer = Told;
+}
+
+/// Asks for the state of each server. The answer is what `belljar servers --json` prints.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Servers {
+    /// Whether each server is started first, where it is not running.
+    #[serde(default)]
+    pub start: bool,
+}
+
+impl Method for Servers {
+    const NAME: &'static str = "servers";
+    type Answer = Box<RawValue>;
+}
+
+/// Has the daemon read its configuration again.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Reload {}
+
+impl Method for Reload {
+    const NAME: &'static str = "reload";
+    type Answer = Reloaded;
+}
+
+/// What a reload has done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reloaded {
+    /// How many servers are configured now.
+    pub servers: usize,
+    /// Changed tables that only a restart applies.
+    pub need_restart: Vec<String>,
+}
+
+/// Tells the daemon to end.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Stop {}
+
+impl Method for Stop {
+    const NAME: &'static str = "stop";
+    type Answer = Stopped;
+}
+
+/// The answer to `stop`. It comes when nothing runs any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Always true.
+    pub stopped: bool,
+    /// How many requests did not end within the bound.
+    pub cancelled: usize,
+}
+
+/// Asks for the daemon's state.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct AskStatus {}
+
+impl Method for AskStatus {
+    const NAME: &'static str = "status";
+    type Answer = Status;
+}
+
+/// What a daemon says of itself to each client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version of the protocol.
+    pub protocol: u32,
+    /// The version of belljar.
+    pub version: String,
+    /// Of the configuration and the version: a command with another one replaces the daemon.
+    pub fingerprint: String,
+    /// The daemon's process.
+    pub pid: u32,
+}
+
+/// The answer to `status`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// The daemon's process.
+    pub pid: u32,
+    /// The version of belljar.
+    pub version: String,
+    /// The configuration that it has loaded; absent for the built-in demo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
+    /// Where it listens.
+    pub socket: String,
+    /// Where it logs; absent where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// Seconds since it started.
+    pub uptime_s: u64,
+    /// Clients that are connected, the one that asks included.
+    pub clients: usize,
+    /// Requests that are being worked on, this one left out.
+    pub running: usize,
+    /// Requests answered since it started.
+    pub answered: u64,
+    /// Seconds without a client after which it ends; absent where it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_s: Option<u64>,
+    /// Whether something that it keeps, such as a stateful child, forbids it to end by itself.
+    pub kept_alive: bool,
+}
+
+/// A size as its number of bytes: as a text it would be rounded.
+fn in_bytes<S: Serializer>(size: &Option<ByteSize>, serializer: S) -> Result<S::Ok, S::Error> {
+    size.map(|size| size.as_u64()).serialize(serializer)
+}
+
+/// A value that has a name, by that name.
+mod as_text_always {
+    use super::{Deserialize as _, Deserializer, FromStr, Serializer, fmt};
+
+    pub(super) fn serialize<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The same of a value that may be left out.
+mod as_text {
+    use super::{Deserialize as _, Deserializer, FromStr, Serialize as _, Serializer, fmt};
+
+    pub(super) fn serialize<T: fmt::Display, S: Serializer>(
+        value: &Option<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(ToString::to_string).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<T>, D::Error> {
+        let name = Option::<String>::deserialize(deserializer)?;
+        name.map(|name| name.parse().map_err(serde::de::Error::custom)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_as_it_was_written() {
+        let sent = Execute {
+            code: Some("1".to_owned()),
+            max_recording: Some(ByteSize::b(16_777_217)),
+            ledger: Some(LedgerLevel::Recordings),
+            origin: Origin::Serve,
+            principal: Some(Principal { name: "ci".to_owned(), ceiling: Some(Effect::ReadOnly) }),
+            ..Execute::default()
+        };
+        let line = serde_json::to_value(&sent).unwrap();
+        assert_eq!((&line["max_recording"], &line["ledger"]), (&16_777_217.into(), &"recordings".into()));
+        let read: Execute = serde_json::from_value(line.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), line);
+        let call = Call { tool: ToolPath::new("fs", "a.b"), arguments: Map::new(), timeout_ms: None };
+        let read: Call = serde_json::from_str(&serde_json::to_string(&call).unwrap()).unwrap();
+        assert_eq!(read.tool, call.tool);
+    }
+
+    #[test]
+    fn what_a_request_may_leave_out_is_left_out() {
+        let asked: Execute = serde_json::from_str(r#"{"code":"1"}"#).unwrap();
+        assert!(asked.ledger.is_none() && asked.max_recording.is_none() && asked.origin == Origin::Daemon);
+        assert!(serde_json::from_str::<Call>(r#"{"tool":"fs.read"}"#).unwrap().arguments.is_empty());
+        for wrong in [r#"{"code":"1","limit":1}"#, r#"{"ledger":"all"}"#] {
+            assert!(serde_json::from_str::<Execute>(wrong).is_err(), "{wrong}");
+        }
+        assert!(serde_json::from_str::<Call>(r#"{"tool":"fs"}"#).is_err());
+    }
+}
