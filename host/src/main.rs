@@ -7,13 +7,13 @@
 
 mod approvals;
 mod arguments;
+mod backend;
 mod commands;
 mod consent;
 mod daemon;
 mod envelope;
 mod environment;
 mod failure;
-mod generations;
 mod hardening;
 mod help;
 mod output;

@@ -7,13 +7,13 @@ use std::{
     sync::Arc,
 };
 
-use belljar_config::Config;
+use belljar_config::{ApprovalsSettings, Config};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::ProcessEngine;
 use belljar_gateway::{Gateway, RunLedger, Toolbox};
 use belljar_ledger::SqliteLedger;
-use belljar_model::{LedgerSettings, Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
+use belljar_model::{LedgerSettings, Limits, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
 use belljar_upstream::{BuiltIns, Confiner, Options, Supervisor};
 #[cfg(unix)]
@@ -36,6 +36,8 @@ const DEMO: &str = "demo";
 pub(crate) struct Setup {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) limits: Limits,
+    /// How the owner is asked about calls.
+    pub(crate) approvals: ApprovalsSettings,
     /// Who is told of questions to the owner.
     pub(crate) told: Told,
     runs: RunsPatch,
@@ -229,7 +231,7 @@ impl Setup {
             None => toolbox,
         };
         let told = Told::of(loaded.config.approvals.webhook.as_ref());
-        Self { toolbox: Arc::new(toolbox), limits, told, runs }
+        Self { toolbox: Arc::new(toolbox), limits, approvals: loaded.config.approvals, told, runs }
     }
 
     /// Where scripts run, for people who ask; nothing where it is belljar's own process.
@@ -242,14 +244,14 @@ impl Setup {
         engine(&self.runs).await
     }
 
-    /// Adds the engine. `limits` are the owner's own, and may be higher than the configured ones.
-    pub(crate) async fn gateway(&self, limits: &LimitsPatch) -> Result<Gateway, Failure> {
-        Ok(self.gateway_with(self.engine().await?, limits))
+    /// Adds the engine.
+    pub(crate) async fn gateway(&self) -> Result<Gateway, Failure> {
+        Ok(self.gateway_with(self.engine().await?))
     }
 
     /// The same with an engine that is there.
-    pub(crate) fn gateway_with(&self, engine: Engine, limits: &LimitsPatch) -> Gateway {
-        self.told.of_questions(Gateway::new(self.toolbox.clone(), engine, limits.over(&self.limits)))
+    pub(crate) fn gateway_with(&self, engine: Engine) -> Gateway {
+        self.told.of_questions(Gateway::new(self.toolbox.clone(), engine, self.limits.clone()))
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! A question lies in the ledger, and each place that can ask a person looks for its own there:
 //! `terminal.rs` is the one at which `belljar run` was started, `serve/elicitation.rs` a client
-//! that shows forms, `commands/approvals.rs` any terminal. `shown.rs` is what a person sees of a
+//! that shows forms (`asking.rs` is what it needs for that), `commands/approvals.rs` any terminal. `shown.rs` is what a person sees of a
 //! question, and `webhook.rs` tells an address of the owner's that there is one.
 
+mod asking;
 mod shown;
 mod terminal;
 mod webhook;
@@ -17,6 +18,7 @@ use belljar_gateway::Approvals;
 use belljar_model::AskWay;
 use rand::{TryRngCore as _, rngs::OsRng};
 
+pub(crate) use asking::Asking;
 pub(crate) use shown::shown;
 pub(crate) use terminal::TerminalDesk;
 pub(crate) use webhook::Told;
@@ -48,6 +50,13 @@ pub(crate) fn at_terminal(id: Option<u64>) -> Option<Desk> {
 /// The desk of this number at a client that shows forms.
 pub(crate) fn at_client(id: Option<u64>) -> Option<Desk> {
     id.map(|id| Desk { id, way: AskWay::Elicitation })
+}
+
+/// Who can be asked about a run of a client of the MCP server: its user at this desk, and the owner by a command. Where the user
+/// is asked with the answer, the run is put aside as soon as it waits.
+pub(crate) fn asked_by_client(settings: &ApprovalsSettings, desk: Option<u64>, with_answer: bool) -> Approvals {
+    let approvals = asked(settings, at_client(desk), true);
+    if with_answer { Approvals { hold: Duration::ZERO, ..approvals } } else { approvals }
 }
 
 /// Who can be asked about a run: whoever sits at this desk, and the owner by `belljar approve`.

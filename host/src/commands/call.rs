@@ -2,24 +2,20 @@
 
 use std::{path::Path, process::ExitCode};
 
-use belljar_daemon::{Client, requests::Call};
-use belljar_model::{ErrorKind, RunError, ToolPath};
+use belljar_daemon::requests::Call;
+use futures::FutureExt as _;
 use serde::Deserialize;
-use serde_json::{
-    Map, Value,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::source;
 use crate::{
     arguments::CallArguments,
-    daemon,
+    backend,
     failure::{self, Failure},
     output,
     render::{self, outcome::SeenError},
     select::{Filter, Selected},
-    setup::{self, Setup},
-    signals,
+    setup, signals,
 };
 
 pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> {
@@ -30,10 +26,13 @@ pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> 
         None => None,
     };
     let told_to_end = signals::told_to_end();
-    let answer = match daemon::reach(&loaded, arguments.daemon).await? {
-        Some(client) => there(client, &arguments.path, &input, told_to_end).await?,
-        None => here(Setup::of(loaded), &arguments.path, input, told_to_end).await?,
-    };
+    let asked = Call { tool: arguments.path, arguments: input, timeout_ms: None };
+    let mut backend = backend::open(loaded, arguments.daemon).await?;
+    let progress = backend.progress();
+    let answer = backend.call(asked, told_to_end.boxed()).await;
+    progress.end().await;
+    backend.close().await;
+    let answer = answer?;
     let seen = Seen::parse(&answer)?;
     if let (Some(warning), false) = (&seen.warning, arguments.json) {
         output::note(output::visible(warning));
@@ -62,40 +61,6 @@ fn show_selected(selected: Selected, answer: &RawValue, json: bool) -> Result<()
     }
     output::note(format_args!("--select spared about {spared} tokens (a token taken as 4 bytes)"));
     Ok(())
-}
-
-/// Calls the tool in the daemon.
-async fn there(
-    mut client: Client,
-    path: &ToolPath,
-    input: &Map<String, Value>,
-    told_to_end: impl Future<Output = ()>,
-) -> Result<Box<RawValue>, Failure> {
-    let asked = Call { tool: path.clone(), arguments: input.clone(), timeout_ms: None };
-    let progress = render::progress::show_of_daemon(&client);
-    let answer = client.ask_until(&asked, told_to_end).await.map_err(daemon::failed);
-    progress.end().await;
-    answer
-}
-
-/// Calls the tool in this process, with a child of its own.
-async fn here(
-    setup: Setup,
-    path: &ToolPath,
-    input: Map<String, Value>,
-    told_to_end: impl Future<Output = ()>,
-) -> Result<Box<RawValue>, Failure> {
-    let progress = render::progress::show(setup.toolbox.upstream());
-    let answer = tokio::select! {
-        answer = setup.toolbox.call(path, input, setup.limits.call) => Ok(answer),
-        () = told_to_end => {
-            let message = "interrupted; the call may have taken effect";
-            Err(Failure::from(RunError::new(ErrorKind::Cancelled, message)))
-        }
-    };
-    progress.end().await;
-    setup.toolbox.shutdown().await;
-    to_raw_value(&answer?).map_err(|error| Failure::internal(format!("the answer is no JSON: {error}")))
 }
 
 /// What is shown of an answer, be it of this process or the daemon's.

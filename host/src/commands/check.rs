@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use belljar_gateway::{CallPlan, ScriptPlan};
-use belljar_model::LimitsPatch;
 use belljar_sandbox::{KnownArguments, Reach};
 use serde_json::{Value, json};
 
@@ -30,7 +29,7 @@ pub(crate) async fn check(arguments: CheckArguments) -> Result<ExitCode, Failure
         return Err(Failure::usage("the script is empty", "belljar check --help shows how to name one"));
     }
     let setup = Setup::of(loaded);
-    let mut gateway = setup.gateway(&LimitsPatch::default()).await?;
+    let mut gateway = setup.gateway().await?;
     if let Some(profile) = &arguments.profile {
         gateway = gateway.with_profile(profile);
     }

@@ -9,9 +9,9 @@ use belljar_daemon::{
 
 use crate::{
     arguments::{ConfigArguments, DaemonArguments, DaemonCommand, DaemonOptions},
-    daemon::{self, GatewayService, Place},
+    backend::{GatewayService, Generations},
+    daemon::{self, Place},
     failure::Failure,
-    generations::Generations,
     output::{self, DIM, GOOD, STRONG, visible},
     render::count::counted,
     setup, signals,

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use belljar_model::LimitsPatch;
 use belljar_recording::fixture::{Fixture, Match};
 use belljar_sandbox::Recording;
 use serde_json::value::to_raw_value;
@@ -34,7 +33,7 @@ pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failu
     let script =
         arguments.source.as_deref().map(|path| source::read(Some(path), "a script", max_source)).transpose()?;
     let file = arguments.fixture.as_deref().map(RecordingFile::new).transpose()?;
-    let gateway = Setup::of(loaded).gateway(&LimitsPatch::default()).await?;
+    let gateway = Setup::of(loaded).gateway().await?;
     let (matching, outcome) = match &script {
         Some(script) => (Match::Loose, gateway.rehearse(script, &recording).await),
         None if arguments.loose => (Match::Loose, gateway.rehearse(&recording.start().source, &recording).await),

@@ -5,26 +5,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_daemon::{
-    Client, RequestFault, codes,
-    requests::{AskEffect, Call, Execute, ToolEffect},
-};
+use belljar_daemon::requests::{AskEffect, Call, Execute, ToolEffect};
 use belljar_model::{Effect, ErrorKind, LimitsPatch, ToolPath};
+use futures::FutureExt as _;
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{
-    Value,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::{Value, value::RawValue};
 
 use super::source;
 use crate::{
     arguments::{NoDaemon, RequestArguments},
-    daemon,
+    backend::{self, Backend, Meanwhile},
     envelope::{Answer, EXECUTE_CODE, Isolation, Meta, Refusal, Request, TEXT_BYTES},
     output,
     render::outcome::SeenError,
-    setup::{self, Setup},
-    signals,
+    setup, signals,
 };
 
 /// Never fails: whatever happens is in the one object that it prints.
@@ -111,12 +105,6 @@ impl Action {
     }
 }
 
-/// Who does the work.
-enum Worker {
-    Daemon(Client),
-    Here(Setup),
-}
-
 async fn carry_out(arguments: &RequestArguments, asked: &Request, begun: Instant) -> Result<Done, Refusal> {
     let action = Action::of(asked)?;
     let context = &asked.context;
@@ -124,111 +112,81 @@ async fn carry_out(arguments: &RequestArguments, asked: &Request, begun: Instant
     let loaded = setup::read_to_call(&arguments.config)?;
     let told_to_end = signals::told_to_end();
     let no_daemon = arguments.daemon.no_daemon || asked.constraints.isolation == Isolation::Subprocess;
-    let mut worker = match daemon::reach(&loaded, NoDaemon { no_daemon }).await? {
-        Some(client) => Worker::Daemon(client),
-        None => Worker::Here(Setup::of(loaded)),
-    };
+    let mut backend = backend::open(loaded, NoDaemon { no_daemon }).await?;
     let done = tokio::select! {
-        done = tokio::time::timeout(asked.timeout(), worker.carry_out(asked, &action, begun)) => {
+        done = tokio::time::timeout(asked.timeout(), attempts(&mut *backend, asked, &action, begun)) => {
             done.unwrap_or_else(|_| Err(Refusal::timeout(asked.timeout().as_millis())))
         }
         () = told_to_end => {
             Err(Refusal::of_kind(ErrorKind::Cancelled, "interrupted; the action may have taken effect".to_owned(), None))
         }
     };
-    let isolation_used = worker.isolation();
-    // Hanging up cancels at the daemon what has not ended.
-    if let Worker::Here(setup) = worker {
-        setup.toolbox.shutdown().await;
-    }
+    let isolation_used = backend.isolation();
+    backend.close().await;
     let (value, effect) = done?;
     Ok(Done { value, effect, mcp_name: action.mcp_name().to_owned(), isolation_used })
 }
 
-impl Worker {
-    fn isolation(&self) -> Isolation {
-        match self {
-            Self::Daemon(_) => Isolation::Agent,
-            Self::Here(_) => Isolation::Subprocess,
+/// Does it, and does it again where that is allowed.
+async fn attempts(
+    backend: &mut dyn Backend,
+    asked: &Request,
+    action: &Action,
+    begun: Instant,
+) -> Result<(Value, Option<Effect>), Refusal> {
+    let mut retries = asked.retries();
+    loop {
+        let left = asked.timeout().saturating_sub(begun.elapsed());
+        match once(backend, asked, action, left).await? {
+            Ok(done) => return Ok(done),
+            // What is wrong with a request stays wrong.
+            Err(error) if retries > 0 && matches!(error.kind, ErrorKind::Tool | ErrorKind::Busy) => retries -= 1,
+            Err(error) => return Err(Refusal::of_kind(error.kind, error.message, error.hint)),
         }
     }
+}
 
-    /// Does it, and does it again where that is allowed.
-    async fn carry_out(
-        &mut self,
-        asked: &Request,
-        action: &Action,
-        begun: Instant,
-    ) -> Result<(Value, Option<Effect>), Refusal> {
-        let mut retries = asked.retries();
-        loop {
-            let left = asked.timeout().saturating_sub(begun.elapsed());
-            match self.once(asked, action, left).await? {
-                Ok(done) => return Ok(done),
-                // What is wrong with a request stays wrong.
-                Err(error) if retries > 0 && matches!(error.kind, ErrorKind::Tool | ErrorKind::Busy) => retries -= 1,
-                Err(error) => return Err(Refusal::of_kind(error.kind, error.message, error.hint)),
-            }
-        }
-    }
+/// What a call of the tool may change, as decisions take it; or why there is no such tool.
+async fn effect(backend: &mut dyn Backend, path: &ToolPath) -> Result<Result<Effect, SeenError>, Refusal> {
+    Ok(match backend.effect(AskEffect { tool: path.clone() }).await? {
+        ToolEffect { error: Some(error), .. } => Err(parsed(&error)?),
+        // Nobody has said anything of the tool.
+        ToolEffect { effect, error: None } => Ok(effect.unwrap_or(Effect::External)),
+    })
+}
 
-    /// What a call of the tool may change, as decisions take it; or why there is no such tool.
-    async fn effect(&mut self, path: &ToolPath) -> Result<Result<Effect, SeenError>, Refusal> {
-        let known: ToolEffect = match self {
-            Self::Here(setup) => match setup.toolbox.trusted_effect(path).await {
-                Ok(trusted) => return Ok(Ok(trusted.effect())),
-                Err(error) => ToolEffect { effect: None, error: Some(raw(&error)?) },
-            },
-            Self::Daemon(client) => client.ask(&AskEffect { tool: path.clone() }).await.map_err(refused)?,
-        };
-        Ok(match known {
-            ToolEffect { error: Some(error), .. } => Err(parsed(&error)?),
-            // Nobody has said anything of the tool.
-            ToolEffect { effect, error: None } => Ok(effect.unwrap_or(Effect::External)),
-        })
-    }
-
-    /// Does it once, if the request allows what it may change.
-    async fn once(
-        &mut self,
-        asked: &Request,
-        action: &Action,
-        left: Duration,
-    ) -> Result<Result<(Value, Option<Effect>), SeenError>, Refusal> {
-        let effect = match action {
-            Action::Script(..) => None,
-            Action::Tool(path) => match self.effect(path).await? {
-                Ok(effect) => Some(effect),
+/// Does it once, if the request allows what it may change.
+async fn once(
+    backend: &mut dyn Backend,
+    asked: &Request,
+    action: &Action,
+    left: Duration,
+) -> Result<Result<(Value, Option<Effect>), SeenError>, Refusal> {
+    // Whoever gives up drops this.
+    let never = std::future::pending().boxed();
+    let (effect, answer) = match action {
+        Action::Tool(path) => {
+            let effect = match effect(backend, path).await? {
+                Ok(effect) if effect > asked.ceiling() => {
+                    return Err(Refusal::permission(&asked.action, effect, asked.ceiling()));
+                }
+                Ok(effect) => effect,
                 Err(error) => return Ok(Err(error)),
-            },
-        };
-        if let Some(effect) = effect.filter(|effect| *effect > asked.ceiling()) {
-            return Err(Refusal::permission(&asked.action, effect, asked.ceiling()));
+            };
+            let timeout_ms = Some(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+            let call = Call { tool: path.clone(), arguments: asked.params.clone(), timeout_ms };
+            (Some(effect), backend.call(call, never).await?)
         }
-        let answer = match (self, action) {
-            (Self::Daemon(client), Action::Tool(path)) => {
-                let milliseconds = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
-                let asked =
-                    Call { tool: path.clone(), arguments: asked.params.clone(), timeout_ms: Some(milliseconds) };
-                client.ask(&asked).await.map_err(refused)?
-            }
-            (Self::Daemon(client), Action::Script(code, limits)) => {
-                let asked = Execute { code: Some(code.clone()), limits: (**limits).clone(), ..Execute::default() };
-                client.ask(&asked).await.map_err(refused)?.answer
-            }
-            (Self::Here(setup), Action::Tool(path)) => {
-                raw(&setup.toolbox.call(path, asked.params.clone(), left).await)?
-            }
-            (Self::Here(setup), Action::Script(code, limits)) => {
-                raw(&setup.gateway(limits).await?.execute(code.clone(), &LimitsPatch::default()).await)?
-            }
-        };
-        let seen: Seen = parsed(&answer)?;
-        Ok(match seen.error {
-            None => Ok((seen.value, effect)),
-            Some(error) => Err(error),
-        })
-    }
+        Action::Script(code, limits) => {
+            let execute = Execute { code: Some(code.clone()), limits: (**limits).clone(), ..Execute::default() };
+            (None, backend.execute(execute, Meanwhile::default(), never).await?.answer)
+        }
+    };
+    let seen: Seen = parsed(&answer)?;
+    Ok(match seen.error {
+        None => Ok((seen.value, effect)),
+        Some(error) => Err(error),
+    })
 }
 
 #[derive(Deserialize)]
@@ -237,23 +195,8 @@ struct Seen {
     error: Option<SeenError>,
 }
 
-fn raw(answer: &impl serde::Serialize) -> Result<Box<RawValue>, Refusal> {
-    to_raw_value(answer)
-        .map_err(|error| Refusal::of_kind(ErrorKind::Internal, format!("the answer is no JSON: {error}"), None))
-}
-
 fn parsed<T: DeserializeOwned>(answer: &RawValue) -> Result<T, Refusal> {
     serde_json::from_str(answer.get()).map_err(|error| {
         Refusal::of_kind(ErrorKind::Internal, format!("the answer cannot be understood: {error}"), None)
     })
-}
-
-/// A daemon that has cancelled did so because it was told to end.
-fn refused(fault: RequestFault) -> Refusal {
-    if let RequestFault::Refused(fault) = &fault
-        && fault.code == codes::CANCELLED
-    {
-        return Refusal::of_kind(ErrorKind::Cancelled, fault.message.clone(), None);
-    }
-    daemon::failed(fault).into()
 }

@@ -9,7 +9,7 @@ use std::{
 use belljar_ledger::{
     Filter, KeptCall, KeptRecording, KeptRun, Ledger as _, LedgerFault, Purge, SqliteLedger, WholeRun,
 };
-use belljar_model::{ByteSize, ErrorKind, LedgerSettings, LimitsPatch, RunError, RunId, RunIdStart};
+use belljar_model::{ByteSize, ErrorKind, LedgerSettings, RunError, RunId, RunIdStart};
 use belljar_recording::{
     Answer, Entry, Recording,
     fixture::{Fixture, Match},
@@ -203,7 +203,7 @@ async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
 async fn fixture(arguments: &RunsExportArguments) -> Result<String, Failure> {
     let recording = Recording::read(recording(arguments.run).await?)
         .map_err(|error| Failure::internal(format!("the recording of {} cannot be read: {error}", arguments.run)))?;
-    let gateway = Setup::of(setup::read(&arguments.config)?).gateway(&LimitsPatch::default()).await?;
+    let gateway = Setup::of(setup::read(&arguments.config)?).gateway().await?;
     let (matching, outcome) = match arguments.loose {
         true => (Match::Loose, gateway.rehearse(&recording.start().source, &recording).await),
         false => (Match::Exact, gateway.replay(&recording).await),

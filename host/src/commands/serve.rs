@@ -7,14 +7,10 @@ use rmcp::{ServiceExt as _, transport::io::stdio_pipes};
 
 use crate::{
     arguments::ServeArguments,
+    backend::{Backends, Generations, RemoteEachTime},
     failure::Failure,
-    generations::Generations,
     output,
-    serve::{
-        OverHttp, Server, ThroughDaemon, Wire, Worker,
-        asking::Asking,
-        instructions::{instructions, with_rules},
-    },
+    serve::{OverHttp, Server, Wire},
     setup,
     signals::{self, Reloads},
 };
@@ -25,22 +21,19 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     let reloads = arguments.is_over_http().then(Reloads::listen);
     let loaded = setup::read_to_call(&arguments.config)?;
     let over_http = OverHttp::listen(&arguments, &loaded.config.http).await?;
-    let (worker, generations) = if arguments.daemon {
-        let instructions = instructions(&loaded.config.servers, &loaded.limits());
-        let instructions = if loaded.policy.is_some() { with_rules(&instructions) } else { instructions };
-        let (asking, longest) = (Asking::of(&loaded), loaded.limits().timeout);
-        (Worker::Daemon(Arc::new(ThroughDaemon { config: arguments.config, instructions, asking, longest })), None)
+    let backends: Arc<dyn Backends> = if arguments.daemon {
+        Arc::new(RemoteEachTime::new(arguments.config, &loaded))
     } else {
-        let generations = Arc::new(Generations::begin(loaded, arguments.config, arguments.profile).await?);
+        let generations = Generations::begin(loaded, arguments.config, arguments.profile).await?;
         generations.begin_warm();
-        (Worker::Here(generations.clone()), Some(generations))
+        Arc::new(generations)
     };
-    let server = Server::new(worker.clone(), TaskLimits { after: arguments.task_after.0, ..TaskLimits::default() });
+    let server = Server::new(backends.clone(), TaskLimits { after: arguments.task_after.0, ..TaskLimits::default() });
     let ended = match over_http.zip(reloads) {
         Some((over_http, reloads)) => {
             tokio::select! {
                 () = over_http.serve(server, interrupted) => {}
-                never = reload(&worker, reloads) => match never {},
+                never = reload(&*backends, reloads) => match never {},
             }
             Ok(())
         }
@@ -49,22 +42,16 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
             () = interrupted => Ok(()),
         },
     };
-    if let Some(generations) = generations {
-        generations.shutdown().await;
-    }
+    backends.shutdown().await;
     ended.map_err(|error| Failure::internal(format!("the connection to the client failed: {error}")))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Reads the configuration again each time that it is asked for.
-async fn reload(worker: &Worker, mut reloads: Reloads) -> Infallible {
+async fn reload(backends: &dyn Backends, mut reloads: Reloads) -> Infallible {
     loop {
         reloads.next().await;
-        let reloaded = match worker {
-            Worker::Here(generations) => generations.reload().await.map(Some),
-            Worker::Daemon(daemon) => daemon.reload().await,
-        };
-        match reloaded {
+        match backends.reload().await {
             Ok(None) => output::remark("no daemon is running; the next one that starts reads the configuration"),
             Ok(Some(reloaded)) => {
                 output::remark(format_args!("the configuration was read again: {} servers", reloaded.servers));

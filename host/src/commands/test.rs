@@ -7,7 +7,6 @@ use std::{
 };
 
 use belljar_gateway::Gateway;
-use belljar_model::LimitsPatch;
 use belljar_recording::{
     ReadError, Recording,
     fixture::{Fixture, Match},
@@ -69,7 +68,7 @@ pub(crate) async fn test(arguments: TestArguments) -> Result<ExitCode, Failure> 
     for path in &arguments.paths {
         find(path, &mut files)?;
     }
-    let gateway = Setup::of(loaded).gateway(&LimitsPatch::default()).await?;
+    let gateway = Setup::of(loaded).gateway().await?;
     let mut tests = Vec::new();
     let mut worst = 0;
     for file in &files {

@@ -1,11 +1,12 @@
-//! The warm process behind the commands: which one it is, how a command reaches it, and what it does.
+//! The warm process behind the commands. `place.rs` says which one a command belongs to, `reach.rs` finds, starts or replaces it,
+//! `faults.rs` says what goes wrong on the way, and `log.rs` is its log. What it does is in `backend/service.rs`.
 
+mod faults;
 mod log;
 mod place;
 mod reach;
-mod service;
 
+pub(crate) use faults::{failed, fault_of, unreachable};
 pub(crate) use log::to_file as log_to_file;
 pub(crate) use place::{Place, fingerprint};
-pub(crate) use reach::{failed, reach, reach_in_any_case, start_at, stop, unreachable};
-pub(crate) use service::GatewayService;
+pub(crate) use reach::{reach, reach_in_any_case, start_at, stop};

@@ -1,10 +1,12 @@
 //! A command's way to its daemon: the one that runs, a new one, or none.
 
-use belljar_daemon::{Client, ConnectFault, RequestFault, StartFault, requests::Stop, start};
-use belljar_model::{ErrorKind, RunError};
+use belljar_daemon::{Client, RequestFault, requests::Stop, start};
 use tokio::process::Command;
 
-use super::Place;
+use super::{
+    Place,
+    faults::{failed, not_started, unreachable},
+};
 use crate::{arguments::NoDaemon, environment, failure::Failure, output, setup::Loaded};
 
 /// Connects to the daemon of `loaded`. One of another version, or that has read the configuration before it was changed, is replaced:
@@ -60,60 +62,5 @@ pub(crate) async fn stop(mut client: Client) -> Result<(), Failure> {
         // Where it has hung up, it was ending already.
         Ok(_) | Err(RequestFault::Ended { .. } | RequestFault::Io(_)) => Ok(()),
         Err(fault) => Err(failed(fault)),
-    }
-}
-
-/// A request's fault as a command says it.
-pub(crate) fn failed(fault: RequestFault) -> Failure {
-    match fault {
-        RequestFault::Refused(fault) => {
-            let kind = match fault.code {
-                belljar_daemon::codes::CANCELLED => ErrorKind::Cancelled,
-                belljar_daemon::codes::BUSY | belljar_daemon::codes::STOPPING => ErrorKind::Busy,
-                belljar_daemon::codes::INVALID_PARAMS => ErrorKind::Usage,
-                belljar_daemon::codes::INVALID_CONFIG => ErrorKind::Config,
-                _ => ErrorKind::Internal,
-            };
-            let error = RunError::new(kind, fault.message.clone());
-            match fault.hint() {
-                Some(hint) => error.with_hint(hint).into(),
-                None => error.into(),
-            }
-        }
-        fault @ RequestFault::Ended { .. } => RunError::new(ErrorKind::Internal, fault.to_string())
-            .with_hint("it was killed or has crashed; what it had begun may have taken effect. The next command starts a new one")
-            .into(),
-        fault => RunError::new(ErrorKind::Internal, fault.to_string())
-            .with_hint("`belljar daemon restart` starts a new one; --no-daemon does without")
-            .into(),
-    }
-}
-
-pub(crate) fn unreachable(fault: ConnectFault) -> Failure {
-    match fault {
-        ConnectFault::Greeting(fault) => failed(fault),
-        fault => RunError::new(ErrorKind::Config, fault.to_string())
-            .with_hint("remove the socket, or set XDG_RUNTIME_DIR to a folder of your own")
-            .into(),
-    }
-}
-
-fn not_started(fault: StartFault) -> Failure {
-    match fault {
-        StartFault::Connect(fault) => unreachable(fault),
-        StartFault::Failed { message, hint } => {
-            let error = RunError::new(ErrorKind::Internal, format!("the daemon did not start: {message}"));
-            match hint {
-                Some(hint) => error.with_hint(hint).into(),
-                None => error.into(),
-            }
-        }
-        fault => {
-            let hint = match environment::state_folder() {
-                Some(folder) => format!("its log is in {}; --no-daemon does without one", folder.display()),
-                None => "--no-daemon does without one".to_owned(),
-            };
-            RunError::new(ErrorKind::Internal, fault.to_string()).with_hint(hint).into()
-        }
     }
 }

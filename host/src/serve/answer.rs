@@ -2,9 +2,12 @@
 //!
 //! `belljar run --json` and the daemon give an outcome whole; what is shortened here is what a client may put before its model.
 
-use belljar_model::{ByteSize, Media};
+use belljar_daemon::requests::Told;
+use belljar_model::{ByteSize, Media, display};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
 
 /// Bytes of a value, or of all logs, that `structuredContent` repeats. What is larger is in the text alone.
 const REPEATED_BYTES: usize = 4 * 1024;
@@ -12,6 +15,25 @@ const REPEATED_BYTES: usize = 4 * 1024;
 const LISTED_CALLS: usize = 20;
 /// Tools of which calls are put together; how many calls there were in all is in `usage`.
 const LISTED_TOOLS: usize = 40;
+
+/// The result that a client gets of what a backend answers.
+pub(super) fn of(answer: Result<Told, Failure>) -> CallToolResult {
+    let told = answer.and_then(|told| {
+        let structured: Value = serde_json::from_str(told.answer.get())
+            .map_err(|error| Failure::internal(format!("the answer cannot be understood: {error}")))?;
+        Ok((told.text, told.media, structured))
+    });
+    match told {
+        // An answer to a search has no 'ok', and is none that failed.
+        Ok((text, media, structured)) => of_outcome(text, media, structured),
+        Err(failure) => {
+            let (message, hint) = failure.told();
+            let message = display::block(&message, "  ");
+            let hint = hint.map(|hint| format!("\nhint: {}", display::block(&hint, "  ")));
+            CallToolResult::error(vec![ContentBlock::text(format!("{message}{}", hint.unwrap_or_default()))])
+        }
+    }
+}
 
 /// The result that a client gets of an outcome: its report, its images, and the outcome itself.
 pub(super) fn of_outcome(report: String, media: Vec<Media>, mut outcome: Value) -> CallToolResult {

@@ -1,26 +1,24 @@
 //! belljar as an MCP server: two tools, whatever the number of children.
 //!
 //! `wire` is the connection to the client and bounds what it may have in flight. `definitions` is what a model reads of the
-//! tools, `instructions` what it is told at first, `answer` what it gets of a run. `client` passes on what children ask.
+//! tools, `answer` what it gets of a run. `client` passes on what children ask.
 //! `asking` says who can be asked about calls, and how: `elicitation` by requests to the client, `rounds` in place of an
-//! answer, with what `request_state` seals. `through_daemon` has the daemon do the work. `over_http` is another way to the
+//! answer, with what `request_state` seals. What is asked for is done by a `Backend`, here or in the daemon. `over_http` is another way to the
 //! same server, `authorization` whose tokens are taken there, `progress` what a client hears of a long run, which `seen` keeps.
 
 #![expect(deprecated, reason = "logging is deprecated, and clients of today ask for it")]
 
 mod answer;
-pub(crate) mod asking;
+mod asking;
 mod authorization;
 mod client;
 pub(crate) mod definitions;
 mod elicitation;
-pub(crate) mod instructions;
 mod over_http;
 mod progress;
 mod request_state;
 mod rounds;
 mod seen;
-mod through_daemon;
 mod wire;
 
 use std::{
@@ -29,15 +27,14 @@ use std::{
         Arc,
         atomic::{AtomicU8, Ordering::Relaxed},
     },
-    time::Duration,
 };
 
-use belljar_catalog::{Detail, Query};
-use belljar_gateway::{Asker, Gateway, report};
+use belljar_daemon::requests::{Execute, Origin, Principal, Search};
+use belljar_gateway::report;
 use belljar_http::{Admission, Asks, Call, Ending, Owner, Scope, TaskLimits, Tasks};
 use belljar_ledger::Ledger;
 use belljar_model::{Effect, ErrorKind, LimitsPatch, Outcome, RunError, RunId, display};
-use belljar_upstream::{Caller, ClientAbilities};
+use belljar_upstream::{AskClient, ClientAbilities};
 use futures::FutureExt as _;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -53,7 +50,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::generations::{Generation, Generations};
+use crate::backend::{Backends, Meanwhile};
 use asking::Asked;
 use client::{Client, Questions, Way};
 use definitions::{EXECUTE, SEARCH};
@@ -62,13 +59,12 @@ use rounds::{NoRound, Retry, Rounds};
 use seen::Seen;
 
 pub(crate) use over_http::OverHttp;
-pub(crate) use through_daemon::ThroughDaemon;
 pub(crate) use wire::Wire;
 
 /// The server.
 #[derive(Clone)]
 pub(crate) struct Server {
-    worker: Worker,
+    backends: Arc<dyn Backends>,
     tools: Arc<[Tool]>,
     questions: Questions,
     tasks: Tasks,
@@ -76,18 +72,11 @@ pub(crate) struct Server {
     log_level: Arc<AtomicU8>,
 }
 
-/// Who does the work.
-#[derive(Clone)]
-pub(crate) enum Worker {
-    Here(Arc<Generations>),
-    Daemon(Arc<ThroughDaemon>),
-}
-
 impl Server {
     /// A server whose runs become tasks as `tasks` says, for clients that know them.
-    pub(crate) fn new(worker: Worker, tasks: TaskLimits) -> Self {
+    pub(crate) fn new(backends: Arc<dyn Backends>, tasks: TaskLimits) -> Self {
         Self {
-            worker,
+            backends,
             tools: definitions::tools().into(),
             questions: Questions::default(),
             tasks: Tasks::new(tasks),
@@ -131,14 +120,10 @@ fn null_is_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LimitsPatc
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
-        // What a script logs in the daemon is not heard before its end.
-        capabilities.logging = matches!(self.worker, Worker::Here(_)).then(Default::default);
+        capabilities.logging = self.backends.is_heard_meanwhile().then(Default::default);
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("belljar", env!("CARGO_PKG_VERSION"));
-        match &self.worker {
-            Worker::Here(generations) => info.with_instructions(&*generations.current().instructions),
-            Worker::Daemon(daemon) => info.with_instructions(daemon.instructions.as_str()),
-        }
+        info.with_instructions(&*self.backends.instructions())
     }
 
     async fn list_tools(
@@ -191,7 +176,7 @@ impl ServerHandler for Server {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let is_told = client::takes_requests(&context) && matches!(self.worker, Worker::Here(_));
+        let is_told = client::takes_requests(&context) && self.backends.is_heard_meanwhile();
         let kept = Admission::of(&context).map_or(Some(&*self.log_level), Admission::log_level);
         match kept.filter(|_| is_told) {
             Some(kept) => {
@@ -236,17 +221,14 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let retry = Retry::of(&mut request);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        if let Worker::Here(generations) = &self.worker
-            && Admission::of(&context).is_none()
-        {
+        if Admission::of(&context).is_none() {
             // There is one client. No child is started before somebody needs it, so children hear of what this client can do.
-            let abilities = client::abilities(&context);
-            generations.current().gateway.toolbox().upstream().set_client_abilities(abilities);
+            self.backends.set_client_abilities(client::abilities(&context));
         }
         let result = async {
             match request.name.as_ref() {
                 SEARCH => Ok(match not_allowed(&context, Scope::Search) {
-                    None => self.search(arguments, &context).await.into(),
+                    None => self.search(arguments).await.into(),
                     Some(refusal) => refusal.into(),
                 }),
                 EXECUTE => match not_allowed(&context, Scope::RunReadOnly) {
@@ -278,31 +260,14 @@ fn owner(context: &RequestContext<RoleServer>) -> Owner {
 }
 
 impl Server {
-    async fn search(&self, arguments: Value, context: &RequestContext<RoleServer>) -> CallToolResult {
+    async fn search(&self, arguments: Value) -> CallToolResult {
         let request: SearchRequest = match serde_json::from_value(arguments) {
             Ok(request) => request,
             Err(error) => return refused(&format!("the arguments of {SEARCH} are wrong: {error}")),
         };
-        let detail = match request.detail.as_deref().map(str::parse::<Detail>).transpose() {
-            Ok(detail) => detail,
-            Err(error) => return refused(&error.to_string()),
-        };
-        let current = match &self.worker {
-            Worker::Here(generations) => generations.current(),
-            Worker::Daemon(daemon) => return daemon.search(&request, context.ct.cancelled()).await,
-        };
-        let query = Query {
-            text: request.query,
-            server: request.server,
-            effect: None,
-            detail,
-            limit: request.limit,
-            budget: request.budget,
-        };
-        let answer = current.gateway.toolbox().search(&query).await;
-        let mut result = CallToolResult::success(vec![ContentBlock::text(answer.to_text())]);
-        result.structured_content = serde_json::to_value(&answer).ok();
-        result
+        let SearchRequest { query, server, detail, limit, budget } = request;
+        let asked = Search { query, server, effect: None, detail, limit, budget };
+        answer::of(async { self.backends.backend().await?.search(asked).await }.await)
     }
 
     /// Runs a script, and asks the client's user what rules ask: meanwhile, or in place of an answer.
@@ -320,11 +285,8 @@ impl Server {
                 return Ok(told(Outcome::refused(error)).into());
             }
         };
-        let asking = match &self.worker {
-            Worker::Here(generations) => generations.current().asking.clone(),
-            Worker::Daemon(daemon) => daemon.asking.clone(),
-        };
-        let (asked, desk) = match asking.way(context) {
+        let asking = self.backends.asking();
+        let (asked, desk) = match asking::Way::of(&asking, context) {
             asking::Way::Rounds(ledger) => {
                 let rounds = Rounds { ledger, principal: principal(context) };
                 let mut round = match rounds.begin(request, retry).await {
@@ -371,7 +333,7 @@ impl Server {
         let says = following.seen.clone();
         let call = Call {
             owner: owner(context),
-            longest: self.longest(),
+            longest: self.backends.longest(),
             cancel: cancel.clone(),
             status: Arc::new(move || Some(says.says())),
             asks: Asks::default(),
@@ -393,14 +355,6 @@ impl Server {
         following.told_meanwhile(context, self.tasks.answer(call, work, ended(context))).await
     }
 
-    /// How long a run may take.
-    fn longest(&self) -> Duration {
-        match &self.worker {
-            Worker::Here(generations) => generations.current().limits.timeout,
-            Worker::Daemon(daemon) => daemon.longest,
-        }
-    }
-
     /// Does what was asked, and puts to the client's user what rules ask meanwhile.
     async fn done(
         &self,
@@ -410,60 +364,27 @@ impl Server {
         seen: Option<Seen>,
         ended: impl Future<Output = ()> + Send,
     ) -> CallToolResult {
+        if request.code.is_some() == request.run.is_some() {
+            return told(Outcome::refused(neither_or_both()));
+        }
         let desk = desk.as_ref().map(|(desk, ledger)| (*desk, ledger));
-        match &self.worker {
-            Worker::Here(generations) => {
-                // As long as the run lasts, so do the servers that it began with.
-                let current = generations.current();
-                let run = Box::pin(self.run(&current, request, (&requester, seen), asked, ended));
-                asked_meanwhile(&requester, desk, async { told(run.await) }).await
-            }
-            Worker::Daemon(daemon) => {
-                asked_meanwhile(&requester, desk, daemon.execute(&request, &requester, asked, ended)).await
-            }
-        }
-    }
-
-    async fn run(
-        &self,
-        current: &Generation,
-        request: ExecuteRequest,
-        (requester, seen): (&Requester, Option<Seen>),
-        asked: Asked,
-        ended: impl Future<Output = ()> + Send,
-    ) -> Outcome {
-        let gateway = current.gateway.with_origin("serve").with_approvals(current.asking.approvals(asked));
-        let gateway = match seen {
-            Some(seen) => gateway.with_follower(seen.follower()),
-            None => gateway,
+        let execute = Execute {
+            code: request.code,
+            run: request.run,
+            limits: request.limits,
+            origin: Origin::Serve,
+            client: requester.client.clone(),
+            desk: asked.desk,
+            asked_with_answer: asked.with_answer,
+            principal: requester.principal(),
+            ..Execute::default()
         };
-        let asker = |principal| Asker::new(principal, requester.client.as_deref());
-        let (caller, gateway) = match &requester.admission {
-            None => {
-                let way = match &requester.asks {
-                    Some(asks) if !requester.takes_requests => Way::Task(asks.clone()),
-                    _ => Way::Requests(requester.peer.clone()),
-                };
-                let client = Client::new(way, requester.abilities, &self.questions);
-                (Caller::new(Some(Arc::new(client))), gateway.with_asker(asker(None)))
-            }
-            // Of many clients none is asked what servers want to know of one.
-            Some(admission) => {
-                let principal = admission.principal();
-                // At the socket it is the owner, as at stdin and stdout.
-                let asker = asker(Some(principal.name()).filter(|_| !principal.is_owner()));
-                let caller = match principal.is_owner() {
-                    true => Caller::default(),
-                    false => Caller::default().of_principal(principal.name()),
-                };
-                (caller, for_principal(&gateway, admission).with_asker(asker))
-            }
+        let meanwhile = Meanwhile {
+            follower: seen.map(|seen| seen.follower()),
+            client: requester.asked_by_children(&self.questions),
         };
-        match (request.code, request.run) {
-            (Some(code), None) => Box::pin(gateway.execute_for(caller, code, &request.limits, ended)).await,
-            (None, Some(run)) => Box::pin(gateway.resume_for(caller, run, ended)).await,
-            _ => Outcome::refused(neither_or_both()),
-        }
+        let work = async { self.backends.backend().await?.execute(execute, meanwhile, ended.boxed()).await };
+        asked_meanwhile(&requester, desk, async { answer::of(work.await) }).await
     }
 }
 
@@ -505,6 +426,25 @@ impl Requester {
     fn of_task(context: &RequestContext<RoleServer>, asks: &Asks) -> Self {
         let admission = Admission::of(context).map(Admission::outliving);
         Self { admission, asks: Some(asks.clone()), ..Self::of(context) }
+    }
+
+    /// For whom the run is, and how far it may go; nobody but the owner at the socket, at stdin and stdout.
+    fn principal(&self) -> Option<Principal> {
+        let principal = self.admission.as_ref()?.principal();
+        let ceiling = (!principal.may(Scope::Run)).then_some(Effect::ReadOnly);
+        (!principal.is_owner()).then(|| Principal { name: principal.name().to_owned(), ceiling })
+    }
+
+    /// Whom children may ask what they want to know. Of many clients, none is asked.
+    fn asked_by_children(&self, questions: &Questions) -> Option<Arc<dyn AskClient>> {
+        if self.admission.is_some() {
+            return None;
+        }
+        let way = match &self.asks {
+            Some(asks) if !self.takes_requests => Way::Task(asks.clone()),
+            _ => Way::Requests(self.peer.clone()),
+        };
+        Some(Arc::new(Client::new(way, self.abilities, questions)))
     }
 }
 
@@ -553,13 +493,6 @@ async fn ended(context: &RequestContext<RoleServer>) {
             () = admission.called_off() => {}
         },
     }
-}
-
-/// The gateway as somebody has it who is one of many: with turns of their own in the queue, and what their token is good for.
-fn for_principal(gateway: &Gateway, admission: &Admission) -> Gateway {
-    let principal = admission.principal();
-    let gateway = gateway.for_client(principal.name());
-    if principal.may(Scope::Run) { gateway } else { gateway.with_ceiling(Effect::ReadOnly) }
 }
 
 /// Tasks are runs: a token that is not good for those does not hear of them, nor whether one is there.

@@ -4,42 +4,38 @@
 //! which are stopped after the last of these runs. A configuration that cannot be used changes
 //! nothing.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use belljar_config::{ApprovalsSettings, DaemonSettings, HttpSettings};
+use belljar_config::{DaemonSettings, HttpSettings};
 use belljar_daemon::requests::Reloaded;
 use belljar_engine::Engine;
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{Limits, LimitsPatch, RunsPatch};
+use belljar_model::RunsPatch;
+use belljar_upstream::ClientAbilities;
+use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::{Backend, Backends, instructions::instructions, local::Local};
 use crate::{
-    approvals::Told,
+    approvals::Asking,
     arguments::ConfigArguments,
     daemon,
     failure::Failure,
-    serve::{
-        asking::Asking,
-        instructions::{instructions, with_rules},
-    },
     setup::{self, Loaded, Setup},
 };
 
 /// What one reading gave. Whoever has it keeps its children alive.
 #[derive(Clone)]
 pub(crate) struct Generation {
-    pub(crate) gateway: Gateway,
-    /// The limits of the configuration.
-    pub(crate) limits: Limits,
-    pub(crate) approvals: ApprovalsSettings,
+    pub(super) gateway: Gateway,
+    /// The children, and the limits that go with them.
+    pub(crate) setup: Arc<Setup>,
     /// How clients of the MCP server are asked about calls.
     pub(crate) asking: Asking,
     /// What clients of the MCP server are told.
     pub(crate) instructions: Arc<str>,
-    /// Who is told of questions to the owner.
-    told: Told,
     /// Of the configuration and the version.
     pub(crate) fingerprint: Arc<str>,
     _in_use: watch::Receiver<()>,
@@ -152,7 +148,7 @@ impl Generations {
         self.over.cancel();
         let (toolbox, told, mut ending) = {
             let mut state = self.state();
-            (state.toolbox.clone(), state.current.told.clone(), std::mem::take(&mut state.ending))
+            (state.toolbox.clone(), state.current.setup.told.clone(), std::mem::take(&mut state.ending))
         };
         toolbox.shutdown().await;
         told.close().await;
@@ -164,27 +160,53 @@ impl Generations {
     }
 }
 
+impl Backends for Generations {
+    /// As long as what it does, so do the servers last that it began with.
+    fn backend(&self) -> BoxFuture<'_, Result<Box<dyn Backend>, Failure>> {
+        std::future::ready(Ok(Box::new(Local::of(self.current())) as Box<dyn Backend>)).boxed()
+    }
+
+    fn instructions(&self) -> Arc<str> {
+        self.state().current.instructions.clone()
+    }
+
+    fn asking(&self) -> Asking {
+        self.state().current.asking.clone()
+    }
+
+    fn longest(&self) -> Duration {
+        self.state().current.setup.limits.timeout
+    }
+
+    fn is_heard_meanwhile(&self) -> bool {
+        true
+    }
+
+    fn set_client_abilities(&self, abilities: ClientAbilities) {
+        self.state().toolbox.upstream().set_client_abilities(abilities);
+    }
+
+    fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>> {
+        Self::reload(self).map(|reloaded| reloaded.map(Some)).boxed()
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        Self::shutdown(self).boxed()
+    }
+}
+
 fn generation(loaded: Loaded, engine: Engine, profile: Option<&str>) -> (Generation, Arc<Toolbox>, watch::Sender<()>) {
-    let told = instructions(&loaded.config.servers, &loaded.limits());
-    let instructions = if loaded.policy.is_some() { with_rules(&told) } else { told };
-    let (asking, approvals) = (Asking::of(&loaded), loaded.config.approvals.clone());
+    let (instructions, asking) = (instructions(&loaded), Asking::of(&loaded));
     let fingerprint = daemon::fingerprint(&loaded);
-    let setup = Setup::to_stay(loaded);
-    let gateway = setup.gateway_with(engine, &LimitsPatch::default());
+    let setup = Arc::new(Setup::to_stay(loaded));
+    let gateway = setup.gateway_with(engine);
     let gateway = match profile {
         Some(profile) => gateway.with_profile(profile),
         None => gateway,
     };
     let (in_use, _in_use) = watch::channel(());
-    let generation = Generation {
-        gateway,
-        limits: setup.limits,
-        approvals,
-        asking,
-        instructions: instructions.into(),
-        told: setup.told,
-        fingerprint: fingerprint.into(),
-        _in_use,
-    };
-    (generation, setup.toolbox, in_use)
+    let toolbox = setup.toolbox.clone();
+    let (instructions, fingerprint) = (instructions.into(), fingerprint.into());
+    let generation = Generation { gateway, setup, asking, instructions, fingerprint, _in_use };
+    (generation, toolbox, in_use)
 }

@@ -3,11 +3,19 @@
 use belljar_catalog::namespaces;
 use belljar_model::{Limits, ServerSpec};
 
+use crate::setup::Loaded;
+
 /// Bytes of all servers' names. Whoever has more of them searches.
 const NAMES_BYTES: usize = 600;
 
+/// The instructions of a server over the children of this configuration.
+pub(super) fn instructions(loaded: &Loaded) -> String {
+    let instructions = of_servers(&loaded.config.servers, &loaded.limits());
+    if loaded.policy.is_some() { with_rules(&instructions) } else { instructions }
+}
+
 /// The instructions of a server over these children.
-pub(crate) fn instructions(servers: &[ServerSpec], limits: &Limits) -> String {
+fn of_servers(servers: &[ServerSpec], limits: &Limits) -> String {
     let seconds = limits.timeout.as_secs_f64();
     format!(
         "The tools of many MCP servers, called from code: find them with search_docs, then write one script for execute_code that \
@@ -26,7 +34,7 @@ pub(crate) fn instructions(servers: &[ServerSpec], limits: &Limits) -> String {
 }
 
 /// The same where the owner has rules for calls.
-pub(crate) fn with_rules(instructions: &str) -> String {
+fn with_rules(instructions: &str) -> String {
     format!("{instructions} A call that the owner's rules do not allow throws a PolicyError (server, tool, rule, why).")
 }
 
@@ -55,7 +63,7 @@ mod tests {
 
     fn of(names: &[String]) -> String {
         let server = |name: &String| ServerSpec::new(name.as_str(), Transport::BuiltIn("x".to_owned()));
-        instructions(&names.iter().map(server).collect::<Vec<_>>(), &Limits::default())
+        of_servers(&names.iter().map(server).collect::<Vec<_>>(), &Limits::default())
     }
 
     #[test]

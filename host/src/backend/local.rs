@@ -1,0 +1,233 @@
+//! The work done in this process.
+
+use std::sync::Arc;
+
+use belljar_catalog::Query;
+use belljar_daemon::requests::{AskEffect, Call, Execute, Origin, Search, Servers, Told, ToolEffect};
+use belljar_gateway::{Approvals, Asker, Gateway, Toolbox, report};
+use belljar_model::{ErrorKind, RunError, RunId};
+use belljar_upstream::Caller;
+use futures::{
+    FutureExt as _,
+    future::{BoxFuture, join_all},
+};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{Backend, Cancelled, Meanwhile, generations::Generation, limits};
+use crate::{
+    approvals,
+    envelope::Isolation,
+    failure::Failure,
+    render::progress::{self, Progress},
+    setup::Setup,
+};
+
+/// A backend of this process.
+pub(super) struct Local {
+    setup: Arc<Setup>,
+    /// Nothing, until a run needs the engine.
+    gateway: Option<Gateway>,
+    children: Children,
+}
+
+/// Whose the children are.
+enum Children {
+    /// This command's, which ends them.
+    Own,
+    /// A generation's, which lasts as long as this.
+    Shared { _generation: Generation },
+}
+
+/// What is to be run.
+enum Work {
+    Script(String),
+    Run(RunId),
+}
+
+impl Local {
+    /// With children of its own, none of them started.
+    pub(super) fn alone(setup: Setup) -> Self {
+        Self { setup: Arc::new(setup), gateway: None, children: Children::Own }
+    }
+
+    /// With the children of a generation.
+    pub(super) fn of(generation: Generation) -> Self {
+        let (setup, gateway) = (generation.setup.clone(), Some(generation.gateway.clone()));
+        Self { setup, gateway, children: Children::Shared { _generation: generation } }
+    }
+
+    fn toolbox(&self) -> &Arc<Toolbox> {
+        &self.setup.toolbox
+    }
+
+    /// The gateway; it starts the engine where there is none yet.
+    async fn gateway(&mut self) -> Result<Gateway, Failure> {
+        let gateway = match self.gateway.take() {
+            Some(gateway) => gateway,
+            None => self.setup.gateway().await?,
+        };
+        Ok(self.gateway.insert(gateway).clone())
+    }
+
+    async fn run(
+        &mut self,
+        mut asked: Execute,
+        meanwhile: Meanwhile,
+        cancelled: Cancelled<'_>,
+    ) -> Result<Told, Failure> {
+        let work = match (asked.code.take(), asked.run) {
+            (Some(code), None) => Work::Script(code),
+            (None, Some(run)) => Work::Run(run),
+            _ => return Err(usage("it takes either code or run")),
+        };
+        let asker =
+            Asker::new(asked.principal.as_ref().map(|principal| principal.name.as_str()), asked.client.as_deref());
+        let gateway = self.gateway().await?.with_asker(asker);
+        let (mut gateway, limits) = limits::of_run(gateway, &self.setup.limits, &asked);
+        // A program that has its own process has no way to go on later, and no origin but the library.
+        if !(matches!(self.children, Children::Own) && asked.origin == Origin::Daemon) {
+            gateway = gateway.with_origin(asked.origin.as_str()).with_approvals(self.approvals(&asked, &work));
+        }
+        if let Some(follower) = meanwhile.follower {
+            gateway = gateway.with_follower(follower);
+        }
+        let mut caller = Caller::new(meanwhile.client);
+        if let Some(principal) = &asked.principal {
+            // All that one principal asks takes turns as one client's.
+            gateway = gateway.for_client(format!("for {}", principal.name));
+            caller = caller.of_principal(&principal.name);
+            if let Some(ceiling) = principal.ceiling {
+                gateway = gateway.with_ceiling(ceiling);
+            }
+        }
+        if let Some(max) = asked.max_recording {
+            gateway = gateway.with_recording(max);
+        }
+        if let Some(level) = asked.ledger {
+            gateway = gateway.with_ledger_level(level);
+        }
+        let mut outcome = match work {
+            Work::Script(code) => Box::pin(gateway.execute_for(caller, code, &limits, cancelled)).await,
+            Work::Run(run) => Box::pin(gateway.resume_for(caller, run, cancelled)).await,
+        };
+        let text = report(&outcome);
+        let (media, recording) = (std::mem::take(&mut outcome.media), outcome.recording.take());
+        Ok(Told { answer: json(&outcome)?, text, media, recording })
+    }
+
+    /// Who can be asked about calls of the run.
+    fn approvals(&self, asked: &Execute, work: &Work) -> Approvals {
+        let settings = &self.setup.approvals;
+        match (asked.origin, work) {
+            (Origin::Run, Work::Script(_)) => approvals::asked_at_command(settings, asked.desk),
+            (Origin::Run, Work::Run(_)) => approvals::asked(settings, approvals::at_terminal(asked.desk), true),
+            (Origin::Serve, _) => approvals::asked_by_client(settings, asked.desk, asked.asked_with_answer),
+            // What is requested so has no way to go on later.
+            (Origin::Daemon, _) => approvals::asked(settings, approvals::at_client(asked.desk), false),
+        }
+    }
+}
+
+impl Backend for Local {
+    fn execute<'a>(
+        &'a mut self,
+        asked: Execute,
+        meanwhile: Meanwhile,
+        cancelled: Cancelled<'a>,
+    ) -> BoxFuture<'a, Result<Told, Failure>> {
+        self.run(asked, meanwhile, cancelled).boxed()
+    }
+
+    fn call<'a>(&'a mut self, asked: Call, cancelled: Cancelled<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Failure>> {
+        async move {
+            let limit = limits::of_call(&asked, &self.setup.limits);
+            tokio::select! {
+                answer = self.toolbox().call(&asked.tool, asked.arguments, limit) => json(&answer),
+                () = cancelled => {
+                    let message = "the call was interrupted; it may have taken effect";
+                    Err(RunError::new(ErrorKind::Cancelled, message).into())
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn effect(&mut self, asked: AskEffect) -> BoxFuture<'_, Result<ToolEffect, Failure>> {
+        async move {
+            Ok(match self.toolbox().trusted_effect(&asked.tool).await {
+                Ok(trusted) => ToolEffect { effect: Some(trusted.effect()), error: None },
+                Err(error) => ToolEffect { effect: None, error: Some(json(&error)?) },
+            })
+        }
+        .boxed()
+    }
+
+    fn search(&mut self, asked: Search) -> BoxFuture<'_, Result<Told, Failure>> {
+        async move {
+            let detail = asked.detail.as_deref().map(str::parse).transpose();
+            let query = Query {
+                text: asked.query,
+                server: asked.server,
+                effect: asked.effect,
+                detail: detail.map_err(|error: belljar_catalog::UnknownDetail| usage(error.to_string()))?,
+                limit: asked.limit,
+                budget: asked.budget,
+            };
+            let answer = self.toolbox().search(&query).await;
+            let text = answer.to_text();
+            Ok(Told { answer: json(&answer)?, text, media: Vec::new(), recording: None })
+        }
+        .boxed()
+    }
+
+    fn servers<'a>(
+        &'a mut self,
+        asked: Servers,
+        cancelled: Cancelled<'a>,
+    ) -> BoxFuture<'a, Result<Box<RawValue>, Failure>> {
+        async move {
+            if asked.start {
+                // What a server's state is can only be said once it has been asked; why it failed is in the state.
+                let upstream = self.toolbox().upstream();
+                let names: Vec<&str> = upstream.names().collect();
+                let asked = join_all(names.iter().map(|name| upstream.start(name)));
+                tokio::select! {
+                    _ = asked => {}
+                    () = cancelled => {}
+                }
+            }
+            json(&self.toolbox().seen_servers().await)
+        }
+        .boxed()
+    }
+
+    fn progress(&self) -> Progress {
+        progress::show(self.toolbox().upstream())
+    }
+
+    fn isolation(&self) -> Isolation {
+        Isolation::Subprocess
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        async move {
+            let Self { setup, gateway, children } = *self;
+            drop(gateway);
+            if matches!(children, Children::Own) {
+                futures::join!(setup.toolbox.shutdown(), setup.told.close());
+                // The process ends, and its memory with it: freeing a catalogue tool by tool takes longer than answering from it.
+                std::mem::forget(setup);
+            }
+        }
+        .boxed()
+    }
+}
+
+fn usage(message: impl Into<String>) -> Failure {
+    RunError::new(ErrorKind::Usage, message).into()
+}
+
+fn json(value: &impl Serialize) -> Result<Box<RawValue>, Failure> {
+    to_raw_value(value).map_err(|error| Failure::internal(format!("the answer is not JSON: {error}")))
+}

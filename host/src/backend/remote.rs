@@ -1,0 +1,151 @@
+//! The work done by the daemon, so that this process shares its warm servers with all others.
+
+use std::{sync::Arc, time::Duration};
+
+use belljar_daemon::{
+    Client,
+    requests::{AskEffect, Call, Execute, Method, Reload, Reloaded, Search, Servers, Told, ToolEffect},
+};
+use belljar_upstream::ClientAbilities;
+use futures::{FutureExt as _, future::BoxFuture};
+use serde_json::value::RawValue;
+
+use super::{Backend, Backends, Cancelled, Meanwhile, instructions::instructions};
+use crate::{
+    approvals::Asking,
+    arguments::ConfigArguments,
+    daemon::{self, Place},
+    envelope::Isolation,
+    failure::Failure,
+    render::progress::{self, Progress},
+    setup::{self, Loaded},
+};
+
+/// A connection to the daemon.
+pub(super) struct Remote {
+    client: Client,
+}
+
+impl Remote {
+    pub(super) fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    fn ask<'a, M>(&'a mut self, asked: M, cancelled: Cancelled<'a>) -> BoxFuture<'a, Result<M::Answer, Failure>>
+    where
+        M: Method<Answer: Send> + Send + Sync + 'a,
+    {
+        async move { self.client.ask_until(&asked, cancelled).await.map_err(daemon::failed) }.boxed()
+    }
+}
+
+impl Backend for Remote {
+    /// What a script logs there is not heard before its end, and what children ask of a client does not go through the daemon.
+    fn execute<'a>(
+        &'a mut self,
+        asked: Execute,
+        _: Meanwhile,
+        cancelled: Cancelled<'a>,
+    ) -> BoxFuture<'a, Result<Told, Failure>> {
+        self.ask(asked, cancelled)
+    }
+
+    fn call<'a>(&'a mut self, asked: Call, cancelled: Cancelled<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Failure>> {
+        self.ask(asked, cancelled)
+    }
+
+    fn effect(&mut self, asked: AskEffect) -> BoxFuture<'_, Result<ToolEffect, Failure>> {
+        self.ask(asked, std::future::pending().boxed())
+    }
+
+    fn search(&mut self, asked: Search) -> BoxFuture<'_, Result<Told, Failure>> {
+        self.ask(asked, std::future::pending().boxed())
+    }
+
+    fn servers<'a>(
+        &'a mut self,
+        asked: Servers,
+        cancelled: Cancelled<'a>,
+    ) -> BoxFuture<'a, Result<Box<RawValue>, Failure>> {
+        self.ask(asked, cancelled)
+    }
+
+    fn progress(&self) -> Progress {
+        progress::show_of_daemon(&self.client)
+    }
+
+    fn isolation(&self) -> Isolation {
+        Isolation::Agent
+    }
+
+    /// Hanging up cancels at the daemon what has not ended.
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        std::future::ready(()).boxed()
+    }
+}
+
+/// A connection for each request. The configuration is read anew for it: when that or belljar has changed, the daemon is
+/// replaced, as by any command.
+pub(crate) struct RemoteEachTime {
+    config: ConfigArguments,
+    instructions: Arc<str>,
+    asking: Asking,
+    longest: Duration,
+}
+
+impl RemoteEachTime {
+    /// What clients are told, and how they are asked, is that of `loaded`, for as long as this process lasts.
+    pub(crate) fn new(config: ConfigArguments, loaded: &Loaded) -> Self {
+        let longest = loaded.limits().timeout;
+        Self { config, instructions: instructions(loaded).into(), asking: Asking::of(loaded), longest }
+    }
+}
+
+impl Backends for RemoteEachTime {
+    /// The daemon, also for the built-in demo.
+    fn backend(&self) -> BoxFuture<'_, Result<Box<dyn Backend>, Failure>> {
+        async {
+            let loaded = setup::read(&self.config)?;
+            let client = match daemon::reach_in_any_case(&loaded).await? {
+                Some(client) => client,
+                None => daemon::start_at(&Place::of(&loaded)?, &loaded).await?,
+            };
+            Ok(Box::new(Remote::new(client)) as Box<dyn Backend>)
+        }
+        .boxed()
+    }
+
+    fn instructions(&self) -> Arc<str> {
+        self.instructions.clone()
+    }
+
+    fn asking(&self) -> Asking {
+        self.asking.clone()
+    }
+
+    fn longest(&self) -> Duration {
+        self.longest
+    }
+
+    fn is_heard_meanwhile(&self) -> bool {
+        false
+    }
+
+    fn set_client_abilities(&self, _: ClientAbilities) {}
+
+    /// Has the daemon read its configuration again, if it runs. One that starts later reads it anyway.
+    fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>> {
+        async {
+            let place = Place::of(&setup::read_to_call(&self.config)?)?;
+            match Client::connect(&place.address).await.map_err(daemon::unreachable)? {
+                Some(mut client) => client.ask(&Reload {}).await.map(Some).map_err(daemon::failed),
+                None => Ok(None),
+            }
+        }
+        .boxed()
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        std::future::ready(()).boxed()
+    }
+}

@@ -1,0 +1,93 @@
+//! What the daemon does for its clients: the work of a local backend, behind the socket.
+
+use std::sync::Arc;
+
+use belljar_daemon::{
+    Answer, Fault, Service, codes,
+    requests::{AskEffect, Call, Execute, Method, Reload, Search, Servers},
+};
+use futures::{FutureExt as _, future::BoxFuture};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use tokio_util::sync::CancellationToken;
+
+use super::{Backend as _, Generations, Meanwhile, local::Local};
+use crate::{daemon, failure::Failure};
+
+/// The gateways of this daemon.
+pub(crate) struct GatewayService(pub(crate) Arc<Generations>);
+
+impl Service for GatewayService {
+    fn answer(
+        &self,
+        client: u64,
+        method: &str,
+        params: Box<RawValue>,
+        cancelled: CancellationToken,
+    ) -> Option<BoxFuture<'static, Answer>> {
+        // Whatever is asked goes on with the servers that it began with.
+        let local = || {
+            let mut current = self.0.current();
+            current.gateway = current.gateway.for_client(client.to_string());
+            Local::of(current)
+        };
+        let cancelled = cancelled.cancelled_owned().boxed();
+        Some(match method {
+            Execute::NAME => {
+                let mut local = local();
+                async move { said(local.execute(parsed(&params)?, Meanwhile::default(), cancelled).await) }.boxed()
+            }
+            Call::NAME => {
+                let mut local = local();
+                async move { said(local.call(parsed(&params)?, cancelled).await) }.boxed()
+            }
+            AskEffect::NAME => {
+                let mut local = local();
+                async move { said(local.effect(parsed(&params)?).await) }.boxed()
+            }
+            Search::NAME => {
+                let mut local = local();
+                async move { said(local.search(parsed(&params)?).await) }.boxed()
+            }
+            Servers::NAME => {
+                let mut local = local();
+                async move { said(local.servers(parsed(&params)?, cancelled).await) }.boxed()
+            }
+            Reload::NAME => {
+                let generations = self.0.clone();
+                async move { reloaded(generations.reload().await) }.boxed()
+            }
+            _ => return None,
+        })
+    }
+
+    fn fingerprint(&self) -> String {
+        self.0.current().fingerprint.to_string()
+    }
+
+    fn is_needed(&self) -> bool {
+        self.0.current().gateway.toolbox().upstream().keeps_state()
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        self.0.shutdown().boxed()
+    }
+}
+
+fn parsed<M: Method>(params: &RawValue) -> Result<M, Fault> {
+    serde_json::from_str(params.get())
+        .map_err(|error| Fault::new(codes::INVALID_PARAMS, format!("the parameters are wrong: {error}")))
+}
+
+fn said(answer: Result<impl Serialize, Failure>) -> Answer {
+    json(&answer.map_err(|failure| daemon::fault_of(&failure))?)
+}
+
+/// A configuration that cannot be used changes nothing, whatever is wrong with it.
+fn reloaded(answer: Result<impl Serialize, Failure>) -> Answer {
+    json(&answer.map_err(|failure| Fault { code: codes::INVALID_CONFIG, ..daemon::fault_of(&failure) })?)
+}
+
+fn json(value: &impl Serialize) -> Answer {
+    to_raw_value(value).map_err(|error| Fault::new(codes::INTERNAL, format!("the answer is not JSON: {error}")))
+}

@@ -1,0 +1,79 @@
+//! What goes wrong at the daemon's socket, as a command says it, and the other way round.
+
+use belljar_daemon::{ConnectFault, Fault, RequestFault, StartFault, codes};
+use belljar_model::{ErrorKind, RunError};
+
+use crate::{environment, failure::Failure};
+
+/// A request's fault as a command says it.
+pub(crate) fn failed(fault: RequestFault) -> Failure {
+    match fault {
+        RequestFault::Refused(fault) => {
+            let kind = match fault.code {
+                codes::CANCELLED => ErrorKind::Cancelled,
+                codes::BUSY | codes::STOPPING => ErrorKind::Busy,
+                codes::INVALID_PARAMS => ErrorKind::Usage,
+                codes::INVALID_CONFIG => ErrorKind::Config,
+                _ => ErrorKind::Internal,
+            };
+            let error = RunError::new(kind, fault.message.clone());
+            match fault.hint() {
+                Some(hint) => error.with_hint(hint).into(),
+                None => error.into(),
+            }
+        }
+        fault @ RequestFault::Ended { .. } => RunError::new(ErrorKind::Internal, fault.to_string())
+            .with_hint("it was killed or has crashed; what it had begun may have taken effect. The next command starts a new one")
+            .into(),
+        fault => RunError::new(ErrorKind::Internal, fault.to_string())
+            .with_hint("`belljar daemon restart` starts a new one; --no-daemon does without")
+            .into(),
+    }
+}
+
+/// A failure as the daemon's client hears of it.
+pub(crate) fn fault_of(failure: &Failure) -> Fault {
+    let code = match failure.kind() {
+        ErrorKind::Cancelled => codes::CANCELLED,
+        ErrorKind::Busy => codes::BUSY,
+        ErrorKind::Usage => codes::INVALID_PARAMS,
+        ErrorKind::Config => codes::INVALID_CONFIG,
+        _ => codes::INTERNAL,
+    };
+    let (message, hint) = failure.told();
+    let fault = Fault::new(code, message);
+    match hint {
+        Some(hint) => fault.with_hint(hint),
+        None => fault,
+    }
+}
+
+/// Why there is no connection to a daemon.
+pub(crate) fn unreachable(fault: ConnectFault) -> Failure {
+    match fault {
+        ConnectFault::Greeting(fault) => failed(fault),
+        fault => RunError::new(ErrorKind::Config, fault.to_string())
+            .with_hint("remove the socket, or set XDG_RUNTIME_DIR to a folder of your own")
+            .into(),
+    }
+}
+
+pub(super) fn not_started(fault: StartFault) -> Failure {
+    match fault {
+        StartFault::Connect(fault) => unreachable(fault),
+        StartFault::Failed { message, hint } => {
+            let error = RunError::new(ErrorKind::Internal, format!("the daemon did not start: {message}"));
+            match hint {
+                Some(hint) => error.with_hint(hint).into(),
+                None => error.into(),
+            }
+        }
+        fault => {
+            let hint = match environment::state_folder() {
+                Some(folder) => format!("its log is in {}; --no-daemon does without one", folder.display()),
+                None => "--no-daemon does without one".to_owned(),
+            };
+            RunError::new(ErrorKind::Internal, fault.to_string()).with_hint(hint).into()
+        }
+    }
+}
