@@ -8,6 +8,7 @@
 mod approvals;
 mod arguments;
 mod backend;
+mod command_line;
 mod commands;
 mod consent;
 mod daemon;
@@ -27,7 +28,8 @@ mod tokens;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command};
+use clap::CommandFactory as _;
+use command_line::{Arguments, Command};
 use failure::Failure;
 use hardening::Role;
 
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
         Role::Checker => return belljar_gateway::check_arguments(std::env::args_os().skip(2)),
         _ => {}
     }
-    let arguments = match arguments::parse() {
+    let arguments = match command_line::parse() {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
@@ -94,8 +96,8 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Add(arguments) => commands::edit::add(arguments),
             Command::Remove(arguments) => commands::edit::remove(arguments),
             Command::Install(arguments) => commands::install::install(&arguments),
-            Command::Completions(arguments) => commands::generate::completions(&arguments),
-            Command::Man(arguments) => commands::generate::man(&arguments),
+            Command::Completions(arguments) => commands::generate::completions(&arguments, Arguments::command()),
+            Command::Man(arguments) => commands::generate::man(&arguments, Arguments::command()),
             Command::Daemon(arguments) => commands::daemon::daemon(arguments).await,
             Command::Import(arguments) => commands::import::import(arguments),
             Command::Login(arguments) => commands::login::login(arguments).await,

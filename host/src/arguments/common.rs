@@ -27,7 +27,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// A time, or how long ago it was.
-pub(super) fn since(text: &str) -> Result<SystemTime, String> {
+pub(crate) fn since(text: &str) -> Result<SystemTime, String> {
     let midnight = || humantime::parse_rfc3339_weak(&format!("{text} 00:00:00"));
     if let Ok(at) = humantime::parse_rfc3339_weak(text).or_else(|_| midnight()) {
         return Ok(at);

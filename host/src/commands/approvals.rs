@@ -9,17 +9,36 @@ use std::{
 use belljar_approvals::{By, Change, Channel, Decision, Group, QuestionId, Refusal};
 use belljar_ledger::{KeptQuestion, Ledger as _, LedgerFault, QuestionFilter, SqliteLedger};
 use belljar_model::{AskWay, ErrorKind, LedgerSettings, RunError, RunId};
+use clap::Args;
 use serde_json::{Value, json, value::RawValue};
 
-use crate::{
-    approvals::shown,
-    arguments::{ApprovalsArguments, ApproveArguments, DecideArguments},
-    consent,
-    failure::Failure,
-    output,
-    render::count::counted,
-    setup,
-};
+use crate::{approvals::shown, consent, failure::Failure, output, render::count::counted, setup};
+
+#[derive(Args)]
+pub(crate) struct ApprovalsArguments {
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ApproveArguments {
+    #[command(flatten)]
+    pub(crate) decide: DecideArguments,
+    /// Approves any arguments of the tool under the rule, as it is defined now, for the rest of the run.
+    #[arg(long)]
+    pub(crate) any_arguments: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DecideArguments {
+    /// Questions by their names, or the beginnings of these, as belljar approvals lists them; or a run, for all that it asks.
+    #[arg(value_name = "ID|RUN", required = true)]
+    pub(crate) words: Vec<String>,
+    /// Decides without a person typing, where the owner's belljar.toml says `allow_yes = true` for approvals.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
 
 /// The ledger of this user. What is decided is in it when the command ends.
 fn ledger() -> SqliteLedger {

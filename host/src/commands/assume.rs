@@ -4,12 +4,18 @@ use belljar_ledger::{Assumption, CallState, KeptCall, Ledger as _, LedgerFault, 
 use belljar_model::{Effect, ErrorKind, RunError, RunId};
 
 use crate::{
-    arguments::Assume,
     consent,
     failure::Failure,
     output::{self, visible_line},
     setup::{self, Loaded},
 };
+
+/// What became of calls that were sent.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Assume {
+    Failed,
+    Done,
+}
 
 /// Notes the assumption once a person has typed a code, or where `--yes` was given and is allowed. Whether the run can go
 /// on here: one that somebody else asked for goes on when they ask again.

@@ -9,18 +9,35 @@ use std::{
 
 use belljar_measures::{Listed, MeasureFault, Pace, Step, Subject, measure, report::Report};
 use belljar_model::{ErrorKind, RunError, Transport};
+use clap::Args;
 use tempfile::NamedTempFile;
 use tokio::task::JoinSet;
 
 use crate::{
-    arguments::BenchArguments,
+    arguments::ConfigArguments,
     environment,
     failure::Failure,
-    output, render,
+    help, output, render,
     serve::definitions,
     setup::{self, Loaded, Setup},
     signals,
 };
+
+#[derive(Args)]
+#[command(after_help = help::BENCH)]
+pub(crate) struct BenchArguments {
+    /// Takes a few seconds: fewer rounds, and without the cost of limits.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Writes a page with plots, that needs nothing but a browser.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) async fn bench(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;

@@ -3,20 +3,43 @@
 use std::{path::Path, process::ExitCode};
 
 use belljar_daemon::requests::Call;
+use belljar_model::ToolPath;
+use clap::Args;
 use futures::FutureExt as _;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::source;
 use crate::{
-    arguments::CallArguments,
+    arguments::{ConfigArguments, NoDaemon},
     backend,
     failure::{self, Failure},
-    output,
+    help, output,
     render::{self, outcome::SeenError},
     select::{Filter, Selected},
     setup, signals,
 };
+
+#[derive(Args)]
+#[command(after_help = help::CALL)]
+pub(crate) struct CallArguments {
+    /// The tool, as in fs.read_file.
+    #[arg(value_name = "SERVER.TOOL")]
+    pub(crate) path: ToolPath,
+    /// The arguments, a JSON object; @FILE reads it from a file, - from stdin.
+    #[arg(long, value_name = "JSON|@FILE|-", default_value = "{}")]
+    pub(crate) input: String,
+    /// What to show of the value: a filter in jq's language, as in '.issues[] | {id, title}'.
+    #[arg(long, value_name = "FILTER")]
+    pub(crate) select: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
+    /// Prints one JSON object, with the raw result in it, or without it where there is a --select.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read_to_call(&arguments.config)?;

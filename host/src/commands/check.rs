@@ -1,18 +1,37 @@
 //! `belljar check`: the calls that stand in a script, judged. The script is not run, and no server is started.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use belljar_gateway::{CallPlan, ScriptPlan};
 use belljar_sandbox::{KnownArguments, Reach};
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::source;
 use crate::{
-    arguments::CheckArguments,
+    arguments::ConfigArguments,
     failure::Failure,
     output::{self, ERROR, visible, visible_line},
     setup::{self, Setup},
 };
+
+#[derive(Args)]
+pub(crate) struct CheckArguments {
+    /// The script; - or nothing reads it from stdin.
+    #[arg(value_name = "FILE", conflicts_with = "code")]
+    pub(crate) file: Option<PathBuf>,
+    /// The script itself.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) code: Option<String>,
+    /// The profile of the entry through which the script would come, for the rules.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Characters of arguments that are shown.
 const MAX_SHOWN: usize = 100;

@@ -6,9 +6,10 @@ use belljar_daemon::{
     Client, Options, Readiness, Server, detach,
     requests::{AskStatus, Reload, Reloaded, Status},
 };
+use clap::{Args, Subcommand};
 
 use crate::{
-    arguments::{ConfigArguments, DaemonArguments, DaemonCommand, DaemonOptions},
+    arguments::ConfigArguments,
     backend::{GatewayService, Generations},
     daemon::{self, Place},
     failure::Failure,
@@ -16,6 +17,51 @@ use crate::{
     render::count::counted,
     setup, signals,
 };
+
+#[derive(Args)]
+pub(crate) struct DaemonArguments {
+    #[command(subcommand)]
+    pub(crate) command: DaemonCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DaemonCommand {
+    /// Starts it, if it is not running.
+    Start(DaemonOptions),
+    /// Shows what it is and does; exit code 1 where there is none.
+    Status(DaemonOptions),
+    /// Ends it, when what it has running has ended.
+    Stop(DaemonOptions),
+    /// Has it read its configuration again; what runs goes on with the servers that it began with.
+    Reload(DaemonOptions),
+    /// Ends it and starts a new one.
+    Restart(DaemonOptions),
+    /// Is the daemon, in this process.
+    #[command(hide = true)]
+    Run(DaemonOptions),
+}
+
+impl DaemonCommand {
+    pub(crate) fn options(&self) -> &DaemonOptions {
+        match self {
+            Self::Start(options)
+            | Self::Status(options)
+            | Self::Stop(options)
+            | Self::Reload(options)
+            | Self::Restart(options)
+            | Self::Run(options) => options,
+        }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct DaemonOptions {
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// How long running requests may go on when the daemon is told to end: as long as a tool call may take, twice.
 const DRAIN: Duration = Duration::from_secs(60);

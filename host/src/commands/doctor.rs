@@ -18,8 +18,8 @@ use belljar_upstream::ServerStatus;
 use futures::future::join_all;
 use serde::Serialize;
 
+use super::servers::ServersArguments;
 use crate::{
-    arguments::ServersArguments,
     daemon::Place,
     environment,
     failure::Failure,

@@ -7,13 +7,57 @@ use belljar_config::{
     edit::{self, EditFault, NewServer, Reached},
 };
 use belljar_model::{ErrorKind, RunError};
+use clap::Args;
 
 use crate::{
-    arguments::{AddArguments, ConfigArguments, RemoveArguments},
+    arguments::ConfigArguments,
     failure::Failure,
+    help,
     output::{self, visible_line},
     setup,
 };
+
+#[derive(Args)]
+#[command(after_help = help::ADD)]
+pub(crate) struct AddArguments {
+    /// What scripts and commands will call it.
+    pub(crate) name: String,
+    /// The address of a remote server.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "env"])]
+    pub(crate) url: Option<String>,
+    /// A header for each request to it, as in 'Authorization: Bearer ${TOKEN}'.
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url", value_parser = header)]
+    pub(crate) headers: Vec<(String, String)>,
+    /// A variable of the program's environment, as in 'TOKEN=${TOKEN}'.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub(crate) env: Vec<(String, String)>,
+    /// The program that is the server, and its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// It keeps a state that must not be lost: it is not stopped for being idle.
+    #[arg(long)]
+    pub(crate) stateful: bool,
+    /// It is started with the daemon, and not only when it is needed.
+    #[arg(long)]
+    pub(crate) warm: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = help::REMOVE)]
+pub(crate) struct RemoveArguments {
+    /// The server's name.
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// What the copies of a changed configuration are called.
 const SUFFIX: &str = "before-edit";
@@ -77,4 +121,14 @@ fn refused(path: &Path, fault: EditFault) -> Failure {
         _ => "nothing was written".to_owned(),
     };
     RunError::new(ErrorKind::Config, format!("{}: {fault}", path.display())).with_hint(hint).into()
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("write it like 'Name: value'")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it like NAME=value")?;
+    Ok((name.to_owned(), value.to_owned()))
 }

@@ -1,27 +1,35 @@
 //! `belljar completions` and `belljar man`: what is made from the command line's own definition.
 
-use std::{io, process::ExitCode};
+use std::{io, path::PathBuf, process::ExitCode};
 
-use clap::{Command, CommandFactory as _};
+use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::{
-    arguments::{Arguments, CompletionsArguments, ManArguments},
-    failure::Failure,
-    output,
-};
+use crate::{failure::Failure, output};
 
-pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<ExitCode, Failure> {
+#[derive(Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArguments {
+    /// Where to write the pages; nothing prints the first.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+pub(crate) fn completions(arguments: &CompletionsArguments, mut command: Command) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Arguments::command(), "belljar", &mut script);
+    clap_complete::generate(arguments.shell, &mut command, "belljar", &mut script);
     output::print(String::from_utf8_lossy(&script).trim_end());
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn man(arguments: &ManArguments) -> Result<ExitCode, Failure> {
-    let mut command = Arguments::command();
-    command.build();
+pub(crate) fn man(arguments: &ManArguments, mut command: Command) -> Result<ExitCode, Failure> {
     let Some(folder) = &arguments.folder else {
+        command.build();
         let page = page(command)?;
         output::print(String::from_utf8_lossy(&page).trim_end());
         return Ok(ExitCode::SUCCESS);
@@ -30,7 +38,7 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<ExitCode, Failure> {
         Failure::usage(format!("{} cannot be written to: {error}", folder.display()), "name a folder of your own")
     };
     std::fs::create_dir_all(folder).map_err(unwritable)?;
-    clap_mangen::generate_to(Arguments::command(), folder).map_err(unwritable)?;
+    clap_mangen::generate_to(command, folder).map_err(unwritable)?;
     output::print(format_args!("a page for each command is in {}", folder.display()));
     Ok(ExitCode::SUCCESS)
 }

@@ -11,13 +11,41 @@ use belljar_config::{
     masked::Author,
 };
 use belljar_model::{ErrorKind, RunError};
+use clap::Args;
 
-use crate::{
-    arguments::{ImportArguments, ImportFrom},
-    consent, environment,
-    failure::Failure,
-    output, render,
-};
+use crate::{arguments::ConfigArguments, consent, environment, failure::Failure, help, output, render};
+
+#[derive(Args)]
+#[command(after_help = help::IMPORT)]
+pub(crate) struct ImportArguments {
+    /// Only of this file or client: claude-desktop, claude-code, cursor or vscode [default: the
+    /// user's own files of all clients].
+    #[arg(long, value_name = "FILE|CLIENT", value_parser = ImportFrom::parse)]
+    pub(crate) from: Option<ImportFrom>,
+    /// Writes them into the configuration, after a copy of what is there.
+    #[arg(long)]
+    pub(crate) write: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where servers are taken from.
+#[derive(Clone)]
+pub(crate) enum ImportFrom {
+    Client(Client),
+    File(PathBuf),
+}
+
+impl ImportFrom {
+    #[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
+    fn parse(text: &str) -> Result<Self, String> {
+        let client = Client::ALL.into_iter().find(|client| client.as_str() == text);
+        Ok(client.map_or_else(|| Self::File(PathBuf::from(text)), Self::Client))
+    }
+}
 
 pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
     let target = arguments.config.config.clone().or_else(environment::named_config).or_else(environment::own_config);

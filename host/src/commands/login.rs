@@ -4,8 +4,21 @@ use std::{process::ExitCode, sync::Arc};
 
 use belljar_model::{ErrorKind, RunError, ServerSpec, Transport, nearest};
 use belljar_upstream::auth::{LoginFault, begin};
+use clap::Args;
 
-use crate::{arguments::LoginArguments, failure::Failure, output, setup, signals};
+use crate::{arguments::ConfigArguments, failure::Failure, help, output, setup, signals};
+
+#[derive(Args)]
+#[command(after_help = help::LOGIN)]
+pub(crate) struct LoginArguments {
+    /// The server, by its name in the configuration.
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) async fn login(arguments: LoginArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;

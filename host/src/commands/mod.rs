@@ -1,6 +1,5 @@
 //! One module per command: ask the crates, show the answer, choose the exit code.
 
-mod accept;
 pub(crate) mod approvals;
 mod assume;
 pub(crate) mod bench;

@@ -1,9 +1,10 @@
 //! `belljar replay`.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use belljar_recording::fixture::{Fixture, Match};
 use belljar_sandbox::Recording;
+use clap::Args;
 use serde_json::value::to_raw_value;
 
 use super::{
@@ -11,10 +12,35 @@ use super::{
     runs, source,
 };
 use crate::{
-    arguments::ReplayArguments,
+    arguments::ConfigArguments,
     failure::Failure,
+    help,
     setup::{self, Setup},
 };
+
+#[derive(Args)]
+#[command(after_help = help::REPLAY)]
+pub(crate) struct ReplayArguments {
+    /// The recording, as run --record writes it, or a run of which the ledger has one.
+    #[arg(value_name = "FILE|RUN")]
+    pub(crate) file: PathBuf,
+    /// Runs this script in the place of the recorded one. Calls are answered where their tool and
+    /// arguments were recorded.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) source: Option<PathBuf>,
+    /// Writes a fixture of the run into this new file, for belljar test.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) fixture: Option<PathBuf>,
+    /// Makes the fixture one whose calls are answered by tool and arguments, in any order. With
+    /// --source it is one in any case.
+    #[arg(long, requires = "fixture")]
+    pub(crate) loose: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints the whole outcome as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;

@@ -1,25 +1,39 @@
 //! `belljar request`.
 
 use std::{
+    path::PathBuf,
     process::ExitCode,
     time::{Duration, Instant},
 };
 
 use belljar_daemon::requests::{AskEffect, Call, Execute, ToolEffect};
 use belljar_model::{Effect, ErrorKind, LimitsPatch, ToolPath};
+use clap::Args;
 use futures::FutureExt as _;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use super::source;
 use crate::{
-    arguments::{NoDaemon, RequestArguments},
+    arguments::{ConfigArguments, NoDaemon},
     backend::{self, Backend, Meanwhile},
     envelope::{Answer, EXECUTE_CODE, Isolation, Meta, Refusal, Request, TEXT_BYTES},
-    output,
+    help, output,
     render::outcome::SeenError,
     setup, signals,
 };
+
+#[derive(Args)]
+#[command(after_help = help::REQUEST)]
+pub(crate) struct RequestArguments {
+    /// The request; - or nothing reads it from stdin.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
+}
 
 /// Never fails: whatever happens is in the one object that it prints.
 pub(crate) async fn request(arguments: RequestArguments) -> ExitCode {

@@ -1,21 +1,73 @@
 //! `belljar run`.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use belljar_daemon::requests::{Execute, Origin};
+use belljar_model::{LedgerLevel, RunId};
+use clap::Args;
 use futures::FutureExt as _;
 use serde_json::value::RawValue;
 
-use super::{assume, recording::RecordingFile, source};
+use super::{
+    assume::{self, Assume},
+    recording::RecordingFile,
+    source,
+};
 use crate::{
     approvals::TerminalDesk,
-    arguments::{NoDaemon, ResumeArguments, RunArguments},
+    arguments::{ConfigArguments, LimitArguments, NoDaemon},
     backend::{self, Meanwhile},
     failure::{self, Failure},
-    output, render,
+    help, output, render,
     setup::{self, Loaded},
     signals,
 };
+
+#[derive(Args)]
+#[command(after_help = help::RUN)]
+pub(crate) struct RunArguments {
+    /// The script; - or nothing reads it from stdin.
+    #[arg(value_name = "FILE", conflicts_with = "code")]
+    pub(crate) file: Option<PathBuf>,
+    /// The script itself.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) code: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints the whole outcome as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Records what the script takes in to a file, for belljar replay. It holds arguments and answers.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// What the ledger keeps of this run, whatever it keeps of others: off, calls or recordings.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) ledger: Option<LedgerLevel>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
+}
+
+#[derive(Args)]
+pub(crate) struct ResumeArguments {
+    /// The name of the run.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: RunId,
+    /// What became of the calls that it had sent when it was interrupted, where no answer is known. None of them is sent again.
+    #[arg(long, value_enum, value_name = "failed|done", hide_possible_values = true)]
+    pub(crate) assume: Option<Assume>,
+    /// Assumes it without a person typing, where your belljar.toml says `allow_yes = true` for approvals.
+    #[arg(long, requires = "assume")]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints the whole outcome as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
+}
 
 pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read_to_call(&arguments.config)?;

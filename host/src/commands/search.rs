@@ -2,10 +2,46 @@
 
 use std::process::ExitCode;
 
+use belljar_catalog::Detail;
 use belljar_daemon::requests::Search;
-use belljar_model::{ErrorKind, RunError};
+use belljar_model::{Effect, ErrorKind, RunError};
+use clap::Args;
 
-use crate::{arguments::SearchArguments, backend, failure::Failure, output, setup, signals};
+use crate::{
+    arguments::{ConfigArguments, NoDaemon},
+    backend,
+    failure::Failure,
+    help, output, setup, signals,
+};
+
+#[derive(Args)]
+#[command(after_help = help::SEARCH)]
+pub(crate) struct SearchArguments {
+    /// What to look for; nothing lists the servers and their tools.
+    pub(crate) query: Vec<String>,
+    /// How much to say of each tool: names, brief or full.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) detail: Option<Detail>,
+    /// Only tools of this server.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Only tools with this effect: read_only, mutating or external.
+    #[arg(long, value_name = "EFFECT")]
+    pub(crate) effect: Option<Effect>,
+    /// The most tools to show.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// The most tokens that the answer may take [default: 2000].
+    #[arg(long, value_name = "N")]
+    pub(crate) budget: Option<usize>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) async fn search(arguments: SearchArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;

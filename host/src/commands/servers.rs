@@ -3,9 +3,27 @@
 use std::process::ExitCode;
 
 use belljar_daemon::requests::Servers;
+use clap::Args;
 use futures::FutureExt as _;
 
-use crate::{arguments::ServersArguments, backend, failure::Failure, output, render, setup, signals};
+use crate::{
+    arguments::{ConfigArguments, NoDaemon},
+    backend,
+    failure::Failure,
+    help, output, render, setup, signals,
+};
+
+#[derive(Args)]
+#[command(after_help = help::SERVERS)]
+pub(crate) struct ServersArguments {
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) daemon: NoDaemon,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) async fn servers(arguments: ServersArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;

@@ -12,6 +12,7 @@ use belljar_recording::{
     fixture::{Fixture, Match},
 };
 use belljar_sandbox::ReplayError;
+use clap::Args;
 use serde::Serialize;
 
 use super::{
@@ -19,11 +20,24 @@ use super::{
     source,
 };
 use crate::{
-    arguments::TestArguments,
+    arguments::ConfigArguments,
     failure::{self, Failure},
-    output,
+    help, output,
     setup::{self, Setup},
 };
+
+#[derive(Args)]
+#[command(after_help = help::TEST)]
+pub(crate) struct TestArguments {
+    /// Recordings, fixtures, and folders that have some.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Prints what came of each test as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// What a test's file ends with, where a folder is searched for tests.
 const ENDINGS: [&str; 2] = [".belljar", ".belljar.jsonl"];

@@ -7,14 +7,72 @@ use std::{
 
 use belljar_http::{NewToken, Scope, Tokens};
 use cap_std::fs::Dir;
+use clap::{Args, Subcommand};
 
 use crate::{
-    arguments::{ConfigArguments, TokenArguments, TokenCommand, TokenOwner},
+    arguments::ConfigArguments,
     consent,
     failure::Failure,
     output::{self, visible_line},
     setup, tokens,
 };
+
+#[derive(Args)]
+pub(crate) struct TokenArguments {
+    #[command(subcommand)]
+    pub(crate) command: TokenCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Makes a token and shows it, once.
+    Add {
+        /// Whose it is: the principal that its requests are of.
+        name: String,
+        /// What it is good for: search, run, run:read-only, or admin, which is all of these; may be repeated
+        /// [default: search and run].
+        #[arg(long, value_name = "SCOPE")]
+        scope: Vec<Scope>,
+        #[command(flatten)]
+        owner: TokenOwner,
+    },
+    /// Shows the names and scopes of all tokens.
+    List {
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Gives a token a new secret and shows it, once. The old one is good no more.
+    Rotate {
+        /// Whose it is.
+        name: String,
+        #[command(flatten)]
+        owner: TokenOwner,
+    },
+    /// Removes a token.
+    Remove {
+        /// Whose it is.
+        name: String,
+        #[command(flatten)]
+        owner: TokenOwner,
+    },
+}
+
+impl TokenCommand {
+    pub(crate) fn is_json(&self) -> bool {
+        matches!(self, Self::List { json: true })
+    }
+}
+
+/// How the owner says that they want it.
+#[derive(Args)]
+pub(crate) struct TokenOwner {
+    /// Does it without a person typing a code, where the owner's belljar.toml says `allow_yes = true` for approvals.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+}
 
 pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
     let folder = setup::needed_state_folder()?;

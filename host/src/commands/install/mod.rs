@@ -1,8 +1,10 @@
 //! `belljar install`: belljar's entry in a client's configuration.
 //!
 //! The file is the client's. What is in it, comments included, stays as it is; one that cannot be read is not touched.
-//! `remote` is the entry for a server that runs already, with a token of its own.
+//! `remote` is the entry for a server that runs already, with a token of its own, and
+//! `arguments` what the command takes.
 
+mod arguments;
 mod remote;
 
 use std::{
@@ -19,11 +21,12 @@ use jsonc_parser::{
 use serde_json::{Value, json};
 
 use crate::{
-    arguments::{InstallArguments, InstallClient},
     consent, environment,
     failure::Failure,
     output::{self, GOOD, visible_line},
 };
+pub(crate) use arguments::InstallArguments;
+use arguments::InstallClient;
 use remote::Remote;
 
 /// The name of the entry.

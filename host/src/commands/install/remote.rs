@@ -9,13 +9,12 @@ use cap_std::fs::Dir;
 use clap::ValueEnum as _;
 use jsonc_parser::cst::CstInputValue;
 
-use super::{Change, NAME, SUFFIX, not_written, parsed, value_of, with};
-use crate::{
+use super::{
+    Change, NAME, SUFFIX,
     arguments::{InstallArguments, InstallClient},
-    commands::token,
-    failure::Failure,
-    output, setup, tokens,
+    not_written, parsed, value_of, with,
 };
+use crate::{commands::token, failure::Failure, output, setup, tokens};
 
 /// Stands for the token until there is one.
 const TO_COME: &str = "…";

@@ -1,4 +1,9 @@
 //! `belljar policy`: the owner's rules, looked at without calling anything. No server is started.
+//!
+//! `accept.rs` is `belljar policy accept`, and `arguments.rs` what all of them take.
+
+mod accept;
+mod arguments;
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
@@ -11,18 +16,17 @@ use belljar_policy::{
 use belljar_upstream::Listed;
 use serde_json::{Value, json};
 
-use super::{
-    accept::{Changed, accept, changed},
-    call::input,
-};
+use super::call::input;
 use crate::{
-    arguments::{PolicyArguments, PolicyCommand, PolicyExplainArguments, PolicyOptions},
     failure::{Failure, exit_code_of},
     output::{self, ERROR, GOOD, WARNING, visible, visible_line},
     policy::{self, FoundPolicy, LoadedPolicy},
     render::count::counted,
     setup::{self, Loaded},
 };
+use accept::{Changed, accept, changed};
+pub(crate) use arguments::PolicyArguments;
+use arguments::{PolicyCommand, PolicyExplainArguments, PolicyOptions};
 
 pub(crate) async fn policy(arguments: PolicyArguments) -> Result<ExitCode, Failure> {
     match arguments.command {

@@ -1,4 +1,6 @@
-//! `belljar runs`.
+//! `belljar runs`, whose arguments are in `arguments.rs`.
+
+mod arguments;
 
 use std::{
     io::{IsTerminal as _, Write as _},
@@ -18,14 +20,13 @@ use serde::Serialize;
 
 use super::recording::RecordingFile;
 use crate::{
-    arguments::{
-        RunsArguments, RunsCommand, RunsDiffArguments, RunsExportArguments, RunsPurgeArguments, RunsShowArguments,
-    },
     failure::Failure,
     output, render,
     render::runs::{Crossing, Difference},
     setup::{self, Setup},
 };
+pub(crate) use arguments::RunsArguments;
+use arguments::{RunsCommand, RunsDiffArguments, RunsExportArguments, RunsPurgeArguments, RunsShowArguments};
 
 pub(crate) async fn runs(arguments: RunsArguments) -> Result<ExitCode, Failure> {
     match arguments.command {

@@ -8,8 +8,8 @@ use belljar_policy::{laid_out, pinned, suspicions};
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
+use super::arguments::PolicyAcceptArguments;
 use crate::{
-    arguments::PolicyAcceptArguments,
     consent,
     failure::Failure,
     output::{self, ERROR, GOOD, WARNING, visible_line},

@@ -1,36 +1,10 @@
-//! The owner's rules and decisions: `policy`, `approvals`, `approve` and `deny`.
+//! The arguments of `belljar policy`.
 
 use belljar_model::ToolPath;
 use belljar_policy::LocalTime;
 use clap::{Args, Subcommand};
 
-use super::common::ConfigArguments;
-
-#[derive(Args)]
-pub(crate) struct ApprovalsArguments {
-    /// Prints one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct ApproveArguments {
-    #[command(flatten)]
-    pub(crate) decide: DecideArguments,
-    /// Approves any arguments of the tool under the rule, as it is defined now, for the rest of the run.
-    #[arg(long)]
-    pub(crate) any_arguments: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct DecideArguments {
-    /// Questions by their names, or the beginnings of these, as belljar approvals lists them; or a run, for all that it asks.
-    #[arg(value_name = "ID|RUN", required = true)]
-    pub(crate) words: Vec<String>,
-    /// Decides without a person typing, where the owner's belljar.toml says `allow_yes = true` for approvals.
-    #[arg(long)]
-    pub(crate) yes: bool,
-}
+use crate::arguments::ConfigArguments;
 
 #[derive(Args)]
 pub(crate) struct PolicyArguments {
@@ -48,6 +22,16 @@ pub(crate) enum PolicyCommand {
     Explain(PolicyExplainArguments),
     /// Shows how servers describe pinned tools now, and accepts it once you have typed a code. No server is started.
     Accept(PolicyAcceptArguments),
+}
+
+impl PolicyCommand {
+    pub(crate) fn is_json(&self) -> bool {
+        match self {
+            Self::Check(options) | Self::Test(options) => options.json,
+            Self::Explain(arguments) => arguments.json,
+            Self::Accept(arguments) => arguments.json,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -105,16 +89,6 @@ pub(crate) struct PolicyAcceptArguments {
     /// Prints one JSON object, and accepts nothing unless --yes is given.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-impl PolicyCommand {
-    pub(super) fn is_json(&self) -> bool {
-        match self {
-            Self::Check(options) | Self::Test(options) => options.json,
-            Self::Explain(arguments) => arguments.json,
-            Self::Accept(arguments) => arguments.json,
-        }
-    }
 }
 
 fn local_time(text: &str) -> Result<LocalTime, String> {

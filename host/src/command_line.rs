@@ -1,39 +1,36 @@
-//! The command line, as clap reads it.
-//!
-//! `runs` has the arguments of scripts and what became of them, `rules` those of the owner's rules and
-//! decisions, `tools`, `servers` and `service` the rest; `limits` and `common` are what several take.
+//! The command line, as clap reads it: the commands, whose arguments lie beside what they do.
 
-mod common;
-mod limits;
-mod rules;
-mod runs;
-mod servers;
-mod service;
-mod tools;
-
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use belljar_model::{ErrorKind, Outcome, RunError};
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-use crate::{commands::wit::WitArguments, envelope, help, output};
-pub(crate) use common::{ConfigArguments, NoDaemon};
-pub(crate) use rules::{
-    ApprovalsArguments, ApproveArguments, DecideArguments, PolicyAcceptArguments, PolicyArguments, PolicyCommand,
-    PolicyExplainArguments, PolicyOptions,
+use crate::{
+    arguments::ServeArguments,
+    commands::{
+        approvals::{ApprovalsArguments, ApproveArguments, DecideArguments},
+        bench::BenchArguments,
+        call::CallArguments,
+        check::CheckArguments,
+        daemon::{DaemonArguments, DaemonCommand},
+        edit::{AddArguments, RemoveArguments},
+        generate::{CompletionsArguments, ManArguments},
+        import::ImportArguments,
+        install::InstallArguments,
+        login::LoginArguments,
+        policy::PolicyArguments,
+        replay::ReplayArguments,
+        request::RequestArguments,
+        run::{ResumeArguments, RunArguments},
+        runs::RunsArguments,
+        search::SearchArguments,
+        servers::ServersArguments,
+        test::TestArguments,
+        token::TokenArguments,
+        wit::WitArguments,
+    },
+    envelope, help, output,
 };
-pub(crate) use runs::{
-    Assume, CheckArguments, ReplayArguments, ResumeArguments, RunArguments, RunsArguments, RunsCommand,
-    RunsDiffArguments, RunsExportArguments, RunsPurgeArguments, RunsShowArguments, TestArguments,
-};
-pub(crate) use servers::{
-    AddArguments, ImportArguments, ImportFrom, InstallArguments, InstallClient, LoginArguments, RemoveArguments,
-    ServersArguments,
-};
-pub(crate) use service::{
-    DaemonArguments, DaemonCommand, DaemonOptions, ServeArguments, TokenArguments, TokenCommand, TokenOwner,
-};
-pub(crate) use tools::{CallArguments, RequestArguments, SearchArguments};
 
 /// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a WebAssembly sandbox.
 #[derive(Parser)]
@@ -117,35 +114,6 @@ pub(crate) enum Command {
     Import(ImportArguments),
     /// Logs in at a remote server.
     Login(LoginArguments),
-}
-
-#[derive(Args)]
-#[command(after_help = help::BENCH)]
-pub(crate) struct BenchArguments {
-    /// Takes a few seconds: fewer rounds, and without the cost of limits.
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// Writes a page with plots, that needs nothing but a browser.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) config: ConfigArguments,
-    /// Prints one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct CompletionsArguments {
-    /// The shell.
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Args)]
-pub(crate) struct ManArguments {
-    /// Where to write the pages; nothing prints the first.
-    #[arg(value_name = "FOLDER")]
-    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Arguments {

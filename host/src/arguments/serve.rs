@@ -1,0 +1,57 @@
+//! `serve`: what the command takes, and where it listens.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use clap::Args;
+
+use super::ConfigArguments;
+
+#[derive(Args)]
+pub(crate) struct ServeArguments {
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// Uses the daemon's servers, which it shares with commands and other clients.
+    #[arg(long)]
+    pub(crate) daemon: bool,
+    /// Serves HTTP at this address, in place of stdin and stdout; 127.0.0.1:8765 if none is named.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8765")]
+    pub(crate) http: Option<SocketAddr>,
+    /// Serves HTTP at a Unix socket, for processes of this user, who need no token there.
+    #[cfg(unix)]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// With --http: a name that clients may have for this server, such as that of a proxy in front of it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// With --http: an origin whose pages may send requests, as `https://app.example`.
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) allow_origin: Vec<String>,
+    /// How long a run takes before a client that knows tasks gets one, and asks for the result later; or `never`.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = task_after)]
+    pub(crate) task_after: TaskAfter,
+    /// A name for this entry, which rules in policy.toml can ask for.
+    #[arg(long, value_name = "NAME", conflicts_with = "daemon")]
+    pub(crate) profile: Option<String>,
+}
+
+impl ServeArguments {
+    /// Whether it serves HTTP, in place of stdin and stdout.
+    pub(crate) fn is_over_http(&self) -> bool {
+        #[cfg(unix)]
+        let has_socket = self.socket.is_some();
+        #[cfg(not(unix))]
+        let has_socket = false;
+        self.http.is_some() || has_socket
+    }
+}
+
+/// When a run becomes a task; nothing, where none does.
+#[derive(Clone, Copy)]
+pub(crate) struct TaskAfter(pub(crate) Option<Duration>);
+
+fn task_after(text: &str) -> Result<TaskAfter, humantime::DurationError> {
+    match text {
+        "never" => Ok(TaskAfter(None)),
+        _ => humantime::parse_duration(text).map(|after| TaskAfter(Some(after))),
+    }
+}
