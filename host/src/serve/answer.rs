@@ -3,7 +3,8 @@
 //! `belljar run --json` and the daemon give an outcome whole; what is shortened here is what a client may put before its model.
 
 use belljar_daemon::requests::Told;
-use belljar_model::{ByteSize, Media, display};
+use belljar_gateway::report;
+use belljar_model::{ByteSize, Media, Outcome, display};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
@@ -35,8 +36,22 @@ pub(super) fn of(answer: Result<Told, Failure>) -> CallToolResult {
     }
 }
 
+/// An outcome as a result.
+pub(super) fn told(mut outcome: Outcome) -> CallToolResult {
+    let (report, media) = (report(&outcome), std::mem::take(&mut outcome.media));
+    match serde_json::to_value(outcome) {
+        Ok(outcome) => of_outcome(report, media, outcome),
+        Err(error) => refused(&format!("the outcome has no JSON text: {error}")),
+    }
+}
+
+/// A failure that the model is to read and mend.
+pub(super) fn refused(message: &str) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(display::block(message, "  "))])
+}
+
 /// The result that a client gets of an outcome: its report, its images, and the outcome itself.
-pub(super) fn of_outcome(report: String, media: Vec<Media>, mut outcome: Value) -> CallToolResult {
+fn of_outcome(report: String, media: Vec<Media>, mut outcome: Value) -> CallToolResult {
     let mut content = vec![ContentBlock::text(report)];
     content.extend(blocks(media));
     let has_failed = outcome.get("ok") == Some(&Value::Bool(false));

@@ -15,7 +15,7 @@ use belljar_model::RunId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::ExecuteRequest;
+use super::requests::ExecuteRequest;
 
 /// The longest text that is looked at. One about the most questions that a run asks has some ten thousand bytes.
 const MAX_BYTES: usize = 64 * 1024;

@@ -20,9 +20,10 @@ use rmcp::{
 use serde_json::Value;
 
 use super::{
-    ExecuteRequest, elicitation,
+    answer::told,
+    elicitation,
     request_state::{RequestState, request_digest},
-    told,
+    requests::ExecuteRequest,
 };
 use crate::approvals;
 

@@ -13,8 +13,8 @@ use serde_json::json;
 
 use super::{MAX_BYTES_IN_FLIGHT, MAX_ID_BYTES, MAX_IN_FLIGHT, MAX_LINE_BYTES};
 use crate::serve::{
+    answer::{refused, told},
     definitions::{EXECUTE, SEARCH},
-    refused, told,
 };
 
 /// Why a line of the client is not worked on.

@@ -1,0 +1,90 @@
+//! Who asks for a run.
+
+use std::sync::Arc;
+
+use belljar_daemon::requests::Principal;
+use belljar_http::{Admission, Asks, Owner, Scope};
+use belljar_model::Effect;
+use belljar_upstream::{AskClient, ClientAbilities};
+use rmcp::{
+    RoleServer,
+    service::{Peer, RequestContext},
+};
+
+use super::client::{self, Client, Questions, Way};
+
+/// Who asks for a run. A run may outlive its request, and this is what it keeps of it.
+pub(super) struct Requester {
+    /// Where it came over HTTP.
+    pub(super) admission: Option<Admission>,
+    /// What the client calls itself.
+    pub(super) client: Option<String>,
+    /// What it can be asked.
+    abilities: ClientAbilities,
+    takes_requests: bool,
+    pub(super) peer: Peer<RoleServer>,
+    /// Where its task keeps questions, if there may be one.
+    asks: Option<Asks>,
+}
+
+impl Requester {
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+        Self {
+            admission: Admission::of(context).cloned(),
+            client: client::name(context),
+            abilities: client::abilities(context),
+            takes_requests: client::takes_requests(context),
+            peer: context.peer.clone(),
+            asks: None,
+        }
+    }
+
+    pub(super) fn of_task(context: &RequestContext<RoleServer>, asks: &Asks) -> Self {
+        let admission = Admission::of(context).map(Admission::outliving);
+        Self { admission, asks: Some(asks.clone()), ..Self::of(context) }
+    }
+
+    /// For whom the run is, and how far it may go; nobody but the owner at the socket, at stdin and stdout.
+    pub(super) fn principal(&self) -> Option<Principal> {
+        let principal = self.admission.as_ref()?.principal();
+        let ceiling = (!principal.may(Scope::Run)).then_some(Effect::ReadOnly);
+        (!principal.is_owner()).then(|| Principal { name: principal.name().to_owned(), ceiling })
+    }
+
+    /// Whom children may ask what they want to know. Of many clients, none is asked.
+    pub(super) fn asked_by_children(&self, questions: &Questions) -> Option<Arc<dyn AskClient>> {
+        if self.admission.is_some() {
+            return None;
+        }
+        let way = match &self.asks {
+            Some(asks) if !self.takes_requests => Way::Task(asks.clone()),
+            _ => Way::Requests(self.peer.clone()),
+        };
+        Some(Arc::new(Client::new(way, self.abilities, questions)))
+    }
+}
+
+/// Whose tasks are meant.
+pub(super) fn owner(context: &RequestContext<RoleServer>) -> Owner {
+    // At stdin and stdout there is one client.
+    let Some(admission) = Admission::of(context) else { return Owner { name: Arc::from(""), may_change: true } };
+    let principal = admission.principal();
+    Owner { name: principal.name().into(), may_change: principal.may(Scope::Run) }
+}
+
+/// Whose token a request has. It is the owner who asks at the socket, as at stdin and stdout.
+pub(super) fn principal(context: &RequestContext<RoleServer>) -> Option<&str> {
+    let principal = Admission::of(context)?.principal();
+    (!principal.is_owner()).then(|| principal.name())
+}
+
+/// Ends when nobody waits for the answer any more, or nobody is to wait.
+pub(super) async fn ended(context: &RequestContext<RoleServer>) {
+    match Admission::of(context) {
+        None => context.ct.cancelled().await,
+        Some(admission) => tokio::select! {
+            () = context.ct.cancelled() => {}
+            () = admission.called_off() => {}
+        },
+    }
+}
