@@ -1,62 +1,17 @@
-//! What the documents say of the code is there: limits, tests, and the pages that they point to.
+//! What the documents point to is there, tests and pages; and their tables can be read.
 
 use std::{
     collections::BTreeSet,
-    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
 };
 
-use belljar_config::{Format, Variables, parse};
-use belljar_model::{LimitSpec, RunsPatch};
-use belljar_sandbox::SandboxOptions;
-
 use crate::support::repository;
 
-/// Where the table stands in docs/LIMITS.md.
-const BEGIN: &str = "<!-- the limits: BELLJAR_ACCEPT=1 writes them anew -->\n";
-const END: &str = "<!-- the end of the limits -->\n";
+/// No cell of a table is wider than this, in characters: what takes more to say is a paragraph.
+const CELL: usize = 200;
 /// A name in backticks with more words than this is that of a test, not of a key or a function.
 const WORDS_OF_A_KEY: usize = 5;
-
-#[test]
-fn the_page_of_limits_is_made_of_the_table_in_the_code() {
-    let path = repository().join("docs/LIMITS.md");
-    let text = fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once(BEGIN).expect("docs/LIMITS.md says where the limits begin");
-    let (table, after) = rest.split_once(END).expect("and where they end");
-    let mut expected = "| key | option | default | may be | what it bounds |\n|---|---|---|---|---|\n".to_owned();
-    for spec in LimitSpec::ALL {
-        let range = spec.kind.range();
-        let (name, option) = (spec.name.as_str(), spec.name.as_str().replace('_', "-"));
-        let reason = spec.reason.trim();
-        let _ = writeln!(expected, "| `{name}` | `--{option}` | {} | {range} | {reason} |", spec.default_text());
-    }
-    if std::env::var_os("BELLJAR_ACCEPT").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).unwrap();
-        return;
-    }
-    assert!(table == expected, "docs/LIMITS.md differs from the table of limits: BELLJAR_ACCEPT=1 writes it anew");
-}
-
-#[test]
-fn the_page_of_the_configuration_has_each_bound_of_all_runs_with_its_default() {
-    let text = fs::read_to_string(repository().join("docs/CONFIGURATION.md")).unwrap();
-    let (_, table) = text.split_once("```toml\n[runs]\n").expect("it shows the table");
-    let (table, _) = table.split_once("```").expect("which ends");
-    let keys: BTreeSet<&str> = table.lines().filter_map(|line| Some(line.split_once(" = ")?.0)).collect();
-    assert_eq!(keys, BTreeSet::from(RunsPatch::NAMES));
-    let nothing = Variables { environment: &|_| None, home: None, workspace: None };
-    let read = parse(&format!("[runs]\n{table}"), Format::Toml, Path::new("/"), &nothing);
-    let shown = read.expect("as belljar reads it").runs;
-    let SandboxOptions { max_live, live_memory, max_computing: _, max_queued, queue_timeout } =
-        SandboxOptions::default();
-    assert_eq!(shown.max_live.map(u32::from), Some(max_live));
-    assert_eq!(
-        (shown.live_memory, shown.max_queued, shown.queue_timeout),
-        (Some(live_memory), Some(max_queued), Some(queue_timeout))
-    );
-}
 
 #[test]
 fn every_test_that_a_document_names_is_in_the_code() {
@@ -110,6 +65,23 @@ fn every_link_from_a_document_to_another_leads_somewhere() {
     assert!(dead.is_empty(), "{dead:#?}");
 }
 
+#[test]
+fn no_cell_of_a_table_is_a_paragraph() {
+    let mut wide = Vec::new();
+    for path in documents() {
+        let text = fs::read_to_string(&path).unwrap();
+        for (line, row) in text.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
+            // A bar that belongs to the text of a cell is written `\|`.
+            let cells = row.replace("\\|", "/");
+            let widest = cells.split('|').map(|cell| cell.trim().chars().count()).max().unwrap_or_default();
+            if widest > CELL {
+                wide.push(format!("{}:{}: {widest} characters", path.display(), line + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "a cell has at most {CELL} characters: {wide:#?}");
+}
+
 /// A heading, as links name it.
 fn anchor(line: &str) -> String {
     let heading = line.trim_start_matches('#').trim().to_lowercase();
@@ -131,7 +103,7 @@ fn documents() -> Vec<PathBuf> {
             add(&path);
         }
     }
-    for folder in ["docs", "crates", "benches", "examples", "fuzz"] {
+    for folder in ["docs", "crates", "benches", "examples", "fuzz", "guest", "host", "scripts", "wit"] {
         for_each_file(&repository().join(folder), &mut add);
     }
     assert!(found.len() > 15, "{found:?}");
@@ -140,7 +112,7 @@ fn documents() -> Vec<PathBuf> {
 
 fn for_each_file(folder: &Path, visit: &mut impl FnMut(&Path)) {
     // What is built, fetched or found there is not the repository's.
-    const FOREIGN: [&str; 5] = ["target", "node_modules", ".venv", "corpus", "artifacts"];
+    const FOREIGN: [&str; 6] = ["target", "node_modules", ".venv", ".crates", "corpus", "artifacts"];
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if !path.is_dir() {

@@ -63,6 +63,7 @@ mod plan;
 mod policy_command;
 mod real_servers;
 mod redaction;
+mod reference;
 mod replay;
 mod request;
 mod resting;

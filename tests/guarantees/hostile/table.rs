@@ -15,6 +15,8 @@ use crate::support::repository;
 
 /// The lines of the catalogue.
 const LINES: u8 = 124;
+/// No cell of a table in a document is wider than this.
+const WIDTH: usize = 200;
 /// Where the table stands in SECURITY.md.
 const BEGIN: &str = "<!-- the catalogue: BELLJAR_ACCEPT=1 writes it anew -->\n";
 const END: &str = "<!-- the end of the catalogue -->\n";
@@ -42,8 +44,19 @@ pub(crate) fn security_md_names_each_attack_with_its_tests() {
 fn markdown(entries: &[Entry]) -> String {
     let mut table = "| line | attack | what becomes of it | tests |\n|---|---|---|---|\n".to_owned();
     for Entry { line, attack, expected, tests } in entries {
-        let names: Vec<String> = tests.iter().map(|test| format!("`{}`", short(test.name))).collect();
-        let _ = writeln!(table, "| {line} | {attack} | {expected} | {} |", names.join(", "));
+        let mut rows = vec![String::new()];
+        for test in tests {
+            let name = format!("`{}`", short(test.name));
+            match rows.last_mut() {
+                Some(row) if row.is_empty() => *row = name,
+                Some(row) if row.len() + name.len() + 2 <= WIDTH => *row = format!("{row}, {name}"),
+                _ => rows.push(name),
+            }
+        }
+        let _ = writeln!(table, "| {line} | {attack} | {expected} | {} |", rows[0]);
+        for more in &rows[1..] {
+            let _ = writeln!(table, "| | | | {more} |");
+        }
     }
     table
 }

@@ -12,9 +12,8 @@ limits! {
         /// Wall time from the moment the run starts to execute, waits included. Two minutes: what clients
         /// wait for.
         timeout Timeout: Duration = Duration::from_secs(120), "ms", "Wall time, waits included";
-        /// Time inside the guest. Ten seconds: of the scripts in `tests/scripts` none takes more than 26 ms,
-        /// and of the 3,352 programs in `tests/differential`, an interpreter of Lisp in JavaScript among
-        /// them, none more than 1.7 s.
+        /// Time inside the guest. Ten seconds: no script in `tests/scripts` takes more than 26 ms, and no
+        /// program in `tests/differential` more than 1.7 s.
         compute Compute: Duration = Duration::from_secs(10), "ms", "Time inside the script";
         /// Time spent waiting for tools and timers, all waits together. As long as `timeout`: it decides
         /// only where the owner lowers it, for runs that may compute for long and must not wait for long.
@@ -42,15 +41,13 @@ limits! {
         /// The result of one call, as JSON. 5 MB, as much as a client accepts of a server.
         max_result MaxResult: ByteSize = ByteSize::mb(5), "bytes", "The result of one call, as JSON";
         /// The value of the run, as JSON. 256 KiB: some 60,000 tokens, more than a model should read. The
-        /// base64 of images and files in it is not counted here: it may have as many bytes again as
-        /// `max_result`, since it came as a tool's result.
+        /// base64 of images and files is not counted: it may have as many bytes as `max_result`.
         max_output MaxOutput: ByteSize = ByteSize::kib(256), "bytes", "The value of the run, as JSON";
         /// All log texts together. 64 KiB; what is over is cut, and the cut is said.
         max_logs MaxLogs: ByteSize = ByteSize::kib(64), "bytes", "All logs together";
-        /// What the host holds for the run outside of its memory, all together: arguments of calls under
-        /// way, answers that the script has not taken yet, logs, records of calls. 64 MiB: sixty calls with
-        /// the largest arguments at once, or a dozen of the largest answers. A call whose arguments find no
-        /// room fails; answers that find none wait in a file, or in the pipe.
+        /// What the host holds for the run outside of its memory: arguments of calls under way, waiting
+        /// answers, logs, records of calls. 64 MiB: sixty of the largest arguments, or a dozen of the
+        /// largest answers.
         max_held MaxHeld: ByteSize = ByteSize::mib(64), "bytes",
             "What is held for the script outside of its memory: arguments of calls under way, answers, logs";
         /// The lines of all log texts together. 10,000: an empty line costs memory too. What is over is cut,
