@@ -9,7 +9,6 @@ use std::{sync::Arc, time::Duration};
 use belljar_config::{DaemonSettings, HttpSettings};
 use belljar_daemon::requests::Reloaded;
 use belljar_engine::Engine;
-use belljar_gateway::{Gateway, Toolbox};
 use belljar_model::RunsPatch;
 use belljar_upstream::ClientAbilities;
 use futures::{FutureExt as _, future::BoxFuture};
@@ -17,29 +16,17 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::{Backend, Backends, instructions::instructions, local::Local};
+use super::{
+    generation::Generation,
+    local::Local,
+    port::{Backend, Backends},
+};
 use crate::{
     approvals::Asking,
     arguments::ConfigArguments,
-    daemon,
     failure::Failure,
-    setup::{self, Loaded, Setup},
+    setup::{self, Loaded},
 };
-
-/// What one reading gave. Whoever has it keeps its children alive.
-#[derive(Clone)]
-pub(crate) struct Generation {
-    pub(super) gateway: Gateway,
-    /// The children, and the limits that go with them.
-    pub(crate) setup: Arc<Setup>,
-    /// How clients of the MCP server are asked about calls.
-    pub(crate) asking: Asking,
-    /// What clients of the MCP server are told.
-    pub(crate) instructions: Arc<str>,
-    /// Of the configuration and the version.
-    pub(crate) fingerprint: Arc<str>,
-    _in_use: watch::Receiver<()>,
-}
 
 /// All generations: the current one, and those that runs still use.
 pub(crate) struct Generations {
@@ -47,15 +34,14 @@ pub(crate) struct Generations {
     profile: Option<String>,
     engine: Engine,
     fixed: Fixed,
-    state: Mutex<State>,
+    state: Mutex<GenerationsState>,
     /// One reload at a time.
     reading: tokio::sync::Mutex<()>,
     over: CancellationToken,
 }
 
-struct State {
+struct GenerationsState {
     current: Generation,
-    toolbox: Arc<Toolbox>,
     in_use: watch::Sender<()>,
     ending: JoinSet<()>,
 }
@@ -94,26 +80,26 @@ impl Generations {
     ) -> Result<Self, Failure> {
         let fixed = Fixed::of(&loaded);
         let engine = setup::engine(&loaded.config.runs).await?;
-        let (current, toolbox, in_use) = generation(loaded, engine.clone(), profile.as_deref());
+        let (current, in_use) = Generation::new(loaded, engine.clone(), profile.as_deref());
         Ok(Self {
             arguments,
             profile,
             engine,
             fixed,
-            state: Mutex::new(State { current, toolbox, in_use, ending: JoinSet::new() }),
+            state: Mutex::new(GenerationsState { current, in_use, ending: JoinSet::new() }),
             reading: tokio::sync::Mutex::default(),
             over: CancellationToken::new(),
         })
     }
 
     /// What a request that begins now works with.
-    pub(crate) fn current(&self) -> Generation {
+    pub(super) fn current(&self) -> Generation {
         self.state().current.clone()
     }
 
     /// Starts the servers that the owner wants warm.
     pub(crate) fn begin_warm(&self) {
-        self.state().toolbox.upstream().begin_warm();
+        self.state().current.setup.toolbox.upstream().begin_warm();
     }
 
     /// Reads the configuration again, for all requests that begin from then on.
@@ -124,14 +110,13 @@ impl Generations {
         let loaded = read.map_err(|error| Failure::internal(format!("reading it failed: {error}")))??;
         let servers = loaded.config.servers.len();
         let need_restart = self.fixed.changed(&Fixed::of(&loaded));
-        let (current, toolbox, in_use) = generation(loaded, self.engine.clone(), self.profile.as_deref());
-        toolbox.upstream().begin_warm();
+        let (current, in_use) = Generation::new(loaded, self.engine.clone(), self.profile.as_deref());
+        current.setup.toolbox.upstream().begin_warm();
         let over = self.over.clone();
         let mut state = self.state();
         // Those that have ended.
         while state.ending.try_join_next().is_some() {}
-        drop(std::mem::replace(&mut state.current, current));
-        let toolbox = std::mem::replace(&mut state.toolbox, toolbox);
+        let toolbox = std::mem::replace(&mut state.current, current).setup.toolbox.clone();
         let used = std::mem::replace(&mut state.in_use, in_use);
         state.ending.spawn(async move {
             tokio::select! {
@@ -146,16 +131,16 @@ impl Generations {
     /// Stops all children, also those that runs still use.
     pub(crate) async fn shutdown(&self) {
         self.over.cancel();
-        let (toolbox, told, mut ending) = {
+        let (setup, mut ending) = {
             let mut state = self.state();
-            (state.toolbox.clone(), state.current.setup.told.clone(), std::mem::take(&mut state.ending))
+            (state.current.setup.clone(), std::mem::take(&mut state.ending))
         };
-        toolbox.shutdown().await;
-        told.close().await;
+        setup.toolbox.shutdown().await;
+        setup.told.close().await;
         while ending.join_next().await.is_some() {}
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GenerationsState> {
         self.state.lock()
     }
 }
@@ -183,7 +168,7 @@ impl Backends for Generations {
     }
 
     fn set_client_abilities(&self, abilities: ClientAbilities) {
-        self.state().toolbox.upstream().set_client_abilities(abilities);
+        self.state().current.setup.toolbox.upstream().set_client_abilities(abilities);
     }
 
     fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>> {
@@ -193,20 +178,4 @@ impl Backends for Generations {
     fn shutdown(&self) -> BoxFuture<'_, ()> {
         Self::shutdown(self).boxed()
     }
-}
-
-fn generation(loaded: Loaded, engine: Engine, profile: Option<&str>) -> (Generation, Arc<Toolbox>, watch::Sender<()>) {
-    let (instructions, asking) = (instructions(&loaded), Asking::of(&loaded));
-    let fingerprint = daemon::fingerprint(&loaded);
-    let setup = Arc::new(Setup::to_stay(loaded));
-    let gateway = setup.gateway_with(engine);
-    let gateway = match profile {
-        Some(profile) => gateway.with_profile(profile),
-        None => gateway,
-    };
-    let (in_use, _in_use) = watch::channel(());
-    let toolbox = setup.toolbox.clone();
-    let (instructions, fingerprint) = (instructions.into(), fingerprint.into());
-    let generation = Generation { gateway, setup, asking, instructions, fingerprint, _in_use };
-    (generation, toolbox, in_use)
 }

@@ -14,7 +14,11 @@ use futures::{
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Backend, Cancelled, Meanwhile, generations::Generation, limits};
+use super::{
+    generation::Generation,
+    limits,
+    port::{Backend, Cancelled, Meanwhile},
+};
 use crate::{
     approvals,
     envelope::Isolation,

@@ -1,118 +1,36 @@
 //! Who does the work that a command or a client asks for: this process, or the daemon.
 //!
-//! Whoever asks does not know which. A command gets its [`Backend`] from [`open`], the one place that decides; a server that lasts
-//! has [`Backends`], which give it one for each request. Both take the requests of the daemon's protocol.
+//! Whoever asks does not know which. `port.rs` has the traits: a command gets its [`Backend`] from [`open`], the one place that
+//! decides; a server that lasts has [`Backends`], which give it one for each request. Both take the requests of the daemon's
+//! protocol.
 //!
-//! `local.rs` does the work in this process, with children of its own or with those of a generation (`generations.rs`). `remote.rs`
-//! has the daemon do it, and `service.rs` is the daemon's side of that: a local backend behind the socket. `limits.rs` decides who
-//! may raise a limit, and `instructions.rs` is what a client is told of the children.
+//! `local.rs` does the work in this process, with children of its own or with those of a generation, which `generations.rs` keeps.
+//! `remote.rs` has the daemon do it, and `service.rs` is the daemon's side of that: a local backend behind the socket. `limits.rs`
+//! decides who may raise a limit, and `instructions.rs` is what a client is told of the children.
 
+mod generation;
 mod generations;
 mod instructions;
 mod limits;
 mod local;
+mod port;
 mod remote;
 mod service;
 
-use std::{sync::Arc, time::Duration};
-
-use belljar_daemon::requests::{AskEffect, Call, Execute, Reloaded, Search, Servers, Told, ToolEffect};
-use belljar_gateway::Follower;
-use belljar_upstream::{AskClient, ClientAbilities};
-use futures::future::BoxFuture;
-use serde_json::value::RawValue;
-
 pub(crate) use generations::Generations;
 pub(crate) use limits::raised;
+pub(crate) use port::{Backend, Backends, Meanwhile};
 pub(crate) use remote::RemoteEachTime;
 pub(crate) use service::GatewayService;
 
 use crate::{
-    approvals::Asking,
     arguments::NoDaemon,
     daemon,
-    envelope::Isolation,
     failure::Failure,
-    render::progress::Progress,
     setup::{Loaded, Setup},
 };
 use local::Local;
 use remote::Remote;
-
-/// Ends when nobody waits for the answer any more.
-pub(crate) type Cancelled<'a> = BoxFuture<'a, ()>;
-
-/// Does what is asked. One request after the other.
-///
-/// Dropping a future gives its request up. A run that is cancelled still says what it has done.
-pub(crate) trait Backend: Send {
-    /// Runs a script, or goes on with a run.
-    fn execute<'a>(
-        &'a mut self,
-        asked: Execute,
-        meanwhile: Meanwhile,
-        cancelled: Cancelled<'a>,
-    ) -> BoxFuture<'a, Result<Told, Failure>>;
-
-    /// Calls one tool. The answer is what `belljar call --json` prints.
-    fn call<'a>(&'a mut self, asked: Call, cancelled: Cancelled<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Failure>>;
-
-    /// What a call of a tool may change, as decisions take it.
-    fn effect(&mut self, asked: AskEffect) -> BoxFuture<'_, Result<ToolEffect, Failure>>;
-
-    /// Searches the tools.
-    fn search(&mut self, asked: Search) -> BoxFuture<'_, Result<Told, Failure>>;
-
-    /// The state of each server, as `belljar servers --json` prints it.
-    fn servers<'a>(
-        &'a mut self,
-        asked: Servers,
-        cancelled: Cancelled<'a>,
-    ) -> BoxFuture<'a, Result<Box<RawValue>, Failure>>;
-
-    /// Shows on a terminal which children are starting, until it is ended.
-    fn progress(&self) -> Progress;
-
-    /// Where the children are.
-    fn isolation(&self) -> Isolation;
-
-    /// Gives back what is held for this command.
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
-}
-
-/// Who hears of a run while it goes on, and is asked what children want to know. Only a backend of this process reaches them.
-#[derive(Default)]
-pub(crate) struct Meanwhile {
-    pub(crate) follower: Option<Follower>,
-    pub(crate) client: Option<Arc<dyn AskClient>>,
-}
-
-/// What a server that lasts has its requests done by.
-pub(crate) trait Backends: Send + Sync {
-    /// Who does the next request.
-    fn backend(&self) -> BoxFuture<'_, Result<Box<dyn Backend>, Failure>>;
-
-    /// What clients are told of the children.
-    fn instructions(&self) -> Arc<str>;
-
-    /// How clients are asked about calls.
-    fn asking(&self) -> Asking;
-
-    /// How long a run may take.
-    fn longest(&self) -> Duration;
-
-    /// Whether what a script logs is heard before its run ends.
-    fn is_heard_meanwhile(&self) -> bool;
-
-    /// The one client that there is can do this, when a child asks.
-    fn set_client_abilities(&self, abilities: ClientAbilities);
-
-    /// Reads the configuration again. Nothing, where nobody had read it before.
-    fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>>;
-
-    /// Stops the children of this process.
-    fn shutdown(&self) -> BoxFuture<'_, ()>;
-}
 
 /// Who does the work of a command.
 pub(crate) async fn open(loaded: Loaded, choice: NoDaemon) -> Result<Box<dyn Backend>, Failure> {

@@ -10,7 +10,10 @@ use belljar_upstream::ClientAbilities;
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::value::RawValue;
 
-use super::{Backend, Backends, Cancelled, Meanwhile, instructions::instructions};
+use super::{
+    instructions::instructions,
+    port::{Backend, Backends, Cancelled, Meanwhile},
+};
 use crate::{
     approvals::Asking,
     arguments::ConfigArguments,

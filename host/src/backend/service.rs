@@ -11,7 +11,11 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Backend as _, Generations, Meanwhile, local::Local};
+use super::{
+    generations::Generations,
+    local::Local,
+    port::{Backend as _, Meanwhile},
+};
 use crate::{daemon, failure::Failure};
 
 /// The gateways of this daemon.
