@@ -34,7 +34,7 @@ use crate::{
 #[derive(Serialize)]
 struct Check {
     what: String,
-    state: State,
+    state: CheckState,
     found: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
@@ -42,7 +42,7 @@ struct Check {
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum CheckState {
     Good,
     /// It works, and not as it could.
     Warning,
@@ -50,12 +50,12 @@ enum State {
 }
 
 impl Check {
-    fn new(what: impl Into<String>, state: State, found: impl Into<String>, hint: Option<String>) -> Self {
+    fn new(what: impl Into<String>, state: CheckState, found: impl Into<String>, hint: Option<String>) -> Self {
         Self { what: what.into(), state, found: found.into(), hint }
     }
 
     fn good(what: impl Into<String>, found: impl Into<String>) -> Self {
-        Self::new(what, State::Good, found, None)
+        Self::new(what, CheckState::Good, found, None)
     }
 }
 
@@ -70,13 +70,13 @@ pub(crate) async fn doctor(arguments: ServersArguments) -> Result<ExitCode, Fail
         },
         Err(failure) => {
             let (message, hint) = failure.told();
-            (vec![Check::new("configuration", State::Bad, message, hint)], 2)
+            (vec![Check::new("configuration", CheckState::Bad, message, hint)], 2)
         }
     };
     if code == 2 {
         checks.extend(folders());
     }
-    let is_well = checks.iter().all(|check| check.state != State::Bad);
+    let is_well = checks.iter().all(|check| check.state != CheckState::Bad);
     if arguments.json {
         output::print_json(&serde_json::json!({ "ok": is_well, "checks": checks }));
     } else {
@@ -121,13 +121,13 @@ fn rules(found: Option<(PathBuf, Arc<Policy>)>, specs: &[ServerSpec], lists: &[O
     let mut checks = vec![Check::good("rules", format!("{}, {}", path.display(), counted(policy.rules(), "rule")))];
     let closed = "correct the rule; until then it takes this condition for unknown, and allows nothing by it";
     checks.extend(compared.mistakes.iter().map(|mistake| {
-        Check::new("rules", State::Bad, policy::placed(&path, &mistake.problem), Some(closed.to_owned()))
+        Check::new("rules", CheckState::Bad, policy::placed(&path, &mistake.problem), Some(closed.to_owned()))
     }));
     checks.extend(
         compared
             .warnings
             .iter()
-            .map(|problem| Check::new("rules", State::Warning, policy::placed(&path, problem), None)),
+            .map(|problem| Check::new("rules", CheckState::Warning, policy::placed(&path, problem), None)),
     );
     checks
 }
@@ -146,7 +146,7 @@ async fn image(setup: &Setup) -> Vec<Check> {
         Ok(engine) => engine,
         Err(failure) => {
             let (message, hint) = failure.told();
-            return vec![Check::new("image", State::Bad, message, hint)];
+            return vec![Check::new("image", CheckState::Bad, message, hint)];
         }
     };
     let memory = memory_of_process(&engine);
@@ -159,8 +159,10 @@ async fn image(setup: &Setup) -> Vec<Check> {
                 (env!("CARGO_PKG_VERSION"), EMBEDDED_DIGESTS.component, setup.place_of_runs());
             Check::good("image", format!("belljar {version}, runs scripts{place}; interpreter sha256:{digest}"))
         }
-        Ok(value) => Check::new("image", State::Bad, format!("1 + 1 is {value}"), Some("install belljar anew".into())),
-        Err(error) => Check::new("image", State::Bad, error.message.clone(), error.hint.clone()),
+        Ok(value) => {
+            Check::new("image", CheckState::Bad, format!("1 + 1 is {value}"), Some("install belljar anew".into()))
+        }
+        Err(error) => Check::new("image", CheckState::Bad, error.message.clone(), error.hint.clone()),
     };
     std::iter::once(image).chain(memory).collect()
 }
@@ -175,7 +177,7 @@ fn memory_of_process(engine: &Engine) -> Option<Check> {
         }
         MemoryBound::Mapped { max, reason } => Check::new(
             "memory of scripts",
-            State::Warning,
+            CheckState::Warning,
             format!("at most {max} mapped; their process has no memory cgroup: {reason}"),
             Some("run belljar as a systemd unit with Delegate=memory and DelegateSubgroup=belljar to bound what is taken as well".into()),
         ),
@@ -197,11 +199,11 @@ fn folders() -> Vec<Check> {
     let look = |(what, path, variable): (&str, Option<std::path::PathBuf>, &str)| {
         let hint = Some(format!("let {variable} name a folder that you may write to"));
         let Some(path) = path else {
-            return Check::new(what, State::Warning, "none: nothing is kept between commands", hint);
+            return Check::new(what, CheckState::Warning, "none: nothing is kept between commands", hint);
         };
         match writable(&path) {
             Ok(()) => Check::good(what, path.display().to_string()),
-            Err(error) => Check::new(what, State::Warning, format!("{}: {error}", path.display()), hint),
+            Err(error) => Check::new(what, CheckState::Warning, format!("{}: {error}", path.display()), hint),
         }
     };
     folders.map(look).into()
@@ -220,7 +222,7 @@ async fn daemon(loaded: &Loaded, arguments: &ServersArguments) -> Check {
     }
     let bad = |failure: Failure| {
         let (message, hint) = failure.told();
-        Check::new("daemon", State::Bad, message, hint)
+        Check::new("daemon", CheckState::Bad, message, hint)
     };
     let place = match Place::of(loaded) {
         Ok(place) => place,
@@ -238,7 +240,7 @@ async fn daemon(loaded: &Loaded, arguments: &ServersArguments) -> Check {
         }
         Ok(status) => Check::new(
             "daemon",
-            State::Warning,
+            CheckState::Warning,
             format!("running as {} with another configuration or version", status.pid),
             Some("the next command replaces it; `belljar daemon restart` does so now".to_owned()),
         ),
@@ -277,14 +279,14 @@ fn trust(spec: &ServerSpec) -> String {
 fn server(trust: &str, status: ServerStatus) -> Check {
     let what = format!("server {}", status.name);
     match (status.tools, status.last_error) {
-        (Some(0), None) => Check::new(what, State::Warning, "starts, and has no tools", status.hint),
+        (Some(0), None) => Check::new(what, CheckState::Warning, "starts, and has no tools", status.hint),
         (Some(tools), None) => Check::good(what, format!("{}{trust}", counted(tools, "tool"))),
         (Some(tools), Some(error)) if status.state.as_str() == "ready" => {
-            Check::new(what, State::Warning, format!("{}; {error}", counted(tools, "tool")), status.hint)
+            Check::new(what, CheckState::Warning, format!("{}; {error}", counted(tools, "tool")), status.hint)
         }
-        (_, Some(error)) => Check::new(what, State::Bad, error, status.hint),
+        (_, Some(error)) => Check::new(what, CheckState::Bad, error, status.hint),
         (None, None) => {
-            Check::new(what, State::Bad, format!("it is {} and lists nothing", status.state.as_str()), status.hint)
+            Check::new(what, CheckState::Bad, format!("it is {} and lists nothing", status.state.as_str()), status.hint)
         }
     }
 }
@@ -293,9 +295,9 @@ fn show(checks: &[Check]) {
     let width = checks.iter().map(|check| check.what.chars().count()).max().unwrap_or(0);
     for check in checks {
         let (style, mark) = match check.state {
-            State::Good => (GOOD, "ok  "),
-            State::Warning => (WARNING, "warn"),
-            State::Bad => (ERROR, "bad "),
+            CheckState::Good => (GOOD, "ok  "),
+            CheckState::Warning => (WARNING, "warn"),
+            CheckState::Bad => (ERROR, "bad "),
         };
         let (what, found) = (visible_line(&check.what), visible_line(&check.found));
         output::print(format_args!("{style}{mark}{style:#}  {what:<width$}  {found}"));

@@ -13,7 +13,7 @@ use crate::{
 /// The states as they are shown, be they of this process or the daemon's.
 #[derive(Deserialize)]
 struct Seen {
-    servers: Vec<Server>,
+    servers: Vec<SeenServer>,
     /// A daemon of an earlier version has none.
     #[serde(default)]
     warnings: Vec<Warning>,
@@ -29,7 +29,7 @@ struct Warning {
 }
 
 #[derive(Deserialize)]
-struct Server {
+struct SeenServer {
     name: String,
     key: Option<String>,
     state: String,
@@ -49,7 +49,7 @@ const HEADINGS: [&str; 9] = ["NAME", "STATE", "TRANSPORT", "ERA", "TOOLS", "PID"
 const FIRST_NUMBER: usize = 4;
 const STATE: usize = 1;
 
-impl Server {
+impl SeenServer {
     fn cells(&self) -> [String; HEADINGS.len()] {
         let name = match &self.key {
             Some(key) => format!("{} [{key}]", self.name),
@@ -79,7 +79,7 @@ pub(crate) fn show(status: &RawValue) -> Result<(), Failure> {
         output::remark("no servers are configured");
         return Ok(());
     }
-    let rows: Vec<_> = servers.iter().map(Server::cells).collect();
+    let rows: Vec<_> = servers.iter().map(SeenServer::cells).collect();
     let mut widths = HEADINGS.map(|heading| heading.chars().count());
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {

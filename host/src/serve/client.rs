@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 const MAX_QUESTIONS: usize = 64;
 
 /// Passes on what a child asks.
-pub(super) struct Client {
+pub(super) struct AskedClient {
     way: Way,
     abilities: ClientAbilities,
     questions: Questions,
@@ -51,7 +51,7 @@ impl Default for Questions {
     }
 }
 
-impl Client {
+impl AskedClient {
     pub(super) fn new(way: Way, abilities: ClientAbilities, questions: &Questions) -> Self {
         Self { way, abilities, questions: questions.clone() }
     }
@@ -114,7 +114,7 @@ pub(super) fn shows_forms(capabilities: Option<&ClientCapabilities>) -> bool {
     asked.is_some_and(|asked| asked.form.is_some() || asked.url.is_none())
 }
 
-impl AskClient for Client {
+impl AskClient for AskedClient {
     fn abilities(&self) -> ClientAbilities {
         self.abilities
     }

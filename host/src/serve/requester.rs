@@ -11,7 +11,7 @@ use rmcp::{
     service::{Peer, RequestContext},
 };
 
-use super::client::{self, Client, Questions, Way};
+use super::client::{self, AskedClient, Questions, Way};
 
 /// Who asks for a run. A run may outlive its request, and this is what it keeps of it.
 pub(super) struct Requester {
@@ -60,7 +60,7 @@ impl Requester {
             Some(asks) if !self.takes_requests => Way::Task(asks.clone()),
             _ => Way::Requests(self.peer.clone()),
         };
-        Some(Arc::new(Client::new(way, self.abilities, questions)))
+        Some(Arc::new(AskedClient::new(way, self.abilities, questions)))
     }
 }
 
