@@ -62,11 +62,11 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Lists the runs that the ledger has, and says what happened in one.
     Runs(RunsArguments),
-    /// Replays recordings and fixtures that lie in a folder, and says what differs.
+    /// Replays recordings and fixtures, and says what differs.
     Test(TestArguments),
     /// Lists the calls that wait for your decision, with all that would be sent.
     Approvals(ApprovalsArguments),
-    /// Lets a call be sent that waits for your decision: once, and only if nothing about it has changed.
+    /// Approves a call that waits for your decision: it is sent once, and only if nothing about it has changed.
     #[command(after_help = help::APPROVE)]
     Approve(ApproveArguments),
     /// Refuses a call that waits for your decision.

@@ -33,14 +33,14 @@ pub(crate) fn agreed(question: impl Display) -> bool {
 
 /// A code for a person to type, which nobody knows beforehand.
 pub(crate) fn code() -> Result<String, Failure> {
-    let code = OsRng.try_next_u32().map_err(|error| Failure::internal(format!("there is no code: {error}")))?;
+    let code = OsRng.try_next_u32().map_err(|error| Failure::internal(format!("no code could be made: {error}")))?;
     Ok(format!("{:04}", code % CODES))
 }
 
 /// Waits for a person to type what only this terminal shows.
 pub(crate) fn types(word: &str, prompt: &str) -> Result<(), Failure> {
     if !can_be_asked() {
-        let message = "nobody can be asked here: a decision is typed at a terminal";
+        let message = "there is no terminal here to ask at: a decision is typed at a terminal";
         return Err(Failure::usage(message, "run the command in a terminal of your own"));
     }
     forget_what_was_typed();

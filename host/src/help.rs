@@ -30,9 +30,9 @@ Exit code: 0 the script succeeded; 1 it failed; 2 wrong usage or configuration; 
 The value goes to stdout; logs, calls, usage and errors go to stderr, or with --json into the one object on stdout.";
 
 pub(crate) const REPLAY: &str = "\
-A recording holds what a run took in: its source, its seed, the answers of tools, the readings of clocks. The replay asks it in \
-place of the world: no server is started, no tool is called, and the value, the logs, the calls and the fuel are those of the run. \
-Where they are not, the replay stops at the first difference and names it.
+A recording holds what a run took in: its source, its seed, the answers of tools, the readings of clocks. The replay takes all \
+of that from the recording: no server is started, no tool is called, and the value, the logs, the calls and the fuel are those of the run. \
+Where they differ, the replay stops at the first difference and names it.
 
 Examples:
   belljar run script.ts --record run.belljar
@@ -61,7 +61,7 @@ Examples:
   belljar runs export r_0123 --fixture -o tests/refund.belljar.jsonl, and then: belljar test tests/
   belljar runs purge --before 7d
 
-Of the name of a run its beginning is enough, but for purge.
+The beginning of a run's name is enough, except for purge.
 
 Exit code: 0 done; 1 there is no such run, or two differ; 2 wrong usage; 3 the ledger cannot be read.";
 
@@ -76,7 +76,7 @@ Examples:
   belljar replay run.belljar --source script.ts --fixture tests/script.belljar.jsonl
   belljar test tests/
 
-The second fixture is loose and names script.ts: edit the script, and the test says whether it still ends in the same.
+The second fixture is loose and names script.ts: edit the script, and the test says whether it still gives the same.
 
 Exit code: 0 all are equal; 1 something differs; 2 wrong usage, or a file that is neither; 3 belljar itself failed.";
 
@@ -91,8 +91,8 @@ With --daemon the servers are those of the daemon: warm, with what they know, an
 servers ask of a client (sampling, elicitation, roots) does not reach it then.
 
 With --http it serves streamable HTTP at /mcp, in the revisions with sessions and in that of 2026-07-28 without, and /healthz and /readyz for probes. \
-Each request needs a token of 'belljar token add', on the loopback too; other addresses are refused where there is no token. There is no TLS: \
-docs/DEPLOY.md has proxies for that. All clients share the servers behind it, with the state that those keep.
+Each request needs a token of 'belljar token add', on the loopback too; other addresses are refused where there is no token. TLS is \
+left to a proxy: see docs/DEPLOY.md. Each principal has its own instance of each server, unless the server has share = \"owner\".
   belljar serve --http
   belljar serve --http 0.0.0.0:8765 --allow-host mcp.example.com
   belljar serve --socket $XDG_RUNTIME_DIR/belljar-mcp.sock
@@ -100,8 +100,8 @@ docs/DEPLOY.md has proxies for that. All clients share the servers behind it, wi
 Exit code: 0 the client or a signal ended it; 2 wrong usage or configuration; 3 belljar itself failed.";
 
 pub(crate) const APPROVE: &str = "\
-It shows the call, its arguments as they would be sent, the rule, and what the run did so far, and wants a code typed that this terminal \
-alone shows. The decision is for this call: with other arguments, or when the tool's definition or the rule has changed, it counts for \
+It shows the call, its arguments as they would be sent, the rule, and what the run did so far, and wants a code typed that only this \
+terminal shows. The decision is for this call: with other arguments, or when the tool's definition or the rule has changed, it counts for \
 nothing. What waits ends with its run, or when [approvals] wait has passed. A run that was put aside meanwhile goes on with belljar \
 resume, or when its client asks for it again.
 
@@ -113,7 +113,7 @@ as it is defined now, for the rest of the run; the rules are asked about each ca
   belljar approve r_6h0z --any-arguments";
 
 pub(crate) const RESUME: &str = "\
-What the run did is done again from what was kept of it, without calling anything; then the calls that you approved are sent, the others fail, \
+What the run did is repeated from what was kept of it, without calling anything; then the calls that you approved are sent, the others fail, \
 and the script goes on. At a terminal, what you have not decided is asked there. Where nothing is decided, the run waits on.
 
 A run that was interrupted after it had sent calls that may have changed something does not go on by itself: --assume says whether those \
@@ -125,7 +125,7 @@ without an answer were done or failed, and wants a code typed. None of them is s
 Exit code: as that of belljar run.";
 
 pub(crate) const TOKEN: &str = "\
-What changes tokens wants a code typed that its own terminal alone shows. A server that runs takes note of changes within two seconds. Only hashes are kept, in a file of belljar's state folder that is the user's alone.
+To add, rotate or remove a token, you type a code that only your terminal shows. A running server notices changes within two seconds. Only hashes are kept, in a file of belljar's state folder that is the user's alone.
 
 Scopes: search (search_docs), run (execute_code), run:read-only (execute_code with tools that the owner calls read-only), admin (everything).
 
@@ -153,8 +153,8 @@ Examples:
   belljar call demo.list_issues --select '.issues[] | {id, title}'
 
 --select takes jq's language. It shows each value that the filter gives; with --json, 'value' is the one value, or a list of all \
-where there is not just one, and 'raw' is left out as null. A filter has 10 s, 2 GiB of memory, and 16 MiB or 100,000 values to \
-give; a wrong one is refused before the tool is called. On stderr stands about how many tokens it spared.
+where there is not just one, and 'raw' is left out as null. A filter has 10 s and 2 GiB of memory, and may give 16 MiB or 100,000 \
+values; a wrong one is refused before the tool is called. stderr says about how many tokens that saved.
 
 Exit code: 0 the tool succeeded; 1 it failed; 2 wrong usage or configuration; 3 belljar itself failed.";
 
@@ -188,7 +188,7 @@ Exit code: 0, also if a server could not be started; 2 wrong usage or configurat
 pub(crate) const DAEMON: &str = "\
 One daemon per configuration keeps its servers, with their state, between commands. The first command that needs a server \
 starts it; it ends by itself after 30 minutes without a client, or what [daemon] idle = \"2h\" or \
-\"never\" in belljar.toml says. belljar run, call, search, servers and request use it unless told --no-daemon, or BELLJAR_NO_DAEMON=1 in the environment.
+\"never\" in belljar.toml says. belljar run, call, search, servers and request use it unless --no-daemon is given, or BELLJAR_NO_DAEMON=1 is set.
 
 Examples:
   belljar daemon status
@@ -236,7 +236,7 @@ Examples:
   belljar bench --html bench.html
   belljar bench --quick --json
 
-It takes less than a minute, on stdout are the figures. docs/BENCH.md says what each is, and what stands in each field of the JSON.
+It takes less than a minute. The figures go to stdout; docs/BENCH.md explains each one, and each field of the JSON.
 
 Exit code: 0 measured; 1 interrupted; 2 wrong usage or configuration, or FILE cannot be written; 3 belljar itself failed.";
 

@@ -53,7 +53,7 @@ pub(crate) fn watch(folder: Dir) -> Result<(watch::Receiver<Arc<Tokens>>, impl F
             let folder = folder.clone();
             let read = spawn_blocking(move || read(&folder)).await.unwrap_or_else(|_| Err(unusable("it was not read")));
             let tokens = read.unwrap_or_else(|failure| {
-                tracing::error!("{}; nobody is let in", failure.told().0);
+                tracing::error!("{}; no client is let in", failure.told().0);
                 Tokens::default()
             });
             sender.send_if_modified(|known| {
@@ -91,6 +91,6 @@ fn write(folder: &Dir, text: &str) -> io::Result<()> {
 fn unusable(why: &str) -> Failure {
     Failure::config(
         format!("the file {FILE} in belljar's state folder cannot be used: {why}"),
-        "remove it and add the tokens anew",
+        "remove it and add the tokens again",
     )
 }

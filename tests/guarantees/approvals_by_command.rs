@@ -188,7 +188,7 @@ fn a_decision_by_command_wants_a_person_who_types_what_the_terminal_shows() {
     );
     // Neither a program nor the word of whoever calls it decides.
     let answer = terminal.belljar(&["approve", id]);
-    assert!(answer.code == 2 && answer.stderr.contains("nobody can be asked here"), "{answer:?}");
+    assert!(answer.code == 2 && answer.stderr.contains("there is no terminal here to ask at"), "{answer:?}");
     let answer = terminal.belljar(&["approve", id, "--yes"]);
     assert!(answer.code == 2 && answer.stderr.contains("--yes is not allowed here"), "{answer:?}");
     let mut person = Person::at(&terminal.command(&["approve", id]));

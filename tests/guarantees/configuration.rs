@@ -134,7 +134,7 @@ fn a_wrong_configuration_is_refused_with_its_place_and_what_to_do() {
             ":2:1: 'fs' is defined twice: rename one, or remove it",
         ),
         ("a.json", "{\"mcpServer\": {}}", ":1:2: no servers in it: expected {\"mcpServers\": "),
-        ("a.toml", "[servers.fs]\n", ":1:10: server 'fs' has none of 'command', 'url' and 'builtin'"),
+        ("a.toml", "[servers.fs]\n", ":1:10: server 'fs' needs one of 'command', 'url' and 'builtin'"),
     ] {
         let terminal = Terminal::new();
         terminal.file(name, text);

@@ -264,7 +264,7 @@ fn a_token_is_made_changed_and_removed_by_a_person_who_types_what_the_terminal_s
     for arguments in [&["add", "ann"][..], &["rotate", "ann"], &["remove", "ann"]] {
         let plain = [&["token"], arguments].concat();
         let answer = terminal.belljar(&plain);
-        assert!(answer.code == 2 && answer.stderr.contains("nobody can be asked here"), "{answer:?}");
+        assert!(answer.code == 2 && answer.stderr.contains("there is no terminal here to ask at"), "{answer:?}");
         let answer = terminal.belljar(&[plain.as_slice(), &["--yes"]].concat());
         assert!(answer.code == 2 && answer.stderr.contains("--yes is not allowed here"), "{answer:?}");
         assert_eq!(answer.stdout, "");

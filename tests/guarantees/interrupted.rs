@@ -100,7 +100,7 @@ fn what_may_have_been_done_is_not_sent_again_and_its_owner_says_what_became_of_i
         assert!(text.contains("the owner must say what became of them") && !text.contains("--assume"), "{text}");
         drop(client);
         let answer = house.belljar(&["resume", &run, "--assume", assumed]);
-        assert!(answer.code == 2 && answer.stderr.contains("nobody can be asked here"), "{answer:?}");
+        assert!(answer.code == 2 && answer.stderr.contains("there is no terminal here to ask at"), "{answer:?}");
         assert!(answer.stderr.contains("kid.send  no answer: it may have taken effect"), "{answer:?}");
         assert_eq!(house.notes(), ["send {\"n\":1}"]);
 

@@ -123,7 +123,7 @@ fn whatever_is_wrong_is_one_object_with_a_type() {
     let terminal = Terminal::new();
     let huge = format!("\"{}\"", "x".repeat(100 << 20));
     for (stdin, message) in
-        [("{\"intent\": ", "it is no JSON"), ("", "it is no JSON"), (&huge, "has more than 16777216 bytes")]
+        [("{\"intent\": ", "it is not JSON"), ("", "it is not JSON"), (&huge, "has more than 16777216 bytes")]
     {
         let answer = fed(&terminal, &["request"], stdin);
         unread(&answer, message);
@@ -132,7 +132,7 @@ fn whatever_is_wrong_is_one_object_with_a_type() {
     unread(&fed(&terminal, &["request", "missing.json"], ""), "missing.json does not exist");
     unread(&fed(&terminal, &["request", "-"], [0xff_u8, 0xfe]), "is not UTF-8");
     let deep = "[".repeat(1_000_000);
-    unread(&fed(&terminal, &["request"], deep), "it is no JSON");
+    unread(&fed(&terminal, &["request"], deep), "it is not JSON");
 }
 
 /// One object for a request that could not be read at all.

@@ -74,7 +74,7 @@ fn a_filter_that_never_ends_recurses_too_deep_or_gives_too_much_is_ended() {
         ("[range(infinite)]", "the filter "),
         ("repeat(1)", "the filter gives more than 100000 values"),
         ("repeat(\"x\" * 1000000)", "the filter gives more than 16777216 bytes"),
-        ("nan, infinite", "is no JSON"),
+        ("nan, infinite", "is not JSON"),
         (".projects.name", "the filter failed: "),
     ] {
         let answer = select(filter, &["--json"]);

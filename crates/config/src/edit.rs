@@ -46,7 +46,7 @@ pub enum EditFault {
     #[error("there is no server '{name}'")]
     Unknown { name: String, nearest: Option<String> },
     /// It cannot be changed without changing something else.
-    #[error("'{name}' stands in the file in a form that is not changed from here: change the file by hand")]
+    #[error("'{name}' is written in a form that this command cannot change: edit the file by hand")]
     Form { name: String },
 }
 

@@ -120,7 +120,7 @@ pub enum Fault {
     #[error("server name '{name}' {problem}: a name has 1 to {limit} bytes, and no dot or control character", limit = ServerSpec::NAME_BYTES)]
     ServerName { name: String, problem: &'static str },
     /// A server that cannot be reached.
-    #[error("server '{server}' has none of 'command', 'url' and 'builtin': give one of them")]
+    #[error("server '{server}' needs one of 'command', 'url' and 'builtin'")]
     NoTransport { server: String },
     /// A server that can be reached in several ways.
     #[error("server '{server}' has {}: keep one of them", .keys.iter().map(|key| format!("'{key}'")).collect::<Vec<_>>().join(" and "))]
@@ -152,7 +152,7 @@ pub enum Fault {
     )]
     Unset { field: Field, variable: String },
     /// `${userHome}` or `${workspaceFolder}` where there is none.
-    #[error("{field} refers to ${{{variable}}}, and there is none here: write the path itself")]
+    #[error("{field} refers to ${{{variable}}}, which is not known here: write the path itself")]
     NoFolder { field: Field, variable: &'static str },
     /// `${input:…}`, for which a client asks its user.
     #[error("{field} asks for the input '{input}', and belljar does not ask: write ${{NAME}} and set that variable")]

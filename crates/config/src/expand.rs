@@ -249,7 +249,7 @@ mod tests {
         let message = expander.expand("${userHome}", &field).expect_err("no home").to_string();
         assert_eq!(
             message,
-            "'cwd' of server 'fs' refers to ${userHome}, and there is none here: write the path itself"
+            "'cwd' of server 'fs' refers to ${userHome}, which is not known here: write the path itself"
         );
         assert_eq!(expander.expand("${workspaceFolder:-/tmp}", &field).expect("the default"), "/tmp");
     }

@@ -307,10 +307,7 @@ mod tests {
     #[test]
     fn a_server_is_reached_in_exactly_one_way() {
         for (lines, expected) in [
-            (
-                "args = ['x']",
-                "line 1, column 10: server 's' has none of 'command', 'url' and 'builtin': give one of them",
-            ),
+            ("args = ['x']", "line 1, column 10: server 's' needs one of 'command', 'url' and 'builtin'"),
             (
                 "command = 'x'\nurl = 'http://x'",
                 "line 1, column 10: server 's' has 'command' and 'url': keep one of them",

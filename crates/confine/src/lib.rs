@@ -39,7 +39,7 @@ pub enum ConfineFault {
     Seccomp(String),
     /// The system makes no namespaces for this user.
     #[error(
-        "a namespace of its own cannot be had ({0}); users must be allowed to make them: see user.max_user_namespaces and \
+        "a namespace cannot be made ({0}); users must be allowed to make them: see user.max_user_namespaces and \
              kernel.apparmor_restrict_unprivileged_userns in sysctl, and what the container around belljar allows"
     )]
     Namespaces(String),
@@ -70,6 +70,6 @@ pub enum ConfineFault {
         source: std::io::Error,
     },
     /// The operating system or the processor is not one for which there are walls.
-    #[error("there are no such walls on {0}; they need Linux on x86-64, AArch64 or RISC-V")]
+    #[error("these walls do not exist on {0}; they need Linux on x86-64, AArch64 or RISC-V")]
     Unsupported(&'static str),
 }

@@ -68,7 +68,7 @@ impl Server {
         Ok(Self { listener, socket, shared, _living: living })
     }
 
-    /// Serves clients until one says `stop`, nobody has come for the idle time, or `told_to_end` does. What runs then is waited
+    /// Serves clients until one says `stop`, no client came during the idle time, or `told_to_end` does. What runs then is waited
     /// for within the bound, and cancelled after it.
     pub async fn serve(self, told_to_end: impl Future<Output = ()>) {
         let Self { listener, socket, shared, _living } = self;
@@ -82,7 +82,7 @@ impl Server {
                         Ok((stream, _)) => admit(stream, &shared, &mut sessions),
                         // Out of file descriptors, most likely: those of sessions that end come back.
                         Err(error) => {
-                            tracing::warn!("a client could not be let in: {error}");
+                            tracing::warn!("a client could not be accepted: {error}");
                             sleep(Duration::from_millis(50)).await;
                         }
                     },
@@ -90,7 +90,7 @@ impl Server {
                     () = shared.draining.cancelled() => break,
                     () = told_to_end.as_mut() => break,
                     () = idle.as_mut() => {
-                        tracing::info!("nobody has come for the idle time");
+                        tracing::info!("no client came during the idle time");
                         break;
                     }
                 }

@@ -183,7 +183,7 @@ impl Session {
 }
 
 fn json(value: &impl serde::Serialize) -> Result<Box<RawValue>, Fault> {
-    to_raw_value(value).map_err(|error| Fault::new(codes::INTERNAL, format!("the answer is no JSON: {error}")))
+    to_raw_value(value).map_err(|error| Fault::new(codes::INTERNAL, format!("the answer is not JSON: {error}")))
 }
 
 /// A stranger's text, for a message.

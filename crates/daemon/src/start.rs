@@ -84,7 +84,7 @@ pub async fn start(address: &Address, program: Command) -> Result<Client, StartF
     }
     let client = Client::connect(address).await?;
     drop(starting);
-    client.ok_or(StartFault::Silent("it said that it listens, and was gone at once; its log may say why"))
+    client.ok_or(StartFault::Silent("it said that it listens, and ended at once; its log may say why"))
 }
 
 async fn spawn(mut program: Command) -> Result<Readiness, StartFault> {
@@ -92,7 +92,7 @@ async fn spawn(mut program: Command) -> Result<Readiness, StartFault> {
     let Some(said) = child.stdout.take() else { return Err(StartFault::Silent("it has no standard output")) };
     let mut line = String::new();
     BufReader::new(said.take(MAX_READINESS_BYTES)).read_line(&mut line).await?;
-    serde_json::from_str(&line).map_err(|_| StartFault::Silent("it ended without a word; its log may say why"))
+    serde_json::from_str(&line).map_err(|_| StartFault::Silent("it ended without a message; its log may say why"))
 }
 
 /// Leaves the terminal and the session of the command that started this process: a signal to them is not for us.

@@ -63,7 +63,7 @@ impl Engine {
             Self::Here(sandbox) => sandbox.resume_until(recording, going_on, ceiling, tools, cancelled).await,
             #[cfg(unix)]
             Self::Apart(_) => {
-                let text = "a run that was put aside does not go on in a process of its own";
+                let text = "a run that was put aside cannot go on in a separate process";
                 Err(ReplayError::Run(RunError::new(ErrorKind::Config, text).with_hint("set process = false in [runs]")))
             }
         }

@@ -135,7 +135,7 @@ mod tests {
             }
             false => Path::new("/"),
         };
-        let error = own_folder(foreign).expect_err("it is somebody else's");
+        let error = own_folder(foreign).expect_err("it belongs to another user");
         assert!(error.to_string().contains("belongs to user"), "{error}");
     }
 

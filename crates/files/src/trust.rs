@@ -40,7 +40,7 @@ pub enum Distrust {
         user: u32,
     },
     /// It cannot be told.
-    #[error("it cannot be told who may write to {}: {problem}", path.display())]
+    #[error("it is not known who may write to {}: {problem}", path.display())]
     Unknown {
         /// The file or folder.
         path: PathBuf,

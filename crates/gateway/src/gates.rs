@@ -133,11 +133,11 @@ impl CountsFor {
         for (rule, values) in to_keep {
             let passed = toolbox.passed(&rule, &values, &principal, run);
             let (Some(passed), Some(kept)) = (passed, &toolbox.told().ledger) else {
-                tracing::warn!("rule '{rule}' asks for an earlier call, and there is no ledger to keep one in");
+                tracing::warn!("rule '{rule}' asks for an earlier call, and there is no ledger to note calls in");
                 continue;
             };
             if let Err(fault) = kept.ledger.pass(passed).await {
-                tracing::warn!("rule '{rule}' asks for an earlier call, and one could not be kept: {fault}");
+                tracing::warn!("rule '{rule}' asks for an earlier call, and the call could not be noted: {fault}");
             }
         }
         if let Some((gates, number)) = in_run {

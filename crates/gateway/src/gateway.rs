@@ -382,8 +382,7 @@ impl Gateway {
     /// Ends a run that cannot go on. None of its calls that waited is sent.
     async fn lost(&self, log: &Arc<RunLog>, terms: &Terms, reason: String) -> Box<RunError> {
         terms.waits.iter().for_each(|wait| log.withdraw(wait.question()));
-        let text =
-            format!("the run cannot go on from where it waited, and none of the calls that waited was sent: {reason}");
+        let text = format!("the run cannot go on from where it waited, and no call that waited was sent: {reason}");
         let error = RunError::new(ErrorKind::Diverged, text);
         log.is_live();
         log.end(&self.toolbox, Some(&error), &Usage::default(), None).await;
@@ -505,8 +504,7 @@ impl Gateway {
             Err(fault) => {
                 terms.waits.iter().for_each(|wait| log.withdraw(wait.question()));
                 let text = format!("the run waited for the owner's decision, and could not be put aside: {fault}");
-                let error =
-                    RunError::new(ErrorKind::Internal, text).with_hint("none of the calls that waited was sent");
+                let error = RunError::new(ErrorKind::Internal, text).with_hint("no call that waited was sent");
                 log.end(&self.toolbox, Some(&error), &outcome.usage, None).await;
                 error
             }

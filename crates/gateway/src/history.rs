@@ -208,7 +208,7 @@ impl<'c> Inquiry<'c> {
                     }
                     Err(fault) => {
                         self.is_lost = true;
-                        tracing::warn!("rule '{rule}' counts calls, and nobody knows how many there were: {fault}");
+                        tracing::warn!("rule '{rule}' counts calls, and their number cannot be read: {fault}");
                         return false;
                     }
                 }
@@ -222,7 +222,10 @@ impl<'c> Inquiry<'c> {
     async fn others(&self) -> Option<Labels> {
         let within = self.policy.memory()?;
         let Some(ledger) = &self.ledger else {
-            tracing::warn!("a rule asks what {} carries, and there is no ledger that knows", self.who.principal());
+            tracing::warn!(
+                "a rule asks which labels {} carries, and there is no ledger that knows them",
+                self.who.principal()
+            );
             return None;
         };
         let asked = Carried { principal: self.who.principal().to_owned(), except: self.who.run(), within };
@@ -232,7 +235,10 @@ impl<'c> Inquiry<'c> {
                 Some(names.iter().filter_map(|name| self.policy.label(name)).fold(Labels::default(), Labels::and))
             }
             Err(fault) => {
-                tracing::warn!("a rule asks what {} carries, and nobody knows: {fault}", self.who.principal());
+                tracing::warn!(
+                    "a rule asks which labels {} carries, and they cannot be read: {fault}",
+                    self.who.principal()
+                );
                 None
             }
         }
@@ -242,13 +248,13 @@ impl<'c> Inquiry<'c> {
     async fn passed(&self, rule: &Arc<str>, values: &str, within: Duration) -> Option<bool> {
         let passed = self.toolbox.passed(rule, values, self.who.principal(), self.who.run());
         let (Some(passed), Some(ledger)) = (passed, &self.ledger) else {
-            tracing::warn!("rule '{rule}' asks for an earlier call, and there is no ledger that knows");
+            tracing::warn!("rule '{rule}' asks for an earlier call, and there is no ledger to look in");
             return None;
         };
         match ledger.has_passed(passed, within).await {
             Ok(passed) => Some(passed),
             Err(fault) => {
-                tracing::warn!("rule '{rule}' asks for an earlier call, and nobody knows: {fault}");
+                tracing::warn!("rule '{rule}' asks for an earlier call, and the ledger cannot be read: {fault}");
                 None
             }
         }

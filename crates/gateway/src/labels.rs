@@ -30,7 +30,7 @@ impl RunLabels {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Withheld {
     #[error(
-        "the call was made, and its answer is withheld: the owner's rules remember who has such answers, and there is no ledger to keep that in"
+        "the call was made, and its answer is withheld: the owner's rules remember who has such answers, and there is no ledger to note it in"
     )]
     NoLedger,
     #[error(

@@ -62,7 +62,7 @@ enum NoCount {
     Acts(Effect),
     #[error("the rules do not allow its call, or it does not fit the tool")]
     NotAllowed,
-    #[error("its server could not be had: {0}")]
+    #[error("its server is not available: {0}")]
     Locked(String),
     #[error("it failed: {0}")]
     Failed(String),

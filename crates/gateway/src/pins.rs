@@ -27,7 +27,11 @@ impl Toolbox {
             now.retain(|tool, definition| before.get(tool) != Some(definition));
         }
         for tool in now.keys() {
-            tracing::warn!(server, tool, "it is not described as it was when it was pinned: calls of it are asked for");
+            tracing::warn!(
+                server,
+                tool,
+                "its definition differs from the pinned one: the owner is asked about its calls"
+            );
         }
         Changed(now)
     }
@@ -48,14 +52,14 @@ impl Toolbox {
     /// What is pinned of a server; where nothing is, these are from now on. Nothing, where nobody knows.
     async fn pinned(&self, server: &str, tools: BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
         let Some(kept) = &self.told().ledger else {
-            tracing::warn!(server, "tools are pinned, and there is no ledger that knows how they were described");
+            tracing::warn!(server, "tools are pinned, and the ledger that knows their pinned definitions is missing");
             return None;
         };
         let pins = Pins { rules: self.rules_file().to_owned(), server: server.to_owned(), tools };
         match kept.ledger.pins(pins).await {
             Ok(pinned) => Some(pinned.tools),
             Err(fault) => {
-                tracing::warn!(server, "tools are pinned, and nobody knows how they were described: {fault}");
+                tracing::warn!(server, "tools are pinned, and their pinned definitions cannot be read: {fault}");
                 None
             }
         }

@@ -235,7 +235,7 @@ fn tool_of<'c>(catalog: &'c ServerCatalog, property: &str) -> Option<&'c Tool> {
 pub(crate) fn over(ceiling: Effect, effect: Effect, path: &ToolPath) -> Option<Objection> {
     (effect > ceiling).then(|| Objection {
         message: format!("{path} is {effect}, and whoever runs this script may use what is {ceiling}"),
-        hint: Some("the owner of belljar says what a tool does, by 'effects' in its configuration".to_owned()),
+        hint: Some("the owner of belljar says what a tool does, with 'effects' in the configuration".to_owned()),
         denied: false,
         certain: true,
     })

@@ -210,7 +210,7 @@ fn without(
     if !is_changed {
         return Ok(None);
     }
-    let end = end.ok_or("it has no end")?;
+    let end = end.ok_or("it does not end")?;
     // Whoever knew a digest that nobody keyed could try what the script may have returned.
     let Digests { result, logs, calls } = end.digests;
     let [result, logs, calls] = [result, logs, calls].map(|digest| keyed(&digest, ledger));

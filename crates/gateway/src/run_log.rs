@@ -207,7 +207,7 @@ impl RunLog {
             // What is not required has said itself that it failed.
             let written = if *required { ledger.commit(entry).await } else { ledger.write(entry).await.or(Ok(())) };
             written.map_err(|fault| {
-                RunError::new(ErrorKind::Config, format!("nothing was run: {fault}")).with_hint(fault.hint())
+                RunError::new(ErrorKind::Config, format!("the script was not run: {fault}")).with_hint(fault.hint())
             })?;
         }
         let log = Self {

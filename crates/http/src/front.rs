@@ -229,13 +229,14 @@ impl<H: ServerHandler> Front<H> {
             };
             match refusal {
                 Refusal::Unavailable => {
-                    let message = "the keys of the authorization server cannot be had at the moment; try again later";
+                    let message =
+                        "the keys of the authorization server cannot be fetched at the moment; try again later";
                     let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, message);
                     return Err(answer::last(answer::later(refusal, LATER)));
                 }
                 // Nobody guesses a signature: this was a good token once, or is one for somebody else.
                 Refusal::NotGood(why) => {
-                    tracing::info!("a token from {address} is not good: {why}");
+                    tracing::info!("a token from {address} is refused: {why}");
                     return Err(unauthorized(&why.to_string(), &oauth.challenge(Some(&why))));
                 }
                 Refusal::Rejected(why) => challenge = oauth.challenge(Some(&why)),
@@ -260,7 +261,7 @@ impl<H: ServerHandler> Front<H> {
     fn check_scopes(&self, principal: &Principal, head: Option<&Head>) -> Result<(), Answer> {
         let Some(oauth) = self.oauth.get().filter(|_| principal.is_of_issuer()) else { return Ok(()) };
         let Some(lacking) = oauth.lacking(principal, head.and_then(Head::tool)) else { return Ok(()) };
-        let mut refusal = answer::refused(StatusCode::FORBIDDEN, "the token has not the scopes that this needs");
+        let mut refusal = answer::refused(StatusCode::FORBIDDEN, "the token does not have the scopes that this needs");
         challenged(&mut refusal, &oauth.challenge_for_more(&lacking));
         Err(refusal)
     }
@@ -327,7 +328,7 @@ impl<H: ServerHandler> Front<H> {
             // Nobody could be asked whose it is.
             (Some(id), None) => {
                 self.close(&id).await;
-                tracing::error!("a session was begun by a request that is not 'initialize'");
+                tracing::error!("a session was started by a request that is not 'initialize'");
                 return Err(internal());
             }
             (None, _) => {}

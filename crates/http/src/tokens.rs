@@ -89,7 +89,7 @@ pub enum TokenFault {
         name: String,
     },
     /// The name is that of whoever runs the server.
-    #[error("'{name}' is what rules call whoever needs no token: choose another name")]
+    #[error("'{name}' is the name by which rules know callers without a token: choose another name")]
     Reserved {
         /// The name.
         name: String,

@@ -7,7 +7,7 @@ use std::{io, path::PathBuf, sync::Arc};
 #[non_exhaustive]
 pub enum LedgerFault {
     /// There is no folder for it.
-    #[error("there is no state folder of your own in which a ledger of runs could be kept")]
+    #[error("there is no state folder of your own to keep a ledger of runs in")]
     NoFolder,
     /// The key of its digests cannot be had.
     #[error("the ledger's key {} cannot be used: {error}", path.display())]
@@ -106,7 +106,7 @@ impl LedgerFault {
             Self::Foreign { .. } => "move the file away: the next run begins a new ledger",
             Self::Newer { .. } => "use the later belljar, or move the file away: the next run begins a new ledger",
             Self::Corrupt { .. } => {
-                "move the file away, with those beside it that end in -wal and -shm: the next run begins a new ledger"
+                "move the file away, together with its -wal and -shm files: the next run begins a new ledger"
             }
             Self::Network { .. } | Self::NoLocks { .. } => "set XDG_STATE_HOME to a folder on this machine's own disk",
             Self::Full { .. } => "make room on the disk, or let `belljar runs purge` forget old runs",

@@ -130,7 +130,7 @@ fn read(folder: &Dir) -> io::Result<Key> {
     match <&[u8; BYTES]>::try_from(text.as_slice()) {
         Ok(bytes) => Ok(Key::new(bytes)),
         Err(_) => {
-            let message = format!("it has not the {BYTES} bytes of a key: remove it, and a new one is made");
+            let message = format!("it does not have the {BYTES} bytes of a key: remove it, and a new one is made");
             Err(io::Error::new(io::ErrorKind::InvalidData, message))
         }
     }

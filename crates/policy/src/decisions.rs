@@ -284,7 +284,7 @@ fn a_rule_asks_what_is_carried_last_and_fails_closed() {
     );
     assert!(explained(10, &private).ends_with("seen no answer of such a tool\nallow by default"));
     // Where nobody knows, it counts as carried.
-    assert!(explained(1, &Before(Some(0))).contains("unknown: carries [private, secret], seen nobody knows"));
+    assert!(explained(1, &Before(Some(0))).contains("unknown: carries [private, secret], seen unknown labels"));
     assert!(explained(10, &Before(Some(0))).ends_with("ask by 'careful'"));
 }
 

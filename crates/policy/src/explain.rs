@@ -108,7 +108,7 @@ impl ToolPolicy {
                 if self.is_broken(compiled.rule, number) {
                     truth = truth.and(Truth::Unknown);
                     findings.push(Finding {
-                        seen: "an argument of which the server's list knows nothing".to_owned(),
+                        seen: "an argument that the server's list does not have".to_owned(),
                         ..finding(condition, call, Truth::Unknown)
                     });
                     continue;
@@ -124,7 +124,7 @@ impl ToolPolicy {
                 let seen = match met {
                     Truth::True => "an answer of such a tool",
                     Truth::False => "no answer of such a tool",
-                    Truth::Unknown => "nobody knows which answers",
+                    Truth::Unknown => "unknown labels",
                 };
                 findings.push(Finding {
                     condition: format!("carries [{}]", wanted.join(", ")),
@@ -136,7 +136,7 @@ impl ToolPolicy {
                 let met = rule.concerns_gate(call);
                 truth = truth.and(met);
                 let seen = match (met, rule.verdict == Verdict::Allow) {
-                    (Truth::Unknown, _) => "nobody knows whether there was one",
+                    (Truth::Unknown, _) => "an unknown earlier call",
                     (Truth::True, true) | (Truth::False, false) => "one that succeeded",
                     _ => "none that succeeded",
                 };
@@ -156,7 +156,7 @@ impl ToolPolicy {
                 findings.push(Finding {
                     condition: format!("at_most {at_most}"),
                     seen: match (met, rule.verdict == Verdict::Allow) {
-                        (Truth::Unknown, _) => "nobody knows how many calls",
+                        (Truth::Unknown, _) => "an unknown number of calls",
                         (Truth::True, true) | (Truth::False, false) => within,
                         _ => beyond,
                     }

@@ -66,13 +66,13 @@ pub enum Fault {
     #[error("'ask' says how the owner is asked, and this rule does not ask: leave it out, or write then = \"ask\"")]
     AsksNobody,
     /// A way to ask that there is not.
-    #[error("there is no way '{way}' to ask: the ways are cli, elicitation and webhook")]
+    #[error("'{way}' is not a way to ask: the ways are cli, elicitation and webhook")]
     UnknownWay { way: String },
     /// The page, which is to come.
     #[error("belljar has no page yet on which a call could be decided: the ways are cli, elicitation and webhook")]
     NoPage,
     /// Ways to ask of which none brings a decision.
-    #[error("a webhook tells, and decides nothing: name \"cli\" or \"elicitation\" beside it")]
+    #[error("a webhook tells, and cannot decide: name \"cli\" or \"elicitation\" as well")]
     NobodyDecides,
     /// A rule that asks by a webhook that is not configured.
     #[error("rule '{rule}' names webhook, and '[approvals] webhook' in belljar.toml names no address")]
@@ -84,7 +84,7 @@ pub enum Fault {
     #[error("no rule says carries = \"{label}\": the label does nothing")]
     UnusedLabel { label: String },
     /// What says something of an earlier call that is not asked for.
-    #[error("'{key}' says something of 'after', which is not there: name the tools of which a call must come before")]
+    #[error("'{key}' belongs to 'after', which is missing: name the tools whose call must come first")]
     WithoutAfter { key: String },
     /// A tool that may do more than read.
     #[error(
@@ -199,7 +199,7 @@ fn listed(names: &[String]) -> String {
 
 fn labelled(names: &[String]) -> String {
     match names {
-        [] => "name it in [labels], with the tools whose answers bring it".to_owned(),
+        [] => "declare it in [labels], with the tools whose answers carry it".to_owned(),
         names => format!("[labels] has {}", names.join(", ")),
     }
 }

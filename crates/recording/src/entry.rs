@@ -400,7 +400,7 @@ impl<'a> Kept<'a> {
         known(input, 3)?;
         let (ok, ms, error) = (input.bool()?, input.f64()?, optional_text(input)?);
         if !(ms >= 0.0 && ms.is_finite()) {
-            return Err(decode::Error::message("a call took no time that there is"));
+            return Err(decode::Error::message("the time of a call is not a valid number"));
         }
         Ok(Some(Self { ok, ms, error }))
     }

@@ -24,7 +24,7 @@ pub fn recording(data: &[u8]) {
         Err(other) => panic!("the frame is that of a recording: {other}"),
     };
     let entries: Vec<Entry<'_>> = recording.entries().collect();
-    let Some(Entry::End(end)) = entries.last() else { panic!("it has no end") };
+    let Some(Entry::End(end)) = entries.last() else { panic!("it does not end") };
     assert_eq!(Some(*end), recording.end());
     assert_eq!(entries.iter().filter(|entry| matches!(entry, Entry::End(_))).count(), 1);
     for entry in &entries {

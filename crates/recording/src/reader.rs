@@ -84,14 +84,11 @@ impl Recording {
         if last != body.len() {
             Remarks::decode(&mut input).map_err(|error| ReadError::Invalid {
                 at: input.position(),
-                reason: format!("something stands behind the end: {error}"),
+                reason: format!("something follows the end: {error}"),
             })?;
         }
         if input.position() != body.len() {
-            return Err(ReadError::Invalid {
-                at: input.position(),
-                reason: "something stands behind the end".to_owned(),
-            });
+            return Err(ReadError::Invalid { at: input.position(), reason: "something follows the end".to_owned() });
         }
         Ok(Self { start: Arc::new(start), first, last, bytes })
     }
@@ -184,7 +181,7 @@ fn read_start(input: &mut Decoder<'_>) -> Result<Start, decode::Error> {
     let items = length(input)?;
     match input.u8()? {
         kind::START if items == 8 => Start::decode(input),
-        _ => Err(decode::Error::message("it does not begin with what was run")),
+        _ => Err(decode::Error::message("it does not begin with a start entry")),
     }
 }
 

@@ -159,7 +159,7 @@ fn lengths_and_kinds_that_a_forger_claims_are_refused_and_allocate_nothing() {
     let digest = format::digest(&behind);
     behind.extend(digest);
     let refused = Recording::read(behind).expect_err("there is more").to_string();
-    assert!(refused.contains("behind the end"), "{refused}");
+    assert!(refused.contains("follows the end"), "{refused}");
     // Remarks may stand there, once.
     let remarks = Remarks { logs: Vec::new(), hint: Some("a hint".to_owned()) };
     let remarked = remarks.behind(bytes(), ByteSize::mib(1)).expect("there is room");

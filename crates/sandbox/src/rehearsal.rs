@@ -111,7 +111,7 @@ impl Rehearsal {
             Entry::Directory { namespace, listing } if namespace == wanted => Some(listing),
             _ => None,
         });
-        let not_recorded = || "the recorded run did not use this server, so there is nothing to answer from".to_owned();
+        let not_recorded = || "the recorded run did not use this server, so the recording has no answer".to_owned();
         found.ok_or_else(not_recorded)?.map(directory).map_err(str::to_owned)
     }
 
@@ -125,7 +125,7 @@ impl Rehearsal {
             // It is left to the calls.
             return Ok(NO_FINDINGS.to_owned());
         }
-        let not_recorded = || "the recorded run did not ask this, so there is nothing to answer from".to_owned();
+        let not_recorded = || "the recorded run did not ask this, so the recording has no answer".to_owned();
         found.ok_or_else(not_recorded)?.map(str::to_owned).map_err(str::to_owned)
     }
 

@@ -331,9 +331,7 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
     match end.cause {
         Cause::Script => {}
         _ if !ended_here => {
-            return diverged(Divergence::new(
-                "the recorded run was ended from outside, and the replay ended by itself",
-            ));
+            return diverged(Divergence::new("the recorded run was ended from outside, and the replay was not"));
         }
         Cause::Time { limit, max, used } => {
             let doing = failure::Doing::of(&outcome.calls, outcome.usage.tool_calls);

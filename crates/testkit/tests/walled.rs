@@ -387,7 +387,7 @@ fn where_the_system_makes_no_namespaces_the_child_is_not_started_and_says_why() 
     let output = run(&words.map(str::to_owned));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(125), "{said}");
-    assert!(said.contains("belljar: sandbox: a namespace of its own cannot be had"), "{said}");
+    assert!(said.contains("belljar: sandbox: a namespace cannot be made"), "{said}");
     assert!(said.contains("user.max_user_namespaces"), "{said}");
 }
 

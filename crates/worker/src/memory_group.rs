@@ -25,7 +25,7 @@ pub struct MemoryGroup {
 #[non_exhaustive]
 pub enum NoMemoryGroup {
     /// The system has no cgroups of version 2, or shows none to this process.
-    #[error("there is no cgroup v2 of this process: {0}")]
+    #[error("this process has no cgroup v2: {0}")]
     NoTree(io::Error),
     /// Nobody delegated the memory controller.
     #[error("the memory controller is not delegated to {}", .0.display())]

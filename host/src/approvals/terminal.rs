@@ -89,7 +89,7 @@ async fn is_open(ledger: &Arc<dyn Ledger>, id: QuestionId) -> bool {
 async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
     let id = kept.question.id;
     consent::forget_what_was_typed();
-    output::say(format_args!("a rule wants you to decide about a call:\n{}", shown(&kept.question)));
+    output::say(format_args!("a rule asks you to decide about a call:\n{}", shown(&kept.question)));
     output::say(format_args!("any stands for {}", Group::of(&kept.question.binding)));
     loop {
         let answer = spawn_blocking(|| line("send it? type yes or no: ")).await;
@@ -113,7 +113,7 @@ async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
 
 async fn say_unanswered(ledger: &Arc<dyn Ledger>, id: QuestionId) {
     if let Err(fault) = ledger.change_question(Change::End(id, State::Unanswered)).await {
-        tracing::debug!("that nobody answers could not be noted: {fault}");
+        tracing::debug!("it could not be noted that nobody answered: {fault}");
     }
 }
 

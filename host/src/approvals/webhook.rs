@@ -22,7 +22,7 @@ impl Told {
         match Webhook::new(Settings { url, secret, arguments, agent }) {
             Ok(webhook) => Self(Some(Arc::new(webhook))),
             Err(fault) => {
-                tracing::warn!("nobody is told of calls that wait for a decision: {fault}");
+                tracing::warn!("the webhook could not be told of calls that wait for a decision: {fault}");
                 Self::default()
             }
         }

@@ -26,7 +26,7 @@ pub(crate) struct ServeArguments {
     /// With --http: an origin whose pages may send requests, as `https://app.example`.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
-    /// How long a run takes before a client that knows tasks gets one, and asks for the result later; or `never`.
+    /// How long a run may take before it becomes a task, for clients that know tasks; or `never`.
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = task_after)]
     pub(crate) task_after: TaskAfter,
     /// A name for this entry, which rules in policy.toml can ask for.

@@ -29,7 +29,7 @@ pub(crate) struct BenchArguments {
     /// Takes a few seconds: fewer rounds, and without the cost of limits.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Writes a page with plots, that needs nothing but a browser.
+    /// Writes a page with plots, for any browser.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]

@@ -36,7 +36,7 @@ pub(crate) struct CallArguments {
     pub(crate) config: ConfigArguments,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
-    /// Prints one JSON object, with the raw result in it, or without it where there is a --select.
+    /// Prints one JSON object, which has the raw result unless --select is given.
     #[arg(long)]
     pub(crate) json: bool,
 }

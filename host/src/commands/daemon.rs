@@ -28,11 +28,11 @@ pub(crate) struct DaemonArguments {
 pub(crate) enum DaemonCommand {
     /// Starts it, if it is not running.
     Start(DaemonOptions),
-    /// Shows what it is and does; exit code 1 where there is none.
+    /// Shows its state; exit code 1 if there is none.
     Status(DaemonOptions),
-    /// Ends it, when what it has running has ended.
+    /// Ends it when its running requests have ended.
     Stop(DaemonOptions),
-    /// Has it read its configuration again; what runs goes on with the servers that it began with.
+    /// Makes it read its configuration again; running requests keep their servers.
     Reload(DaemonOptions),
     /// Ends it and starts a new one.
     Restart(DaemonOptions),
@@ -173,7 +173,7 @@ async fn show(client: &mut Client, json: bool) -> Result<ExitCode, Failure> {
     row("requests", &format!("{} running, {} answered", status.running, status.answered));
     let ends = match (status.idle_s, status.kept_alive) {
         (None, _) => "never by itself".to_owned(),
-        (Some(_), true) => "not by itself while a stateful server lives".to_owned(),
+        (Some(_), true) => "not while a stateful server runs".to_owned(),
         (Some(idle), false) => format!("after {} without a client", seconds(idle)),
     };
     row("ends", &ends);

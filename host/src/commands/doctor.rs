@@ -173,7 +173,7 @@ fn memory_of_process(engine: &Engine) -> Option<Check> {
     let Engine::Apart(process) = engine else { return None };
     Some(match process.memory_bound()? {
         MemoryBound::Group { max } => {
-            Check::good("memory of scripts", format!("at most {max}, in a memory cgroup of its own"))
+            Check::good("memory of scripts", format!("at most {max}, in its own memory cgroup"))
         }
         MemoryBound::Mapped { max, reason } => Check::new(
             "memory of scripts",

@@ -34,10 +34,10 @@ pub(crate) struct AddArguments {
     /// The program that is the server, and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// It keeps a state that must not be lost: it is not stopped for being idle.
+    /// The server keeps state: it is not stopped for being idle.
     #[arg(long)]
     pub(crate) stateful: bool,
-    /// It is started with the daemon, and not only when it is needed.
+    /// It starts with the daemon, not when it is first needed.
     #[arg(long)]
     pub(crate) warm: bool,
     #[command(flatten)]

@@ -28,12 +28,12 @@ pub(crate) async fn login(arguments: LoginArguments) -> Result<ExitCode, Failure
     };
     let Transport::Http(endpoint) = &spec.transport else {
         return Err(Failure::usage(
-            format!("server '{server}' is no remote server, so there is nowhere to log in"),
+            format!("server '{server}' is not a remote server, so it has no login"),
             "a program's secrets belong into its 'env'",
         ));
     };
     let folder = setup::credentials()
-        .ok_or_else(|| Failure::internal("there is no folder to keep the login in: set XDG_STATE_HOME to one"))?;
+        .ok_or_else(|| Failure::internal("there is no folder to keep the login in: set XDG_STATE_HOME to a folder"))?;
     let agent = concat!("belljar/", env!("CARGO_PKG_VERSION"));
     let interrupted = signals::told_to_end();
     let pending = begin(endpoint, Arc::new(folder), agent).await.map_err(|fault| failure(&fault))?;

@@ -32,7 +32,7 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "OUT")]
     pub(crate) fixture: Option<PathBuf>,
     /// Makes the fixture one whose calls are answered by tool and arguments, in any order. With
-    /// --source it is one in any case.
+    /// --source it always is one.
     #[arg(long, requires = "fixture")]
     pub(crate) loose: bool,
     #[command(flatten)]

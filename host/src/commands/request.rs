@@ -51,7 +51,7 @@ async fn answer(arguments: &RequestArguments) -> Answer {
         Ok(echo) => echo,
         Err(error) => {
             let suggestion = "a request is one JSON object, as belljar request --help shows";
-            return Answer::refused(Value::Null, Refusal::validation(format!("it is no JSON: {error}"), suggestion));
+            return Answer::refused(Value::Null, Refusal::validation(format!("it is not JSON: {error}"), suggestion));
         }
     };
     let asked = match Request::parse(&text) {

@@ -29,12 +29,12 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::TEST)]
 pub(crate) struct TestArguments {
-    /// Recordings, fixtures, and folders that have some.
+    /// Recordings, fixtures, and folders to search for them.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// Prints what came of each test as one JSON object.
+    /// Prints the result of each test as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -179,7 +179,7 @@ async fn run(gateway: &Gateway, file: &Path, max_source: u64) -> Result<(), Fail
     };
     let outcome = match (fixture.matching, &fixture.script) {
         (Match::Exact, None) => gateway.replay(&fixture.recording).await,
-        (Match::Exact, Some(_)) => return Err(broken(&"a fixture with a script of its own must be loose")),
+        (Match::Exact, Some(_)) => return Err(broken(&"a fixture with its own script must be loose")),
         (Match::Loose, None) => gateway.rehearse(&fixture.recording.start().source, &fixture.recording).await,
         (Match::Loose, Some(script)) => {
             let script = script_of(file, script).map_err(Failed::Broken)?;

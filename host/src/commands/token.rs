@@ -27,7 +27,7 @@ pub(crate) struct TokenArguments {
 pub(crate) enum TokenCommand {
     /// Makes a token and shows it, once.
     Add {
-        /// Whose it is: the principal that its requests are of.
+        /// The name of the token: the principal of its requests.
         name: String,
         /// What it is good for: search, run, run:read-only, or admin, which is all of these; may be repeated
         /// [default: search and run].
@@ -42,16 +42,16 @@ pub(crate) enum TokenCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Gives a token a new secret and shows it, once. The old one is good no more.
+    /// Gives a token a new secret and shows it, once. The old one no longer works.
     Rotate {
-        /// Whose it is.
+        /// The name of the token.
         name: String,
         #[command(flatten)]
         owner: TokenOwner,
     },
     /// Removes a token.
     Remove {
-        /// Whose it is.
+        /// The name of the token.
         name: String,
         #[command(flatten)]
         owner: TokenOwner,

@@ -23,7 +23,7 @@ pub(crate) fn failed(fault: RequestFault) -> Failure {
             }
         }
         fault @ RequestFault::Ended { .. } => RunError::new(ErrorKind::Internal, fault.to_string())
-            .with_hint("it was killed or has crashed; what it had begun may have taken effect. The next command starts a new one")
+            .with_hint("it was killed or crashed; calls that it had begun may have taken effect. The next command starts a new daemon")
             .into(),
         fault => RunError::new(ErrorKind::Internal, fault.to_string())
             .with_hint("`belljar daemon restart` starts a new one; --no-daemon does without")

@@ -62,10 +62,8 @@ impl Filter {
         let outputs = outputs.iter().enumerate().map(|(index, output)| {
             serde_json::from_str(output).map_err(|_| {
                 refused(
-                    format!("value {} of the filter is no JSON", index + 1),
-                    Some(
-                        "NaN, infinite numbers, bytes and keys that are no texts cannot be written as JSON".to_owned(),
-                    ),
+                    format!("value {} of the filter is not JSON", index + 1),
+                    Some("JSON has no NaN, no infinite numbers, no bytes, and only texts as keys".to_owned()),
                 )
             })
         });

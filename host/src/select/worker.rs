@@ -48,8 +48,8 @@ fn work(mut role: Role) -> Result<(), FrameError> {
 
 /// What a filter gives of a value, or why it gives nothing.
 fn filtered(filter: &jaq_core::Filter<Data>, value: &[u8]) -> Result<Said, Said> {
-    let value =
-        jaq_json::read::parse_single(value).map_err(|error| refused(format!("the value is no JSON: {error}"), None))?;
+    let value = jaq_json::read::parse_single(value)
+        .map_err(|error| refused(format!("the value is not JSON: {error}"), None))?;
     let context = Ctx::<Data>::new(&filter.lut, Vars::new([]));
     let (mut outputs, mut bytes) = (Vec::new(), 0);
     for output in filter.id.run((context, value)).map(unwrap_valr) {

@@ -68,7 +68,7 @@ fn blocks(media: Vec<Media>) -> impl Iterator<Item = ContentBlock> {
     media.into_iter().filter_map(|media| match serde_json::from_value(media.into_block()) {
         Ok(block) => Some(block),
         Err(error) => {
-            tracing::warn!(%error, "what a script returned is no content block, and is left out of the answer");
+            tracing::warn!(%error, "something that a script returned is not a content block, and is left out of the answer");
             None
         }
     })

@@ -75,8 +75,9 @@ impl AskedClient {
             };
             let none = || ErrorData::internal_error("the client gives no answer", None);
             let answer = asks.ask(by_task).await.ok_or_else(none)?;
-            serde_json::from_value(answer)
-                .map_err(|error| ErrorData::internal_error(format!("the client's answer is none: {error}"), None))
+            serde_json::from_value(answer).map_err(|error| {
+                ErrorData::internal_error(format!("the client's answer cannot be read: {error}"), None)
+            })
         }
         .boxed()
     }

@@ -138,7 +138,7 @@ pub(super) fn form(question: &Question) -> Option<ElicitRequestParams> {
         "required": ["decision"],
     });
     let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
-    let message = format!("A rule of yours in belljar wants you to decide about a call:\n{}", shown(question));
+    let message = format!("One of your rules in belljar asks you to decide about a call:\n{}", shown(question));
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 

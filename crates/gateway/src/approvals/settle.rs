@@ -118,7 +118,7 @@ impl Held {
             return self.ask_on(asking, ledger, id).await;
         }
         if desk.is_none() && !for_command {
-            tracing::warn!(run = %log.run(), tool = %path, "a rule asks by {ways} alone, and nobody is there so");
+            tracing::warn!(run = %log.run(), tool = %path, "a rule asks only by {ways}, and nobody can be reached that way");
             return Err(Unsent::NoWay.into());
         }
         let now = SystemTime::now();

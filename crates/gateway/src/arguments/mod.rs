@@ -177,7 +177,7 @@ impl Checks {
             return (arguments, None);
         }
         let Some(workers) = &self.workers else {
-            check.give_up("it would take more than a millisecond, and there is no worker process for that");
+            check.give_up("it would take more than a millisecond, and no worker process is available");
             return (arguments, None);
         };
         let arguments = Arc::new(arguments);

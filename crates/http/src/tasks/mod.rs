@@ -84,7 +84,7 @@ impl Owner {
 /// A call of a client that knows tasks.
 #[derive(Clone)]
 pub struct Call {
-    /// Whose it is.
+    /// The name of the token.
     pub owner: Owner,
     /// How long it may take at most; its task lives longer.
     pub longest: Duration,
@@ -185,7 +185,7 @@ impl Tasks {
                     None => {
                         may_become_one = false;
                         asks.close();
-                        tracing::info!("there is no room for a task more, so a client has to wait for its call");
+                        tracing::info!("there is no room for another task, so a client has to wait for its call");
                     }
                 },
             }

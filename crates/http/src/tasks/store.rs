@@ -184,7 +184,7 @@ fn known<'t>(tasks: &'t mut HashMap<String, Entry>, owner: &Owner, id: &str) -> 
     tasks
         .get_mut(id)
         .filter(|entry| owner.has(&entry.owner))
-        .ok_or_else(|| ErrorData::invalid_params("unknown task: there is none with this id, or its time is over", None))
+        .ok_or_else(|| ErrorData::invalid_params("unknown task: no task has this id, or it has expired", None))
 }
 
 fn new_id() -> Option<String> {

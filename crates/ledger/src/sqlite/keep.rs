@@ -82,7 +82,7 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
         // SQLite moves rows from page to page, and what it leaves behind of them is overwritten
         // only where the file is written anew.
         tracing::warn!(
-            "parts of what was forgotten may be left in the ledger's file, which could not be written anew: {error}"
+            "parts of what was forgotten may remain in the ledger's file, which could not be rewritten: {error}"
         );
     }
     Ok(forgotten)

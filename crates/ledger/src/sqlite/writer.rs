@@ -382,7 +382,7 @@ impl Work {
                 tracing::warn!("what is too old in the ledger of runs was not forgotten: {error}");
             }
             if let Err(error) = open.presence.tidy() {
-                tracing::debug!("what ended processes left beside the ledger stays there: {error}");
+                tracing::debug!("files that ended processes left beside the ledger could not be removed: {error}");
             }
         }
         if open.log_pages.load(Relaxed) > LOG_PAGES {

@@ -37,7 +37,7 @@ impl Reader<'_> {
             self.fault(node.offset, Fault::TooMany { what: "labels", limit, used });
         }
         if entries.iter().all(|entry| entry.key == MEMORY) {
-            let help = "name one, with the tools whose answers bring it: private = [\"crm.*\"]";
+            let help = "declare one, with the tools whose answers carry it: private = [\"crm.*\"]";
             self.fault(node.offset, Fault::MissingKey { place: "[labels]".to_owned(), key: "label", help });
         }
         rules

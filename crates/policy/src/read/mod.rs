@@ -64,7 +64,7 @@ pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>)
         }
     }
     if defaults.is_none() {
-        let help = "say what becomes of a call that no rule decides, for example default = \"allow\", or \
+        let help = "say what happens to a call that no rule decides, for example default = \"allow\", or \
                     default = { read_only = \"allow\", mutating = \"ask\", external = \"ask\" }";
         reader.fault(0, Fault::MissingKey { place: "the file".to_owned(), key: "default", help });
     }
@@ -147,7 +147,7 @@ impl Reader<'_> {
                 }
                 for (key, verdict) in DEFAULT_KEYS.iter().zip(defaults) {
                     if verdict.is_none() {
-                        let help = "say what becomes of such calls: \"allow\", \"ask\" or \"deny\"";
+                        let help = "say what happens to such calls: \"allow\", \"ask\" or \"deny\"";
                         self.fault(node.offset, Fault::MissingKey { place: "'default'".to_owned(), key, help });
                     }
                 }

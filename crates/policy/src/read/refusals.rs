@@ -88,7 +88,7 @@ fn every_mistake_is_refused_with_line_and_column() {
         ("[[test]]\ncall = 'a.b'\nargs = { at = 1979-05-27 }\nexpect = 'deny'", "'args' must be a table of"),
         (
             "carries = 'x'",
-            "line 5, column 11: no label is called 'x': name it in [labels], with the tools whose answers",
+            "line 5, column 11: no label is called 'x': declare it in [labels], with the tools whose answers",
         ),
         ("[labels]\nlow = 'a.b'", "line 6, column 1: no rule says carries = \"low\": the label does nothing"),
         (
@@ -108,11 +108,11 @@ fn every_mistake_is_refused_with_line_and_column() {
         ("[labels]\n'l w' = 'a.b'", "line 6, column 1: 'labels' must be a table whose keys have at most 64 letters"),
         ("[labels]\nmemory = '8 days'", "'labels.memory' must be a duration of at most 7 days, as in \"1h\""),
         ("[labels]\nmemory = 3600", "'labels.memory' must be a duration"),
-        ("[labels]\nmemory = '1h'", "line 5, column 1: [labels] has no 'label': name one, with the tools"),
+        ("[labels]\nmemory = '1h'", "line 5, column 1: [labels] has no 'label': declare one, with the tools"),
         ("labels = 3", "unknown key 'labels' in rule 'a'"),
         ("[[test]]\ncall = 'a.b'\nexpect = 'deny'\ncarries = 'low'", "no label is called 'low'"),
-        ("within = '1h'", "line 5, column 1: 'within' says something of 'after', which is not there: name the tools"),
-        ("same = 'path'", "'same' says something of 'after'"),
+        ("within = '1h'", "line 5, column 1: 'within' belongs to 'after', which is missing: name the tools"),
+        ("same = 'path'", "'same' belongs to 'after'"),
         ("after = 'ab'", "'ab' is not a pattern for tools"),
         ("after = 'a.b'\nwithin = '8 days'", "line 6, column 10: 'within' must be a duration of at most 7 days, as in"),
         ("after = 'a.b'\nsame = 'x[]'", "line 6, column 8: 'x[]' does not name an argument: here it must be one value"),
@@ -142,7 +142,7 @@ fn every_mistake_is_refused_with_line_and_column() {
         (asks("ask = { who = [] }").as_str(), "'ask.who' must be a string or an array of strings, with at least one"),
         (
             asks("ask = { who = ['cli', 'mail'] }").as_str(),
-            "line 8, column 23: there is no way 'mail' to ask: the ways are cli",
+            "line 8, column 23: 'mail' is not a way to ask: the ways are cli",
         ),
         (
             asks("ask = { who = 'page' }").as_str(),
@@ -150,7 +150,7 @@ fn every_mistake_is_refused_with_line_and_column() {
         ),
         (
             asks("ask = { who = ['webhook'] }").as_str(),
-            "line 8, column 15: a webhook tells, and decides nothing: name \"cli\"",
+            "line 8, column 15: a webhook tells, and cannot decide: name \"cli\"",
         ),
         (
             asks("ask = { expires = '8 days' }").as_str(),
@@ -163,7 +163,7 @@ fn every_mistake_is_refused_with_line_and_column() {
         assert!(error.contains(expected), "{rest}\n{error}\nexpected {expected}");
     }
     for (text, expected) in [
-        ("", "line 1, column 1: the file has no 'default': say what becomes of a call that no rule decides"),
+        ("", "line 1, column 1: the file has no 'default': say what happens to a call that no rule decides"),
         ("default = 'permit'", "line 1, column 11: 'default' must be one of allow, ask, deny, or a table"),
         ("default = { read_only = 'allow' }", "'default' has no 'mutating'"),
         ("default = { readonly = 'allow' }", "unknown key 'readonly' in default: did you mean 'read_only'?"),

@@ -276,10 +276,7 @@ async fn calls_of_on_start_are_made_after_each_start_and_before_all_others() {
     server.shutdown().await;
     let server = upstream(spec_with(&["stateful"], |life| life.on_start = vec![activate(json!({"fail": true}))]));
     let fault = server.start("child").await.expect_err("the activation fails");
-    assert_eq!(
-        fault.reason(),
-        "the call of 'activate' that its configuration wants after each start failed: there is no such project"
-    );
+    assert_eq!(fault.reason(), "the call of 'activate' in 'on_start' failed: there is no such project");
     server.shutdown().await;
 }
 

@@ -36,7 +36,7 @@ impl Documents {
     /// Those of the server at `issuer`. `allow_private` lets it lead to the private network.
     ///
     /// # Errors
-    /// [`RemoteFault`], where the URL is none or the system has no certificates to trust.
+    /// [`RemoteFault`], where the URL is not valid or the system has no certificates to trust.
     pub fn new(agent: &str, issuer: &str, allow_private: bool) -> Result<Self, RemoteFault> {
         let url = Url::parse(issuer).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
         Http::new(agent, &url, allow_private, None).map(Self)

@@ -33,7 +33,7 @@ pub enum LoginFault {
     #[error("{fault}")]
     Server { fault: RemoteFault },
     /// No port to come back to.
-    #[error("there is no address to come back to after the login: {error}")]
+    #[error("the browser has no address to come back to after the login: {error}")]
     Loopback { error: io::Error },
     /// The server says nothing of logins.
     #[error("{host} does not say where to log in")]
@@ -48,7 +48,7 @@ pub enum LoginFault {
     #[error("the login was refused: {reason}")]
     Refused { reason: String },
     /// Nobody came back.
-    #[error("nobody came back from the login within {LONGEST:?}")]
+    #[error("the browser did not come back from the login within {LONGEST:?}")]
     TimedOut,
 }
 
@@ -65,7 +65,7 @@ impl LoginFault {
                     .to_owned()
             }
             Self::Failed { .. } => {
-                "if the server wants programs to be registered by hand, give the 'client_id' in its 'oauth'".to_owned()
+                "if programs must be registered there by hand, set 'client_id' in the server's 'oauth'".to_owned()
             }
             Self::Refused { .. } | Self::TimedOut => return None,
         })
@@ -188,7 +188,7 @@ impl Pending {
             Err(_) => Err(LoginFault::TimedOut),
             Ok(Ok(())) => {
                 if let Err(error) = self.store.forget_wanted() {
-                    tracing::warn!("what scopes the server wanted was not forgotten: {error}");
+                    tracing::warn!("the scopes that the server wanted could not be removed: {error}");
                 }
                 Ok(())
             }

@@ -79,7 +79,7 @@ impl Login {
     /// Keeps what the server wants for the next time that its user logs in.
     pub(crate) async fn wants(&self, scopes: &[String]) {
         if let Err(error) = self.store.want(scopes).await {
-            tracing::warn!("what scopes the server wants was not kept: {error}");
+            tracing::warn!("the scopes that the server wants could not be saved: {error}");
         }
     }
 

@@ -407,7 +407,7 @@ impl From<ClientInitializeError> for StepFault {
         match error {
             Error::ConnectionClosed(_) | Error::TransportError { .. } | Error::Cancelled => Self::Closed,
             Error::JsonRpcError(error) => Self::Wrong(error.message.into_owned()),
-            Error::ExpectedInitResult(_) => Self::Wrong("its answer is none to that request".to_owned()),
+            Error::ExpectedInitResult(_) => Self::Wrong("its answer does not fit the request".to_owned()),
             error => Self::Wrong(error.to_string()),
         }
     }

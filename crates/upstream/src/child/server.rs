@@ -320,7 +320,7 @@ impl ServerInstances {
         if let Some(position) = instances.given_up.iter().position(|given_up| given_up == slot) {
             instances.given_up.remove(position);
             tracing::info!(server = self.spec.name, "the instance of '{principal}' was given up for another");
-            instance.child.lose_state("nobody had called it for a long time, and another principal needed its place");
+            instance.child.lose_state("it had not been called for a long time, and another principal needed its place");
         }
         (instance.slot, instance.place) = (slot.clone(), Some(place));
         Ok(instance)

@@ -179,7 +179,7 @@ fn declined(method: &'static str, why: &NobodyAsked) -> ErrorData {
     match why {
         NobodyAsked::NotAllowed => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
         NobodyAsked::SeveralRuns => {
-            let message = "the calls in flight are of several runs, so nobody can say who is asked";
+            let message = "the calls in flight belong to several runs, so it is not known whose client to ask";
             ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
         }
         NobodyAsked::Enough => {

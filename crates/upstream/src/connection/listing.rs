@@ -40,7 +40,7 @@ pub(crate) async fn list(connection: &Connection, limit: Duration) -> Result<Lis
                 return Ok(Listing::default());
             }
             Err(RequestFault::Protocol { message, .. }) if cursor.is_some() => {
-                collection.complain(format!("a page could not be had ({message})"));
+                collection.complain(format!("a page could not be read ({message})"));
                 return Ok(collection.finish());
             }
             Err(fault) => return Err(fault),

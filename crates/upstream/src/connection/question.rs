@@ -46,7 +46,7 @@ pub(crate) fn elicitation(
             }
             let url = page(&url)?;
             if elicitation_id.len() > limits::QUESTION_ID_BYTES || !is_visible(&elicitation_id) {
-                return Err(refused("the 'elicitationId' is none"));
+                return Err(refused("the 'elicitationId' is not valid"));
             }
             let host = url.host_str().unwrap_or_default();
             let first = format!("The MCP server '{}' wants you to open a page at {host}. It says:", shown(server));
@@ -133,7 +133,7 @@ fn check_form(schema: &ElicitationSchema) -> Result<(), ErrorData> {
     if used > limits::QUESTION_FIELDS {
         return Err(refused(format!("the form has {used} fields; the limit is {}", limits::QUESTION_FIELDS)));
     }
-    let value = serde_json::to_value(schema).map_err(|_| refused("the form is none"))?;
+    let value = serde_json::to_value(schema).map_err(|_| refused("the form is not valid"))?;
     let (mut rest, mut bytes) = (vec![&value], 0_usize);
     while let Some(value) = rest.pop() {
         let mut text = |text: &str| {
@@ -166,7 +166,7 @@ fn page(url: &str) -> Result<Url, ErrorData> {
     if url.len() > limits::QUESTION_URL_BYTES {
         return Err(refused(format!("the URL has more than {} bytes", limits::QUESTION_URL_BYTES)));
     }
-    let url = Url::parse(url).map_err(|_| refused("the URL is none"))?;
+    let url = Url::parse(url).map_err(|_| refused("the URL is not valid"))?;
     if url.scheme() != "https" || !url.has_host() {
         return Err(refused("only pages with https are opened"));
     }

@@ -94,7 +94,7 @@ pub enum StartFault {
         source: io::Error,
     },
     /// The walls of its `sandbox` cannot be built, so it is not started.
-    #[error("the server's sandbox cannot be had: {reason}")]
+    #[error("the server's sandbox cannot be set up: {reason}")]
     Sandbox {
         /// What is missing.
         reason: String,
@@ -128,7 +128,7 @@ pub enum StartFault {
         stderr: Vec<String>,
     },
     /// A call that the owner wants after each start failed.
-    #[error("the call of '{tool}' that its configuration wants after each start failed: {message}")]
+    #[error("the call of '{tool}' in 'on_start' failed: {message}")]
     Activation {
         /// The tool.
         tool: String,
@@ -202,7 +202,7 @@ impl StartFault {
             Self::Activation { tool, .. } => {
                 format!("check the arguments of '{tool}' in 'on_start' of the configuration")
             }
-            Self::Open { .. } => "fix the cause; belljar then tries again by itself".to_owned(),
+            Self::Open { .. } => "fix the cause; belljar then tries again".to_owned(),
             Self::Remote { fault } => fault.hint(),
             Self::TransportNotSupported { .. } => {
                 "bridge it: use the command `npx` with the arguments `-y mcp-remote URL`".to_owned()
@@ -319,7 +319,7 @@ pub enum CallFault {
         problem: &'static str,
     },
     /// All instances that the server may have are in use and hold state.
-    #[error("server '{server}' has {limit} instances already, and none of them can be given up, since they hold state")]
+    #[error("server '{server}' already has {limit} instances, and none of them can be stopped because they hold state")]
     NoInstance {
         /// Its name.
         server: String,
@@ -339,7 +339,7 @@ pub enum CallFault {
         limit: usize,
     },
     /// The tool wants to ask its caller something, which belljar does not pass on.
-    #[error("tool '{tool}' asks for more input than its arguments, and there is nobody to ask")]
+    #[error("tool '{tool}' asks for more input than its arguments, and no client here can be asked")]
     InputRequired {
         /// The tool's name.
         tool: String,

@@ -34,7 +34,7 @@ pub enum RemoteFault {
     #[error("the login at {host} no longer counts{}", said(reason))]
     LoginExpired { host: String, server: String, reason: String },
     /// The login does not reach so far.
-    #[error("{host} wants {} for this, which the login has not; {}", Scopes(scopes), how_to_get(server, *is_chosen))]
+    #[error("{host} wants {} for this, which the login does not have; {}", Scopes(scopes), how_to_get(server, *is_chosen))]
     ScopeNeeded { host: String, server: String, scopes: Vec<String>, is_chosen: bool },
     /// The configured headers are not those of somebody who may call.
     #[error("{host} refuses the configured headers (HTTP status {status})")]

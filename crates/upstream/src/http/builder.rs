@@ -11,7 +11,7 @@ use crate::fault::RemoteFault;
 /// # Errors
 /// Where its URL is none; it is not quoted, as it may hold a password.
 pub(crate) fn proxy(proxy: Option<&str>) -> Result<Option<Proxy>, RemoteFault> {
-    let unusable = |_| RemoteFault::Url { reason: "that of its 'proxy' is none of a proxy".to_owned() };
+    let unusable = |_| RemoteFault::Url { reason: "that of its 'proxy' is not the URL of a proxy".to_owned() };
     proxy.map(|url| Proxy::https(url).map_err(unusable)).transpose()
 }
 

@@ -58,7 +58,7 @@ impl HttpClient {
     ) -> Result<Self, RemoteFault> {
         let url = Url::parse(&endpoint.url).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(RemoteFault::Url { reason: "it is none of http or https".to_owned() });
+            return Err(RemoteFault::Url { reason: "it is neither http nor https".to_owned() });
         }
         let host = host_of(&url);
         let headers = header_map(&endpoint.headers)?;
@@ -117,7 +117,7 @@ impl HttpClient {
             request = request.headers(headers.clone());
             if let Some(token) = &token {
                 let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-                    .map_err(|_| self.login_expired("its token is none".to_owned()))?;
+                    .map_err(|_| self.login_expired("its token is malformed".to_owned()))?;
                 value.set_sensitive(true);
                 request = request.header(AUTHORIZATION, value);
             }

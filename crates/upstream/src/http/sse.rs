@@ -117,7 +117,10 @@ async fn endpoint(stream: &mut Stream) -> Result<Url, RemoteFault> {
         match event {
             Some(Event::Whole { name, data }) if name == "endpoint" => {
                 let place = String::from_utf8_lossy(&data);
-                let url = client.url().join(place.trim()).map_err(|_| client.not_mcp("where messages go is no URL"))?;
+                let url = client
+                    .url()
+                    .join(place.trim())
+                    .map_err(|_| client.not_mcp("it said where messages go, and that is not a URL"))?;
                 if url.origin() != client.url().origin() {
                     return Err(client.not_mcp("it sends messages to another origin"));
                 }

@@ -162,7 +162,9 @@ fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String
     let path = match rules.roots.first().map(PathBuf::as_path).or(base) {
         Some(base) => base.join(path),
         None if path.is_absolute() => path.to_owned(),
-        None => return Err(format!("'{shown}' is relative, and there is no root to take it from")),
+        None => {
+            return Err(format!("'{shown}' is relative, and no root or 'cwd' is configured that it could start at"));
+        }
     };
     let path = real_path(&path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
     let is_in = |folder: &PathBuf| real_path(folder).is_ok_and(|folder| path.starts_with(folder));

@@ -93,7 +93,7 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
         let changes: Vec<Value> = changed.iter().map(|change| change.as_json(&name)).collect();
         output::print_json(&json!({ "file": path, "changes": changes, "written": is_written, "copy": copy }));
     } else if is_written {
-        output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts anew"));
+        output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts again"));
         if let Some(remote) = &remote {
             remote.tell();
         }
@@ -202,8 +202,9 @@ fn parsed(text: &str) -> Result<(CstRootNode, CstObject), String> {
     if depth(text) > DEPTH {
         return Err(format!("it nests deeper than {DEPTH} levels"));
     }
-    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| format!("it is no JSON: {error}"))?;
-    let top = root.object_value().ok_or("it is no JSON object")?;
+    let root =
+        CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| format!("it is not JSON: {error}"))?;
+    let top = root.object_value().ok_or("it is not a JSON object")?;
     Ok((root, top))
 }
 

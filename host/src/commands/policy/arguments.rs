@@ -16,9 +16,9 @@ pub(crate) struct PolicyArguments {
 pub(crate) enum PolicyCommand {
     /// Says all that is wrong with the rules, each with line and column.
     Check(PolicyOptions),
-    /// Runs the tests that stand in the file of the rules.
+    /// Runs the tests in the file of the rules.
     Test(PolicyOptions),
-    /// Says what becomes of a call, and what each rule says of it. Nothing is called.
+    /// Says what happens to a call, and what each rule says of it. Nothing is called.
     Explain(PolicyExplainArguments),
     /// Shows how servers describe pinned tools now, and accepts it once you have typed a code. No server is started.
     Accept(PolicyAcceptArguments),
@@ -60,10 +60,10 @@ pub(crate) struct PolicyExplainArguments {
     /// A label that the run carries; may be given more than once.
     #[arg(long, value_name = "LABEL")]
     pub(crate) carries: Vec<String>,
-    /// A rule with 'after' whose earlier call there was; may be given more than once.
+    /// A rule with 'after', whose earlier call is assumed to have succeeded; may be given more than once.
     #[arg(long, value_name = "RULE")]
     pub(crate) after: Vec<String>,
-    /// What the calls count that rules want to be made first.
+    /// The count that the 'measure' of a rule would give.
     #[arg(long, value_name = "COUNT")]
     pub(crate) measured: Option<u64>,
     /// When, as in 'mon 10:30' [default: now].

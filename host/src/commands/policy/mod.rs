@@ -168,7 +168,7 @@ async fn definitions(rules: &LoadedPolicy, config: &Config) -> Result<Vec<Defini
     let servers = &config.servers;
     let ledger = setup::ledger_of(&config.ledger);
     let (held, _) = changed(rules, servers, None, &ledger).await?;
-    let problem = "it is not described as it is pinned: calls of it are asked for until you accept that \
+    let problem = "its definition differs from the pinned one: you are asked about its calls until you accept it \
         (belljar policy accept)";
     let of_held = |held: Changed| Definition { tool: held.tool, place: None, problem: problem.to_owned() };
     let mut all: Vec<Definition> = held.into_iter().map(of_held).collect();

@@ -209,7 +209,7 @@ fn misunderstood(text: &JsonText, error: &serde_json::Error) -> Taken {
         id: Option<RequestId>,
         method: Option<IgnoredAny>,
     }
-    tracing::debug!("a line of the client is no message of the protocol: {:?}", error.classify());
+    tracing::debug!("a line of the client is not a message of the protocol: {:?}", error.classify());
     match serde_json::from_str::<Envelope>(text.as_str()) {
         Ok(Envelope { id: None, method: Some(_) }) => Taken::Ignored,
         Ok(Envelope { id: Some(id), method: Some(_) }) if !is_long(&id) => {

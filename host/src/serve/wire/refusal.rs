@@ -110,7 +110,7 @@ impl Refusal {
             Self::SameId => (
                 codes::INVALID_REQUEST,
                 "a request with this id is still in flight".to_owned(),
-                "give each request an id of its own",
+                "give each request its own id",
             ),
             Self::LongId => (
                 codes::INVALID_REQUEST,
@@ -127,7 +127,7 @@ impl Refusal {
             }
             Self::NoMessage => (
                 codes::INVALID_REQUEST,
-                "a line is JSON and no message of the protocol".to_owned(),
+                "a line is JSON, but not a message of the protocol".to_owned(),
                 "send JSON-RPC 2.0, one message on each line",
             ),
         }

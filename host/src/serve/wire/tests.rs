@@ -231,7 +231,7 @@ async fn a_line_that_is_too_long_or_makes_too_large_a_tree_is_answered_and_not_k
         ("x".repeat(MAX_LINE_BYTES + 1), "a line has more than 16777216 bytes"),
         (list(MAX_VALUES), "more than 100000 values"),
         ("[".repeat(1_000), "nests deeper than 127"),
-        (r#"{"jsonrpc": "2.0", "id": 3}"#.to_owned(), "no message of the protocol"),
+        (r#"{"jsonrpc": "2.0", "id": 3}"#.to_owned(), "not a message of the protocol"),
         (ping(1).to_string().replace('1', &format!("\"{}\"", "i".repeat(MAX_ID_BYTES + 1))), "an id has at most 128"),
     ];
     for (line, message) in lines {
