@@ -134,6 +134,6 @@ pub(crate) fn refused(file: &Path, problems: &[Problem]) -> Failure {
     let places: Vec<String> = problems.iter().map(|problem| placed(file, problem)).collect();
     Failure::config(
         places.join("\n"),
-        "docs/POLICY.md says what rules can say; nothing was run. `belljar servers` asks servers anew for their tools",
+        "docs/POLICY.md says what rules can say; nothing was run. `belljar servers` asks servers again for their tools",
     )
 }

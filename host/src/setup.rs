@@ -204,7 +204,7 @@ impl Setup {
         }
         #[cfg(unix)]
         if let Err(error) = belljar_upstream::adopt_orphans() {
-            tracing::warn!("what is left by a server that kills its supervisor will not be found: {error}");
+            tracing::warn!("processes that a server leaves when it kills its supervisor will not be found: {error}");
         }
         if cfg!(target_os = "linux") {
             let hidden = environment::runtime_folders();

@@ -197,7 +197,7 @@ fn whoever_sits_at_the_terminal_of_a_run_can_agree_to_any_arguments() {
     let mut person =
         Person::at(&terminal.command(&["run", "--code", BOTH, "--json", "--no-daemon", "--config", &config]));
     person.sees("send it? type yes or no: ");
-    let words = "any stands for any arguments of demo.update_issue under rule 'closing', as it is defined now, for the rest of this run";
+    let words = "any means any arguments of demo.update_issue under rule 'closing', as it is defined now, for the rest of this run";
     assert!(person.shown.contains(words), "{}", person.shown);
     person.types("any");
     let (code, shown) = person.ends();

@@ -361,7 +361,7 @@ fn a_terminal_gets_colours_unless_it_does_not_want_them() {
             script.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CI").env(name, value);
             let output = script.stdin(Stdio::null()).output().expect("`script`, of the package util-linux, is missing");
             let shown = String::from_utf8_lossy(&output.stdout);
-            // A spinner moves the cursor, which is no colour.
+            // A spinner moves the cursor, which is not a colour.
             assert_eq!(shown.contains("\u{1b}[1m") || shown.contains("\u{1b}[3"), expected, "{name}={value}: {shown}");
         }
     }
@@ -452,7 +452,7 @@ fn call_refuses_an_input_that_is_no_json_object() {
         ("{\"id\": 40", "the input is not JSON: EOF", hint),
         ("id=40", "the input is not JSON: expected value at line 1 column 1", hint),
         ("", "the input is not JSON: EOF", hint),
-        ("[40]", "the input is JSON, but no object", hint),
+        ("[40]", "the input is JSON, but not an object", hint),
         ("@missing.json", "missing.json does not exist", "name a file that holds JSON"),
         ("@.", ". is a directory", "name a file that holds JSON"),
         ("@latin1.json", "latin1.json is not UTF-8", "save it as UTF-8"),

@@ -94,5 +94,5 @@ fn a_clients_file_is_not_changed() {
     let path = terminal.file("mcp.json", "{\"mcpServers\": {}}");
     let answer = terminal.belljar(&["add", "x", "--config", path.to_str().unwrap(), "--", "y"]);
     assert_eq!(answer.code, 2, "{answer:#?}");
-    assert!(answer.stderr.contains("changed by that client alone"), "{answer:#?}");
+    assert!(answer.stderr.contains("which only that client changes"), "{answer:#?}");
 }

@@ -499,7 +499,7 @@ fn a_run_at_the_terminal_is_recorded_to_a_file_and_replayed_from_it() {
     // What is there is never overwritten, and no script is run for nothing.
     let again = terminal.belljar(&["run", "--code", "await demo.nothing()", "--record", "run.belljar"]);
     assert_eq!(again.code, 2);
-    assert!(again.stderr.contains("something of this name is there"), "{again:?}");
+    assert!(again.stderr.contains("a file of this name exists"), "{again:?}");
 
     let mut bytes = std::fs::read(&file).unwrap();
     bytes.pop();

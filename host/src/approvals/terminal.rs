@@ -2,7 +2,7 @@
 //!
 //! Yes or no has to be typed out, or `any`: that agrees to any arguments of the tool under the rule, for the rest of the
 //! run. A line that was typed before its question was shown is thrown
-//! away; anything else is asked again, and the end of the input is no answer.
+//! away; anything else is asked again, and the end of the input is not an answer.
 
 use std::{
     collections::BTreeSet,
@@ -90,7 +90,7 @@ async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
     let id = kept.question.id;
     consent::forget_what_was_typed();
     output::say(format_args!("a rule asks you to decide about a call:\n{}", shown(&kept.question)));
-    output::say(format_args!("any stands for {}", Group::of(&kept.question.binding)));
+    output::say(format_args!("any means {}", Group::of(&kept.question.binding)));
     loop {
         let answer = spawn_blocking(|| line("send it? type yes or no: ")).await;
         let Ok(Some(answer)) = answer else { return false };

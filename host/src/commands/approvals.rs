@@ -261,7 +261,7 @@ async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, F
             "belljar approvals lists what waits for a decision",
         )),
         (true, _) => Err(Failure::usage(
-            format!("what {word} asks is not decided here"),
+            format!("what {word} asks cannot be decided here"),
             "belljar approvals says of each question by whom it is asked",
         )),
         (false, 0) => Ok(here),

@@ -111,7 +111,7 @@ pub(super) fn input(input: &str, max: u64) -> Result<Map<String, Value>, Failure
     let hint = "--input takes a JSON object, as in --input '{\"path\": \"notes.txt\"}'";
     match serde_json::from_str(&text) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(Failure::usage("the input is JSON, but no object", hint)),
+        Ok(_) => Err(Failure::usage("the input is JSON, but not an object", hint)),
         Err(error) => Err(Failure::usage(format!("the input is not JSON: {error}"), hint)),
     }
 }

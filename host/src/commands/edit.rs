@@ -92,7 +92,7 @@ fn change(
 ) -> Result<ExitCode, Failure> {
     let path = setup::to_change(config)?;
     if Format::of(&path) != Format::Toml {
-        let message = format!("{} is a client's file, and is changed by that client alone", path.display());
+        let message = format!("{} is a client's file, which only that client changes", path.display());
         return Err(Failure::usage(message, "name a belljar.toml with --config"));
     }
     let before = belljar_config::text(&path)?;
@@ -108,7 +108,7 @@ fn change(
     }
     output::print(format_args!("{what} '{}': {}", visible_line(name), visible_line(&path.display().to_string())));
     if let Some(copy) = copy {
-        output::note(format_args!("what it was before is in {}", visible_line(&copy.display().to_string())));
+        output::note(format_args!("the previous content is in {}", visible_line(&copy.display().to_string())));
     }
     Ok(ExitCode::SUCCESS)
 }

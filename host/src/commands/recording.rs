@@ -37,7 +37,7 @@ impl RecordingFile {
         };
         let folder = Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| unusable(&error))?;
         if folder.symlink_metadata(name).is_ok() {
-            return Err(unusable(&"something of this name is there"));
+            return Err(unusable(&"a file of this name exists"));
         }
         Ok(Self { path: path.to_owned(), name: name.into(), folder })
     }

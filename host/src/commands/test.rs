@@ -160,7 +160,7 @@ fn find_below(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    let hint = "name recordings, fixtures, or folders that have some";
+    let hint = "name recordings, fixtures, or folders that contain some";
     Failure::usage(format!("{} cannot be read: {error}", path.display()), hint)
 }
 

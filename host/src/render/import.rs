@@ -119,7 +119,7 @@ pub(crate) fn show_written(plan: &Plan, target: &Path, written: Option<&Written>
         Some(written) => {
             output::say(format_args!("added {} to {}", counted(written.servers, "server"), visible_line(&target)));
             if let Some(copy) = &written.copy {
-                output::say(format_args!("what was there before is in {}", visible_line(&copy.display().to_string())));
+                output::say(format_args!("the previous content is in {}", visible_line(&copy.display().to_string())));
             }
         }
     }
@@ -152,7 +152,7 @@ fn of_file(found: &Found, standing: Standing) -> Value {
                 "notes": notes, "unset": unset
             });
             if is_offered {
-                value["reason"] = json!("the file is of the current folder, and is taken only by its name");
+                value["reason"] = json!("the file is in the current folder, and is taken only when it is named");
             }
             value
         }

@@ -98,7 +98,7 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
             remote.tell();
         }
         if let Some(copy) = copy {
-            output::note(format_args!("what it was before is in {}", visible_line(&copy.display().to_string())));
+            output::note(format_args!("the previous content is in {}", visible_line(&copy.display().to_string())));
         }
     } else if !is_wanted {
         output::remark("nothing was written; --yes writes it");

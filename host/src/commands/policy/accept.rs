@@ -54,7 +54,7 @@ pub(crate) async fn accept(arguments: PolicyAcceptArguments) -> Result<ExitCode,
     }
     let is_accepted = if changed.is_empty() {
         if !arguments.json {
-            output::print("the definition of every pinned tool is the pinned one");
+            output::print("no pinned tool has changed");
         }
         false
     } else if arguments.yes {

@@ -114,7 +114,7 @@ impl Refusal {
             ),
             Self::LongId => (
                 codes::INVALID_REQUEST,
-                format!("an id has at most {MAX_ID_BYTES} bytes; a request with a longer one was not read"),
+                format!("an id has at most {MAX_ID_BYTES} bytes; a request with a longer id was not read"),
                 "use numbers",
             ),
             Self::LongLine => (
