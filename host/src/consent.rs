@@ -77,7 +77,7 @@ pub(crate) fn forget_what_was_typed() {
     #[cfg(target_os = "linux")]
     {
         use nix::sys::termios::{FlushArg, tcflush};
-        // What is no terminal has nothing that was typed.
+        // What is not a terminal has nothing that was typed.
         let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments are checked before a call leaves the jar, and what is wrong with them is said to the one who can mend it.
+//! Arguments are checked before a call leaves the jar, and what is wrong with them is said to the one who can fix it.
 
 use std::sync::atomic::Ordering;
 

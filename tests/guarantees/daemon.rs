@@ -171,7 +171,7 @@ fn who_waits_at_a_terminal_sees_what_starts_in_the_daemon() {
     let call = shell.command(&["call", "kid.echo", "--input", "{\"text\": \"there\"}"]);
     let first = on_a_terminal(&call, "");
     assert!(first.stdout.contains("starting kid") && first.stdout.contains("there"), "{first:#?}");
-    // Nothing starts any more, so there is nothing to see; and whoever is no terminal sees nothing at all.
+    // Nothing starts any more, so there is nothing to see; and whoever is not a terminal sees nothing at all.
     let second = on_a_terminal(&call, "");
     assert!(!second.stdout.contains("starting") && second.stdout.contains("there"), "{second:#?}");
     shell.belljar(&["daemon", "stop"]);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{error_of, run, run_with, value};
 
-/// A server whose names are no identifiers, with the globals and properties that the catalogue would give it. Each call answers
+/// A server whose names are not identifiers, with the globals and properties that the catalogue would give it. Each call answers
 /// with the tool's exact name and its arguments.
 struct Named;
 

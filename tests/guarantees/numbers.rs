@@ -68,7 +68,7 @@ pub(crate) async fn an_integer_beyond_what_numbers_hold_exactly_arrives_as_its_d
         ("1234567890123456789", json!("string 1234567890123456789")),
         ("18446744073709551615", json!("string 18446744073709551615")),
         ("123456789012345678901234567890", json!("string 123456789012345678901234567890")),
-        // A fraction or an exponent says that it is no count and no name.
+        // A fraction or an exponent says that it is neither a count nor a name.
         ("1234567890123456789.0", json!("number 1234567890123456800")),
         ("1.5e300", json!("number 1.5e+300")),
         ("0.1", json!("number 0.1")),

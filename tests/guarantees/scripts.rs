@@ -1,4 +1,4 @@
-//! Scripts as models write them do what they should, and scripts with the mistakes that models make say how to mend them.
+//! Scripts as models write them do what they should, and scripts with the mistakes that models make say how to fix them.
 //!
 //! `tests/scripts` holds a script and, beside it, what it must give: `NAME.expected.json`. `tests/scripts/mistakes` holds a script and
 //! the text that a model reads of it: `NAME.snap`. They run over the real filesystem, memory and everything servers, and over the
@@ -196,7 +196,7 @@ async fn scripts_as_models_write_them_give_what_is_expected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mistakes_are_answered_with_a_text_that_suffices_to_mend_them() {
+async fn mistakes_are_answered_with_a_text_that_suffices_to_fix_them() {
     let world = World::new();
     let folder = corpus().join("mistakes");
     let scripts = files(&folder, &LANGUAGES);

@@ -87,7 +87,7 @@ return await Promise.all(urls.map((url) => web.$exclusive(async () => {
         let outcome = run(&over(change), source).await;
         assert_eq!(value(&outcome), json!(["a", "b", "c"]), "{outcome:#?}");
         assert_eq!(outcome.logs, []);
-        // The lock is no tool: it is neither counted nor listed.
+        // The lock is not a tool: it is neither counted nor listed.
         assert_eq!((outcome.usage.tool_calls, outcome.calls.len()), (6, 6), "{outcome:#?}");
     }
     let seen =

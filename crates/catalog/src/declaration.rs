@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A declaration is valid strict TypeScript by itself and beside all others: namespaces of one name merge, and the types that
-//! a tool needs by name (`read_file_Entry`) carry the tool's. A tool whose name is no identifier is declared under its alias, and the
+//! a tool needs by name (`read_file_Entry`) carry the tool's. A tool whose name is not an identifier is declared under its alias, and the
 //! comment says its exact name. A result is `unknown` where the server describes none: `any` would promise what nobody has said.
 
 use belljar_model::ToolDefinition;
@@ -227,7 +227,7 @@ fn described(tool: &Names, definition: &ToolDefinition, effect: &str, more: &[Op
         [line] if line.chars().count() <= COMMENT_LINE_CHARS => vec![format!("{line} {remark}")],
         lines => lines.iter().cloned().chain([remark]).collect(),
     };
-    // What may not stand in a comment as it is, is no example.
+    // What may not stand in a comment as it is, is not an example.
     all.extend(more.iter().flatten().filter(|line| comment(line) == **line).cloned());
     match all.as_slice() {
         [line] => format!("  /** {line} */\n"),

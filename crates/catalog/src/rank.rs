@@ -34,9 +34,9 @@ const UNASKED_DELETION: f64 = 0.5;
 /// What such tools are named after.
 const DELETING: [&str; 2] = ["delete", "remove"];
 
-/// The share of a question that the best tool must have something of. One with less is shown, and said to fit in part.
+/// The share of a question that the best tool must match. One that matches less is shown as a partial fit.
 const FITS: f64 = 0.45;
-/// The share of the words that tools have of which the best must have something to fit them, and how many they must be.
+/// Of the question's words that any tool has, the share that the best tool must match, and the least number of such words.
 const FITS_THE_REST: f64 = 0.75;
 const LEAST_WORDS: usize = 3;
 /// Tools that are shown where none fits.

@@ -188,7 +188,7 @@ impl Catalog {
 
     fn nothing_found(&self, text: &str, query: &Query) -> String {
         let mut note = format!("no tool matches {}", quoted(&one_line(text, SHOWN_NAME_CHARS)));
-        // Several words are no name, and comparing them with every name is costly.
+        // Several words are not a name, and comparing them with every name is costly.
         let is_name = query.server.is_none() && !text.contains(char::is_whitespace);
         let near = if is_name { self.nearest_tool(text) } else { None };
         if let Some(near) = near.filter(|tool| has_effect(tool, query.effect)) {

@@ -39,7 +39,7 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
     Ok(Config { servers, ..settings })
 }
 
-/// All that is no server, and the servers.
+/// All that is not a server, and the servers.
 fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result<(Config, Option<&'n Entry>), Located> {
     let entries = entries(root);
     if let Some(entry) = entries.iter().find(|entry| !TOML_KEYS.contains(&entry.key.as_str())) {

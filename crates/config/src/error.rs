@@ -77,10 +77,10 @@ pub enum Fault {
     /// The file is too large to be a configuration.
     #[error("the file is larger than {limit} bytes: is it the right one?")]
     TooLarge { limit: u64 },
-    /// The file is no text.
+    /// The file is not text.
     #[error("the file is not UTF-8 from byte {byte} on (counted from 0): save it as UTF-8")]
     NotUtf8 { byte: usize },
-    /// The text is no TOML or no JSON.
+    /// The text is neither TOML nor JSON.
     #[error("not valid {}: {message}", format_name(*format))]
     Syntax { format: Format, message: String },
     /// The text nests too deep.

@@ -36,7 +36,7 @@ pub struct Variables<'a> {
 pub(crate) struct Expander<'a> {
     variables: &'a Variables<'a>,
     remaining: Cell<usize>,
-    /// Where variables that are not set are noted, if that is no fault.
+    /// Where variables that are not set are noted, if that is not a fault.
     unset: Option<&'a RefCell<BTreeSet<String>>>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Expander<'a> {
         Self { variables, remaining: Cell::new(EXPANDED_BYTES), unset: None }
     }
 
-    /// The same for a text that is only checked: a variable that is not set goes into `unset`, and is no fault.
+    /// The same for a text that is only checked: a variable that is not set goes into `unset`, and is not a fault.
     pub(crate) fn noting(variables: &'a Variables<'a>, unset: &'a RefCell<BTreeSet<String>>) -> Self {
         Self { unset: Some(unset), ..Self::new(variables) }
     }
@@ -133,7 +133,7 @@ fn unnamed(field: &Field) -> Fault {
     Fault::BadReference { field: field.clone(), problem: "that is followed by no name of a variable" }
 }
 
-/// Whether `${NAME}` is no variable of the environment.
+/// Whether `${NAME}` is not a variable of the environment.
 pub(crate) fn is_folder(name: &str) -> bool {
     matches!(name, "userHome" | "workspaceFolder" | "workspaceFolderBasename" | "pathSeparator" | "/")
 }

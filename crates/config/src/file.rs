@@ -131,7 +131,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_others_may_write_or_replace_is_refused_with_the_command_that_mends_it() {
+    fn a_file_that_others_may_write_or_replace_is_refused_with_the_command_that_fixes_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().canonicalize().expect("a path").join("belljar.toml");
         let folder = path.parent().expect("the folder");

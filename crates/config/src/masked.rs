@@ -2,7 +2,7 @@
 //!
 //! What is a secret follows from its place: the values of `env` and `headers`, OAuth's client secret, the name, password and
 //! query of a URL, and what an argument gives to a `--token` or its like. Beside that, what looks like a token is masked
-//! wherever it stands. A reference to a variable is no secret and is shown; so are the variables that decide which code a
+//! wherever it stands. A reference to a variable is not a secret and is shown; so are the variables that decide which code a
 //! program loads, because who is asked to trust an entry must see them.
 //!
 //! An entry that a stranger wrote could hide a command behind such a name (`TOKEN=$(curl …)`): what a shell would act upon
@@ -292,7 +292,7 @@ fn quoted(text: &str) -> String {
     };
     let end = text.char_indices().nth(CHARACTERS).map(|(end, _)| end);
     let (head, tail) = end.map_or((text, ""), |end| text.split_at(end));
-    // A mask is no part of what a shell would take.
+    // A mask is not part of what a shell would take.
     let shown = if !head.is_empty() && head.replace(MASK, "").chars().all(is_plain) {
         head.to_owned()
     } else {

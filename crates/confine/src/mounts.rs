@@ -26,7 +26,7 @@ const NOSYMFOLLOW: MsFlags = MsFlags::from_bits_retain(256);
 pub(crate) struct Mount {
     id: u64,
     place: PathBuf,
-    /// What it forbids. Whoever is no superuser of the machine can only add to it, and has to repeat it.
+    /// What it forbids. Whoever is not a superuser of the machine can only add to it, and has to repeat it.
     forbids: MsFlags,
 }
 

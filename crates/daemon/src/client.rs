@@ -99,7 +99,7 @@ impl Client {
     /// Connects to the daemon at `address`; `None` where none listens.
     ///
     /// # Errors
-    /// [`ConnectFault`], where something is there that is no daemon of ours.
+    /// [`ConnectFault`], where something is there that is not a daemon of belljar.
     pub async fn connect(address: &Address) -> Result<Option<Self>, ConnectFault> {
         let path = address.socket();
         let stream = match UnixStream::connect(&path).await {

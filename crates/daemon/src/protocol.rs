@@ -18,7 +18,7 @@ const MAX_ID_BYTES: usize = 128;
 
 /// The error codes: those of JSON-RPC, and belljar's own.
 pub mod codes {
-    /// The line is no JSON.
+    /// The line is not JSON.
     pub const PARSE: i32 = -32700;
     /// The line is JSON and no request, or a request at the wrong time.
     pub const INVALID_REQUEST: i32 = -32600;

@@ -101,7 +101,7 @@ pub struct Told {
     pub answer: Box<RawValue>,
     /// As a model reads it.
     pub text: String,
-    /// What a script returned beside it that is no text.
+    /// What a script returned beside it that is not text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Media>,
     /// The recording, where one was asked for.

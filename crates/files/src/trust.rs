@@ -52,7 +52,7 @@ pub enum Distrust {
 /// Whether nobody but the user and root may write to an open file.
 ///
 /// # Errors
-/// [`Distrust`], with the command that mends it. `path` is what it calls the file.
+/// [`Distrust`], with the command that fixes it. `path` is what it calls the file.
 pub fn check_file(file: &File, path: &Path) -> Result<(), Distrust> {
     #[cfg(unix)]
     {
@@ -67,7 +67,7 @@ pub fn check_file(file: &File, path: &Path) -> Result<(), Distrust> {
 /// such as `/tmp`, only a file's owner may.
 ///
 /// # Errors
-/// [`Distrust`], with the command that mends it. `path` is what it calls the folder.
+/// [`Distrust`], with the command that fixes it. `path` is what it calls the folder.
 pub fn check_folder(folder: &Dir, path: &Path) -> Result<(), Distrust> {
     #[cfg(unix)]
     {
@@ -271,7 +271,7 @@ mod unix {
         }
 
         #[test]
-        fn the_complaint_has_the_command_that_mends_it() {
+        fn the_complaint_has_the_command_that_fixes_it() {
             let standing = Standing { owner: 1000, group: 100, mode: 0o664, is_folder: false };
             let distrust = judge(&standing, Path::new("/home/ada/my config.toml"), &Example).expect_err("it is wide");
             assert_eq!(

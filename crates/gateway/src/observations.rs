@@ -1,7 +1,7 @@
 //! The shapes of results that no server declares, kept from run to run.
 //!
 //! What is kept is a [`belljar_catalog::Observed`] for each tool: types and the names of members, never a value. The folder is the host's choice; without
-//! one, shapes last as long as the process. A file that cannot be read or is no such file costs nothing but its shapes.
+//! one, shapes last as long as the process. A file that cannot be read or is not such a file costs nothing but its shapes.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -49,7 +49,7 @@ impl Toolbox {
         accepted.is_none_or(|accepted| accepted.get(path.tool()) != Some(definition))
     }
 
-    /// What is pinned of a server; where nothing is, these are from now on. Nothing, where nobody knows.
+    /// What is pinned of a server. Where nothing is, these tools are pinned from now on. `None` where it is not known.
     async fn pinned(&self, server: &str, tools: BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
         let Some(kept) = &self.told().ledger else {
             tracing::warn!(server, "tools are pinned, and the ledger that knows their pinned definitions is missing");

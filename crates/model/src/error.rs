@@ -11,7 +11,7 @@ use crate::LimitName;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The source is no valid JavaScript or TypeScript, or uses what the jar does not offer (static imports, say).
+    /// The source is not valid JavaScript or TypeScript, or uses what the jar does not offer (static imports, say).
     Syntax,
     /// The script threw and nothing caught it.
     Exception,

@@ -37,7 +37,7 @@ pub fn json_text(data: &[u8]) {
     definition(&tree);
 }
 
-/// Whatever a list's entry holds, a tool has a name and an object for a schema, or is none.
+/// Whatever a list's entry holds: it is a tool with a name and an object as schema, or not a tool.
 fn definition(entry: &Value) {
     let Ok(tool) = ToolDefinition::from_json(entry.clone()) else { return };
     assert!(!tool.name.is_empty() && tool.name.len() <= ToolDefinition::NAME_BYTES);

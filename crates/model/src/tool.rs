@@ -33,11 +33,11 @@ pub struct ToolDefinition {
     pub annotations: Annotations,
 }
 
-/// Why an entry of `tools/list` is no tool.
+/// Why an entry of `tools/list` is not a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionFault {
-    /// The entry is no JSON object.
+    /// The entry is not a JSON object.
     #[error("a tool definition is not a JSON object")]
     NotAnObject,
     /// The entry has no name.

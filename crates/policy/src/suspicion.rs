@@ -2,7 +2,7 @@
 //! characters in it that a person does not see.
 //!
 //! It is a warning for the owner, who may know the server: nothing is ever changed or left out. And
-//! it is no wall: whoever wants to mislead a model finds other words.
+//! it is not a wall: whoever wants to mislead a model finds other words.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 

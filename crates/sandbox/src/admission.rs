@@ -4,8 +4,8 @@
 //! most `max_live` of them, and what they may take of memory together is at most `live_memory`. *Computing* runs hold a core: they take turns of one tick
 //! (see `turn`), so that any number of them leaves the others, and whatever else the process does, their share.
 //!
-//! Behind the live runs there is a bounded queue. Clients take turns in it: whoever asks for much waits for himself and not for the
-//! others to wait. When it is full, a run of the client that has most of them in it makes room for one of a client that has fewer.
+//! Behind the live runs there is a bounded queue. Clients take turns in it: a client that asks for
+//! much delays only its own runs. When it is full, a run of the client that has most of them in it makes room for one of a client that has fewer.
 
 use std::{
     collections::VecDeque,

@@ -23,8 +23,8 @@ const RECORD_BYTES: u64 = 100;
 
 /// Counts what is held on this side for a run on the other, against its `max_held`. Clones count together.
 ///
-/// An answer is held back only while others of the run are here. Each of them can be taken, so whoever takes them one by one comes to
-/// the one that was held back: nobody can wait for it without end.
+/// An answer is held back only while other answers of the run are here. Each of these can be taken, and
+/// then the one that was held back follows: nobody waits for it forever.
 #[derive(Clone)]
 pub struct Keeper {
     holdings: Holdings,

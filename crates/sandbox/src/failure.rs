@@ -53,7 +53,7 @@ impl Doing {
     }
 }
 
-/// A limit was reached. The hint says what the author of the script can do: who may raise a limit is told by whoever knows.
+/// A limit was reached. The hint says what the script's author can do; callers add who may raise the limit.
 pub(crate) fn limit(hit: LimitHit) -> RunError {
     limit_of(hit, &Doing::default())
 }

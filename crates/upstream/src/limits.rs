@@ -14,7 +14,7 @@ pub(crate) const CHILD_REQUESTS: usize = 64;
 pub(crate) const OUTGOING_MESSAGES: usize = 64;
 /// How long a child may leave a message unread before it counts as dead. Longer than any sensible call.
 pub(crate) const WRITE_STALL: Duration = Duration::from_secs(120);
-/// The paths in the arguments of one call, all together: some hundred of them. They are the only arguments of which trees are made.
+/// All paths in the arguments of one call: about a hundred. No other arguments are parsed into a tree.
 pub(crate) const PATHS_BYTES: usize = 64 * 1024;
 /// Calls of one server whose paths are judged at the same time; the others wait with their text alone.
 pub(crate) const PATHS_JUDGED: usize = 16;

@@ -60,9 +60,9 @@ pub struct Confiner {
 /// failed together do not come back together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// After the first failure. A quarter of a second: nobody notices, and a loop of failures is no storm.
+    /// After the first failure. A quarter of a second: nobody notices, and a loop of failures is not a storm.
     pub first: Duration,
-    /// At most. Thirty seconds: a person who mended the cause does not wait long.
+    /// At most. Thirty seconds: a person who fixed the cause does not wait long.
     pub most: Duration,
 }
 

@@ -59,7 +59,7 @@ impl Check {
     }
 }
 
-/// 0 where all is well, 1 where something is wrong that can be mended, 2 where the configuration is.
+/// 0 where all is well, 1 where something is wrong that can be fixed, 2 where the configuration is.
 pub(crate) async fn doctor(arguments: ServersArguments) -> Result<ExitCode, Failure> {
     let told_to_end = signals::told_to_end();
     let loaded = setup::read(&arguments.config);

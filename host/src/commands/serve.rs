@@ -71,7 +71,7 @@ async fn over_stdio(server: Server) -> Result<(), String> {
     let (input, output) = stdio_pipes();
     match server.serve(Wire::new(input, output)).await {
         Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
-        // A client that goes away before it has said anything is no failure.
+        // A client that goes away before it has said anything is not a failure.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     }

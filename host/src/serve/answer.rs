@@ -45,7 +45,7 @@ pub(super) fn told(mut outcome: Outcome) -> CallToolResult {
     }
 }
 
-/// A failure that the model is to read and mend.
+/// A failure that the model is to read and fix.
 pub(super) fn refused(message: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(display::block(message, "  "))])
 }
@@ -63,7 +63,7 @@ fn of_outcome(report: String, media: Vec<Media>, mut outcome: Value) -> CallTool
     result
 }
 
-/// What a script returned that is no text, as the client shows it.
+/// What a script returned that is not text, as the client shows it.
 fn blocks(media: Vec<Media>) -> impl Iterator<Item = ContentBlock> {
     media.into_iter().filter_map(|media| match serde_json::from_value(media.into_block()) {
         Ok(block) => Some(block),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::stub_server::{Stub, gateway, run, value};
 
-/// Names that are no identifiers, or are too well known, or are alike.
+/// Names that are not identifiers, or are too well known, or are alike.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "class",

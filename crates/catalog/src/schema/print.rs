@@ -71,7 +71,7 @@ impl<'t> Printer<'t> {
         't: 'k,
     {
         let mut kind = kind;
-        // Names that stand for names are no circle: those were broken. The bound is for the reader's sake.
+        // Names that stand for names are not a circle: those were broken. The bound is for the reader's sake.
         for _ in 0..=self.types.aliases.len() {
             match kind {
                 Type::Named(name) => match self.types.aliases.get(*name) {

@@ -36,7 +36,7 @@ pub(crate) struct Reader<'a> {
     integers: bool,
 }
 
-/// `true`, and whatever is no schema at all.
+/// `true`, and whatever is not a schema at all.
 static ANYTHING: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
 
 impl<'a> Reader<'a> {

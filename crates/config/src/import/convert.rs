@@ -153,7 +153,7 @@ impl Conversion<'_> {
         if path.starts_with("${") || Path::new(&path).is_absolute() {
             return self.set(key, path);
         }
-        // The folder's own name is no reference, whatever it is.
+        // The folder's own name is not a reference, whatever it is.
         let directory = self.directory.display().to_string().replace("${", "$${");
         self.set(key, Path::new(&directory).join(path).display().to_string());
     }

@@ -143,7 +143,7 @@ fn all_clients_are_looked_into_and_each_server_is_taken_or_has_a_reason() {
             "off: it is disabled there"
         ]
     );
-    // Settings without servers are no mistake of anybody, and say so.
+    // Settings without servers are not a mistake, and say so.
     let settings = plan.found.iter().find(|found| found.source.path.ends_with("settings.json")).unwrap();
     assert!(settings.items.as_ref().unwrap_err().to_string().contains("no servers in it"));
     for Found { items, .. } in &plan.found {

@@ -37,7 +37,7 @@ pub struct Written {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteFault {
-    /// The file that is there cannot be read, or is no belljar.toml.
+    /// The file that is there cannot be read, or is not a belljar.toml.
     #[error(transparent)]
     Existing(#[from] ConfigError),
     /// What is there and what would be added do not go together.

@@ -40,7 +40,7 @@ const SHORTEST: usize = 16;
 /// A word of capitals, small letters and digits that is so long was not written by a person.
 const LONG: usize = 24;
 
-/// Variables by which a program finds the code that it runs. Their values are shown: they are no secrets, and decide more than
+/// Variables by which a program finds the code that it runs. Their values are shown: they are not secrets, and decide more than
 /// the command does.
 const LOADERS: [&str; 36] = [
     "PATH",

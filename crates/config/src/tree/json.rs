@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Located> {
     Ok(parsed.value.map_or(Node { offset: 0, value: Value::Null }, node))
 }
 
-/// Bounds the nesting and the number of values by the tokens that the parser will see. What is no token is left to the parser to
+/// Bounds the nesting and the number of values by the tokens that the parser will see. What is not a token is left to the parser to
 /// report.
 fn check_size(text: &str) -> Result<(), Located> {
     let mut scanner = Scanner::new(

@@ -94,7 +94,7 @@ pub enum MemoryBound {
         /// The most that it can take.
         max: ByteSize,
     },
-    /// A limit on what it can map (`RLIMIT_DATA`), which is coarser: it is no measure of what is taken.
+    /// A limit on what it can map (`RLIMIT_DATA`), which is coarser: it is not a measure of what is taken.
     Mapped {
         /// The most that it can map.
         max: ByteSize,

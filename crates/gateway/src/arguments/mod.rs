@@ -76,7 +76,7 @@ struct Check {
     expression: String,
 }
 
-/// Why arguments were refused: for the script's author, who has to mend them.
+/// Why arguments were refused: for the script's author, who has to fix them.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) message: String,

@@ -221,7 +221,7 @@ impl<'schema> Collected<'schema> {
         Ok(part)
     }
 
-    /// The parts of a list or of an object of parts. (A list of names, as `dependencies` may hold, is none.)
+    /// The parts of a list or of an object of parts. (A list of names, as in `dependencies`, is not such a list.)
     fn here(&mut self, value: &'schema Value, is_alternative: bool, part: &mut Part) -> Result<(), Unbounded> {
         let mut inner = Vec::new();
         self.each(value, &mut inner)?;

@@ -128,7 +128,7 @@ impl<'t> SignedToken<'t> {
         if !claims.aud.iter().any(|audience| audience == expected.audience) {
             return Err(Rejected::Audience);
         }
-        // JSON has neither infinity nor what is no number.
+        // JSON has neither infinity nor what is not a number.
         if claims.exp + leeway <= now {
             return Err(Rejected::Expired);
         }

@@ -13,7 +13,7 @@ use crate::{
     rule::Rule,
 };
 
-/// The key that is no label.
+/// The key that is not a label.
 const MEMORY: &str = "memory";
 /// The most characters of a label's name.
 const NAME_CHARACTERS: usize = 64;

@@ -69,7 +69,7 @@ async fn secrets_are_not_sent_in_the_open() {
 }
 
 #[tokio::test]
-async fn each_refusal_says_how_to_mend_it() {
+async fn each_refusal_says_how_to_fix_it() {
     type Answer = fn(&Request) -> Reply;
     let cases: [(Answer, bool, &str, &str); 6] = [
         (|_| Reply::status(401), false, "wants a login", "belljar login there"),

@@ -71,7 +71,7 @@ pub struct ServerStatus {
     /// Why it failed or died last, or what was wrong with its tool list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// How to mend that.
+    /// How to fix that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

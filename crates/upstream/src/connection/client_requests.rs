@@ -62,7 +62,7 @@ pub struct ClientAbilities {
 }
 
 impl ClientAbilities {
-    /// What remains of it for a server of which its owner says this.
+    /// What a server may ask for, given what its owner allows.
     pub(crate) fn allowed(self, asks: Asks) -> Self {
         Self {
             sampling: self.sampling && asks.sampling,

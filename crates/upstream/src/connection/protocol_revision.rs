@@ -53,7 +53,7 @@ pub(crate) struct Opening {
     known: Mutex<Option<First>>,
 }
 
-/// What a file says whose server is of the second era. There is none for the others.
+/// The content of the file of a server of the second era. Other servers have no such file.
 const DISCOVER: &[u8] = b"discover\n";
 
 impl Opening {

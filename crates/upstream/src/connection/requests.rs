@@ -211,7 +211,7 @@ impl Connection {
                 }
                 _ = death.wait_for(Option::is_some) => return Err(RequestFault::Closed),
                 () = sleep_until(end.min(quiet)) => {
-                    // What it has said meanwhile is not read: that is no fault of the child's.
+                    // What it has said meanwhile is not read: that is not a fault of the child's.
                     if self.heard.is_held_back() {
                         end = Instant::now() + limit.quiet.min(MAX_DURATION);
                         continue;
@@ -266,7 +266,7 @@ async fn announce_abandoned(peer: Peer<RoleClient>, mut requests: mpsc::Receiver
 fn text_of(answer: Result<ServerResult, ServiceError>) -> Result<String, RequestFault> {
     match answer {
         Ok(ServerResult::CustomResult(CustomResult(Value::String(text)))) => Ok(text),
-        // rmcp's own transports give results parsed. What cannot be written again is no JSON object to the caller.
+        // rmcp's own transports give results parsed. What cannot be written again is not a JSON object to the caller.
         Ok(result) => Ok(serde_json::to_string(&result).unwrap_or_default()),
         Err(fault) => Err(fault_of(fault)),
     }

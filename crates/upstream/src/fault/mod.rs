@@ -117,7 +117,7 @@ pub enum StartFault {
         /// Its last lines on stderr.
         stderr: Vec<String>,
     },
-    /// The child answered with an error, or with something that is no answer.
+    /// The child answered with an error, or with something that is not an answer.
     #[error("the server failed {step}: {message}{}", LastWords(stderr))]
     Protocol {
         /// What it answered so.
@@ -261,7 +261,7 @@ pub enum CallFault {
         /// The limit.
         limit: ByteSize,
     },
-    /// The result is no JSON object, nests too deep or holds too many values.
+    /// The result is not a JSON object, nests too deep or holds too many values.
     #[error("the server answered with a result that cannot be used: {0}")]
     Malformed(MalformedResult),
     /// The child refused the call with a JSON-RPC error.

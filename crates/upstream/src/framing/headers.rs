@@ -1,6 +1,6 @@
 //! Messages with a `Content-Length` header before each, without ever holding more than the bound.
 //!
-//! What stands between the messages and is no header is skipped, as noise between lines is.
+//! What stands between the messages and is not a header is skipped, as noise between lines is.
 
 use std::io;
 

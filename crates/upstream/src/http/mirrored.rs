@@ -198,7 +198,7 @@ mod tests {
         let nested =
             json!({ "properties": { "a": { "properties": { "b": marked("integer", &json!("B")) } }, "r": region } });
         assert_eq!(read(nested), Ok(vec!["mcp-param-b: a.b".to_owned(), "mcp-param-region: r".to_owned()]));
-        // A property of that name is no mark, and a value that looks like one is a value.
+        // A property of that name is not a mark, and a value that looks like one is a value.
         assert_eq!(read(json!({ "properties": { MARK: { "type": "string", "default": { MARK: "X" } } } })), Ok(vec![]));
         for elsewhere in [
             json!({ MARK: "Root", "type": "string" }),

@@ -96,7 +96,7 @@ impl Session {
                     match ended {
                         Ok(Ok(Some(id))) => drop(calls.remove(&id)),
                         Ok(Err(fault)) => return End::Over(Some(fault)),
-                        // It was aborted, or was no call.
+                        // It was aborted, or was not a call.
                         Ok(Ok(None)) | Err(_) => {}
                     }
                     continue;
@@ -366,7 +366,7 @@ impl Session {
         self.client.send(Method::GET, self.client.url(), headers, None).await
     }
 
-    /// Passes on what the server says in an answer that is no success, if it says it in JSON-RPC; else gives the fault.
+    /// Passes on what the server says in an answer that is not a success, if it says it in JSON-RPC; else gives the fault.
     async fn pass_on_error(&self, id: &str, response: Response) -> Result<Option<RemoteFault>, RemoteFault> {
         let is_json = content_type(&response).is_some_and(|kind| kind == "application/json");
         let is_told = !matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);

@@ -54,7 +54,7 @@ fn ends_path(character: char) -> bool {
     character.is_whitespace() || "'\"`=:,;|&()[]<>".contains(character)
 }
 
-/// None, where no folder stands before the key: it is no path then, or one below the folder in which the server works by its own choice.
+/// None, where no folder stands before the key: it is not a path then, or one below the folder in which the server works by its own choice.
 fn place(base: &Path, head: &str, key: &str, tail: &str) -> Option<Place> {
     let end = head.rfind(is_separator)? + 1;
     let path = format!("{head}{key}{}", filled(tail, key));

@@ -15,7 +15,7 @@ pub(crate) fn echo() -> io::Result<()> {
     serve(&Output::default(), &tools(), answer)
 }
 
-/// As [`echo`], with lines on stdout that are no messages.
+/// As [`echo`], with lines on stdout that are not messages.
 pub(crate) fn noise() -> io::Result<()> {
     let output = Output::default();
     for line in ["Welcome to the noisy server", "", "{\"level\":\"info\",\"message\":\"listening\"}"] {
