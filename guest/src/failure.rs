@@ -5,7 +5,7 @@ use std::cell::Cell;
 use boa_engine::{Context, JsError, JsObject, JsValue, builtins::error::Error, js_string};
 
 use crate::{
-    glass::{Failure, FailureKind},
+    glass::{Failure, FailureKind, MissingTool},
     globals::{self, OwnProperty},
     source::{self, SyntaxFault},
     stack::{self, Frame},
@@ -63,7 +63,16 @@ impl Failing {
 
 /// A failure of which only the message is known.
 pub(crate) fn plain(kind: FailureKind, message: &str) -> Failure {
-    Failure { kind, message: bounded(message), line: None, column: None, stack: None, hint: None, used: None }
+    Failure {
+        kind,
+        message: bounded(message),
+        line: None,
+        column: None,
+        stack: None,
+        hint: None,
+        missing: None,
+        used: None,
+    }
 }
 
 /// Everything waits, and nothing is on its way.
@@ -118,12 +127,19 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
         Some(hint) => Some(hint),
         None => globals::hint_for(&name, &message, operand.as_deref(), position, context),
     };
-    let (causes, hint_of_cause) = causes(&error, context);
+    let mut missing = missing(&error, context);
+    let (causes, of_cause) = causes(&error, context);
+    let hint = hint.or_else(|| {
+        let (hint, missing_there) = of_cause?;
+        missing = missing_there;
+        Some(hint)
+    });
     Failure {
         line: position.map(|position| position.line),
         column: position.map(|position| position.column),
         stack: stack::text(&frames),
-        hint: hint.or(hint_of_cause),
+        hint,
+        missing,
         ..plain(kind, &format!("{}{causes}", headline(&name, &message)))
     }
 }
@@ -133,8 +149,18 @@ fn own_hint(error: &JsObject, context: &mut Context) -> Option<String> {
     Some(bounded(&hint.to_std_string_lossy()))
 }
 
-/// What an error says that it comes from, each with its line, and the hint of the first cause that has one.
-fn causes(error: &JsObject, context: &mut Context) -> (String, Option<String>) {
+/// The tool that is not there, of an error that is about one.
+fn missing(error: &JsObject, context: &mut Context) -> Option<MissingTool> {
+    if globals::is_tool_error(error) || globals::is_policy_error(error) {
+        return None;
+    }
+    let MissingTool { server, tool, near } = globals::missing_of(error, context)?;
+    Some(MissingTool { server: bounded(&server), tool: bounded(&tool), near: near.map(|near| bounded(&near)) })
+}
+
+/// What an error says that it comes from, each with its line, and the hint of the first cause that
+/// has one, with the tool that the hint is about.
+fn causes(error: &JsObject, context: &mut Context) -> (String, Option<(String, Option<MissingTool>)>) {
     let mut text = String::new();
     let mut found = None;
     let mut error = error.clone();
@@ -160,8 +186,9 @@ fn causes(error: &JsObject, context: &mut Context) -> (String, Option<String>) {
         }
         if found.is_none() {
             let operand = inner.downcast_ref::<Error>().and_then(|inner| inner.operand_name(context));
-            found = own_hint(&inner, context)
+            let hint = own_hint(&inner, context)
                 .or_else(|| globals::hint_for(&name, &message, operand.as_deref(), position, context));
+            found = hint.map(|hint| (hint, missing(&inner, context)));
         }
         error = inner;
     }

@@ -9,7 +9,7 @@ use boa_engine::{Context, JsResult, JsString, property::PropertyKey};
 use crate::{
     failure,
     glass::{
-        Failure, FailureKind, Program,
+        Failure, FailureKind, MissingTool, Program,
         belljar::sandbox::{
             catalog::{self, Finding, Objection},
             console,
@@ -32,6 +32,7 @@ struct Fault {
     position: Position,
     message: String,
     hint: Option<String>,
+    missing: Option<MissingTool>,
 }
 
 /// Looks at the calls of a script.
@@ -46,7 +47,7 @@ pub(crate) fn look(sites: &Sites, program: &Program, context: &mut Context) -> R
     let of_no_server = sites.all.iter().filter(|site| site.is_fatal && number_of(site).is_none());
     faults.extend(of_no_server.map(|site| {
         let (message, hint) = globals::texts_of_no_server(&site.server);
-        Fault { position: site.position, message: format!("TypeError: {message}"), hint: Some(hint) }
+        Fault { position: site.position, message: format!("TypeError: {message}"), hint: Some(hint), missing: None }
     }));
     let mut warnings = Vec::new();
     if !known.is_empty() || program.only_plan {
@@ -85,32 +86,34 @@ fn strangers(sites: &Sites, context: &mut Context) -> JsResult<Vec<Fault>> {
         }
         let message = format!("{name} is not defined");
         let hint = globals::hint_for("ReferenceError", &message, None, Some(*position), context);
-        faults.push(Fault { position: *position, message: format!("ReferenceError: {message}"), hint });
+        faults.push(Fault { position: *position, message: format!("ReferenceError: {message}"), hint, missing: None });
     }
     Ok(faults)
 }
 
 /// What would become of a call, and whether that is certain.
 fn fault(site: &Site, number: u32, finding: Finding) -> Option<(Fault, bool)> {
+    let mut missing = None;
     let (message, hint, is_certain) = match finding {
         Finding::Nothing => return None,
         Finding::NoSuchTool(is_certain) => {
-            let (message, hint) = globals::texts_of_missing(number, &site.tool)?;
-            (format!("TypeError: {message}"), Some(hint), is_certain)
+            let unknown = globals::unknown_tool(number, &site.tool)?;
+            missing = Some(unknown.missing);
+            (format!("TypeError: {}", unknown.message), Some(unknown.hint), is_certain)
         }
         Finding::Objection(Objection { message, hint, denied, certain }) => {
             let class = if denied { "PolicyError" } else { "TypeError" };
             (format!("{class}: {message}"), hint, certain)
         }
     };
-    Some((Fault { position: site.position, message, hint }, is_certain))
+    Some((Fault { position: site.position, message, hint, missing }, is_certain))
 }
 
 fn refusal(mut faults: Vec<Fault>, source: &str) -> Option<Failure> {
     faults.sort_by_key(|fault| (fault.position.line, fault.position.column));
     let mut faults = faults.into_iter().take(MAX_FAULTS);
-    let Fault { position: first, mut message, hint } = faults.next()?;
-    for Fault { position, message: other, hint } in faults {
+    let Fault { position: first, mut message, hint, missing } = faults.next()?;
+    for Fault { position, message: other, hint, .. } in faults {
         let line = source.lines().nth(position.line.saturating_sub(1) as usize).unwrap_or_default();
         let line: String = line.trim().chars().take(MAX_LINE).collect();
         let (at, column) = (position.line, position.column);
@@ -124,6 +127,7 @@ fn refusal(mut faults: Vec<Fault>, source: &str) -> Option<Failure> {
         line: Some(first.line),
         column: Some(first.column),
         hint,
+        missing,
         ..failure::plain(FailureKind::Plan, &message)
     })
 }

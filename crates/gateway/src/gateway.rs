@@ -11,8 +11,8 @@ use belljar_approvals::{Change, QuestionId, State};
 use belljar_engine::Engine;
 use belljar_ledger::{Asker, Digest, Ledger, LedgerFault, NotResting, QuestionFilter, RestingRun};
 use belljar_model::{
-    ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunError, RunId,
-    ToolPath, Usage,
+    ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, MissingTool, Outcome, Recorded,
+    RunError, RunId, ToolPath, Usage,
 };
 use belljar_recording::{Entry, Remarks};
 use belljar_sandbox::{GoingOn, Program, Recording, ReplayError};
@@ -156,6 +156,7 @@ impl Gateway {
     pub async fn replay(&self, recording: &Recording) -> Result<Outcome, ReplayError> {
         let mut outcome = self.engine.replay(recording, &self.limits).await?;
         media::take_out(&mut outcome, &self.limits);
+        forget_missing(&mut outcome);
         Ok(outcome)
     }
 
@@ -166,6 +167,7 @@ impl Gateway {
     pub async fn rehearse(&self, source: &str, recording: &Recording) -> Result<Outcome, ReplayError> {
         let mut outcome = self.engine.rehearse(source, recording, &self.limits).await?;
         media::take_out(&mut outcome, &self.limits);
+        forget_missing(&mut outcome);
         Ok(outcome)
     }
 
@@ -573,17 +575,16 @@ impl Gateway {
         error.hint = lister.map(|lister| format!("{lister}({{}}) names the folders that are allowed"));
     }
 
-    /// A hint at a tool gets its signature: knowing the name is half of a right call.
+    /// Of a tool that is not there: that the owner's rules hide it, or the signature of the one that
+    /// was meant. Knowing the name is half of a right call.
     fn show_what_was_meant(&self, error: &mut RunError) {
-        if error.message.contains("is not a function")
-            && let Some(denial) = self.toolbox.denied_in(&error.message)
-        {
+        let Some(MissingTool { server, tool, near }) = error.missing.take() else { return };
+        if let Some(denial) = self.toolbox.denied(&ToolPath::new(&*server, &*tool)) {
             error.hint = Some(denial.message);
             return;
         }
-        let Some(hint) = &mut error.hint else { return };
-        let meant = hint.strip_prefix("did you mean ").and_then(|meant| meant.strip_suffix('?'));
-        if let Some(signature) = meant.and_then(|meant| self.toolbox.signature_of_known(meant)) {
+        let signature = near.and_then(|near| self.toolbox.signature_of_known(&format!("{server}.{near}")));
+        if let (Some(hint), Some(signature)) = (&mut error.hint, signature) {
             hint.push_str(&format!(" It is {signature}"));
         }
     }
@@ -616,6 +617,13 @@ fn answered(recording: &Recording) -> BTreeSet<u64> {
 fn not_resting(run: RunId, reason: NotResting) -> RunError {
     let kind = if reason == NotResting::Running { ErrorKind::Busy } else { ErrorKind::Usage };
     RunError::new(kind, format!("{run} cannot go on: {reason}"))
+}
+
+/// A hint that came from a recording is complete, and without servers no other can be completed.
+fn forget_missing(outcome: &mut Outcome) {
+    if let Err(error) = &mut outcome.result {
+        error.missing = None;
+    }
 }
 
 /// What servers say of a path that is not in their folders.

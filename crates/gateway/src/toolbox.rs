@@ -235,19 +235,6 @@ impl Toolbox {
         denial(&ToolPath::new(server.names.exact(), path.tool()), &decision)
     }
 
-    /// The same for a tool whose call stands in a text.
-    pub(crate) fn denied_in(&self, text: &str) -> Option<Denial> {
-        self.servers.iter().find_map(|server| {
-            let known = server.last_known()?;
-            let stands = |name: &str, tool: &str| {
-                [format!("{name}.{tool} "), format!("{name}[\"{tool}\"] ")].iter().any(|call| text.contains(call))
-            };
-            let is_meant = |tool: &&String| server.names.bound().any(|name| stands(name, tool));
-            let tool = known.denied.keys().find(is_meant)?;
-            denial(&ToolPath::new(server.names.exact(), tool), known.denied.get(tool)?)
-        })
-    }
-
     /// Keeps the shapes of results that no server declares in this folder, and begins with those that are there.
     #[must_use]
     pub fn with_state_folder(mut self, folder: Dir) -> Self {

@@ -148,6 +148,10 @@ pub struct RunError {
     /// What to try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The tool that is not there, where the hint is about one: for those who know more of the tools
+    /// and complete the hint. No author reads it.
+    #[serde(skip)]
+    pub missing: Option<MissingTool>,
     /// Whether a changed script or a second try can succeed.
     pub recoverable: bool,
     /// Of a run that found no place: when to try again, if runs take as long as they did.
@@ -158,6 +162,17 @@ pub struct RunError {
     /// The calls about which the owner has to decide, of a run that waits for that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitingCall>,
+}
+
+/// A tool that a script called, and that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingTool {
+    /// The server, as the script calls it.
+    pub server: String,
+    /// The name of which the server has no tool.
+    pub tool: String,
+    /// The name of the server's tool that was probably meant.
+    pub near: Option<String>,
 }
 
 /// A call that waits for the owner's decision, as whoever asked for its run hears of it.
@@ -191,6 +206,7 @@ impl RunError {
             frame: None,
             stack: None,
             hint: None,
+            missing: None,
             recoverable: kind.is_recoverable(),
             retry_after_ms: None,
             limit: None,

@@ -43,7 +43,7 @@ pub use denial::Denial;
 pub use duration::{DurationFault, MAX_DURATION, duration_text, parse_duration};
 pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
-pub use error::{ErrorKind, LimitHit, RunError, WaitingCall};
+pub use error::{ErrorKind, LimitHit, MissingTool, RunError, WaitingCall};
 pub use json::{JsonBounds, JsonFault, JsonText};
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
 pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat, Share};

@@ -1,6 +1,6 @@
 //! From what stopped a run to the error that its author reads.
 
-use belljar_model::{CallRecord, ErrorKind, LimitHit, LimitName, Limits, RunError};
+use belljar_model::{CallRecord, ErrorKind, LimitHit, LimitName, Limits, MissingTool, RunError};
 use wasmtime::{Store, Trap};
 
 use crate::{
@@ -171,6 +171,11 @@ pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -
     error.frame = error.line.and_then(|line| frame::frame(source, line, error.column.unwrap_or(1)));
     error.stack = failure.stack.map(bounded);
     error.hint = failure.hint.map(bounded);
+    error.missing = failure.missing.map(|missing| MissingTool {
+        server: bounded(missing.server),
+        tool: bounded(missing.tool),
+        near: missing.near.map(bounded),
+    });
     error
 }
 

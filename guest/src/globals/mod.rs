@@ -35,7 +35,9 @@ use crate::{builtins, glass::Program};
 pub(crate) use call::{Call, answer, running};
 pub(crate) use guards::guards;
 pub(crate) use hints::{argument_hint, hint_for, warning};
-pub(crate) use namespace::{namespace_name, number_of_global, number_of_server, texts_of_missing, texts_of_no_server};
+pub(crate) use namespace::{
+    Unknown, missing_of, namespace_name, number_of_global, number_of_server, texts_of_no_server, unknown_tool,
+};
 pub(crate) use originals::{
     OwnProperty, enumerable_keys, get_of, is_array, is_array_or_revoked, is_class, is_enumerable, is_raw_json,
     own_data_property, own_property, raw_stack, source_text,

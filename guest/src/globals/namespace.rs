@@ -23,9 +23,9 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use super::{CallSite, call::call, tool_error, with_hint};
+use super::{CallSite, call::call, own_data_property, put_hidden, tool_error, with_hint};
 use crate::glass::{
-    Program,
+    MissingTool, Program,
     belljar::sandbox::tools::{self as glass, Tool},
 };
 
@@ -307,21 +307,58 @@ fn exclusive(number: u32, context: &mut Context) -> JsResult<JsValue> {
 }
 
 fn unknown(number: u32, name: &str, context: &mut Context) -> JsError {
-    let (message, hint) = unknown_texts(number, name);
-    with_hint(&message, &hint, context)
+    let Unknown { message, hint, missing } = Unknown::tool(number, name);
+    let error = with_hint(&message, &hint, context);
+    match error.as_opaque().and_then(JsValue::as_object) {
+        Some(object) => put_missing(&object, missing, context).err().unwrap_or(error),
+        None => error,
+    }
 }
 
 /// What is said of a tool that is not there: what happened, and what to try.
-fn unknown_texts(number: u32, name: &str) -> (String, String) {
-    let server = server_name(number);
-    let hint = match directory(number) {
-        Ok(directory) => match super::hints::nearest(name, directory.split('\n').filter(|name| *name != RELEASE)) {
-            Some(near) => format!("did you mean {server}.{near}?"),
-            None => listed(&server, &directory),
-        },
-        Err(reason) => reason,
+pub(crate) struct Unknown {
+    pub(crate) message: String,
+    pub(crate) hint: String,
+    pub(crate) missing: MissingTool,
+}
+
+impl Unknown {
+    fn tool(number: u32, name: &str) -> Self {
+        let server = server_name(number);
+        let mut near = None;
+        let hint = match directory(number) {
+            Ok(directory) => match super::hints::nearest(name, directory.split('\n').filter(|name| *name != RELEASE)) {
+                Some(found) => {
+                    near = Some(found.to_owned());
+                    format!("did you mean {server}.{found}?")
+                }
+                None => listed(&server, &directory),
+            },
+            Err(reason) => reason,
+        };
+        let message = format!("{server}.{name} is not a function: there is no such tool");
+        Self { message, hint, missing: MissingTool { server, tool: name.to_owned(), near } }
+    }
+}
+
+/// Which tool is not there, as hidden properties of the error that says so.
+pub(super) fn put_missing(error: &JsObject, missing: MissingTool, context: &mut Context) -> JsResult<()> {
+    let MissingTool { server, tool, near } = missing;
+    put_hidden(error, "server", JsString::from(server), context)?;
+    put_hidden(error, "tool", JsString::from(tool), context)?;
+    match near {
+        Some(near) => put_hidden(error, "near", JsString::from(near), context),
+        None => Ok(()),
+    }
+}
+
+/// Which tool is not there, of an error that says so.
+pub(crate) fn missing_of(error: &JsObject, context: &mut Context) -> Option<MissingTool> {
+    let mut text = |name: &str| {
+        let value = own_data_property(error, JsString::from(name), context)?;
+        Some(value.as_string()?.to_std_string_lossy())
     };
-    (format!("{server}.{name} is not a function: there is no such tool"), hint)
+    Some(MissingTool { server: text("server")?, tool: text("tool")?, near: text("near") })
 }
 
 /// The number of the namespace that a global holds.
@@ -340,8 +377,8 @@ fn position(is_wanted: impl Fn(&Server) -> bool) -> Option<u32> {
 }
 
 /// What is said of a call of a tool that is not there; nothing of a name that is read of every object.
-pub(crate) fn texts_of_missing(number: u32, name: &str) -> Option<(String, String)> {
-    (!PROBED.contains(&name)).then(|| unknown_texts(number, name))
+pub(crate) fn unknown_tool(number: u32, name: &str) -> Option<Unknown> {
+    (!PROBED.contains(&name)).then(|| Unknown::tool(number, name))
 }
 
 /// What is said of a path whose server is not there.

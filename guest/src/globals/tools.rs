@@ -77,16 +77,17 @@ fn undescribed(path: &str, message: String, context: &mut Context) -> JsError {
         };
         return super::with_hint(&message, &hint, context);
     };
-    let hint = match namespace::find(server, tool, context) {
-        Ok(_) => None,
-        Err(error) => error
-            .as_opaque()
-            .and_then(JsValue::as_object)
-            .and_then(|error| super::own_data_property(&error, js_string!("hint"), context)?.as_string()),
-    };
-    match hint {
-        Some(hint) => super::with_hint(&message, &hint.to_std_string_lossy(), context),
-        None => refused(message),
+    // Why a call of it fails is why it is not described.
+    let reason = namespace::find(server, tool, context).err();
+    let reason = reason.and_then(|error| error.as_opaque().and_then(JsValue::as_object));
+    let hint =
+        reason.as_ref().and_then(|error| super::own_data_property(error, js_string!("hint"), context)?.as_string());
+    let Some(hint) = hint else { return refused(message) };
+    let error = super::with_hint(&message, &hint.to_std_string_lossy(), context);
+    let missing = reason.and_then(|reason| namespace::missing_of(&reason, context));
+    match (missing, error.as_opaque().and_then(JsValue::as_object)) {
+        (Some(missing), Some(object)) => namespace::put_missing(&object, missing, context).err().unwrap_or(error),
+        _ => error,
     }
 }
 

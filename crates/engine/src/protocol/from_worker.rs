@@ -1,8 +1,8 @@
 //! What the engine's process says to the gateway, which believes nothing of it.
 
 use belljar_model::{
-    ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, Outcome, Recorded, RunError,
-    RunStep, Usage, text_exceeds,
+    ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, MissingTool, Outcome,
+    Recorded, RunError, RunStep, Usage, text_exceeds,
 };
 
 use super::{
@@ -289,8 +289,20 @@ fn level(reader: &mut Reader<'_>) -> Result<LogLevel, Malformed> {
 
 fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer mut Writer {
     // Whether it is recoverable follows from its kind.
-    let RunError { kind, message, line, column, frame, stack, hint, recoverable: _, retry_after_ms, limit, waits: _ } =
-        error;
+    let RunError {
+        kind,
+        message,
+        line,
+        column,
+        frame,
+        stack,
+        hint,
+        missing,
+        recoverable: _,
+        retry_after_ms,
+        limit,
+        waits: _,
+    } = error;
     body.text(kind.as_str()).text(message);
     for number in [line, column] {
         body.option(*number, |writer, number| {
@@ -300,6 +312,9 @@ fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer
     for text in [frame, stack, hint] {
         body.option_text(text.as_deref());
     }
+    body.option(missing.as_ref(), |writer, MissingTool { server, tool, near }| {
+        writer.text(server).text(tool).option_text(near.as_deref());
+    });
     body.option(*retry_after_ms, |writer, number| {
         writer.u64(number);
     });
@@ -317,6 +332,10 @@ fn read_error(reader: &mut Reader<'_>) -> Result<RunError, Malformed> {
     error.frame = reader.option_text(MAX_ERROR_TEXT)?;
     error.stack = reader.option_text(MAX_ERROR_TEXT)?;
     error.hint = reader.option_text(MAX_ERROR_TEXT)?;
+    error.missing = reader.option(|reader| {
+        let (server, tool) = (reader.text(MAX_ERROR_TEXT)?.to_owned(), reader.text(MAX_ERROR_TEXT)?.to_owned());
+        Ok(MissingTool { server, tool, near: reader.option_text(MAX_ERROR_TEXT)? })
+    })?;
     error.retry_after_ms = reader.option(Reader::u64)?;
     error.limit = reader.option(|reader| {
         let name = LimitName::from_name(reader.text(FIXED)?).ok_or(Malformed::Tag)?;
@@ -355,6 +374,7 @@ mod tests {
         let limit = LimitHit { name: LimitName::UnderWay, max: 1, used: 2 };
         let mut error = RunError::new(ErrorKind::Calls, "m").with_hint("h").with_limit(limit);
         error = error.with_retry_after(Duration::from_millis(5));
+        error.missing = Some(MissingTool { server: "fs".into(), tool: "red".into(), near: Some("read".into()) });
         (error.line, error.column, error.stack, error.frame) = (Some(1), Some(2), Some("s".into()), Some("f".into()));
         for result in [Ok(JsonText::from_value(&serde_json::json!({"a": [1]}))), Err(error)] {
             let outcome_sent = sent(result);

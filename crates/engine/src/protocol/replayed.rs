@@ -138,6 +138,7 @@ fn cut_error(error: RunError) -> RunError {
         frame: error.frame.map(cut),
         stack: error.stack.map(cut),
         hint: error.hint.map(cut),
+        missing: None,
         ..error
     }
 }
