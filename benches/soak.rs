@@ -128,13 +128,13 @@ async fn one(sandbox: &Sandbox, kinds: &[Kind], tools: &Arc<dyn Tools>, number: 
     let kind = usize::try_from(number % count).ok().and_then(|at| kinds.get(at));
     let Some(kind) = kind else {
         let limits = Limits::default();
-        let run = sandbox.run(Program::new("await box.wait({})"), &limits, tools.clone());
-        let mut run = Box::pin(run);
+        let mut run =
+            sandbox.run(Program::new("await box.wait({})")).limits(&limits).tools(tools.clone()).into_future();
         // As far as it goes without waiting; then nobody wants it any more.
         assert!((&mut run).now_or_never().is_none(), "a call of 50 ms has an answer at once");
         return;
     };
-    let outcome = sandbox.run(Program::new(kind.source), &kind.limits, tools.clone()).await;
+    let outcome = sandbox.run(Program::new(kind.source)).limits(&kind.limits).tools(tools.clone()).await;
     let ended = outcome.result.as_ref().err().map(|error| error.kind);
     assert_eq!(ended, kind.ends, "run {number}, {}: {:?}", kind.name, outcome.result);
 }

@@ -133,7 +133,7 @@ mod measures {
                 let took = tokio::spawn(async move {
                     let limits = Limits { max_calls: 100_000, max_output: ByteSize::mib(16), ..Limits::default() };
                     let begun = Instant::now();
-                    let outcome = engine.run_until(program, &limits, tools, std::future::pending()).await;
+                    let outcome = engine.run(program).limits(&limits).tools(tools).await;
                     let took = begun.elapsed();
                     assert!(outcome.is_ok(), "{:?}", outcome.result);
                     took

@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{Limits, LimitsPatch, ServerSpec, Transport};
+use belljar_model::{Limits, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -65,7 +65,7 @@ fn discovery(criterion: &mut Criterion) {
         let source = format!("let last; for (let i = 0; i < {times}; i++) last = {question}; return last ?? 1;");
         criterion.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let outcome = runtime.block_on(gateway.execute(source.clone(), &LimitsPatch::default()));
+                let outcome = runtime.block_on(gateway.execute(source.clone()).into_future());
                 assert!(outcome.is_ok(), "{:?}", outcome.result);
             });
         });

@@ -120,7 +120,7 @@ impl Shipped {
             max_output: ByteSize::mib(32),
             ..Limits::default()
         };
-        let outcome = self.sandbox.run(Program::new(source), &limits, tools).await;
+        let outcome = self.sandbox.run(Program::new(source)).limits(&limits).tools(tools).await;
         assert!(outcome.is_ok(), "{:?}", outcome.result);
     }
 }

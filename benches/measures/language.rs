@@ -159,7 +159,9 @@ impl Jar {
 
     /// The value of a script, and the most memory that it had.
     fn run(&self, source: &str, tools: Arc<dyn Tools>) -> (Value, u64) {
-        let outcome = self.runtime.block_on(self.sandbox.run(Program::new(source), &self.limits, tools));
+        let outcome = self
+            .runtime
+            .block_on(self.sandbox.run(Program::new(source)).limits(&self.limits).tools(tools).into_future());
         let memory = outcome.usage.peak_memory_bytes.unwrap_or_default();
         let value = outcome.result.unwrap_or_else(|error| panic!("{error:?}"));
         (serde_json::from_str(value.as_str()).unwrap(), memory)

@@ -19,7 +19,7 @@ use belljar_benches::TYPICAL;
 use belljar_gateway::{Gateway, RunLedger, Toolbox};
 use belljar_ledger::SqliteLedger;
 use belljar_measures::two_tools;
-use belljar_model::{ByteSize, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, ServerSpec, Transport};
+use belljar_model::{ByteSize, LedgerKeep, LedgerLevel, Limits, Outcome, Recorded, ServerSpec, Transport};
 use belljar_sandbox::{Image, Program, Recording, Sandbox, SandboxOptions};
 use belljar_upstream::{BuiltIns, Options};
 use tokio::runtime::Builder;
@@ -65,7 +65,7 @@ async fn recorded(sandbox: &Sandbox) {
             let program = Program::new(case.source.as_str());
             let program = if with { program.with_recording(ROOM) } else { program };
             let begun = Instant::now();
-            let outcome = sandbox.run(program, &limits(), two_tools()).await;
+            let outcome = sandbox.run(program).limits(&limits()).tools(two_tools()).await;
             let took = begun.elapsed();
             assert!(outcome.is_ok() && outcome.recording.is_some() == with, "{outcome:?}");
             took
@@ -86,7 +86,7 @@ async fn repeated(sandbox: &Sandbox) {
         let once = async |with: bool| {
             if !with {
                 let program = Program::new(source).with_recording(ROOM);
-                let mut outcome = sandbox.run(program, &limits(), two_tools()).await;
+                let mut outcome = sandbox.run(program).limits(&limits()).tools(two_tools()).await;
                 let Some(Recorded::Whole(bytes)) = outcome.recording.take() else { panic!("{outcome:?}") };
                 recording.replace(Some(Recording::read(bytes).unwrap()));
                 return guest_time(&outcome);
@@ -127,7 +127,7 @@ async fn all_of_it(sandbox: &Arc<Sandbox>) {
         let once = async |is_with: bool| {
             let gateway = if is_with { &with } else { &without };
             let begun = Instant::now();
-            let outcome = gateway.execute(case.source.clone(), &LimitsPatch::default()).await;
+            let outcome = gateway.execute(case.source.clone()).await;
             let took = begun.elapsed();
             assert!(outcome.is_ok() && outcome.recording.is_some() == is_with, "{outcome:?}");
             took

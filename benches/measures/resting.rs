@@ -16,11 +16,11 @@ use belljar_approvals::{By, Change, Channel, Decision};
 use belljar_gateway::{Approvals, Gateway, RunLedger, Toolbox};
 use belljar_ledger::{Asker, Filter, Ledger, QuestionFilter, SqliteLedger};
 use belljar_model::{
-    ByteSize, ErrorKind, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunId, ServerSpec, Transport,
+    ByteSize, ErrorKind, LedgerKeep, LedgerLevel, Limits, Outcome, Recorded, RunId, ServerSpec, Transport,
 };
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::{Image, Recording, Sandbox, SandboxOptions};
-use belljar_upstream::{BuiltIns, Caller, Options};
+use belljar_upstream::{BuiltIns, Options};
 use tokio::runtime::Builder;
 
 const ROOM: ByteSize = ByteSize::mib(16);
@@ -111,7 +111,7 @@ impl House {
             let (parked, park) = timed(execute(&self.asks, calls, asked, round as u64)).await;
             let run = resting(&parked);
             self.approve_all().await;
-            let going_on = self.asks.resume_for(Caller::default(), run, std::future::pending());
+            let going_on = self.asks.resume(run).into_future();
             let (resumed, resume) = timed(going_on).await;
             assert_eq!(resumed.result, whole.result);
             if round >= ROUNDS / 10 {
@@ -155,7 +155,7 @@ async fn execute(gateway: &Gateway, calls: usize, asked: usize, mark: u64) -> Ou
         "// {mark}\nfor (let i = 0; i < {calls}; i++) await demo.list_projects({{}});\n\
          return (await Promise.all(Array.from({{ length: {asked} }}, () => demo.update_issue({{ id: 3, state: 'closed' }})))).length"
     );
-    gateway.execute(source, &LimitsPatch::default()).await
+    gateway.execute(source).await
 }
 
 /// The run, which waits.

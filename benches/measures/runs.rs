@@ -27,7 +27,7 @@ impl Bench {
 
     async fn run(&self, source: &str, tools: Arc<dyn Tools>) {
         let limits = Limits { max_calls: 100_000, max_output: ByteSize::mib(16), ..Limits::default() };
-        let outcome = self.sandbox.run(Program::new(source), &limits, tools).await;
+        let outcome = self.sandbox.run(Program::new(source)).limits(&limits).tools(tools).await;
         assert!(outcome.is_ok(), "{:?}", outcome.result);
     }
 }

@@ -96,7 +96,7 @@ impl Jar {
             for _ in 0..count {
                 let (sandbox, script, limits, hold) =
                     (self.sandbox.clone(), script.clone(), limits.clone(), hold.clone());
-                tokio::spawn(async move { sandbox.run(Program::new(script), &limits, hold).await });
+                tokio::spawn(async move { sandbox.run(Program::new(script)).limits(&limits).tools(hold).await });
             }
             for _ in 0..count {
                 arrivals.recv().await.unwrap();
@@ -131,7 +131,7 @@ async fn run(sandbox: &Arc<Sandbox>, script: &str, limits: &Limits, tools: &Arc<
     let (sandbox, script, limits, tools) = (sandbox.clone(), script.to_owned(), limits.clone(), tools.clone());
     let run = async move {
         let begun = Instant::now();
-        let outcome = sandbox.run(Program::new(script), &limits, tools).await;
+        let outcome = sandbox.run(Program::new(script)).limits(&limits).tools(tools).await;
         (outcome, begun.elapsed().as_secs_f64() * 1000.0)
     };
     tokio::spawn(run).await.unwrap()

@@ -48,6 +48,8 @@ mod program;
 mod protocol;
 #[path = "../../crates/gateway/src/tool_result/mod.rs"]
 mod tool_result;
+#[path = "../../crates/sandbox/src/request.rs"]
+mod request;
 #[path = "../../crates/sandbox/src/tools.rs"]
 mod tools;
 #[path = "../../crates/sandbox/src/toolset.rs"]
@@ -64,5 +66,6 @@ pub use options::SandboxOptions;
 pub use parking::Parked;
 pub use plan::{Finding, KnownArguments, Objection, PlannedCall, PlannedCalls, Reach};
 pub use program::Program;
+pub use request::{Run, RunRequest, Runner};
 pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

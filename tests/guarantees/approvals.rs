@@ -13,8 +13,8 @@ use belljar_approvals::{By, Change, Channel, Decision, Desk, Part, Question, Que
 use belljar_gateway::{Approvals, Gateway, RunLedger, Watched};
 use belljar_ledger::{Asker, Ledger, Options, QuestionFilter, SqliteLedger};
 use belljar_model::{
-    AskWay, AskWays, ByteSize, Effect, EffectRules, ErrorKind, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome,
-    PathRules, ServerSpec, Verdict,
+    AskWay, AskWays, ByteSize, Effect, EffectRules, ErrorKind, LedgerKeep, LedgerLevel, Limits, Outcome, PathRules,
+    ServerSpec, Verdict,
 };
 use belljar_policy::{Policy, absolute_folder};
 use parking_lot::Mutex;
@@ -98,7 +98,7 @@ impl House {
 
     fn start_with(&self, source: &str, limits: Limits) -> tokio::task::JoinHandle<Outcome> {
         let (gateway, source) = (self.gateway.with_limits(limits), source.to_owned());
-        tokio::spawn(async move { gateway.execute(source, &LimitsPatch::default()).await })
+        tokio::spawn(async move { gateway.execute(source).await })
     }
 
     /// The open questions, once there are so many.
@@ -284,7 +284,7 @@ async fn where_nobody_can_be_asked_it_is_an_error_at_once() {
         hold: HOLD,
         max_resting: ByteSize::mib(1),
     };
-    let outcome = house.gateway.with_approvals(nobody).execute(WRITE.to_owned(), &LimitsPatch::default()).await;
+    let outcome = house.gateway.with_approvals(nobody).execute(WRITE.to_owned()).await;
     let error = outcome.result.unwrap_err();
     assert!(error.message.contains("there is nobody here to ask: the owner must decide"), "{error:#?}");
     assert!(house.owner.questions(QuestionFilter::default()).await.unwrap().is_empty());
@@ -534,7 +534,7 @@ async fn a_run_that_ends_takes_its_questions_with_it() {
     let (cancel, cancelled) = tokio::sync::oneshot::channel::<()>();
     let run = tokio::spawn(async move {
         let cancelled = async { drop(cancelled.await) };
-        gateway.execute_until(WRITE.to_owned(), &LimitsPatch::default(), cancelled).await
+        gateway.execute(WRITE.to_owned()).cancel_on(cancelled).await
     });
     let question = house.questions(1).await.remove(0);
     cancel.send(()).unwrap();
@@ -551,7 +551,7 @@ async fn a_run_that_ends_takes_its_questions_with_it() {
 async fn a_token_of_somebody_else_is_who_the_question_names() {
     let house = House::new(RULES, LONG);
     let gateway = house.gateway.with_asker(Asker::new(Some("ci"), Some("owner")));
-    let run = tokio::spawn(async move { gateway.execute(WRITE.to_owned(), &LimitsPatch::default()).await });
+    let run = tokio::spawn(async move { gateway.execute(WRITE.to_owned()).await });
     let question = house.questions(1).await.remove(0);
     assert_eq!(question.binding.principal.as_ref(), "ci");
     house.decide(question.id, false).await.unwrap();

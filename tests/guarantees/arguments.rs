@@ -255,7 +255,7 @@ async fn refused_calls_are_bounded_too() {
     let (stub, gateway) = files();
     let limits = LimitsPatch { max_calls: Some(50), ..LimitsPatch::default() };
     let source = "for (;;) { try { await fs.read_text_file({}) } catch {} }";
-    let outcome = gateway.execute(source.to_owned(), &limits).await;
+    let outcome = gateway.execute(source.to_owned()).limits(&limits).await;
     assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Calls);
     assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
 }

@@ -10,10 +10,8 @@ use std::{
 use belljar_approvals::{By, Change, Channel, Decision};
 use belljar_gateway::{Approvals, Gateway, RunLedger};
 use belljar_ledger::{Asker, Ledger, Options, QuestionFilter, SqliteLedger};
-use belljar_model::{ByteSize, ErrorKind, LedgerKeep, LedgerLevel, LimitsPatch, Outcome};
+use belljar_model::{ByteSize, ErrorKind, LedgerKeep, LedgerLevel, Outcome};
 use belljar_policy::{Policy, absolute_folder};
-use belljar_upstream::Caller;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
@@ -52,7 +50,7 @@ impl Rested {
             answer
         });
         let owner = ledger(folder.path());
-        let outcome = process(folder.path(), &stub).execute(WRITE.to_owned(), &LimitsPatch::default()).await;
+        let outcome = process(folder.path(), &stub).execute(WRITE.to_owned()).await;
         assert_eq!(outcome.result.as_ref().unwrap_err().kind, ErrorKind::Approval, "{outcome:#?}");
         let rested = Self { folder, stub, sent, owner, outcome };
         rested.approve().await;
@@ -77,7 +75,7 @@ impl Rested {
 
     /// What the run ends with.
     async fn goes_on(&self, by: &Gateway) -> Result<String, String> {
-        let outcome = by.resume_for(Caller::default(), self.outcome.run.unwrap(), std::future::pending()).await;
+        let outcome = by.resume(self.outcome.run.unwrap()).await;
         outcome.result.map(|value| value.as_str().to_owned()).map_err(|error| error.message)
     }
 
@@ -146,7 +144,7 @@ async fn a_decision_under_one_configuration_sends_nothing_under_another() {
     let said = rested.goes_on(&other).await.unwrap_err();
     assert!(said.contains("began with another configuration"), "{said}");
     // The same script is a run of its own there, which is asked about for itself.
-    let outcome = other.execute(WRITE.to_owned(), &LimitsPatch::default()).await;
+    let outcome = other.execute(WRITE.to_owned()).await;
     assert_eq!(outcome.result.as_ref().unwrap_err().kind, ErrorKind::Approval, "{outcome:#?}");
     assert_ne!(outcome.run, rested.outcome.run);
     assert!(rested.sent().is_empty());
@@ -159,7 +157,7 @@ async fn a_decision_under_one_configuration_sends_nothing_under_another() {
 async fn a_tool_that_is_another_by_the_time_its_run_goes_on_is_not_called() {
     let rested = Rested::new().await;
     let other = rested.process();
-    let looked = other.execute("await fs.list_directory({ path: '/' }); 1".to_owned(), &LimitsPatch::default()).await;
+    let looked = other.execute("await fs.list_directory({ path: '/' }); 1".to_owned()).await;
     assert!(looked.is_ok(), "{looked:#?}");
     let said = rested.goes_on(&rested.process()).await.unwrap_err();
     assert!(said.contains("the tool's definition has changed since"), "{said}");

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_model::{Effect, Limits, Outcome};
+use belljar_model::{Effect, Outcome};
 use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ async fn run(round: u64, delays: fn(u64, u64) -> Duration) -> Outcome {
 }
 
 async fn run_program(program: Program, round: u64, delays: fn(u64, u64) -> Duration) -> Outcome {
-    let outcome = support::sandbox().run(program, &Limits::default(), Arc::new(tools(round, delays))).await;
+    let outcome = support::sandbox().run(program).tools(Arc::new(tools(round, delays))).await;
     assert!(outcome.is_ok(), "{outcome:#?}");
     outcome
 }
@@ -150,7 +150,7 @@ pub(crate) const KINDS: [(&str, &str); 8] = [
 /// What a script of these uses, with a seed of its own.
 async fn fuel_of(sandbox: &Sandbox, source: &str) -> u64 {
     let program = Program::new(source).with_seed([3; 32]);
-    let outcome = sandbox.run(program, &Limits::default(), Arc::new(support::tools())).await;
+    let outcome = sandbox.run(program).tools(Arc::new(support::tools())).await;
     outcome.usage.fuel.unwrap()
 }
 
@@ -176,7 +176,7 @@ async fn what_ran_in_the_slot_before_does_not_change_the_fuel_of_a_script() {
     let used = one_slot();
     for (round, dirt) in dirt.iter().enumerate() {
         for ((kind, source), fuel) in KINDS.iter().zip(&first) {
-            let outcome = used.run(Program::new(*dirt), &Limits::default(), Arc::new(support::tools())).await;
+            let outcome = used.run(Program::new(*dirt)).tools(Arc::new(support::tools())).await;
             assert!(outcome.usage.fuel.unwrap() > 0, "{outcome:?}");
             assert_eq!(fuel_of(&used, source).await, *fuel, "{kind}, after dirt {round}");
         }
@@ -224,7 +224,7 @@ async fn a_run_that_fails_in_the_midst_of_its_calls_uses_the_same_fuel_in_its_re
     let permuted = |round: u64, i: u64| Duration::from_millis((i * (2 * round + 1) + round * 7) % CALLS);
     let run = async |round: u64, order: Option<Vec<u64>>| {
         let program = Program { order, ..Program::new(WORKERS).with_seed([7; 32]) };
-        support::sandbox().run(program, &Limits::default(), Arc::new(tools(round, permuted))).await
+        support::sandbox().run(program).tools(Arc::new(tools(round, permuted))).await
     };
     let first = run(0, None).await;
     let message = first.result.as_ref().unwrap_err().message.clone();

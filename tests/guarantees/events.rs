@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use belljar_engine::{Engine, ProcessEngine};
 use belljar_gateway::{Gateway, RunEvents, Toolbox, Watched};
 use belljar_image::Image;
-use belljar_model::{ErrorKind, Limits, LimitsPatch, RunEvent, RunId, RunStep};
+use belljar_model::{ErrorKind, Limits, RunEvent, RunId, RunStep};
 use belljar_sandbox::{Sandbox, SandboxOptions};
 use belljar_worker::WorkerProgram;
 use parking_lot::Mutex;
@@ -75,7 +75,7 @@ async fn whoever_watches_hears_each_step_of_a_run_in_its_order() {
         let (mut events, mut heard) = (gateway.toolbox().events(), Vec::new());
         let begin = |source: &str| {
             let (gateway, source) = (gateway.clone(), source.to_owned());
-            tokio::spawn(async move { gateway.execute(source, &LimitsPatch::default()).await })
+            tokio::spawn(async move { gateway.execute(source).await })
         };
         let one = begin(
             "console.warn('before'); const it = await kid.look({}); await new Promise(end => setTimeout(end, 1)); it",
@@ -129,8 +129,8 @@ async fn whoever_begins_to_watch_hears_what_happens_in_a_run_from_then_on() {
         let gateway = over(engine, look);
         let _ = toolbox.set(gateway.toolbox().clone());
         let source = "console.log('a'); await kid.look({}); console.log('b')".to_owned();
-        let run = gateway.execute(source, &LimitsPatch::default()).await.run.unwrap();
-        let (mut events, mut heard) = (events.lock().take().unwrap(), Vec::new());
+        let run = gateway.execute(source).await.run.unwrap();
+        let (mut events, mut heard) = (events.lock().unwrap().take().unwrap(), Vec::new());
         hear(&mut events, &mut heard, is_end).await;
         assert_eq!(steps(&heard, run), ["answered", "handed_over", "log", "ended"]);
     }
@@ -141,8 +141,7 @@ async fn whoever_is_slow_loses_events_is_told_how_many_and_holds_up_no_run() {
     let [here, _] = engines().await;
     let gateway = over(here, stub(|| {}));
     let mut events = gateway.toolbox().events();
-    let outcome =
-        gateway.execute("for (let i = 0; i < 3000; i++) console.log(i)".to_owned(), &LimitsPatch::default()).await;
+    let outcome = gateway.execute("for (let i = 0; i < 3000; i++) console.log(i)".to_owned()).await;
     assert_eq!(outcome.logs.len(), 3000, "{:?}", outcome.result);
     let Some(Watched::Lost(lost)) = events.next().await else { panic!("nothing is lost") };
     let mut heard = 0;
@@ -162,6 +161,6 @@ async fn whoever_is_slow_loses_events_is_told_how_many_and_holds_up_no_run() {
     assert!(heard >= 1000, "{heard}");
     // Whoever comes later hears what happens from then on.
     let mut later = gateway.toolbox().events();
-    gateway.execute("1".to_owned(), &LimitsPatch::default()).await;
+    gateway.execute("1".to_owned()).await;
     assert!(matches!(later.next().await, Some(Watched::Event(event)) if matches!(event.step, RunStep::Begun { .. })));
 }

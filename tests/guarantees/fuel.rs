@@ -47,7 +47,8 @@ fn toolset() -> ToolSet {
 
 async fn fuel(source: &str) -> u64 {
     let limits = Limits { max_logs: ByteSize::mib(1), compute: Duration::from_secs(100), ..Limits::default() };
-    let outcome = sandbox().run(Program::new(source).with_seed([3; 32]), &limits, Arc::new(toolset())).await;
+    let outcome =
+        sandbox().run(Program::new(source).with_seed([3; 32])).limits(&limits).tools(Arc::new(toolset())).await;
     assert!(outcome.is_ok(), "{source}\n{outcome:#?}");
     outcome.usage.fuel.unwrap()
 }

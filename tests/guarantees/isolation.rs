@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{ErrorKind, Limits};
+use belljar_model::ErrorKind;
 use belljar_sandbox::Program;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ async fn random_numbers_differ_between_runs_and_repeat_with_a_seed() {
     assert!(numbers.iter().all(|number| number.as_f64().is_some_and(|number| (0.0..1.0).contains(&number))), "{first}");
     let seeded = async |seed: u8| {
         let program = Program::new(SOURCE).with_seed([seed; 32]);
-        sandbox().run(program, &Limits::default(), Arc::new(tools())).await.result.unwrap().to_value().unwrap()
+        sandbox().run(program).tools(Arc::new(tools())).await.result.unwrap().to_value().unwrap()
     };
     assert_eq!(seeded(1).await, seeded(1).await);
     assert_ne!(seeded(1).await, seeded(2).await);

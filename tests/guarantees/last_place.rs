@@ -129,7 +129,7 @@ async fn a_replay_sees_the_script_at_the_same_place() {
     let endless = ENDLESS.iter().flat_map(|(source, _)| [(*source, &fuel), (*source, &compute)]);
     for (source, limits) in endless.chain([(waits, &timeout)]) {
         let program = Program::new(source).with_recording(ByteSize::mib(16));
-        let mut run = support::sandbox().run(program, limits, Arc::new(tools())).await;
+        let mut run = support::sandbox().run(program).limits(limits).tools(Arc::new(tools())).await;
         let Some(belljar_model::Recorded::Whole(bytes)) = run.recording.take() else { panic!("{source}\n{run:#?}") };
         let recording = Recording::read(bytes).unwrap();
         let replay = support::sandbox().replay(&recording, &Limits::default()).await;
@@ -147,8 +147,8 @@ async fn the_engine_in_a_process_of_its_own_tells_the_same_place() {
     let limits = Limits { fuel: FUEL, ..Limits::default() };
     for (source, _) in ENDLESS {
         let program = || Program::new(*source).with_seed([7; 32]);
-        let here = support::sandbox().run(program(), &limits, Arc::new(tools())).await;
-        let there = engine.run_until(program(), &limits, Arc::new(tools()), std::future::pending()).await;
+        let here = support::sandbox().run(program()).limits(&limits).tools(Arc::new(tools())).await;
+        let there = engine.run(program()).limits(&limits).tools(Arc::new(tools())).await;
         assert_eq!(there.result, here.result, "{source}");
     }
 }

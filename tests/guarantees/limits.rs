@@ -146,10 +146,11 @@ async fn time_in_the_queue_is_no_time_of_the_run() {
     let options = SandboxOptions { max_live: 1, ..SandboxOptions::default() };
     let sandbox = Sandbox::new(&Image::embedded(), options).unwrap();
     let (tools, limits) = (Arc::new(support::tools()), Limits::default());
-    let first = sandbox.run(Program::new("await box.wait({ ms: 400 })"), &limits, tools.clone());
+    let first =
+        sandbox.run(Program::new("await box.wait({ ms: 400 })")).limits(&limits).tools(tools.clone()).into_future();
     // It queues for longer than its own timeout.
     let short = Limits { timeout: Duration::from_millis(300), ..Limits::default() };
-    let second = sandbox.run(Program::new("return 'there'"), &short, tools);
+    let second = sandbox.run(Program::new("return 'there'")).limits(&short).tools(tools).into_future();
     let (first, second) = tokio::join!(first, second);
     assert!(first.is_ok());
     assert_eq!(second.result.unwrap().as_str(), "\"there\"");
@@ -305,7 +306,9 @@ async fn runs_take_turns_where_more_compute_than_may_and_waiting_runs_take_none(
     let sandbox = Arc::new(Sandbox::new(&Image::embedded(), options).unwrap());
     let started = |source: &'static str, limits: Limits| {
         let sandbox = sandbox.clone();
-        tokio::spawn(async move { sandbox.run(Program::new(source), &limits, Arc::new(support::tools())).await })
+        tokio::spawn(async move {
+            sandbox.run(Program::new(source)).limits(&limits).tools(Arc::new(support::tools())).await
+        })
     };
     let waiting: Vec<_> = (0..20).map(|_| started("return await box.wait({ ms: 60000 })", Limits::default())).collect();
     let limits = Limits { compute: Duration::from_millis(500), ..Limits::default() };
@@ -334,10 +337,10 @@ pub(crate) async fn a_run_beyond_slots_and_queue_is_told_that_belljar_is_busy() 
     });
     let first = tokio::spawn({
         let sandbox = sandbox.clone();
-        async move { sandbox.run(Program::new("await box.stay()"), &Limits::default(), Arc::new(tools)).await }
+        async move { sandbox.run(Program::new("await box.stay()")).tools(Arc::new(tools)).await }
     });
     is_in.recv().await.unwrap();
-    let second = sandbox.run(Program::new("1"), &Limits::default(), Arc::new(ToolSet::new())).await;
+    let second = sandbox.run(Program::new("1")).await;
     let error = second.result.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Busy);
     assert!(error.recoverable && error.limit.is_some(), "{error:#?}");
@@ -346,7 +349,7 @@ pub(crate) async fn a_run_beyond_slots_and_queue_is_told_that_belljar_is_busy() 
     // Dropping a run frees its slot.
     first.abort();
     assert!(first.await.unwrap_err().is_cancelled());
-    let third = sandbox.run(Program::new("1"), &Limits::default(), Arc::new(ToolSet::new())).await;
+    let third = sandbox.run(Program::new("1")).await;
     assert_eq!(third.result.unwrap().as_str(), "1");
 }
 
@@ -355,7 +358,7 @@ pub(crate) async fn a_queued_run_gets_the_slot_that_is_freed() {
     let options = SandboxOptions { max_live: 2, max_queued: 50, ..SandboxOptions::default() };
     let sandbox = Sandbox::new(&Image::embedded(), options).unwrap();
     let limits = Limits::default();
-    let runs = (0..40).map(|i| sandbox.run(Program::new(format!("{i} + 1")), &limits, Arc::new(ToolSet::new())));
+    let runs = (0..40).map(|i| sandbox.run(format!("{i} + 1")).limits(&limits).into_future());
     let values: Vec<String> =
         futures::future::join_all(runs).await.into_iter().map(|run| run.result.unwrap().as_str().to_owned()).collect();
     assert_eq!(values, (1..=40).map(|i| i.to_string()).collect::<Vec<_>>());

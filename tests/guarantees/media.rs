@@ -75,7 +75,7 @@ async fn an_image_does_not_count_as_text_and_all_else_does() {
     }
     // Whoever lowers the limit means text.
     let few = LimitsPatch { max_output: Some(ByteSize::b(100)), ..LimitsPatch::default() };
-    let outcome = gateway.execute("return (await camera.shoot())[1]".to_owned(), &few).await;
+    let outcome = gateway.execute("return (await camera.shoot())[1]".to_owned()).limits(&few).await;
     assert_eq!(outcome.media.len(), 1, "{:#?}", outcome.result);
 }
 

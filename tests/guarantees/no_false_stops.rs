@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use belljar_model::{ErrorKind, Limits};
+use belljar_model::ErrorKind;
 use belljar_sandbox::Program;
 use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ async fn no_program_that_node_runs_names_what_counts_as_unknown() {
     assert!(programs.len() >= PROGRAMS, "there are only {} programs", programs.len());
     let looked = stream::iter(&programs).map(async |[name, source, _]| {
         let program = Program::new(source.as_str()).only_planned();
-        (name, source, sandbox().run(program, &Limits::default(), Arc::new(tools())).await)
+        (name, source, sandbox().run(program).tools(Arc::new(tools())).await)
     });
     let mut stopped = Vec::new();
     let mut looked = looked.buffered(AT_ONCE);
@@ -112,7 +112,7 @@ async fn looking_at_a_source_costs_in_proportion_to_its_length() {
     ] {
         let fuel = async |count: usize| {
             let program = Program::new(source(count)).only_planned();
-            sandbox().run(program, &Limits::default(), Arc::new(tools())).await.usage.fuel.unwrap()
+            sandbox().run(program).tools(Arc::new(tools())).await.usage.fuel.unwrap()
         };
         let (one, two) = (fuel(count).await, fuel(2 * count).await);
         assert!(two < one * 3, "{what}: {one} units of fuel for {count}, {two} for twice as many");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use belljar_gateway::Gateway;
-use belljar_model::{EffectRules, LimitsPatch, ToolDefinition, ToolPath};
+use belljar_model::{EffectRules, ToolDefinition, ToolPath};
 use belljar_policy::{Assumed, Call, Caller, Places, Policy, ServerTools, absolute_folder};
 use serde_json::{Value, json};
 
@@ -288,7 +288,7 @@ async fn what_a_server_changes_makes_its_own_rules_fail_closed_and_no_others() {
 async fn listed(gateway: &Gateway, argument: &str) {
     let source = "return (await tools.describe('a.drop')).declaration";
     let is_known = async || {
-        let outcome = gateway.execute(source.to_owned(), &LimitsPatch::default()).await;
+        let outcome = gateway.execute(source.to_owned()).await;
         outcome.result.is_ok_and(|declaration| declaration.as_str().contains(argument))
     };
     for _ in 0..500 {
@@ -301,6 +301,6 @@ async fn listed(gateway: &Gateway, argument: &str) {
 }
 
 async fn error(gateway: &Gateway, source: &str) -> Option<String> {
-    let outcome = gateway.execute(source.to_owned(), &LimitsPatch::default()).await;
+    let outcome = gateway.execute(source.to_owned()).await;
     outcome.result.err().map(|error| error.message)
 }

@@ -25,7 +25,7 @@ const ROOM: ByteSize = ByteSize::mib(16);
 /// Runs a script and records it.
 async fn recorded(source: &str, limits: &Limits, tools: ToolSet) -> (Outcome, Recording) {
     let program = Program::new(source).with_recording(ROOM);
-    finished(support::sandbox().run(program, limits, Arc::new(tools)).await)
+    finished(support::sandbox().run(program).limits(limits).tools(Arc::new(tools)).await)
 }
 
 fn finished(mut outcome: Outcome) -> (Outcome, Recording) {
@@ -188,7 +188,7 @@ async fn a_run_that_a_clock_or_its_caller_ended_is_repeated_to_the_same_end() {
     });
     let program = Program::new(source).with_recording(ROOM);
     let cancelled = async move { has_begun.await.unwrap() };
-    let run = support::sandbox().run_until(program, &Limits::default(), Arc::new(tools), cancelled).await;
+    let run = support::sandbox().run(program).tools(Arc::new(tools)).cancel_on(cancelled).await;
     let (run, recording) = finished(run);
     assert_eq!(run.result.as_ref().unwrap_err().kind, ErrorKind::Cancelled);
     assert_same(&replayed(&recording).await.unwrap(), &run, source);
@@ -457,7 +457,7 @@ async fn an_endless_replay_ends_by_the_clocks_of_whoever_asked_for_it() {
 async fn a_run_that_takes_in_more_than_its_recording_may_have_goes_on_without_one() {
     let source = "return (await box.echo({ text: 'x'.repeat(20000) })).text.length";
     let program = Program::new(source).with_recording(ByteSize::kib(8));
-    let outcome = support::sandbox().run(program, &Limits::default(), Arc::new(support::tools())).await;
+    let outcome = support::sandbox().run(program).tools(Arc::new(support::tools())).await;
     assert_eq!(outcome.result.unwrap().as_str(), "20000");
     let Some(Recorded::NotReplayable { reason }) = outcome.recording else { panic!("{:?}", outcome.recording) };
     assert_eq!(reason, "the recording would have more than 8192 bytes, which is its limit");
@@ -467,9 +467,9 @@ async fn a_run_that_takes_in_more_than_its_recording_may_have_goes_on_without_on
 async fn a_recorded_run_uses_the_fuel_of_one_that_is_not_recorded() {
     for (kind, source) in determinism::KINDS {
         let program = Program::new(source).with_seed([3; 32]);
-        let plain = support::sandbox().run(program.clone(), &Limits::default(), Arc::new(support::tools())).await;
+        let plain = support::sandbox().run(program.clone()).tools(Arc::new(support::tools())).await;
         let program = program.with_recording(ROOM);
-        let recorded = support::sandbox().run(program, &Limits::default(), Arc::new(support::tools())).await;
+        let recorded = support::sandbox().run(program).tools(Arc::new(support::tools())).await;
         assert_eq!(recorded.usage.fuel, plain.usage.fuel, "{kind}");
     }
 }

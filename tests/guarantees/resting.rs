@@ -11,8 +11,6 @@ use belljar_ledger::{Asker, Filter, Ledger, Options, QuestionFilter, RunState, S
 use belljar_model::{ByteSize, ErrorKind, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunId};
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::{Image, Recording, Sandbox, SandboxOptions};
-use belljar_upstream::Caller;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -113,11 +111,11 @@ fn open(folder: &TempDir) -> SqliteLedger {
 }
 
 async fn execute(gateway: &Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &LimitsPatch::default()).await
+    gateway.execute(source.to_owned()).await
 }
 
 async fn resume(gateway: &Gateway, run: RunId) -> Outcome {
-    gateway.resume_for(Caller::default(), run, std::future::pending()).await
+    gateway.resume(run).await
 }
 
 /// The run, which waits for so many calls.
@@ -206,7 +204,7 @@ async fn whoever_asks_for_the_same_again_while_it_waits_gets_the_same_run() {
     assert_ne!(rests(&execute(&other, source).await, 1), run);
     assert_ne!(rests(&execute(&house.process(Duration::ZERO), &format!("{source};")).await, 1), run);
     let limits = LimitsPatch { max_calls: Some(5), ..LimitsPatch::default() };
-    assert_ne!(rests(&house.process(Duration::ZERO).execute(source.to_owned(), &limits).await, 1), run);
+    assert_ne!(rests(&house.process(Duration::ZERO).execute(source.to_owned()).limits(&limits).await, 1), run);
     // Whoever did not ask for it hears nothing of it.
     let error = resume(&other, run).await.result.unwrap_err();
     assert!(error.message.contains("there is no such run"), "{error}");

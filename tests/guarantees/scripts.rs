@@ -102,7 +102,7 @@ impl World {
             max_calls: Some(100),
             ..LimitsPatch::default()
         };
-        gateway.execute(source.to_owned(), &limits).await
+        gateway.execute(source.to_owned()).limits(&limits).await
     }
 
     /// A text without the name of the folder of this very test, and without that of the run, which is another one each time.

@@ -152,11 +152,11 @@ async fn a_run_that_fails_is_cancelled_or_is_dropped_gives_back_what_it_had() {
     assert!(run(&gateway, "await web.read(); throw new Error('no')").await.result.is_err());
     let short = LimitsPatch { timeout: Some(std::time::Duration::from_millis(300)), ..LimitsPatch::default() };
     let endless = "await web.read(); await new Promise((done) => setTimeout(done, 60_000))".to_owned();
-    assert!(gateway.execute(endless.clone(), &short).await.result.is_err());
+    assert!(gateway.execute(endless.clone()).limits(&short).await.result.is_err());
     let cancelled = tokio::time::sleep(std::time::Duration::from_millis(300));
-    assert!(gateway.execute_until(endless.clone(), &LimitsPatch::default(), cancelled).await.result.is_err());
+    assert!(gateway.execute(endless.clone()).cancel_on(cancelled).await.result.is_err());
     let limits = LimitsPatch::default();
-    let dropped = gateway.execute(endless, &limits);
+    let dropped = gateway.execute(endless).limits(&limits).into_future();
     assert!(tokio::time::timeout(std::time::Duration::from_millis(300), dropped).await.is_err());
     let outcome = run(&gateway, "await web.go({ url: 'z' }); return await web.read()").await;
     assert_eq!(value(&outcome), json!("z"));

@@ -1,10 +1,10 @@
 //! What costs more than it should does not come back: work that grows with the size of its input alone, and not with its square,
 //! and ways to write the same thing that cost alike. In fuel, with wide margins.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use belljar_model::{ByteSize, Limits};
-use belljar_sandbox::{Program, ToolSet};
+use belljar_sandbox::Program;
 
 use crate::support::sandbox;
 
@@ -14,7 +14,7 @@ const TWICE: f64 = 2.7;
 async fn fuel(source: &str) -> f64 {
     let limits = Limits { max_logs: ByteSize::mib(1), compute: Duration::from_secs(100), ..Limits::default() };
     let program = Program::new(source).with_seed([3; 32]);
-    let outcome = sandbox().run(program, &limits, Arc::new(ToolSet::default())).await;
+    let outcome = sandbox().run(program).limits(&limits).await;
     assert!(outcome.is_ok(), "{source}\n{outcome:#?}");
     outcome.usage.fuel.unwrap() as f64
 }

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use belljar_gateway::{Gateway, RunLedger, Toolbox};
-use belljar_model::{EffectRules, Limits, LimitsPatch, Outcome, ServerSpec, Transport};
+use belljar_model::{EffectRules, Limits, Outcome, ServerSpec, Transport};
 use belljar_policy::Policy;
 use belljar_upstream::{BuiltIns, Options};
 use belljar_worker::WorkerProgram;
@@ -198,7 +198,7 @@ fn toolbox_of(stubs: &[(&str, Stub)], others: Vec<ServerSpec>, change: impl Fn(&
 
 /// Runs a script with the limits of the gateway.
 pub(crate) async fn run(gateway: &Gateway, source: &str) -> Outcome {
-    gateway.execute(source.to_owned(), &LimitsPatch::default()).await
+    gateway.execute(source.to_owned()).await
 }
 
 /// The value of a script that succeeds.

@@ -47,7 +47,7 @@ pub(crate) async fn run(source: &str) -> Outcome {
 
 /// Runs a script.
 pub(crate) async fn run_with(source: &str, limits: &Limits, tools: Arc<dyn Tools>) -> Outcome {
-    sandbox().run(Program::new(source), limits, tools).await
+    sandbox().run(Program::new(source)).limits(limits).tools(tools).await
 }
 
 /// The value of a script that must succeed.

@@ -13,7 +13,6 @@ use belljar_ledger::{Ledger, Options, QuestionFilter, SqliteLedger};
 use belljar_model::{ByteSize, CallRecord, ErrorKind, LedgerKeep, LedgerLevel, Limits, Outcome, Recorded};
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::{Image, Recording, Sandbox, SandboxOptions};
-use belljar_upstream::Caller;
 use serde_json::{Value, json};
 
 use crate::{
@@ -117,7 +116,7 @@ impl Asked {
             let question = self.first().await.expect("it waits for something");
             self.approve(&question).await;
             let gateway = self.gateway();
-            let going_on = gateway.resume_for(Caller::default(), outcome.run.unwrap(), std::future::pending());
+            let going_on = gateway.resume(outcome.run.unwrap()).into_future();
             outcome = self.approving(going_on).await;
         }
         (outcome, rests)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use belljar_approvals::{By, Change, Channel, Desk, Refusal};
 use belljar_gateway::Approvals;
 use belljar_ledger::{Ledger as _, QuestionFilter};
-use belljar_model::{AskWay, AskWays, ByteSize, LimitsPatch};
+use belljar_model::{AskWay, AskWays, ByteSize};
 use serde_json::{Value, json};
 
 use crate::{
@@ -61,7 +61,7 @@ async fn where_no_way_that_the_rule_names_reaches_anybody_it_is_an_error_at_once
         [("elicitation", asked(None, true)), ("elicitation", asked(terminal, true)), ("cli", asked(form, false))]
     {
         let house = House::new(&rules(&format!("who = '{who}'")), LONG);
-        let outcome = house.gateway.with_approvals(approvals).execute(WRITE.to_owned(), &LimitsPatch::default()).await;
+        let outcome = house.gateway.with_approvals(approvals).execute(WRITE.to_owned()).await;
         let message = outcome.result.unwrap_err().message;
         assert!(message.contains("nobody can be asked here in a way that the rule names"), "{message}");
         assert!(house.owner.questions(QuestionFilter::default()).await.unwrap().is_empty());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{ErrorKind, Limits};
+use belljar_model::ErrorKind;
 use serde_json::{Value, json};
 
 use crate::support::{error_of, run, sandbox, tools, value};
@@ -15,7 +15,7 @@ pub(crate) async fn randomness_differs_from_run_to_run_and_repeats_with_the_seed
     assert_ne!(value(RANDOM).await, value(RANDOM).await);
     let seeded = async |seed: u8| {
         let program = belljar_sandbox::Program::new(RANDOM).with_seed([seed; 32]);
-        let outcome = sandbox().run(program, &Limits::default(), Arc::new(tools())).await;
+        let outcome = sandbox().run(program).tools(Arc::new(tools())).await;
         outcome.result.unwrap().to_value().unwrap()
     };
     assert_eq!(seeded(7).await, seeded(7).await);

@@ -29,7 +29,7 @@ use std::{
 };
 
 use belljar_model::{ByteSize, Limits};
-use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
+use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions};
 use boa_engine::{Context, Source, js_string};
 use parking_lot::Mutex;
 use suite::{Suite, Test};
@@ -110,8 +110,7 @@ impl Jar {
             source.push_str("await { then(resolve) { later(resolve, 1); } };\n");
         }
         source.push_str("return [ended, `${all.__said}`];");
-        let outcome =
-            self.runtime.block_on(self.sandbox.run(Program::new(&source), &self.limits, Arc::new(ToolSet::new())));
+        let outcome = self.runtime.block_on(self.sandbox.run(Program::new(&source)).limits(&self.limits).into_future());
         let Ok(value) = outcome.result else { return false };
         let Ok((ended, said)) = serde_json::from_str::<(String, String)>(value.as_str()) else { return false };
         passed(test, &ended, &said)

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration, time::Instant};
 
 use belljar_measures::{ENDLESS, Gate, Times, endless, patient, sandbox, start};
-use belljar_sandbox::{Program, Sandbox, ToolSet};
+use belljar_sandbox::{Program, Sandbox};
 use tokio::runtime::Runtime;
 
 use crate::table::{head, row};
@@ -45,7 +45,7 @@ async fn dropped(sandbox: &Arc<Sandbox>, source: &'static str, waits: bool) -> D
 /// A run that takes the slot when it is free.
 async fn next(sandbox: &Arc<Sandbox>) -> Duration {
     let begun = Instant::now();
-    let outcome = sandbox.run(Program::new("1+1"), &patient(), Arc::new(ToolSet::new())).await;
+    let outcome = sandbox.run(Program::new("1+1")).limits(&patient()).await;
     assert!(outcome.is_ok(), "{:?}", outcome.result);
     begun.elapsed()
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration, time::Instant};
 
 use belljar_measures::{ENDLESS, Times, endless, patient, sandbox};
 use belljar_model::{ErrorKind, Limits};
-use belljar_sandbox::{Program, Sandbox, ToolSet};
+use belljar_sandbox::{Program, Sandbox};
 use tokio::runtime::Runtime;
 
 use crate::{
@@ -41,7 +41,7 @@ async fn overshoot(sandbox: &Arc<Sandbox>, source: &'static str, limits: &Limits
     let (sandbox, limits) = (sandbox.clone(), limits.clone());
     let run = async move {
         let begun = Instant::now();
-        let outcome = sandbox.run(Program::new(source), &limits, Arc::new(ToolSet::new())).await;
+        let outcome = sandbox.run(Program::new(source)).limits(&limits).await;
         let ended = begun.elapsed();
         assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Timeout);
         ended

@@ -35,7 +35,7 @@ fn times(runtime: &Runtime, sandbox: &Arc<Sandbox>, source: &'static str) -> Tim
         let (sandbox, tools) = (sandbox.clone(), tools.clone());
         let run = async move {
             let begun = Instant::now();
-            let outcome = sandbox.run(Program::new(source), &patient(), tools).await;
+            let outcome = sandbox.run(Program::new(source)).limits(&patient()).tools(tools).await;
             assert!(outcome.is_ok(), "{:?}", outcome.result);
             begun.elapsed()
         };

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use belljar_model::{ErrorKind, Limits, Outcome, RunError};
-use belljar_sandbox::{GoingOn, Program, Recording, ReplayError, Sandbox, Tools};
+use belljar_sandbox::{GoingOn, Program, Recording, ReplayError, Run, RunRequest, Runner, Sandbox, Tools};
+use futures::future::BoxFuture;
 
 /// What runs scripts. Cheap to clone: all clones are one engine.
 #[derive(Clone)]
@@ -17,22 +18,9 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Runs a script until it ends or `cancelled` does. A cancelled run has an outcome too.
-    ///
-    /// # Cancellation
-    /// Dropping the future ends the run, wherever it is, and aborts its calls.
-    pub async fn run_until(
-        &self,
-        program: Program,
-        limits: &Limits,
-        tools: Arc<dyn Tools>,
-        cancelled: impl Future<Output = ()> + Send,
-    ) -> Outcome {
-        match self {
-            Self::Here(sandbox) => sandbox.run_until(program, limits, tools, cancelled).await,
-            #[cfg(unix)]
-            Self::Apart(process) => process.run_until(program, limits, tools, cancelled).await,
-        }
+    /// Runs a script, wherever that is, once what is returned is awaited.
+    pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
+        Run::new(self, program)
     }
 
     /// Whether a run can be put aside while it waits for people.
@@ -44,14 +32,14 @@ impl Engine {
         }
     }
 
-    /// Goes on with a run that was put aside, as [`Sandbox::resume_until`] does.
+    /// Goes on with a run that was put aside, as [`Sandbox::resume`] does.
     ///
     /// # Errors
     /// [`ReplayError`]: it did not come to where it was put aside, and no tool was called.
     ///
     /// # Cancellation
-    /// As [`Engine::run_until`].
-    pub async fn resume_until(
+    /// As [`Run`].
+    pub async fn resume(
         &self,
         recording: &Recording,
         going_on: GoingOn,
@@ -60,7 +48,7 @@ impl Engine {
         cancelled: impl Future<Output = ()> + Send,
     ) -> Result<Outcome, ReplayError> {
         match self {
-            Self::Here(sandbox) => sandbox.resume_until(recording, going_on, ceiling, tools, cancelled).await,
+            Self::Here(sandbox) => sandbox.resume(recording, going_on, ceiling, tools, cancelled).await,
             #[cfg(unix)]
             Self::Apart(_) => {
                 let text = "a run that was put aside cannot go on in a separate process";
@@ -101,6 +89,16 @@ impl Engine {
             Self::Here(sandbox) => sandbox.rehearse(source, recording, ceiling).await,
             #[cfg(unix)]
             Self::Apart(process) => process.rehearse(source, recording, ceiling).await,
+        }
+    }
+}
+
+impl Runner for Engine {
+    fn begin<'a>(&'a self, request: RunRequest<'a>) -> BoxFuture<'a, Outcome> {
+        match self {
+            Self::Here(sandbox) => sandbox.begin(request),
+            #[cfg(unix)]
+            Self::Apart(process) => process.begin(request),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    pin::{Pin, pin},
+    future::pending,
+    pin::Pin,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -17,7 +18,7 @@ use belljar_model::{
 use belljar_recording::{Entry, Remarks};
 use belljar_sandbox::{GoingOn, Program, Recording, ReplayError};
 use belljar_upstream::Caller;
-use futures::{StreamExt as _, stream::FuturesUnordered};
+use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::time::timeout;
 
 use crate::{
@@ -176,31 +177,28 @@ impl Gateway {
         &self.toolbox
     }
 
-    /// Runs a script for a client, who may lower each limit and raise none.
-    ///
-    /// # Cancellation
-    /// Dropping the future ends the run and cancels its calls.
-    pub async fn execute(&self, source: String, asked: &LimitsPatch) -> Outcome {
-        self.execute_until(source, asked, std::future::pending()).await
+    /// Runs a script for a client, once what is returned is awaited.
+    pub fn execute(&self, source: impl Into<String>) -> Execution<'_> {
+        self.execution(Work::Script(source.into()))
     }
 
-    /// Runs a script until it ends or `cancelled` does. A cancelled run has an outcome too: what it had logged and called by then.
-    pub async fn execute_until(
+    /// Goes on with a run that waits for the owner's decision about calls, once what is returned is
+    /// awaited. Where nothing is decided, that is waited for, as long as a run that waits keeps its
+    /// slot; the outcome is of the kind `approval` then, as it was before.
+    pub fn resume(&self, run: RunId) -> Execution<'_> {
+        self.execution(Work::Run(run))
+    }
+
+    fn execution(&self, work: Work) -> Execution<'_> {
+        Execution { gateway: self, work, asked: None, caller: Caller::default(), cancelled: pending().boxed() }
+    }
+
+    async fn executed(
         &self,
         source: String,
         asked: &LimitsPatch,
-        cancelled: impl Future<Output = ()> + Send,
-    ) -> Outcome {
-        self.execute_for(Caller::default(), source, asked, cancelled).await
-    }
-
-    /// The same for a caller whose client answers what children ask.
-    pub async fn execute_for(
-        &self,
         caller: Caller,
-        source: String,
-        asked: &LimitsPatch,
-        cancelled: impl Future<Output = ()> + Send,
+        cancelled: BoxFuture<'_, ()>,
     ) -> Outcome {
         let limits = match asked.within(&self.limits) {
             Ok(limits) => limits,
@@ -212,7 +210,7 @@ impl Gateway {
         let asked_digest = self.digest_of(&source, asked);
         if let Some(run) = self.resting_of(asked_digest).await {
             // In a box: what it needs is large, and most runs do not.
-            return Box::pin(self.resume_for(caller, run, cancelled)).await;
+            return Box::pin(self.gone_on(caller, run, cancelled)).await;
         }
         let (told, follower) = (self.toolbox.told(), self.follower.clone());
         let log = match RunLog::begin(told, self.origin, &self.asker, Some(&source), self.level, follower).await {
@@ -230,7 +228,7 @@ impl Gateway {
         let max_recording = self.max_recording_of(&log);
         let program = Program { max_recording, rest_after, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
-        let outcome = self.engine.run_until(program, &limits, grant.clone(), cancelled).await;
+        let outcome = self.engine.run(program).limits(&limits).tools(grant.clone()).cancel_on(cancelled).await;
         drop(ends);
         Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest }, outcome)).await
     }
@@ -251,19 +249,15 @@ impl Gateway {
             .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
             .planning(planned.clone());
         let program = Program::new(source).with_client(self.client.as_str()).only_planned();
-        let outcome = self.engine.run_until(program, &self.limits, Arc::new(grant), std::future::pending()).await;
+        let outcome = self.engine.run(program).limits(&self.limits).tools(Arc::new(grant)).await;
         let found = planned.lock().take();
         let ScriptCalls { calls, more, others } =
             found.unwrap_or(ScriptCalls { calls: Vec::new(), more: 0, others: false });
         ScriptPlan { calls, more, others, error: outcome.result.err() }
     }
 
-    /// Goes on with a run that waits for the owner's decision about calls. Where nothing is
-    /// decided, that is waited for, as long as a run that waits keeps its slot; the outcome is of
-    /// the kind `approval` then, as it was before.
-    pub async fn resume_for(&self, caller: Caller, run: RunId, cancelled: impl Future<Output = ()> + Send) -> Outcome {
-        let mut cancelled = pin!(cancelled);
-        match Box::pin(self.resumed(caller, run, cancelled.as_mut())).await {
+    async fn gone_on(&self, caller: Caller, run: RunId, mut cancelled: BoxFuture<'_, ()>) -> Outcome {
+        match Box::pin(self.resumed(caller, run, Pin::new(&mut cancelled))).await {
             Ok(outcome) => outcome,
             Err(error) => Outcome { run: Some(run), ..Outcome::refused(*error) },
         }
@@ -363,8 +357,7 @@ impl Gateway {
             max_recording: self.max_recording_of(&log),
             rest_after: self.rest_after(),
         };
-        let gone_on =
-            Box::pin(self.engine.resume_until(recording, going_on, &start.limits, grant.clone(), cancelled)).await;
+        let gone_on = Box::pin(self.engine.resume(recording, going_on, &start.limits, grant.clone(), cancelled)).await;
         drop(ends);
         let outcome = match gone_on {
             Ok(outcome) => outcome,
@@ -586,6 +579,67 @@ impl Gateway {
         let signature = near.and_then(|near| self.toolbox.signature_of_known(&format!("{server}.{near}")));
         if let (Some(hint), Some(signature)) = (&mut error.hint, signature) {
             hint.push_str(&format!(" It is {signature}"));
+        }
+    }
+}
+
+/// A run of a gateway that is asked for. It begins when it is awaited, and ends in an [`Outcome`].
+///
+/// What is not said has its default: the limits of the gateway, a caller who answers nothing, and
+/// nobody who cancels it.
+///
+/// # Cancellation
+/// Dropping the future ends the run and cancels its calls.
+#[must_use = "a run begins when it is awaited"]
+pub struct Execution<'a> {
+    gateway: &'a Gateway,
+    work: Work,
+    asked: Option<&'a LimitsPatch>,
+    caller: Caller,
+    cancelled: BoxFuture<'a, ()>,
+}
+
+/// What there is to do.
+enum Work {
+    Script(String),
+    /// A run that was put aside.
+    Run(RunId),
+}
+
+impl<'a> Execution<'a> {
+    /// The limits of a script whose client may lower each of the gateway's, and raise none. A run that goes on has
+    /// those that it began with.
+    pub fn limits(mut self, asked: &'a LimitsPatch) -> Self {
+        self.asked = Some(asked);
+        self
+    }
+
+    /// Whoever answers what children ask.
+    pub fn caller(mut self, caller: Caller) -> Self {
+        self.caller = caller;
+        self
+    }
+
+    /// Ends the run when `cancelled` ends. It has an outcome too then: what it had logged and called.
+    pub fn cancel_on(mut self, cancelled: impl Future<Output = ()> + Send + 'a) -> Self {
+        self.cancelled = cancelled.boxed();
+        self
+    }
+}
+
+impl<'a> IntoFuture for Execution<'a> {
+    type Output = Outcome;
+    type IntoFuture = BoxFuture<'a, Outcome>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let Self { gateway, work, asked, caller, cancelled } = self;
+        match work {
+            Work::Script(source) => async move {
+                let unchanged = LimitsPatch::default();
+                gateway.executed(source, asked.unwrap_or(&unchanged), caller, cancelled).await
+            }
+            .boxed(),
+            Work::Run(run) => gateway.gone_on(caller, run, cancelled).boxed(),
         }
     }
 }

@@ -44,7 +44,7 @@ mod unsettled;
 pub use approvals::{Approvals, Teller};
 pub use arguments::check_arguments;
 pub use belljar_ledger::Asker;
-pub use gateway::{Gateway, ScriptPlan};
+pub use gateway::{Execution, Gateway, ScriptPlan};
 pub use plan::CallPlan;
 pub use report::report;
 pub use rules::{Files, local_time};

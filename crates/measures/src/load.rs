@@ -53,7 +53,7 @@ pub fn patient() -> Limits {
 /// Outside of a tokio runtime.
 pub fn start(sandbox: &Arc<Sandbox>, source: &'static str, limits: &Limits, tools: &Gate) -> JoinHandle<Outcome> {
     let (sandbox, limits, tools) = (sandbox.clone(), limits.clone(), tools.tools());
-    tokio::spawn(async move { sandbox.run(Program::new(source), &limits, tools).await })
+    tokio::spawn(async move { sandbox.run(Program::new(source)).limits(&limits).tools(tools).await })
 }
 
 /// Endless scripts, until they are dropped.
@@ -64,7 +64,7 @@ pub fn endless(sandbox: &Arc<Sandbox>, count: usize) -> JoinSet<Outcome> {
     let mut runs = JoinSet::new();
     for _ in 0..count {
         let sandbox = sandbox.clone();
-        runs.spawn(async move { sandbox.run(Program::new(ENDLESS), &patient(), Arc::new(ToolSet::new())).await });
+        runs.spawn(async move { sandbox.run(Program::new(ENDLESS)).limits(&patient()).await });
     }
     runs
 }

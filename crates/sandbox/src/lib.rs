@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use belljar_sandbox::{Effect, Image, Limits, Program, Sandbox, ToolSet};
+//! use belljar_sandbox::{Effect, Image, Program, Sandbox, ToolSet};
 //! use serde_json::json;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -21,7 +21,7 @@
 //!      const all = await Promise.all(cities.map(city => weather.forecast({ city })));
 //!      return all.map(each => `${each.city}: ${each.celsius} °C`);",
 //! );
-//! let outcome = sandbox.run(program, &Limits::default(), Arc::new(tools)).await;
+//! let outcome = sandbox.run(program).tools(Arc::new(tools)).await;
 //! assert_eq!(outcome.result?.as_str(), r#"["Bern: 21 °C","Oslo: 21 °C"]"#);
 //! # Ok(())
 //! # }
@@ -53,6 +53,7 @@ mod program;
 mod recorder;
 mod rehearsal;
 mod replay;
+mod request;
 mod rest;
 mod run;
 mod sandbox;
@@ -74,6 +75,7 @@ pub use parking::Parked;
 pub use plan::{Finding, KnownArguments, MAX_PLAN_BYTES, Objection, PlannedCall, PlannedCalls, Reach};
 pub use pool::open_page_map;
 pub use program::{GoingOn, Program};
+pub use request::{Run, RunRequest, Runner};
 pub use sandbox::{Sandbox, SandboxError};
 pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

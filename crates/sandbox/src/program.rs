@@ -19,7 +19,7 @@ pub struct Program {
     /// How many bytes a recording of the run may have, if there is to be one. What goes beyond ends the recording, and not the run.
     pub max_recording: Option<ByteSize>,
     /// After how long the run may be put aside while it waits for people alone: it ends then as
-    /// `approval`, and goes on by [`Sandbox::resume_until`](crate::Sandbox::resume_until). Sooner,
+    /// `approval`, and goes on by [`Sandbox::resume`](crate::Sandbox::resume). Sooner,
     /// where others queue. It needs a recording.
     pub rest_after: Option<Duration>,
     /// Whether its calls are found and [`Tools::plan`](crate::Tools::plan) is asked, and nothing is run. The value is null then.
@@ -84,5 +84,17 @@ impl Program {
     pub fn with_order(mut self, order: Vec<u64>) -> Self {
         self.order = Some(order);
         self
+    }
+}
+
+impl From<&str> for Program {
+    fn from(source: &str) -> Self {
+        Self::new(source)
+    }
+}
+
+impl From<String> for Program {
+    fn from(source: String) -> Self {
+        Self::new(source)
     }
 }

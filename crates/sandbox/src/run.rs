@@ -37,8 +37,8 @@ pub(crate) struct Host<'sandbox> {
     pub(crate) overflow: Overflow,
 }
 
-/// A run that is to begin.
-pub(crate) struct Run<'a> {
+/// A script, and all that its run needs.
+pub(crate) struct Script<'a> {
     pub(crate) source: &'a str,
     /// Whether only its calls are to be found.
     pub(crate) only_plan: bool,
@@ -73,8 +73,8 @@ enum End {
 ///
 /// # Cancellation
 /// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
-pub(crate) async fn run(host: &Host<'_>, run: Run<'_>, cancelled: impl Future<Output = ()>) -> Ended {
-    let Run { source, only_plan, namespaces, seed, order, limits, time, tools, tape, rest_after } = run;
+pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Future<Output = ()>) -> Ended {
+    let Script { source, only_plan, namespaces, seed, order, limits, time, tools, tape, rest_after } = script;
     let holdings = Holdings::new(limits.max_held.as_u64(), host.overflow.exists());
     let meter = Arc::new(Meter::new(time));
     let shared = Shared {

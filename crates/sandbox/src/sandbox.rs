@@ -10,7 +10,7 @@ use belljar_image::{CodeOrigin, Image, ImageError};
 use belljar_model::{ByteSize, ErrorKind, LimitHit, LimitName, Limits, Outcome, RunError, RunStep};
 use belljar_recording::{Begin, Cause, EngineId, Recording, Server, Start, Writer};
 use cap_std::fs::Dir;
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::BoxFuture};
 use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
 use tokio::sync::Semaphore;
 use wasmtime::{Engine, component::Linker};
@@ -25,8 +25,9 @@ use crate::{
     recorder::{LastHead, Recorder},
     rehearsal::Rehearsal,
     replay::{self, Replay},
+    request::{Run, RunRequest, Runner},
     rest::RestAfter,
-    run::{self, Ended, Host, Run},
+    run::{self, Ended, Host, Script},
     stand_in::StandIn,
     ticker::Ticker,
 };
@@ -114,33 +115,21 @@ impl Sandbox {
         &self.origin
     }
 
-    /// Runs a script to its outcome. Never panics on a script's account, and never runs longer than its limits say.
-    ///
-    /// # Cancellation
-    /// Dropping the future ends the run: its instance is gone, and its calls and timers are aborted.
-    pub async fn run(&self, program: Program, limits: &Limits, tools: Arc<dyn Tools>) -> Outcome {
-        self.run_until(program, limits, tools, std::future::pending()).await
+    /// Runs a script to its outcome, once what is returned is awaited. Never panics on a script's account, and never
+    /// runs longer than its limits say.
+    pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
+        Run::new(self, program)
     }
 
-    /// Runs a script until it ends or `cancelled` does. A cancelled run has an outcome too, of the kind `cancelled`: with what it
-    /// had logged and called by then.
-    ///
-    /// # Cancellation
-    /// As [`Sandbox::run`].
-    pub async fn run_until(
-        &self,
-        program: Program,
-        limits: &Limits,
-        tools: Arc<dyn Tools>,
-        cancelled: impl Future<Output = ()> + Send,
-    ) -> Outcome {
+    async fn outcome_of(&self, request: RunRequest<'_>) -> Outcome {
+        let RunRequest { program, limits, tools, mut cancelled } = request;
+        let limits = &*limits;
         let (used, max) = (program.source.len() as u64, limits.max_source.as_u64());
         if used > max {
             return Outcome::refused(failure::limit(LimitHit { name: LimitName::MaxSource, max, used }));
         }
-        let mut cancelled = pin!(cancelled);
         let reserved = reserved(limits, program.max_recording);
-        let _slot = match self.admitted(&program.client, reserved, &*tools, cancelled.as_mut()).await {
+        let _slot = match self.admitted(&program.client, reserved, &*tools, &mut cancelled).await {
             Ok(slot) => slot,
             Err(error) => return Outcome::refused(error),
         };
@@ -151,7 +140,7 @@ impl Sandbox {
             let begin = Begin { source: &program.source, begun_ms: since_1970(), seed, servers };
             Writer::begin(&self.last_head.of(&self.id, limits), begin, max)
         });
-        let run = Run {
+        let run = Script {
             source: &program.source,
             only_plan: program.only_plan,
             namespaces,
@@ -178,7 +167,7 @@ impl Sandbox {
     ///
     /// # Cancellation
     /// As [`Sandbox::run`].
-    pub async fn resume_until(
+    pub async fn resume(
         &self,
         recording: &Recording,
         going_on: GoingOn,
@@ -194,7 +183,7 @@ impl Sandbox {
         let _slot = slot.map_err(ReplayError::Run)?;
         let start_again = Start { engine: self.id.clone(), ..start.clone() };
         let replay = Replay::new(recording.clone(), start.engine == self.id).for_going_on();
-        let run = Run {
+        let run = Script {
             source: &start.source,
             only_plan: false,
             namespaces: start.servers.iter().map(namespace).collect(),
@@ -323,7 +312,7 @@ impl Sandbox {
         let limits = Limits { fuel, ..divergence::limits(recording, ceiling)? };
         let _slot = self.admission.admit("replay", reserved(&limits, None)).await.map_err(ReplayError::Run)?;
         let _running = self.ticker.running();
-        let run = Run {
+        let run = Script {
             source,
             only_plan: false,
             namespaces: start.servers.iter().map(namespace).collect(),
@@ -350,6 +339,12 @@ impl Sandbox {
             turns: &self.turns,
             overflow: Overflow::new(self.overflow.clone()),
         }
+    }
+}
+
+impl Runner for Sandbox {
+    fn begin<'a>(&'a self, request: RunRequest<'a>) -> BoxFuture<'a, Outcome> {
+        self.outcome_of(request).boxed()
     }
 }
 

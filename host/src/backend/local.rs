@@ -111,10 +111,11 @@ impl Local {
         if let Some(level) = asked.ledger {
             gateway = gateway.with_ledger_level(level);
         }
-        let mut outcome = match work {
-            Work::Script(code) => Box::pin(gateway.execute_for(caller, code, &limits, cancelled)).await,
-            Work::Run(run) => Box::pin(gateway.resume_for(caller, run, cancelled)).await,
+        let execution = match work {
+            Work::Script(code) => gateway.execute(code).limits(&limits),
+            Work::Run(run) => gateway.resume(run),
         };
+        let mut outcome = execution.caller(caller).cancel_on(cancelled).await;
         let text = report(&outcome);
         let (media, recording) = (std::mem::take(&mut outcome.media), outcome.recording.take());
         Ok(Told { answer: json(&outcome)?, text, media, recording })

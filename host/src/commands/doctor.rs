@@ -151,7 +151,7 @@ async fn image(setup: &Setup) -> Vec<Check> {
     };
     let memory = memory_of_process(&engine);
     let gateway = setup.gateway_with(engine);
-    let outcome = gateway.execute("1 + 1".to_owned(), &LimitsPatch::default()).await;
+    let outcome = gateway.execute("1 + 1".to_owned()).await;
     let value = outcome.result.as_ref().map(|value| value.as_str().to_owned());
     let image = match value {
         Ok(value) if value == "2" => {

@@ -70,7 +70,7 @@ impl Arena {
 
     /// Runs a script to its end, which must come.
     pub(crate) async fn run(&self, source: &str, limits: &Limits) -> Outcome {
-        let run = self.sandbox.run(Program::new(source), limits, self.tools.clone());
+        let run = self.sandbox.run(Program::new(source)).limits(limits).tools(self.tools.clone()).into_future();
         tokio::time::timeout(CEILING, run).await.unwrap_or_else(|_| panic!("it hangs: {}", shown(source)))
     }
 

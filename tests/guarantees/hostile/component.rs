@@ -84,11 +84,11 @@ fn load(component: Vec<u8>) -> Result<Sandbox, SandboxError> {
 async fn outcome_of(component: Vec<u8>, limits: &Limits) -> Outcome {
     let sandbox = load(component).unwrap();
     let begun = Instant::now();
-    let run = sandbox.run(Program::new("the source"), limits, Arc::new(tools()));
+    let run = sandbox.run(Program::new("the source")).limits(limits).tools(Arc::new(tools())).into_future();
     let outcome = tokio::time::timeout(Duration::from_secs(300), run).await.expect("it hangs");
     note(65, &outcome, begun.elapsed());
     // The slot serves again, the same guest and no worse.
-    let again = sandbox.run(Program::new("the source"), limits, Arc::new(tools())).await;
+    let again = sandbox.run(Program::new("the source")).limits(limits).tools(Arc::new(tools())).await;
     assert_eq!(again.result.as_ref().map_err(|error| error.kind), outcome.result.as_ref().map_err(|error| error.kind));
     outcome
 }
@@ -376,7 +376,7 @@ pub(crate) async fn a_component_finds_its_memory_as_it_was_made_whatever_it_left
     );
     let sandbox = load(component("", &module(r#"(data (i32.const 512) "[1][2]")"#, &run))).unwrap();
     for _ in 0..5 {
-        let outcome = sandbox.run(Program::new(""), &small(), Arc::new(tools())).await;
+        let outcome = sandbox.run(Program::new("")).limits(&small()).tools(Arc::new(tools())).await;
         assert_eq!(outcome.result.unwrap().as_str(), "[1]", "something was left");
     }
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{ByteSize, Effect, ErrorKind, Limits, LimitsPatch, Outcome, ServerSpec, StdioCommand, Transport};
+use belljar_model::{ByteSize, Effect, ErrorKind, Limits, Outcome, ServerSpec, StdioCommand, Transport};
 use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
 use belljar_upstream::{BuiltIns, Options};
 use cap_std::{ambient_authority, fs::Dir};
@@ -68,7 +68,7 @@ impl Held {
     }
 
     async fn run(&self, source: &str, limits: &Limits) -> Outcome {
-        self.gateway.with_limits(limits.clone()).execute(source.to_owned(), &LimitsPatch::default()).await
+        self.gateway.with_limits(limits.clone()).execute(source.to_owned()).await
     }
 }
 
@@ -206,7 +206,7 @@ pub(crate) async fn which_calls_find_no_room_depends_on_the_script_and_not_on_wh
     let folder = tempfile::tempdir().unwrap();
     let sandbox = sandbox(&folder);
     let run = async |program: Program, times: u64| {
-        sandbox.run(program.with_seed([7; 32]), &limits, Arc::new(late(times))).await
+        sandbox.run(program.with_seed([7; 32])).limits(&limits).tools(Arc::new(late(times))).await
     };
     let slow = run(Program::new(source), 9).await;
     let ends = value(&slow);
@@ -241,11 +241,11 @@ pub(crate) async fn a_recorded_order_is_followed_whatever_has_to_be_held_for_it(
     let folder = tempfile::tempdir().unwrap();
     let with_file = sandbox(&folder);
     for sandbox in [&with_file, support::sandbox()] {
-        let first = sandbox.run(Program::new(source), &limits, Arc::new(late(1))).await;
+        let first = sandbox.run(Program::new(source)).limits(&limits).tools(Arc::new(late(1))).await;
         assert_eq!(value(&first), json!(vec![100_000; 40]));
         let reversed: Vec<u64> = first.order.iter().rev().copied().collect();
         let program = Program::new(source).with_order(reversed.clone());
-        let again = sandbox.run(program, &limits, Arc::new(late(1))).await;
+        let again = sandbox.run(program).limits(&limits).tools(Arc::new(late(1))).await;
         assert_eq!((value(&again), &again.order), (json!(vec![100_000; 40]), &reversed));
     }
 }

@@ -1,7 +1,6 @@
 //! Runs on one slot, one after the other: lines 100 to 109 of the catalogue.
 
 use std::{
-    future::Future as _,
     sync::Arc,
     task::{Context, Poll, Waker},
     time::Duration,
@@ -83,7 +82,7 @@ pub(crate) async fn a_run_that_is_dropped_at_any_poll_frees_its_slot() {
     let mut polls = 0;
     loop {
         polls += 1;
-        let mut run = Box::pin(sandbox.run(Program::new(SOURCE), &limits, Arc::new(tools())));
+        let mut run = sandbox.run(Program::new(SOURCE)).limits(&limits).tools(Arc::new(tools())).into_future();
         let mut ended = false;
         for poll in 0..polls {
             // Not woken by anybody, but after a while everything that it waits for is there.
@@ -97,7 +96,7 @@ pub(crate) async fn a_run_that_is_dropped_at_any_poll_frees_its_slot() {
             }
         }
         drop(run);
-        let next = sandbox.run(Program::new("1 + 1"), &limits, Arc::new(tools())).await;
+        let next = sandbox.run(Program::new("1 + 1")).limits(&limits).tools(Arc::new(tools())).await;
         assert_eq!(next.result.unwrap().as_str(), "2", "after {polls} polls");
         if ended {
             break;

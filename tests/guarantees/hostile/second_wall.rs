@@ -33,7 +33,7 @@ async fn run(engine: &ProcessEngine, source: &str) -> Outcome {
 }
 
 async fn run_with(engine: &ProcessEngine, program: Program, limits: &Limits, tools: ToolSet) -> Outcome {
-    engine.run_until(program, limits, Arc::new(tools), std::future::pending()).await
+    engine.run(program).limits(limits).tools(Arc::new(tools)).await
 }
 
 fn value(outcome: &Outcome) -> Value {
@@ -86,7 +86,7 @@ pub(crate) async fn an_outcome_is_the_same_within_the_process_and_apart_from_it(
         let there = run_with(&apart, program.clone(), &limits, tools()).await;
         // Which of several answers comes first is up to the threads of either process.
         let program = program.with_order(there.order.clone());
-        let here = support::sandbox().run(program, &limits, Arc::new(tools())).await;
+        let here = support::sandbox().run(program).limits(&limits).tools(Arc::new(tools())).await;
         assert_eq!(timeless(there), timeless(here), "{source}");
     }
 }
@@ -100,7 +100,7 @@ pub(crate) async fn a_recorded_order_is_followed_in_the_other_process_with_the_s
     assert_eq!(first.order.len(), 20, "{first:#?}");
     let program = Program::new(source).with_seed([7; 32]).with_order(first.order.clone());
     let again = run_with(&apart, program.clone(), &Limits::default(), tools()).await;
-    let here = support::sandbox().run(program, &Limits::default(), Arc::new(tools())).await;
+    let here = support::sandbox().run(program).tools(Arc::new(tools())).await;
     for other in [again, here] {
         assert_eq!((other.order, other.usage.fuel), (first.order.clone(), first.usage.fuel));
     }
@@ -129,7 +129,7 @@ pub(crate) async fn a_run_recorded_in_the_other_process_is_replayed_in_this_one(
 /// A recording of a run in this process.
 async fn recorded(source: &str) -> (Outcome, Recording) {
     let program = Program::new(source).with_recording(ByteSize::mib(1));
-    let mut run = support::sandbox().run(program, &Limits::default(), Arc::new(tools())).await;
+    let mut run = support::sandbox().run(program).tools(Arc::new(tools())).await;
     let Some(Recorded::Whole(bytes)) = run.recording.take() else { panic!("{source}\n{run:#?}") };
     (run, Recording::read(bytes).unwrap())
 }
@@ -342,7 +342,7 @@ pub(crate) async fn a_cancelled_run_ends_in_the_other_process_and_keeps_what_it_
     });
     let cancelled = async { drop(cancelled.await) };
     let source = "console.log('here'); await far.done({}); for (;;) {}";
-    let outcome = apart.run_until(Program::new(source), &limits, Arc::new(tools), cancelled).await;
+    let outcome = apart.run(Program::new(source)).limits(&limits).tools(Arc::new(tools)).cancel_on(cancelled).await;
     assert_eq!(kind(&outcome), ErrorKind::Cancelled);
     assert_eq!(outcome.logs.len(), 1);
     assert_eq!(outcome.calls.len(), 1);
@@ -492,8 +492,7 @@ pub(crate) fn runs_of_every_command_are_in_the_confined_process_where_the_config
 pub(crate) async fn one_engine_type_serves_both_ways() {
     for engine in [Engine::from(engine().await), Engine::from(support::sandbox().clone())] {
         let tools: Arc<dyn Tools> = Arc::new(tools());
-        let outcome =
-            engine.run_until(Program::new("return 3"), &Limits::default(), tools, std::future::pending()).await;
+        let outcome = engine.run(Program::new("return 3")).tools(tools).await;
         assert_eq!(value(&outcome), 3);
     }
 }

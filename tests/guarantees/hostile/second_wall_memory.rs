@@ -5,7 +5,7 @@ use std::{process::Command, sync::Arc, time::Duration};
 
 use belljar_engine::{MemoryBound, ProcessEngine};
 use belljar_gateway::{Gateway, Toolbox};
-use belljar_model::{ByteSize, Effect, ErrorKind, Limits, LimitsPatch, Outcome, ServerSpec, StdioCommand, Transport};
+use belljar_model::{ByteSize, Effect, ErrorKind, Limits, Outcome, ServerSpec, StdioCommand, Transport};
 use belljar_sandbox::{Program, SandboxOptions, ToolSet};
 use belljar_upstream::{BuiltIns, Options};
 use belljar_worker::WorkerProgram;
@@ -80,7 +80,7 @@ async fn answers_pile_up() {
         ..Limits::default()
     };
     let gateway = Gateway::new(toolbox, engine, Limits::default());
-    let run = async |source: String| gateway.with_limits(limits.clone()).execute(source, &LimitsPatch::default()).await;
+    let run = async |source: String| gateway.with_limits(limits.clone()).execute(source).await;
     value(&run("return await box.large({ bytes: 1 }).then(text => text.length)".to_owned()).await);
     let before = (peak("self"), peak(&worker));
     let outcome = run(format!(
@@ -117,7 +117,7 @@ pub(crate) async fn every_answer_reaches_the_script_in_any_recorded_order_howeve
     let without = engine(SandboxOptions::default()).await;
     for engine in [&with_file, &without] {
         let run = async |program: Program| {
-            let ended = engine.run_until(program, &limits, Arc::new(tools()), std::future::pending());
+            let ended = engine.run(program).limits(&limits).tools(Arc::new(tools())).into_future();
             tokio::time::timeout(Duration::from_secs(60), ended).await.expect("no answer is held back without end")
         };
         let first = run(Program::new(source)).await;
@@ -152,7 +152,7 @@ pub(crate) async fn the_system_bounds_the_memory_of_the_engines_process() {
         let engine = engine.clone();
         tokio::spawn(async move {
             let limits = Limits { memory: ByteSize::mib(32), ..Limits::default() };
-            engine.run_until(Program::new(hoard), &limits, Arc::new(ToolSet::new()), std::future::pending()).await
+            engine.run(Program::new(hoard)).limits(&limits).await
         })
     });
     for outcome in futures::future::join_all(runs).await {

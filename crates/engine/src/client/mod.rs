@@ -27,11 +27,12 @@ use std::{
 
 use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, RunError};
 use belljar_sandbox::{
-    Program, Recording, ReplayError, SandboxOptions, Tools,
+    Program, Recording, ReplayError, Run, RunRequest, Runner, SandboxOptions,
     apart::{self, Keeper},
 };
 use belljar_worker::{MemoryGroup, StartError, WorkerProcess, WorkerProgram};
 use cap_std::fs::Dir;
+use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
@@ -150,24 +151,20 @@ impl ProcessEngine {
         self.lock().current.as_ref().map(|process| process.memory.clone())
     }
 
-    /// Runs a script until it ends or `cancelled` does, as [`Sandbox::run_until`](belljar_sandbox::Sandbox::run_until) does. When the
-    /// process ends meanwhile, the run ends as `internal`, with the calls that it had made.
-    ///
-    /// # Cancellation
-    /// Dropping the future ends the run, and aborts its calls.
-    pub async fn run_until(
-        &self,
-        program: Program,
-        limits: &Limits,
-        tools: Arc<dyn Tools>,
-        cancelled: impl Future<Output = ()> + Send,
-    ) -> Outcome {
+    /// Runs a script, as [`Sandbox::run`](belljar_sandbox::Sandbox::run) does. When the process ends meanwhile, the
+    /// run ends as `internal`, with the calls that it had made.
+    pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
+        Run::new(self, program)
+    }
+
+    async fn outcome_of(&self, request: RunRequest<'_>) -> Outcome {
+        let RunRequest { program, limits, tools, mut cancelled } = request;
+        let limits = &*limits;
         let patience = limits.timeout.saturating_add(self.options.queue_timeout);
-        let mut cancelled = std::pin::pin!(cancelled);
         loop {
             let connection = tokio::select! {
                 connection = self.connection() => connection,
-                () = cancelled.as_mut() => {
+                () = &mut cancelled => {
                     return Outcome::refused(RunError::new(ErrorKind::Cancelled, "the run was cancelled"));
                 }
             };
@@ -177,7 +174,7 @@ impl ProcessEngine {
             };
             // A process that ended before the run was handed to it is replaced; how often that may happen is bounded there.
             let keeper = Keeper::new(limits.max_held, self.overflow.clone());
-            let run = connection.run(&program, limits, tools.clone(), keeper, patience, cancelled.as_mut());
+            let run = connection.run(&program, limits, tools.clone(), keeper, patience, &mut cancelled);
             if let Some(outcome) = run.await {
                 return outcome;
             }
@@ -269,6 +266,12 @@ impl ProcessEngine {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+}
+
+impl Runner for ProcessEngine {
+    fn begin<'a>(&'a self, request: RunRequest<'a>) -> BoxFuture<'a, Outcome> {
+        self.outcome_of(request).boxed()
     }
 }
 

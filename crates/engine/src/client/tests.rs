@@ -13,7 +13,7 @@ use std::{
 };
 
 use belljar_model::{ByteSize, Effect, ErrorKind, JsonText, Usage};
-use belljar_sandbox::ToolSet;
+use belljar_sandbox::{ToolSet, Tools};
 use serde_json::json;
 use tokio::{
     io::{AsyncRead, AsyncWriteExt as _, ReadBuf},

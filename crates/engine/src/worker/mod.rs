@@ -5,6 +5,8 @@
 mod runs;
 mod tools;
 
+use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions};
+use belljar_worker::{Bounds, Role};
 use std::{
     ffi::OsString,
     fs::File,
@@ -15,10 +17,6 @@ use std::{
     sync::Arc,
     thread,
 };
-
-use belljar_model::Limits;
-use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
-use belljar_worker::{Bounds, Role};
 use tokio::{
     io::BufReader,
     net::unix::pipe::{Receiver, Sender},
@@ -122,7 +120,7 @@ fn hello(stdin: &mut File) -> io::Result<SandboxOptions> {
 /// thing, which takes calls that no later run needs.
 fn touch(runtime: &Runtime, sandbox: &Sandbox) -> Result<(), String> {
     let first = Program::new("await new Promise(resolve => setTimeout(resolve, 1)); return 1");
-    let outcome = runtime.block_on(sandbox.run(first, &Limits::default(), Arc::new(ToolSet::new())));
+    let outcome = runtime.block_on(sandbox.run(first).into_future());
     outcome.result.map(drop).map_err(|error| format!("a first run failed: {error}"))
 }
 

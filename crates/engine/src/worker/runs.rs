@@ -116,7 +116,7 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
                 std::future::pending::<()>().await;
             }
         };
-        let outcome = sandbox.run_until(program, &limits, tools.clone(), cancelled).await;
+        let outcome = sandbox.run(program).limits(&limits).tools(tools.clone()).cancel_on(cancelled).await;
         // Its last calls may be dropped on other threads.
         tools.end();
         // Whoever takes it out says its end: this, or whoever dropped it.

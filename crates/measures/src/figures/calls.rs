@@ -36,7 +36,7 @@ async fn times(sandbox: &Arc<Sandbox>, source: &str, rounds: usize) -> Result<Ti
     for _ in 0..rounds {
         let tools = two_tools();
         let begun = Instant::now();
-        let outcome = sandbox.run(Program::new(source), &limits, tools).await;
+        let outcome = sandbox.run(Program::new(source)).limits(&limits).tools(tools).await;
         let time = begun.elapsed();
         outcome.result?;
         times.push(time);

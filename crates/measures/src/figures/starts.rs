@@ -1,9 +1,7 @@
 //! From nothing to a result: a whole process, and a sandbox in a warm one.
 
+use belljar_sandbox::{Program, Sandbox};
 use std::{path::Path, process::Stdio, sync::Arc, time::Instant};
-
-use belljar_model::Limits;
-use belljar_sandbox::{Program, Sandbox, ToolSet};
 use tokio::process::Command;
 
 use crate::{
@@ -52,7 +50,7 @@ pub(super) async fn warm(sandbox: &Arc<Sandbox>, rounds: usize) -> Result<Micros
     // The first touch the slot's memory.
     for round in 0..rounds + 10 {
         let begun = Instant::now();
-        let outcome = sandbox.run(Program::new("1+1"), &Limits::default(), Arc::new(ToolSet::new())).await;
+        let outcome = sandbox.run(Program::new("1+1")).await;
         let time = begun.elapsed();
         outcome.result?;
         if round >= 10 {

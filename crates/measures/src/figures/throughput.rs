@@ -1,12 +1,10 @@
 //! How many runs a second end.
 
+use belljar_sandbox::{Program, Sandbox};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-
-use belljar_model::Limits;
-use belljar_sandbox::{Program, Sandbox, ToolSet};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -35,7 +33,7 @@ async fn at(sandbox: &Arc<Sandbox>, runs_at_once: usize, window: Duration) -> Re
         workers.spawn(async move {
             let mut runs = 0_u32;
             while begun.elapsed() < window {
-                let outcome = sandbox.run(Program::new("1+1"), &Limits::default(), Arc::new(ToolSet::new())).await;
+                let outcome = sandbox.run(Program::new("1+1")).await;
                 outcome.result?;
                 runs += 1;
             }

@@ -44,7 +44,8 @@ async fn of(runs: u32) -> Result<WaitingRuns, MeasureFault> {
     let mut waiting = JoinSet::new();
     for _ in 0..runs {
         let (sandbox, limits, tools) = (sandbox.clone(), limits.clone(), gate.tools());
-        waiting.spawn(async move { sandbox.run(Program::new("await box.wait({})"), &limits, tools).await });
+        waiting
+            .spawn(async move { sandbox.run(Program::new("await box.wait({})")).limits(&limits).tools(tools).await });
     }
     // A run that fails never arrives.
     tokio::select! {
