@@ -1,10 +1,11 @@
 //! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
 
+use belljar_arguments::MAX_COST_IN_PLACE;
 use belljar_catalog::{ServerCatalog, namespaces};
 use belljar_model::{EffectRules, JsonBounds, JsonText, ToolDefinition};
 use serde_json::{Value, json};
 
-use super::{Check, check::MAX_COST_IN_PLACE, cost};
+use super::Check;
 
 /// What ends a part of a target's input.
 const PART: &str = "\n----\n";
@@ -26,7 +27,7 @@ pub fn arguments(data: &[u8]) {
     let tool = catalog.tool("tool").expect("it was listed");
     let Some(check) = Check::of(tool) else { return };
     let Some(compiled) = &check.compiled else { return };
-    if cost::within(MAX_COST, &check.plan.parts, &arguments).is_none() {
+    if check.plan.cost_within(MAX_COST, &arguments).is_none() {
         return;
     }
     let Some(problems) = compiled.problems(&arguments) else { return };

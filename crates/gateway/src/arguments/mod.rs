@@ -8,19 +8,10 @@
 //! is costly to compile, is done by a worker process, which is killed when its time is over or its run has ended. So no schema holds
 //! up a thread that others wait for, nor takes the memory of this process.
 
-mod check;
-mod cost;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
 pub mod fuzzing;
-mod gaps;
-mod names;
-mod parts;
-mod pattern;
-mod price;
-mod problems;
 mod setbacks;
-mod undeclared;
 mod worker;
 
 use std::{
@@ -31,6 +22,7 @@ use std::{
     },
 };
 
+use belljar_arguments::{Compiled, Gaps, Plan, Undeclared, Unfit};
 use belljar_catalog::{ServerCatalog, Tool};
 use belljar_sandbox::KnownArguments;
 use parking_lot::Mutex;
@@ -38,10 +30,7 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::{sync::OnceCell, task::JoinHandle};
 
 use crate::observations::Observations;
-use check::{Compiled, Plan, Unfit};
-use gaps::Gaps;
 use setbacks::{PAUSE, Setbacks};
-use undeclared::Undeclared;
 use worker::Unchecked;
 
 pub(crate) use worker::CheckWorkers;
@@ -147,7 +136,7 @@ impl Checks {
         }
         let check = self.check_of(tool).await?;
         let definition = self.catalog.tool(tool)?.definition();
-        let gaps = Gaps::of(known);
+        let gaps = Gaps::new(known.unknown.clone(), known.texts.clone(), known.open.clone());
         let arguments = Value::Object(known.value.clone());
         let (certain, likely) = check.in_place(&arguments)?.foreseen(&arguments, &gaps);
         let undeclared = match &certain {

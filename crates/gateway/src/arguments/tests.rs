@@ -1,8 +1,9 @@
+use belljar_arguments::{MAX_SCHEMA_BYTES, VISIT};
 use belljar_catalog::namespaces;
 use belljar_model::{EffectRules, ToolDefinition};
 use serde_json::json;
 
-use super::{check::MAX_SCHEMA_BYTES, *};
+use super::*;
 
 fn checks(schema: &Value) -> Checks {
     checks_with(schema, None)
@@ -362,7 +363,7 @@ fn an_estimate_is_never_less_than_the_visits_that_a_check_makes() {
         let value = json!({ "a": chance.value(4), "b": chance.value(3) });
         let schema = json!({ "properties": { "a": schema.clone() }, "additionalProperties": schema, "count": true });
         let plan = Plan::of(&schema).expect("a schema with a bound");
-        let Some(estimate) = cost::within(u64::MAX, &plan.parts, &value) else { continue };
+        let Some(estimate) = plan.cost_within(u64::MAX, &value) else { continue };
         let visits = Arc::new(AtomicU64::new(0));
         let factory = factory(visits.clone());
         let validator = jsonschema::options().with_keyword("count", factory).build(&schema).expect("a schema");
@@ -370,7 +371,7 @@ fn an_estimate_is_never_less_than_the_visits_that_a_check_makes() {
             validator.iter_errors(&value).count();
         }
         let visits = visits.load(Ordering::Relaxed);
-        assert!(visits.saturating_mul(cost::VISIT) <= estimate, "{visits} visits for {estimate}: {schema} {value}");
+        assert!(visits.saturating_mul(VISIT) <= estimate, "{visits} visits for {estimate}: {schema} {value}");
         checked += u64::from(visits > 3);
     }
     assert!(checked > 500, "{checked}");
@@ -592,7 +593,7 @@ fn calibration() {
     }
     for (name, schema, arguments) in cases {
         let plan = Plan::of(&schema).expect("a plan");
-        let estimate = cost::within(u64::MAX, &plan.parts, &arguments);
+        let estimate = plan.cost_within(u64::MAX, &arguments);
         let begun = std::time::Instant::now();
         let compiled = Compiled::new(schema.clone()).expect("a schema");
         let compiling = begun.elapsed();
@@ -605,7 +606,7 @@ fn calibration() {
             (first, begun.elapsed() / 100)
         };
         let (first, usual) = longest(&mut || drop(compiled.problems(&arguments)));
-        let (_, estimating) = longest(&mut || assert!(cost::within(u64::MAX, &plan.parts, &arguments).is_some()));
+        let (_, estimating) = longest(&mut || assert!(plan.cost_within(u64::MAX, &arguments).is_some()));
         let pattern = schema.pointer("/properties/a/pattern").and_then(Value::as_str).unwrap_or_default();
         println!(
             "{name} {pattern}: estimate {:?} µs, first check {first:?}, then {usual:?}, to estimate {estimating:?}, to compile {compiling:?}",

@@ -12,13 +12,12 @@ use std::{
     time::Duration,
 };
 
+use belljar_arguments::{Compiled, Plan};
 use belljar_worker::{AskError, Bounds, FrameError, Role, StartError, Worker, WorkerProgram};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::{sync::Semaphore, time::timeout};
-
-use super::check::{Compiled, Plan};
 
 /// Workers at once. Two tools whose checks are large do not wait for each other, and the runs keep the other cores.
 const MAX_WORKERS: usize = 2;

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{
+use crate::{
     gaps::{self, Gaps},
     names::{comparisons, meant},
     problems::{MAX_COMPARED, push_member},
@@ -39,7 +39,7 @@ const MAX_TOLD: usize = 3;
 
 /// The names in some arguments that the schema does not list.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Undeclared {
+pub struct Undeclared {
     /// Those that are nearly a listed one, each as a problem.
     mistaken: Vec<String>,
     /// The same of those that may not be there.
@@ -50,24 +50,24 @@ pub(super) struct Undeclared {
 
 impl Undeclared {
     /// Looks at arguments that the schema admits.
-    pub(super) fn of(schema: &Map<String, Value>, arguments: &Map<String, Value>, gaps: &Gaps) -> Self {
+    pub fn of(schema: &Map<String, Value>, arguments: &Map<String, Value>, gaps: &Gaps) -> Self {
         let mut walk = Walk { root: schema, gaps, left: MAX_SEEN, compared: MAX_COMPARED, found: Self::default() };
         walk.object(schema, arguments, &Place { shown: "arguments".to_owned(), pointer: String::new() }, 0);
         walk.found
     }
 
     /// What is wrong, where a name was most probably mistaken for another.
-    pub(super) fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         listed(&self.mistaken, "; ")
     }
 
     /// The same for names that may not be there.
-    pub(super) fn likely_problem(&self) -> Option<String> {
+    pub fn likely_problem(&self) -> Option<String> {
         listed(&self.likely, "; ")
     }
 
     /// The names that the server most probably ignores.
-    pub(super) fn ignored(&self) -> Option<String> {
+    pub fn ignored(&self) -> Option<String> {
         listed(&self.ignored, ", ")
     }
 }

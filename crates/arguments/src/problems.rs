@@ -9,14 +9,14 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::names::{comparisons, meant};
+use crate::names::{comparisons, meant};
 
 /// Problems that are told; the rest are counted.
 const MAX_TOLD: usize = 3;
 /// Problems that are looked at, those inside of alternatives included.
 const MAX_SEEN: usize = 100;
 /// Comparisons of two characters that the search for names that were meant may take: some hundred microseconds.
-pub(super) const MAX_COMPARED: usize = 100_000;
+pub(crate) const MAX_COMPARED: usize = 100_000;
 /// Characters of a sentence that comes from the validator and may repeat parts of the schema.
 const MAX_SENTENCE: usize = 200;
 /// Characters of a value that are shown.
@@ -27,14 +27,14 @@ const MAX_LISTED: usize = 12;
 const MAX_NESTING: usize = 8;
 
 /// The problems of one check.
-pub(super) struct Problems {
+pub(crate) struct Problems {
     told: Vec<String>,
     more: usize,
     is_cut: bool,
 }
 
 impl Problems {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.told.is_empty()
     }
 }
@@ -51,7 +51,7 @@ impl fmt::Display for Problems {
 }
 
 /// Puts the problems of `arguments` into words.
-pub(super) fn list<'i>(
+pub(crate) fn list<'i>(
     schema: &Value,
     errors: impl Iterator<Item = ValidationError<'i>>,
     arguments: &Value,
@@ -381,7 +381,7 @@ fn member(location: &Location, name: &str) -> String {
     place
 }
 
-pub(super) fn push_member(place: &mut String, name: &str) {
+pub(crate) fn push_member(place: &mut String, name: &str) {
     let is_name = name.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '$'))
         && !name.starts_with(|first: char| first.is_ascii_digit())
         && !name.is_empty();

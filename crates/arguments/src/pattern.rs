@@ -14,7 +14,7 @@ const NARROW: u64 = 2;
 const IGNORED_CASE: u64 = 4;
 
 /// About how many states the automaton of `pattern` has, and seldom fewer than it really has.
-pub(super) fn states(pattern: &str) -> u64 {
+pub(crate) fn states(pattern: &str) -> u64 {
     let mut groups = vec![Group::default()];
     let mut rest = pattern.chars().peekable();
     let mut factor = 1;

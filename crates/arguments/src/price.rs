@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::pattern;
+use crate::pattern;
 
 /// One keyword of a part.
 const KEYWORD: u64 = 20;
 /// A name that is looked up, or an option that is compared.
-pub(super) const NAME: u64 = 40;
+pub(crate) const NAME: u64 = 40;
 /// A state of a pattern's automaton, for each byte of text.
 const STATE: u64 = 8;
 /// A node that is copied, compared or hashed.
@@ -46,24 +46,24 @@ const NEVER_FAIL: [&str; 22] = [
 
 /// What one part of a schema costs for one value.
 #[derive(Debug, Default)]
-pub(super) struct Price {
+pub(crate) struct Price {
     /// Whatever the value is.
-    pub(super) visit: u64,
+    pub(crate) visit: u64,
     /// For each byte of a text.
-    pub(super) text_byte: u64,
+    pub(crate) text_byte: u64,
     /// For each byte of the names of an object's members.
-    pub(super) name_byte: u64,
+    pub(crate) name_byte: u64,
     /// Options that are arrays or objects: the whole value may be compared with each.
-    pub(super) compound_options: u64,
+    pub(crate) compound_options: u64,
     /// Whether the elements of an array are compared with each other.
-    pub(super) is_unique: bool,
+    pub(crate) is_unique: bool,
     /// Problems that can be found at once.
-    pub(super) problems: u64,
+    pub(crate) problems: u64,
 }
 
 impl Price {
     /// Adds what a keyword costs.
-    pub(super) fn add(&mut self, keyword: &str, value: &Value) {
+    pub(crate) fn add(&mut self, keyword: &str, value: &Value) {
         let length = |value: &Value| match value {
             Value::Array(list) => list.len() as u64,
             Value::Object(map) => map.len() as u64,
@@ -121,7 +121,7 @@ impl Price {
 }
 
 /// What it takes to copy, compare or hash a value once. It is not looked at further than to the limit.
-pub(super) fn size_of(value: &Value, limit: u64) -> u64 {
+pub(crate) fn size_of(value: &Value, limit: u64) -> u64 {
     let (mut size, mut open) = (0_u64, vec![value]);
     while let Some(value) = open.pop() {
         size = size.saturating_add(NODE);

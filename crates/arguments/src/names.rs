@@ -9,7 +9,7 @@ const LONGEST_COMPARED: usize = 128;
 const COMPARED_AT_LEAST: usize = 512;
 
 /// What it takes to look for the name among `known` that `given` was meant to be, in comparisons of two characters.
-pub(super) fn comparisons(given: &str, known: &[&str]) -> usize {
+pub(crate) fn comparisons(given: &str, known: &[&str]) -> usize {
     let each = |name: &&str| given.len().min(LONGEST_COMPARED) * name.len().min(LONGEST_COMPARED) + COMPARED_AT_LEAST;
     known.iter().map(each).sum()
 }
@@ -17,7 +17,7 @@ pub(super) fn comparisons(given: &str, known: &[&str]) -> usize {
 /// The name among `known` that `given` was probably meant to be.
 ///
 /// A typing error is forgiven, and so is one word more or less, or a name cut short: `file_path` for `path`, `warn` for `warning`.
-pub(super) fn meant<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn meant<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     nearest(given, known.iter().copied()).or_else(|| {
         let words = words(given);
         let shares = |name: &&&str| {

@@ -3,7 +3,7 @@
 use jsonschema::{PatternOptions, Retrieve, Uri, Validator};
 use serde_json::Value;
 
-use super::{
+use crate::{
     cost,
     gaps::{Gaps, Weight},
     parts::{self, Parts, Size, Unbounded},
@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The longest schema that is compiled, as JSON text: four times the largest that is known of a published server.
-pub(super) const MAX_SCHEMA_BYTES: usize = 256 * 1024;
+pub const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 /// The longest one that is compiled in this process: tens of milliseconds, on a thread for such work.
 const MAX_SCHEMA_BYTES_HERE: usize = 64 * 1024;
 /// What else is compiled in this process. Each pattern keeps up to two caches of [`MAX_PATTERN_CACHE_BYTES`].
@@ -22,31 +22,43 @@ const MAX_PATTERN_BYTES: usize = 256 * 1024;
 const MAX_PATTERN_CACHE_BYTES: usize = 64 * 1024;
 /// What a check may cost on a thread that others wait for, in estimated nanoseconds. To make the estimate, and to look for the names
 /// that were meant, takes the rest of a millisecond at most.
-pub(super) const MAX_COST_IN_PLACE: u64 = 700_000;
+pub const MAX_COST_IN_PLACE: u64 = 700_000;
 
 /// Why a schema is not used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unfit {
+#[non_exhaustive]
+pub enum Unfit {
+    /// It is too long.
     #[error("the schema has more than {limit} bytes")]
-    TooLong { limit: usize },
+    TooLong {
+        /// The most bytes that it may have.
+        limit: usize,
+    },
+    /// What it costs has no bound.
     #[error(transparent)]
     Cost(#[from] Unbounded),
+    /// It cannot be written as JSON.
     #[error("the schema has no JSON text: {0}")]
     NoText(serde_json::Error),
+    /// It is not a JSON Schema.
     #[error("the schema does not compile: {0}")]
     Invalid(Box<jsonschema::ValidationError<'static>>),
 }
 
 /// What is known of a schema before it is compiled.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) parts: Parts,
-    /// Whether this process may compile it.
-    pub(super) is_small: bool,
+pub struct Plan {
+    pub(crate) parts: Parts,
+    /// Whether a process in which others wait may compile it.
+    pub is_small: bool,
 }
 
 impl Plan {
-    pub(super) fn of(schema: &Value) -> Result<Self, Unfit> {
+    /// Looks at a schema.
+    ///
+    /// # Errors
+    /// [`Unfit`]: it is not to be compiled anywhere.
+    pub fn of(schema: &Value) -> Result<Self, Unfit> {
         let used = parts::bytes_of(schema, MAX_SCHEMA_BYTES).ok_or(Unfit::TooLong { limit: MAX_SCHEMA_BYTES })?;
         let parts = Parts::of(schema)?;
         let (size, most) = (parts.size, MAX_SIZE_HERE);
@@ -58,13 +70,19 @@ impl Plan {
     }
 
     /// Whether a check of `arguments` is over at once.
-    pub(super) fn fits_in_place(&self, arguments: &Value) -> bool {
-        cost::within(MAX_COST_IN_PLACE, &self.parts, arguments).is_some()
+    pub fn fits_in_place(&self, arguments: &Value) -> bool {
+        self.cost_within(MAX_COST_IN_PLACE, arguments).is_some()
+    }
+
+    /// What a check of `arguments` costs at most, in estimated nanoseconds; nothing, where that is more than `limit`.
+    pub fn cost_within(&self, limit: u64, arguments: &Value) -> Option<u64> {
+        cost::within(limit, &self.parts, arguments)
     }
 }
 
 /// A compiled schema.
-pub(super) struct Compiled {
+#[derive(Debug)]
+pub struct Compiled {
     schema: Value,
     validator: Validator,
 }
@@ -84,7 +102,10 @@ impl Retrieve for NothingIsFetched {
 
 impl Compiled {
     /// Compiles a schema whose [`Plan`] was made.
-    pub(super) fn new(schema: Value) -> Result<Self, Unfit> {
+    ///
+    /// # Errors
+    /// [`Unfit::Invalid`], with where it is wrong.
+    pub fn new(schema: Value) -> Result<Self, Unfit> {
         let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_CACHE_BYTES);
         let validator = jsonschema::options()
             .with_retriever(NothingIsFetched)
@@ -97,7 +118,7 @@ impl Compiled {
     }
 
     /// What is wrong with arguments, in words; `None` if nothing is.
-    pub(super) fn problems(&self, arguments: &Value) -> Option<String> {
+    pub fn problems(&self, arguments: &Value) -> Option<String> {
         if self.fits(arguments) {
             return None;
         }
@@ -106,7 +127,7 @@ impl Compiled {
     }
 
     /// What is certainly wrong with arguments that have gaps, and what is likely to be, in words.
-    pub(super) fn foreseen(&self, arguments: &Value, gaps: &Gaps) -> (Option<String>, Option<String>) {
+    pub fn foreseen(&self, arguments: &Value, gaps: &Gaps) -> (Option<String>, Option<String>) {
         if self.fits(arguments) {
             return (None, None);
         }
@@ -121,7 +142,8 @@ impl Compiled {
         }
     }
 
-    pub(super) fn fits(&self, arguments: &Value) -> bool {
+    /// Whether nothing is wrong with arguments.
+    pub fn fits(&self, arguments: &Value) -> bool {
         self.validator.is_valid(arguments)
     }
 }

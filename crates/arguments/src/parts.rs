@@ -7,72 +7,86 @@ use std::{collections::HashMap, io};
 
 use serde_json::{Map, Value};
 
-use super::{pattern, price::Price};
+use crate::{pattern, price::Price};
 
 /// Parts of a schema.
 const MAX_PARTS: usize = 5_000;
 
 /// Why a schema's cost has no bound that is of use.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unbounded {
+#[non_exhaustive]
+pub enum Unbounded {
+    /// It is too large.
     #[error("the schema has more than {limit} parts")]
-    TooManyParts { limit: usize },
+    TooManyParts {
+        /// The most parts that it may have.
+        limit: usize,
+    },
+    /// A part asks itself about the same value.
     #[error("the schema refers to itself without end")]
     Endless,
+    /// Nothing is fetched.
     #[error("the schema refers to '{reference}', which is not a place within it")]
-    Elsewhere { reference: String },
+    Elsewhere {
+        /// To where it refers.
+        reference: String,
+    },
+    /// Where it leads depends on the value.
     #[error("the schema uses {keyword}, whose references are not followed")]
-    Dynamic { keyword: &'static str },
+    Dynamic {
+        /// By which keyword.
+        keyword: &'static str,
+    },
 }
 
 /// All parts that can be reached from the root, which is the first.
 #[derive(Debug)]
-pub(super) struct Parts {
-    pub(super) list: Vec<Part>,
+pub(crate) struct Parts {
+    pub(crate) list: Vec<Part>,
     /// What it takes to compile them.
-    pub(super) size: Size,
+    pub(crate) size: Size,
 }
 
 /// What makes a schema large for whoever compiles it.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Size {
-    pub(super) patterns: u64,
+pub(crate) struct Size {
+    pub(crate) patterns: u64,
     /// The states of all patterns.
-    pub(super) states: u64,
+    pub(crate) states: u64,
     /// Parts, where each counts as often as others ask it of the same value.
-    pub(super) unfolded: u64,
+    pub(crate) unfolded: u64,
 }
 
 /// A part of a schema.
 #[derive(Debug, Default)]
-pub(super) struct Part {
-    pub(super) price: Price,
+pub(crate) struct Part {
+    pub(crate) price: Price,
     /// What it asks of the same value.
-    pub(super) here: Vec<Inner>,
+    pub(crate) here: Vec<Inner>,
     /// Whether it asks all that a second time, to know what was not evaluated.
-    pub(super) asks_twice: bool,
+    pub(crate) asks_twice: bool,
     /// What it asks of members, by their names.
-    pub(super) properties: HashMap<String, usize>,
+    pub(crate) properties: HashMap<String, usize>,
     /// What it may ask of every member.
-    pub(super) members: Vec<usize>,
+    pub(crate) members: Vec<usize>,
     /// What it asks of the name of every member.
-    pub(super) names: Vec<usize>,
+    pub(crate) names: Vec<usize>,
     /// What it asks of the first elements, one each.
-    pub(super) prefix: Vec<usize>,
+    pub(crate) prefix: Vec<usize>,
     /// What it may ask of every element.
-    pub(super) elements: Vec<usize>,
+    pub(crate) elements: Vec<usize>,
 }
 
 /// A part that is asked of the same value.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Inner {
-    pub(super) part: usize,
+pub(crate) struct Inner {
+    pub(crate) part: usize,
     /// Whether it may fail and the value be valid all the same: it is then asked again for its problems, which keep copies of values.
-    pub(super) is_alternative: bool,
+    pub(crate) is_alternative: bool,
 }
 
 impl Parts {
-    pub(super) fn of(root: &Value) -> Result<Self, Unbounded> {
+    pub(crate) fn of(root: &Value) -> Result<Self, Unbounded> {
         let mut collected = Collected { root, list: Vec::new(), places: HashMap::new(), open: Vec::new() };
         let mut size = Size::default();
         collected.at(root)?;
@@ -129,7 +143,7 @@ impl Parts {
 }
 
 /// The bytes of a value as JSON text, as far as they are within a limit. No text is built.
-pub(super) fn bytes_of(value: &Value, limit: usize) -> Option<usize> {
+pub(crate) fn bytes_of(value: &Value, limit: usize) -> Option<usize> {
     struct Counted {
         used: usize,
         limit: usize,

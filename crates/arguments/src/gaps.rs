@@ -1,7 +1,6 @@
 //! What is certain of arguments of which only a part is known: those of a call that stands in a
 //! source and was not made yet.
 
-use belljar_sandbox::KnownArguments;
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 
 /// Keywords whose subschemas hold or do not, as something else of the value decides.
@@ -10,7 +9,7 @@ const BRANCHING: [&str; 9] =
 
 /// The places of arguments at which something else may stand, as JSON pointers.
 #[derive(Debug, Default)]
-pub(super) struct Gaps {
+pub struct Gaps {
     unknown: Vec<String>,
     texts: Vec<String>,
     open: Vec<String>,
@@ -18,7 +17,7 @@ pub(super) struct Gaps {
 
 /// How far a problem is one of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
+pub(crate) enum Weight {
     /// Whatever stands in the gaps.
     Certain,
     /// Unless what is not known is left out.
@@ -28,27 +27,29 @@ pub(super) enum Weight {
 }
 
 impl Gaps {
-    pub(super) fn of(known: &KnownArguments) -> Self {
-        Self { unknown: known.unknown.clone(), texts: known.texts.clone(), open: known.open.clone() }
+    /// Gaps where something stands that is not known and may not be there at all, where a text
+    /// stands that is not known, and in objects that may have more members.
+    pub fn new(unknown: Vec<String>, texts: Vec<String>, open: Vec<String>) -> Self {
+        Self { unknown, texts, open }
     }
 
     /// Whether all is known.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.unknown.is_empty() && self.texts.is_empty() && self.open.is_empty()
     }
 
     /// Whether an object may have more members than are known.
-    pub(super) fn is_open(&self, place: &str) -> bool {
+    pub fn is_open(&self, place: &str) -> bool {
         self.open.iter().any(|open| open == place)
     }
 
     /// Whether nothing is known of what stands at a place, or whether it is there.
-    pub(super) fn is_unknown(&self, place: &str) -> bool {
+    pub(crate) fn is_unknown(&self, place: &str) -> bool {
         self.unknown.iter().any(|unknown| unknown == place)
     }
 
     /// How far a problem is one of the call, which the validator found with `null` and empty texts in the gaps.
-    pub(super) fn weigh(&self, error: &ValidationError<'_>) -> Weight {
+    pub(crate) fn weigh(&self, error: &ValidationError<'_>) -> Weight {
         let path = error.evaluation_path().as_str();
         let mut before = path.split('/').rev();
         let last = before.next().unwrap_or_default();
@@ -87,6 +88,6 @@ fn below<'p>(outer: &str, inner: &'p str) -> Option<&'p str> {
 }
 
 /// The pointer to a member.
-pub(super) fn member(place: &str, name: &str) -> String {
+pub(crate) fn member(place: &str, name: &str) -> String {
     format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
 }

@@ -6,20 +6,20 @@
 
 use serde_json::Value;
 
-use super::{
+use crate::{
     parts::Parts,
     price::{NAME, Price, size_of},
 };
 
 /// One part that looks at one value.
-pub(super) const VISIT: u64 = 60;
+pub const VISIT: u64 = 60;
 /// A problem that is found: its places, and the words for it.
 const PROBLEM: u64 = 700;
 /// Parts inside each other that a check may call itself for, on the stack of whoever checks.
 const MAX_FRAMES: u32 = 256;
 
 /// What a check of `value` costs at most; `None` when that is more than `limit`, or when the check would call itself too deep.
-pub(super) fn within(limit: u64, parts: &Parts, value: &Value) -> Option<u64> {
+pub(crate) fn within(limit: u64, parts: &Parts, value: &Value) -> Option<u64> {
     let mut walk = Walk { spent: 0, limit, open: Vec::new() };
     // Once to know whether it fits, once for its problems.
     walk.push(Visit { part: 0, subject: Subject::Value(value), weight: 2, path: 0, frames: 0, in_alternative: false })?;
