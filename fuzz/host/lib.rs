@@ -16,6 +16,8 @@ pub mod fuzzing {
 #[path = "../../crates/sandbox/src/apart.rs"]
 pub mod apart;
 
+#[path = "../../crates/sandbox/src/answer_room.rs"]
+mod answer_room;
 #[path = "../../crates/gateway/src/arguments/mod.rs"]
 mod arguments;
 #[path = "../../crates/sandbox/src/host/calls.rs"]
@@ -50,6 +52,8 @@ mod protocol;
 mod tool_result;
 #[path = "../../crates/sandbox/src/request.rs"]
 mod request;
+#[path = "../../crates/sandbox/src/tool.rs"]
+mod tool;
 #[path = "../../crates/sandbox/src/tools.rs"]
 mod tools;
 #[path = "../../crates/sandbox/src/toolset.rs"]
@@ -60,6 +64,7 @@ mod host {
     pub(crate) use crate::calls::{arguments_fault, bounded, panicked, record, unanswered};
 }
 
+pub use answer_room::AnswerRoom;
 pub use belljar_recording::Recording;
 pub use divergence::{Divergence, ReplayError};
 pub use options::SandboxOptions;
@@ -67,5 +72,6 @@ pub use parking::Parked;
 pub use plan::{Finding, KnownArguments, Objection, PlannedCall, PlannedCalls, Reach};
 pub use program::Program;
 pub use request::{Run, RunRequest, Runner};
-pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use tool::{SchemaFault, Tool};
+pub use tools::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

@@ -27,6 +27,7 @@ mod differential;
 mod doctor;
 mod documents;
 mod edit_config;
+mod embedding;
 mod errors_teach;
 mod events;
 mod every_file_is_compiled;

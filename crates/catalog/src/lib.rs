@@ -33,6 +33,7 @@ mod proofs;
 mod query;
 mod rank;
 mod schema;
+pub mod script_answers;
 mod search;
 mod server;
 mod terms;

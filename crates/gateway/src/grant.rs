@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_catalog::{Detail, Query, Tool};
+use belljar_catalog::{Tool, script_answers};
 use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath, Verdict};
 use belljar_sandbox::{
     AnswerRoom, CallFault, Directory, Finding, GrantedTool, Namespace, Objection, PlannedCalls, Tools, Unavailable,
@@ -29,9 +29,6 @@ use crate::{
     run_log::RunLog,
     unmarked,
 };
-
-/// Tokens of the declarations that `tools.search` returns: as many as the script has room for, since it can filter.
-const SEARCH_BUDGET: usize = 50_000;
 
 /// The number of a call that nobody numbers.
 const UNNUMBERED: u64 = 0;
@@ -497,10 +494,7 @@ impl Tools for Grant {
                 Some(server) => {
                     Ok(self.toolbox.list(&catalog, Some(server.name()), || summaries(server.tools().iter())))
                 }
-                None => {
-                    let near = catalog.nearest_server(name).map(|near| format!(": did you mean {}?", near.name()));
-                    Err(format!("there is no server '{name}'{}", near.unwrap_or_default()))
-                }
+                None => Err(script_answers::no_such_server(&catalog, name)),
             }
         }
         .boxed()
@@ -508,17 +502,8 @@ impl Tools for Grant {
 
     fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText> {
         async move {
-            let query = Query {
-                limit: Some(limit),
-                budget: Some(SEARCH_BUDGET),
-                detail: Some(Detail::Full),
-                ..Query::new(query)
-            };
-            let answer = self.toolbox.search(&query).await;
-            let found = answer.results.iter().map(|found| {
-                json!({ "path": found.path, "effect": found.effect, "summary": found.summary, "declaration": found.declaration })
-            });
-            JsonText::from_value(&found.collect())
+            let answer = self.toolbox.search(&script_answers::question(query, limit)).await;
+            JsonText::from_value(&script_answers::found(&answer))
         }
         .boxed()
     }
@@ -552,21 +537,10 @@ impl Tools for Grant {
                 if let Some(denial) = path.parse().ok().and_then(|path| self.toolbox.denied(&path)) {
                     return denial.message;
                 }
-                let near = catalog.nearest_tool(&path);
-                let near = near
-                    .map(|near| format!(": did you mean {}? It is {}", near.path(), self.toolbox.signature_of(near)));
-                format!("there is no tool '{path}'{}", near.unwrap_or_default())
+                script_answers::no_such_tool(&catalog, &path, |near| self.toolbox.signature_of(near))
             })?;
-            let definition = tool.definition();
-            Ok(JsonText::from_value(&json!({
-                "path": tool.path(),
-                "effect": tool.effect(),
-                "description": definition.description,
-                "signature": self.toolbox.signature_of(tool),
-                "declaration": tool.declaration_with(self.toolbox.observed(tool.path()).as_deref()),
-                "inputSchema": definition.input_schema,
-                "outputSchema": definition.output_schema,
-            })))
+            let observed = self.toolbox.observed(tool.path());
+            Ok(JsonText::from_value(&script_answers::described(tool, observed.as_deref())))
         }
         .boxed()
     }
@@ -578,6 +552,5 @@ fn nothing() -> JsonText {
 }
 
 fn summaries<'t>(tools: impl Iterator<Item = &'t Tool>) -> JsonText {
-    let summary = |tool: &Tool| json!({ "path": tool.path(), "effect": tool.effect(), "summary": tool.summary() });
-    JsonText::from_value(&tools.map(summary).collect())
+    JsonText::from_value(&script_answers::listed(tools))
 }

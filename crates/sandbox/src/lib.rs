@@ -1,39 +1,9 @@
-//! Runs JavaScript and TypeScript that nobody reviewed: in a WebAssembly component, within limits, with the tools that you
-//! plug in and nothing else.
-//!
-//! A [`Sandbox`] holds the compiled interpreter and its pool of slots; [`Sandbox::run`] takes a [`Program`], its
-//! [`Limits`] and its [`Tools`], and ends in an [`Outcome`], whatever the script does. Each run has an instance of its
-//! own, which is thrown away after it.
-//!
-//! ```
-//! use std::sync::Arc;
-//! use belljar_sandbox::{Effect, Image, Program, Sandbox, ToolSet};
-//! use serde_json::json;
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let sandbox = Sandbox::new(&Image::embedded(), Default::default())?;
-//! let tools = ToolSet::new().with("weather", "forecast", Effect::ReadOnly, async |arguments| {
-//!     Ok(json!({ "city": arguments["city"], "celsius": 21 }))
-//! });
-//! let program = Program::new(
-//!     "const cities: string[] = ['Bern', 'Oslo'];
-//!      const all = await Promise.all(cities.map(city => weather.forecast({ city })));
-//!      return all.map(each => `${each.city}: ${each.celsius} °C`);",
-//! );
-//! let outcome = sandbox.run(program).tools(Arc::new(tools)).await;
-//! assert_eq!(outcome.result?.as_str(), r#"["Bern: 21 °C","Oslo: 21 °C"]"#);
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! This crate knows wasmtime, and nothing of MCP, of configuration or of processes. The host never parses a script: that
-//! happens inside the instance. Every value from there is hostile until it has been checked and bounded.
-
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod admission;
+mod answer_room;
 pub mod apart;
 mod divergence;
 mod failure;
@@ -59,17 +29,24 @@ mod run;
 mod sandbox;
 mod stand_in;
 mod ticker;
+mod tool;
 mod tools;
 mod toolset;
 mod turn;
 
-pub use belljar_image::{CodeOrigin, Image};
+pub use answer_room::AnswerRoom;
+pub use belljar_image::{CodeOrigin, Image, ImageError};
 #[cfg(feature = "embedded")]
 pub use belljar_image::{EMBEDDED_DIGESTS, EmbeddedDigests};
-pub use belljar_model::{ByteSize, Effect, Limits, Outcome, Recorded, RunError, ToolPath};
-pub use belljar_recording::Recording;
+pub use belljar_model::{
+    ByteSize, CallRecord, Denial, Effect, ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, LimitName, Limits,
+    LimitsPatch, LogEntry, LogLevel, MissingTool, Outcome, Recorded, RunError, RunStep, ToolPath, Usage,
+};
+pub use belljar_recording::{EngineId, ReadError, Recording};
+pub use cap_std::fs::Dir;
 pub use divergence::{Divergence, ReplayError};
 pub use failure::value_too_large;
+pub use futures::future::BoxFuture;
 pub use options::SandboxOptions;
 pub use parking::Parked;
 pub use plan::{Finding, KnownArguments, MAX_PLAN_BYTES, Objection, PlannedCall, PlannedCalls, Reach};
@@ -77,5 +54,7 @@ pub use pool::open_page_map;
 pub use program::{GoingOn, Program};
 pub use request::{Run, RunRequest, Runner};
 pub use sandbox::{Sandbox, SandboxError};
-pub use tools::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use serde_json::{self, Map, Value, json};
+pub use tool::{SchemaFault, Tool};
+pub use tools::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

@@ -2,17 +2,19 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_model::{Denial, Effect, JsonText, RunStep, ToolPath};
+use belljar_model::{Denial, Effect, JsonText, RunStep, ToolPath, nearest};
 use futures::future::BoxFuture;
-use parking_lot::{Mutex, MutexGuard};
+use serde_json::{Value, json};
 
 use crate::{
-    holdings::{Held, Holdings},
-    parking::{Parked, Parking},
+    answer_room::AnswerRoom,
     plan::{Finding, PlannedCalls, Reach},
 };
 
 /// The tools of a run.
+///
+/// Three methods are needed: which servers there are, which tools each has, and what a call does. A
+/// [`ToolSet`](crate::ToolSet) has them all, for tools that are closures.
 ///
 /// All methods are asked from within a run and answer for that run. Their futures are polled on tasks of their own or while
 /// the guest stands still, and are dropped when the run ends: dropping is cancelling.
@@ -87,13 +89,40 @@ pub trait Tools: Send + Sync + 'static {
     }
 
     /// What `tools.list` answers: a JSON array of `{path, effect, summary?}`, or why there is no such server.
-    fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>>;
+    /// As it is here, it knows no summaries, and leaves out servers that are not available.
+    fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
+        Box::pin(async move {
+            let tools = match &server {
+                None => granted(self).await,
+                Some(name) => granted_by(self, name).await?,
+            };
+            Ok(listed(tools.iter()))
+        })
+    }
 
-    /// What `tools.search` answers: a JSON array of `{path, effect, summary?, declaration?}`.
-    fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText>;
+    /// What `tools.search` answers: a JSON array of `{path, effect, summary?, declaration?}`. As it is
+    /// here, it finds the tools whose paths have one of the words.
+    fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText> {
+        Box::pin(async move {
+            let query = query.to_lowercase();
+            let tools = granted(self).await;
+            let is_meant = |tool: &&GrantedTool| {
+                let path = tool.path.to_string().to_lowercase();
+                query.split_whitespace().any(|word| path.contains(word))
+            };
+            listed(tools.iter().filter(is_meant).take(limit))
+        })
+    }
 
-    /// What `tools.describe` answers: a JSON object, or why there is no such tool.
-    fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>>;
+    /// What `tools.describe` answers: a JSON object, or why there is no such tool. As it is here, the
+    /// object has the tool's path and effect.
+    fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
+        Box::pin(async move {
+            let tools = granted(self).await;
+            let tool = tools.into_iter().find(|tool| tool.path.to_string() == path);
+            tool.map(|tool| JsonText::from_value(&entry(&tool))).ok_or_else(|| format!("there is no tool '{path}'"))
+        })
+    }
 
     /// What is known of the calls of a script before it runs, one for one; nothing is called. Servers of certain calls
     /// may be started here. As it is here, it finds tools that there are not.
@@ -113,75 +142,36 @@ pub trait Tools: Send + Sync + 'static {
     }
 }
 
-/// Room for the answer of one call, within what the host may hold for its run.
-#[derive(Clone)]
-pub struct AnswerRoom(Arc<Room>);
-
-struct Room {
-    holdings: Holdings,
-    parking: Parking,
-    state: Mutex<RoomState>,
-}
-
-#[derive(Default)]
-struct RoomState {
-    held: Option<Held>,
-    is_abandoned: bool,
-}
-
-impl AnswerRoom {
-    pub(crate) fn new(holdings: Holdings, parking: Parking) -> Self {
-        Self(Arc::new(Room { holdings, parking, state: Mutex::default() }))
-    }
-
-    /// The call waits for a person for as long as what is returned is there. While a run waits for
-    /// people alone, no clock of it counts.
-    pub fn park(&self) -> Parked {
-        self.0.parking.park()
-    }
-
-    /// Waits until an answer of so many bytes may be read into memory. At once, where nobody waits for it any more.
-    ///
-    /// # Cancellation
-    /// Nothing is counted.
-    pub async fn admit(&self, bytes: usize) {
-        let is_wanted = || {
-            let state = self.lock();
-            !state.is_abandoned && state.held.is_none()
-        };
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let held = self.0.holdings.admit(bytes, is_wanted).await;
-        let mut state = self.lock();
-        if !state.is_abandoned && state.held.is_none() {
-            state.held = held;
+/// All tools of the servers that are available, each once.
+async fn granted<T: Tools + ?Sized>(tools: &T) -> Vec<GrantedTool> {
+    let mut granted = Vec::new();
+    for namespace in 0..tools.namespaces().len() {
+        if let Ok(directory) = tools.directory(namespace).await {
+            granted.extend(directory.distinct());
         }
     }
-
-    /// What was admitted.
-    pub(crate) fn take(&self) -> Option<Held> {
-        self.lock().held.take()
-    }
-
-    /// Nobody waits for the answer any more.
-    pub(crate) fn abandon(&self) {
-        let held = {
-            let mut state = self.lock();
-            state.is_abandoned = true;
-            state.held.take()
-        };
-        drop(held);
-        self.0.holdings.abandon();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RoomState> {
-        self.0.state.lock()
-    }
+    granted
 }
 
-impl std::fmt::Debug for AnswerRoom {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("AnswerRoom")
-    }
+/// Those of one server, or why there are none.
+async fn granted_by<T: Tools + ?Sized>(tools: &T, server: &str) -> Result<Vec<GrantedTool>, String> {
+    let namespaces = tools.namespaces();
+    let is_meant =
+        |namespace: &Namespace| namespace.server == server || namespace.globals.iter().any(|global| global == server);
+    let Some(at) = namespaces.iter().position(is_meant) else {
+        let near = nearest(server, namespaces.iter().map(|namespace| namespace.server.as_str()));
+        let near = near.map(|near| format!(": did you mean {near}?")).unwrap_or_default();
+        return Err(format!("there is no server '{server}'{near}"));
+    };
+    tools.directory(at).await.map(|directory| directory.distinct()).map_err(|unavailable| unavailable.reason)
+}
+
+fn listed<'t>(tools: impl Iterator<Item = &'t GrantedTool>) -> JsonText {
+    JsonText::from_value(&tools.map(entry).collect())
+}
+
+fn entry(tool: &GrantedTool) -> Value {
+    json!({ "path": tool.path, "effect": tool.effect })
 }
 
 /// A server as the script sees it.
@@ -235,6 +225,18 @@ impl Directory {
     /// The properties and their tools, in their order.
     pub fn properties(&self) -> impl Iterator<Item = (&str, &GrantedTool)> {
         self.names.split('\n').zip(&self.tools)
+    }
+
+    /// The tools, each once, without the locks of the server.
+    fn distinct(&self) -> Vec<GrantedTool> {
+        let mut tools: Vec<GrantedTool> = Vec::new();
+        // The names of one tool mostly stand one after the other.
+        for tool in self.tools.iter().filter(|tool| !tool.path.is_lock()) {
+            if tools.last() != Some(tool) {
+                tools.push(tool.clone());
+            }
+        }
+        tools
     }
 
     /// The tool behind a property, by the property's position.

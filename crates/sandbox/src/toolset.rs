@@ -1,21 +1,44 @@
 //! Tools made of Rust closures.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
-use belljar_model::{Effect, JsonText, ToolPath, nearest};
+use belljar_catalog::{Catalog, ServerCatalog, Tool as KnownTool, namespaces, script_answers};
+use belljar_model::{Effect, EffectRules, JsonText, ToolDefinition, ToolPath};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Map, Value, json};
 
-use crate::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use crate::{CallFault, Directory, GrantedTool, Namespace, Tool, Tools, Unavailable, tool::Schema};
 
 type Handler = Arc<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
-/// Tools made of closures, for programs that plug in their own. Names should be JavaScript identifiers.
+/// Tools made of closures, for programs that plug in their own.
+///
+/// A name that is not a JavaScript identifier has an alias beside it, as the tools of other servers
+/// have: `my-server` is `my_server` too.
 #[derive(Clone, Default)]
 pub struct ToolSet {
-    servers: Vec<(String, Arc<Directory>)>,
-    tools: Vec<GrantedTool>,
-    handlers: BTreeMap<ToolPath, Handler>,
+    servers: Vec<Plugged>,
+    handlers: BTreeMap<ToolPath, (Handler, Option<Arc<Schema>>)>,
+    /// What follows from the definitions, made when it is first asked for.
+    known: OnceLock<Arc<Known>>,
+}
+
+/// The tools of one server.
+#[derive(Clone)]
+struct Plugged {
+    name: String,
+    definitions: Vec<ToolDefinition>,
+    effects: EffectRules,
+}
+
+/// What scripts see of all tools.
+struct Known {
+    catalog: Catalog,
+    directories: Vec<Arc<Directory>>,
 }
 
 impl ToolSet {
@@ -24,40 +47,74 @@ impl ToolSet {
         Self::default()
     }
 
-    /// Adds a tool: `server.name(arguments)` in a script. What `handler` returns is the value of the call; its error is
-    /// thrown as a `ToolError`.
+    /// Adds a tool of which no more is known than its name: `server.name(arguments)` in a script.
+    /// What `handler` returns is the value of the call; its error is thrown as a `ToolError`.
     #[must_use]
-    pub fn with<F, R>(mut self, server: &str, name: &str, effect: Effect, handler: F) -> Self
+    pub fn with<F, R>(self, server: &str, name: &str, effect: Effect, handler: F) -> Self
     where
         F: Fn(Map<String, Value>) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Value, String>> + Send + 'static,
     {
-        let path = ToolPath::new(server, name);
-        self.handlers.insert(path.clone(), Arc::new(move |arguments| handler(arguments).boxed()));
-        self.tools.push(GrantedTool { path, effect });
-        let of_server = self.tools.iter().filter(|tool| tool.path.server() == server);
-        let directory = Arc::new(Directory::new(of_server.map(|tool| (tool.path.tool().to_owned(), tool.clone()))));
-        match self.servers.iter_mut().find(|(name, _)| name == server) {
-            Some((_, existing)) => *existing = directory,
-            None => self.servers.push((server.to_owned(), directory)),
+        self.with_tool(server, Tool::new(name, effect), handler)
+    }
+
+    /// Adds a tool with what is known of it. A call whose arguments are not what its schema asks for
+    /// fails with a `TypeError` that says what is wrong, and never reaches `handler`.
+    #[must_use]
+    pub fn with_tool<F, R>(mut self, server: &str, tool: Tool, handler: F) -> Self
+    where
+        F: Fn(Map<String, Value>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, String>> + Send + 'static,
+    {
+        let Tool { definition, effect, schema } = tool;
+        let path = ToolPath::new(server, definition.name.as_str());
+        self.known = OnceLock::new();
+        self.handlers.insert(path, (Arc::new(move |arguments| handler(arguments).boxed()), schema.map(Arc::new)));
+        let at = self.servers.iter().position(|each| each.name == server).unwrap_or_else(|| {
+            let (definitions, effects) = (Vec::new(), EffectRules::default());
+            self.servers.push(Plugged { name: server.to_owned(), definitions, effects });
+            self.servers.len() - 1
+        });
+        if let Some(server) = self.servers.get_mut(at) {
+            server.effects.declared.insert(definition.name.clone(), effect);
+            server.definitions.retain(|known| known.name != definition.name);
+            server.definitions.push(definition);
         }
         self
     }
 
-    fn described(&self, matches: impl Fn(&GrantedTool) -> bool) -> Vec<Value> {
-        let matching = self.tools.iter().filter(|tool| matches(tool));
-        matching.map(|tool| json!({ "path": tool.path, "effect": tool.effect })).collect()
+    fn known(&self) -> &Arc<Known> {
+        self.known.get_or_init(|| {
+            let names: Vec<&str> = self.servers.iter().map(|server| server.name.as_str()).collect();
+            let servers = namespaces(&names).into_iter().zip(&self.servers).map(|(names, server)| {
+                Arc::new(ServerCatalog::ready(names, server.definitions.clone(), &server.effects))
+            });
+            let catalog = Catalog::new(servers.collect());
+            let directories = catalog.servers().iter().map(|server| Arc::new(directory(server))).collect();
+            Arc::new(Known { catalog, directories })
+        })
     }
+}
+
+fn directory(server: &ServerCatalog) -> Directory {
+    Directory::new(server.tools().iter().flat_map(|tool| {
+        let granted = GrantedTool { path: tool.path().clone(), effect: tool.effect() };
+        tool.names().bound().map(move |name| (name.to_owned(), granted.clone()))
+    }))
 }
 
 impl Tools for ToolSet {
     fn namespaces(&self) -> Vec<Namespace> {
-        let servers = self.servers.iter().map(|(name, _)| name.clone());
-        servers.map(|server| Namespace { globals: vec![server.clone()], server }).collect()
+        let names: Vec<&str> = self.servers.iter().map(|server| server.name.as_str()).collect();
+        let namespace = |names: belljar_catalog::Names| Namespace {
+            server: names.exact().to_owned(),
+            globals: names.bound().map(str::to_owned).collect(),
+        };
+        namespaces(&names).into_iter().map(namespace).collect()
     }
 
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {
-        let directory = self.servers.get(namespace).map(|(_, directory)| directory.clone());
+        let directory = self.known().directories.get(namespace).cloned();
         let answer = directory.ok_or_else(|| Unavailable { reason: format!("there is no namespace {namespace}") });
         std::future::ready(answer).boxed()
     }
@@ -69,11 +126,15 @@ impl Tools for ToolSet {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
         let handler = self.handlers.get(&tool.path).cloned();
-        let path = tool.path.clone();
+        let (path, known) = (tool.path.clone(), self.known().clone());
         async move {
-            let handler = handler.ok_or_else(|| CallFault::new(format!("there is no tool {path}")))?;
+            let (handler, schema) = handler.ok_or_else(|| CallFault::new(format!("there is no tool {path}")))?;
             let Ok(Value::Object(arguments)) = arguments.to_value() else {
-                return Err(CallFault::new(format!("the arguments of {path} are no JSON object")));
+                return Err(CallFault::new(format!("the arguments of {path} are not a JSON object")));
+            };
+            let arguments = match (schema, known.catalog.find(&path)) {
+                (Some(schema), Some(tool)) => admitted(&schema, tool, arguments)?,
+                _ => arguments,
             };
             let answer = tokio::time::timeout(limit, handler(arguments)).await;
             Ok(JsonText::from_value(&match answer.map_err(|_| CallFault::timed_out(limit))? {
@@ -85,28 +146,37 @@ impl Tools for ToolSet {
     }
 
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
+        let catalog = &self.known().catalog;
         let answer = match &server {
-            Some(server) if !self.servers.iter().any(|(name, _)| name == server) => {
-                let near = nearest(server, self.servers.iter().map(|(name, _)| name.as_str()));
-                let near = near.map(|near| format!(": did you mean {near}?")).unwrap_or_default();
-                Err(format!("there is no server '{server}'{near}"))
-            }
-            _ => Ok(self.described(|tool| server.as_ref().is_none_or(|server| tool.path.server() == server))),
+            None => Ok(script_answers::listed(catalog.tools())),
+            Some(name) => match catalog.server(name).or_else(|| catalog.namespace(name)) {
+                Some(server) => Ok(script_answers::listed(server.tools().iter())),
+                None => Err(script_answers::no_such_server(catalog, name)),
+            },
         };
-        std::future::ready(answer.map(|tools| JsonText::from_value(&Value::from(tools)))).boxed()
+        std::future::ready(answer.map(|tools| JsonText::from_value(&tools))).boxed()
     }
 
     fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText> {
-        let query = query.to_lowercase();
-        let mut found = self
-            .described(|tool| query.split_whitespace().any(|word| tool.path.to_string().to_lowercase().contains(word)));
-        found.truncate(limit);
-        std::future::ready(JsonText::from_value(&Value::from(found))).boxed()
+        let answer = self.known().catalog.search(&script_answers::question(query, limit));
+        std::future::ready(JsonText::from_value(&script_answers::found(&answer))).boxed()
     }
 
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
-        let tool = self.tools.iter().find(|tool| tool.path.to_string() == path);
-        let answer = tool.map(|tool| JsonText::from_value(&json!({ "path": tool.path, "effect": tool.effect })));
-        std::future::ready(answer.ok_or_else(|| format!("there is no tool '{path}'"))).boxed()
+        let catalog = &self.known().catalog;
+        let answer = match catalog.lookup(&path) {
+            Some(tool) => Ok(JsonText::from_value(&script_answers::described(tool, None))),
+            None => Err(script_answers::no_such_tool(catalog, &path, |near| near.signature().to_owned())),
+        };
+        std::future::ready(answer).boxed()
+    }
+}
+
+/// The arguments, if they are what the tool asks for.
+fn admitted(schema: &Schema, tool: &KnownTool, arguments: Map<String, Value>) -> Result<Map<String, Value>, CallFault> {
+    let refused = |problem: String| CallFault::refused(format!("{}: {problem}", tool.expression()));
+    match schema.checked(arguments) {
+        Ok(arguments) => Ok(arguments),
+        Err(problem) => Err(refused(problem).with_hint(format!("the tool is {}", tool.signature()))),
     }
 }

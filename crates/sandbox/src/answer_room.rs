@@ -1,0 +1,79 @@
+//! Where an answer waits for its place in the memory that the host may hold for a run.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::{
+    holdings::{Held, Holdings},
+    parking::{Parked, Parking},
+};
+
+/// Room for the answer of one call, within what the host may hold for its run.
+#[derive(Clone)]
+pub struct AnswerRoom(Arc<Room>);
+
+struct Room {
+    holdings: Holdings,
+    parking: Parking,
+    state: Mutex<RoomState>,
+}
+
+#[derive(Default)]
+struct RoomState {
+    held: Option<Held>,
+    is_abandoned: bool,
+}
+
+impl AnswerRoom {
+    pub(crate) fn new(holdings: Holdings, parking: Parking) -> Self {
+        Self(Arc::new(Room { holdings, parking, state: Mutex::default() }))
+    }
+
+    /// The call waits for a person for as long as what is returned is there. While a run waits for
+    /// people alone, no clock of it counts.
+    pub fn park(&self) -> Parked {
+        self.0.parking.park()
+    }
+
+    /// Waits until an answer of so many bytes may be read into memory. At once, where nobody waits for it any more.
+    ///
+    /// # Cancellation
+    /// Nothing is counted.
+    pub async fn admit(&self, bytes: usize) {
+        let is_wanted = || {
+            let state = self.lock();
+            !state.is_abandoned && state.held.is_none()
+        };
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let held = self.0.holdings.admit(bytes, is_wanted).await;
+        let mut state = self.lock();
+        if !state.is_abandoned && state.held.is_none() {
+            state.held = held;
+        }
+    }
+
+    /// What was admitted.
+    pub(crate) fn take(&self) -> Option<Held> {
+        self.lock().held.take()
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(crate) fn abandon(&self) {
+        let held = {
+            let mut state = self.lock();
+            state.is_abandoned = true;
+            state.held.take()
+        };
+        drop(held);
+        self.0.holdings.abandon();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RoomState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for AnswerRoom {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("AnswerRoom")
+    }
+}
