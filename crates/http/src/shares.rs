@@ -2,10 +2,9 @@
 //!
 //! No principal gets all of it, so that one that takes what it can leaves room for the others.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::Limits;
 
@@ -118,8 +117,7 @@ impl Drop for Share {
 
 impl All {
     fn lock(&self) -> MutexGuard<'_, Taken> {
-        // Nothing under the lock can panic half way.
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock()
     }
 }
 

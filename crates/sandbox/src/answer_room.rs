@@ -1,6 +1,8 @@
 //! Where an answer waits for its place in the memory that the host may hold for a run.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     holdings::{Held, Holdings},
@@ -68,7 +70,7 @@ impl AnswerRoom {
     }
 
     fn lock(&self) -> MutexGuard<'_, RoomState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the engine's process says to the gateway, which believes nothing of it.
 
 use belljar_model::{
-    ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, MissingTool, Outcome,
-    Recorded, RunError, RunStep, Usage, text_exceeds,
+    ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, MissingTool, Outcome, Recorded,
+    RunError, RunStep, Usage, text_exceeds,
 };
 
 use super::{
