@@ -22,8 +22,6 @@ mod pending;
 mod place;
 #[path = "../../guest/src/plan.rs"]
 mod plan;
-#[path = "../../guest/src/source/mod.rs"]
-mod source;
 #[path = "../../guest/src/stack.rs"]
 mod stack;
 #[path = "../../guest/src/testing.rs"]
@@ -33,9 +31,5 @@ mod values;
 #[path = "../../guest/src/waits.rs"]
 mod waits;
 
-mod glass {
-    wit_bindgen::generate!({
-        path: "../../wit",
-        world: "interpreter",
-    });
-}
+use belljar_guest_bindings as glass;
+use belljar_guest_source as source;

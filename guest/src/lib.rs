@@ -19,22 +19,16 @@ mod modules;
 mod pending;
 mod place;
 mod plan;
-mod source;
 mod stack;
 #[cfg(any(test, fuzzing))]
 mod testing;
+#[cfg(test)]
+mod translated;
 mod values;
 mod waits;
 
-/// The glass, as generated from `wit/sandbox.wit`.
-#[allow(missing_docs, unreachable_pub, reason = "generated code")]
-mod glass {
-    wit_bindgen::generate!({
-        path: "../wit",
-        world: "interpreter",
-    });
-}
-
+use belljar_guest_bindings as glass;
+use belljar_guest_source as source;
 use glass::{Failure, Guest, Program};
 
 #[cfg(target_family = "wasm")]
@@ -53,4 +47,4 @@ impl Guest for Jar {
     }
 }
 
-glass::export!(Jar with_types_in glass);
+belljar_guest_bindings::export!(Jar with_types_in belljar_guest_bindings);

@@ -1,7 +1,7 @@
 //! Builds the guest's component with a cargo of its own.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -26,8 +26,8 @@ pub(crate) fn component() -> PathBuf {
         "the guest's sources are not beside this crate: build with --no-default-features and give an image by path, or set \
          {COMPONENT_VARIABLE} to a component"
     );
-    for input in ["src", "notation", "patches", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"] {
-        println!("cargo::rerun-if-changed={}", guest.join(input).display());
+    for input in inputs(&guest) {
+        println!("cargo::rerun-if-changed={}", input.display());
     }
     println!("cargo::rerun-if-changed={}", repository.join("wit").display());
 
@@ -40,11 +40,24 @@ pub(crate) fn component() -> PathBuf {
         .unwrap_or_else(|error| panic!("the guest's dependencies cannot be prepared: {error}"));
     let target_directory = crate::target_directory().join("guest");
     let mut cargo = clean(&program, &guest);
-    cargo.args(["build", "--locked", "--profile", &profile, "--target-dir"]).arg(&target_directory);
+    cargo.args(["build", "--locked", "--package", "belljar-guest", "--profile", &profile, "--target-dir"]);
+    cargo.arg(&target_directory);
     cargo.arg("--config").arg(patched);
     let status = cargo.status().unwrap_or_else(|error| panic!("cannot start cargo for the guest: {error}"));
     assert!(status.success(), "the guest does not build: run `scripts/guest build --profile {profile}` to see why");
     target_directory.join(TARGET).join(&profile).join("belljar_guest.wasm")
+}
+
+/// What the component is made of: all in the guest's folder, but for what is unpacked there and what only its tests need. A crate that
+/// is added is seen by the manifest, which names it.
+fn inputs(guest: &Path) -> Vec<PathBuf> {
+    const OTHERS: [&str; 3] = [".crates", "stock", "testing"];
+    let entries = fs::read_dir(guest).unwrap_or_else(|error| panic!("cannot read {}: {error}", guest.display()));
+    let entries = entries.map(|entry| entry.unwrap_or_else(|error| panic!("cannot read {}: {error}", guest.display())));
+    let inputs = entries.filter(|entry| !OTHERS.iter().any(|other| entry.file_name() == *other));
+    let mut inputs: Vec<_> = inputs.map(|entry| entry.path()).collect();
+    inputs.sort();
+    inputs
 }
 
 /// Installs the wasm target where rustup can, and names the command where it cannot.

@@ -19,12 +19,12 @@ use super::{Position, options, positions::with_source};
 const MAX_QUOTED: usize = 60;
 
 /// The names that a script declares, for the author who misspells one.
-pub(crate) fn declared_names() -> BTreeSet<String> {
+pub fn declared_names() -> BTreeSet<String> {
     with_program(|_, program| Some(names(program))).unwrap_or_default()
 }
 
 /// The line of the first declaration of a name.
-pub(crate) fn declared_at(name: &str) -> Option<u32> {
+pub fn declared_at(name: &str) -> Option<u32> {
     struct First<'n>(&'n str, Option<Span>);
     impl<'a> Visit<'a> for First<'_> {
         fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
@@ -41,12 +41,12 @@ pub(crate) fn declared_at(name: &str) -> Option<u32> {
 }
 
 /// Whether the script reads a result as the protocol has it, of a call that gives the tool's own value.
-pub(crate) fn reads_whole_result() -> bool {
+pub fn reads_whole_result() -> bool {
     with_source(|source| source.contains(".content[0].text") && !source.contains("tools.raw"))
 }
 
 /// Where the script throws something that is not an error, if it does so in one place.
-pub(crate) fn thrown_value() -> Option<Position> {
+pub fn thrown_value() -> Option<Position> {
     struct Throws(Vec<Span>);
     impl<'a> Visit<'a> for Throws {
         fn visit_throw_statement(&mut self, throw: &ThrowStatement<'a>) {

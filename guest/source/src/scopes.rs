@@ -9,7 +9,7 @@ use oxc::{
 use super::{Position, reading::with_program};
 
 /// What to do about a name that is declared, but not where it was used at `position`.
-pub(crate) fn out_of_scope(name: &str, position: Option<Position>) -> Option<String> {
+pub fn out_of_scope(name: &str, position: Option<Position>) -> Option<String> {
     with_program(|source, program| {
         let used = position.and_then(|position| position.offset(source)).unwrap_or(u32::MAX);
         let scoping = SemanticBuilder::new().build(program).semantic.into_scoping();
@@ -35,7 +35,7 @@ pub(crate) fn out_of_scope(name: &str, position: Option<Position>) -> Option<Str
 }
 
 /// Whether the script assigns to a name somewhere.
-pub(crate) fn is_assigned(name: &str) -> bool {
+pub fn is_assigned(name: &str) -> bool {
     struct Targets<'n> {
         name: &'n str,
         found: bool,

@@ -28,9 +28,9 @@ const MAX_DEPTH: usize = 64;
 
 /// A name that a script uses as a server, and that nobody declares.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Stranger {
-    pub(crate) name: String,
-    pub(crate) position: Position,
+pub struct Stranger {
+    pub name: String,
+    pub position: Position,
 }
 
 /// What is certain.

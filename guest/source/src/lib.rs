@@ -11,6 +11,7 @@
 //! 6. It is in strict mode, as a module is.
 
 mod advice;
+mod array_patterns;
 mod entry;
 mod fence;
 mod loops;
@@ -25,7 +26,6 @@ mod refuse;
 mod scopes;
 mod shape;
 mod slips;
-mod take;
 mod unawaited;
 
 use std::{borrow::Cow, path::PathBuf};
@@ -40,22 +40,22 @@ use oxc::{
     transformer::{HelperLoaderMode, TransformOptions, Transformer},
 };
 
-pub(crate) use parsed::{call_behind, hint as hint_for_parsing};
-pub(crate) use plan::{Known, Reach, Site, Sites, Stranger, write_text};
-pub(crate) use positions::{Origin, Position, nearest, original};
-pub(crate) use provenance::{Provenance, Step, provenance};
-pub(crate) use reading::{declared_at, declared_names, reads_whole_result, thrown_value};
-pub(crate) use reads::{Read, Way, arguments_at, pattern_at, reads, way};
-pub(crate) use scopes::{is_assigned, out_of_scope};
+pub use parsed::{call_behind, hint as hint_for_parsing};
+pub use plan::{Known, Reach, Site, Sites, Stranger, write_text};
+pub use positions::{Origin, Position, nearest, original};
+pub use provenance::{Provenance, Step, provenance};
+pub use reading::{declared_at, declared_names, reads_whole_result, thrown_value};
+pub use reads::{Read, Way, arguments_at, pattern_at, reads, way};
+pub use scopes::{is_assigned, out_of_scope};
 use shape::Shaped;
-pub(crate) use slips::{async_for_each, for_in_slips, nothing_in};
-pub(crate) use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
+pub use slips::{async_for_each, for_in_slips, nothing_in};
+pub use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
 /// The name of the author's source in stacks.
-pub(crate) const SCRIPT_NAME: &str = "script";
+pub const SCRIPT_NAME: &str = "script";
 
 /// What the engine calls the function that a program becomes.
-pub(crate) const MAIN: &str = "__main__";
+pub const MAIN: &str = "__main__";
 
 /// What goes before the translated program, the parameters in between; it ends its line, so that only lines shift.
 const OPENING: &str = "(async function __main__(";
@@ -63,32 +63,32 @@ const BODY: &str = ") {\n";
 const CLOSING: &str = "\n})";
 
 /// The names of the guards of `globals/guards.rs`, in their order there.
-const GUARDS: [&str; 4] = [loops::ITERABLE, loops::PLAIN, take::TAKE, USING];
+const GUARDS: [&str; 4] = [loops::ITERABLE, loops::PLAIN, array_patterns::TAKE, USING];
 
 /// Where the translation of `using` looks for its helpers.
 const USING: &str = "babelHelpers";
 
 /// A program that the engine can evaluate: to an async function that takes guards.
-pub(crate) struct Translated {
-    pub(crate) code: String,
-    pub(crate) origin: Origin,
+pub struct Translated {
+    pub code: String,
+    pub origin: Origin,
     /// Which of the guards it takes: those that it names. Most programs name none, and a parameter costs more than it seems.
-    pub(crate) guards: [bool; GUARDS.len()],
+    pub guards: [bool; GUARDS.len()],
     /// A function at the top level that nothing calls.
-    pub(crate) unused: Option<String>,
+    pub unused: Option<String>,
     /// Where it calls tools.
-    pub(crate) calls: Sites,
+    pub calls: Sites,
 }
 
 /// Why a source cannot be run.
-pub(crate) struct SyntaxFault {
-    pub(crate) message: String,
-    pub(crate) position: Option<Position>,
-    pub(crate) hint: Option<String>,
+pub struct SyntaxFault {
+    pub message: String,
+    pub position: Option<Position>,
+    pub hint: Option<String>,
 }
 
 /// Translates `text`, or says where it is wrong. `is_server` knows the globals whose methods are tools.
-pub(crate) fn translate(text: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated, SyntaxFault> {
+pub fn translate(text: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated, SyntaxFault> {
     // To the language, a carriage return ends a line too, with a line feed or alone. Everything here counts line feeds.
     let lines_end_alike = match memchr::memchr(b'\r', text.as_bytes()) {
         Some(_) => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
@@ -168,7 +168,7 @@ fn options() -> ParseOptions {
 }
 
 /// The engine refused the translated code: what is wrong, at the author's place.
-pub(crate) fn fault_of_engine(message: &str) -> SyntaxFault {
+pub fn fault_of_engine(message: &str) -> SyntaxFault {
     // Boa says the place in its message, as in "… at line 2, col 11".
     let (what, place) = message.rsplit_once(" at line ").unwrap_or((message, ""));
     let place = place.split_once(", col ").and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));

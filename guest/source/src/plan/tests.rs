@@ -4,7 +4,7 @@ use super::{Known, Reach, Sites};
 
 fn sites(source: &str) -> Sites {
     let is_server = |name: &str| name == "fs" || name == "git";
-    let Ok(translated) = super::super::translate(source, &is_server) else { panic!("{source} is no program") };
+    let Ok(translated) = crate::translate(source, &is_server) else { panic!("{source} is no program") };
     translated.calls
 }
 

@@ -18,15 +18,15 @@ const MAX_DEPTH: usize = 48;
 
 /// What is known of the one object that a call is made with.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Known {
+pub struct Known {
     /// The object as JSON. `null` stands for what is not known, and a text that is not known is empty.
-    pub(crate) json: String,
+    pub json: String,
     /// Where something stands that is not known, as JSON pointers. It may be `undefined`, and then is not there.
-    pub(crate) unknown: Vec<String>,
+    pub unknown: Vec<String>,
     /// Where a text stands that is not known.
-    pub(crate) texts: Vec<String>,
+    pub texts: Vec<String>,
     /// Objects that may have more members.
-    pub(crate) open: Vec<String>,
+    pub open: Vec<String>,
 }
 
 /// What is known of a call with these arguments; nothing, if that is not one object.
@@ -244,7 +244,7 @@ fn pointer(place: &str, name: &str) -> String {
 }
 
 /// Writes a text as JSON.
-pub(crate) fn write_text(text: &str, out: &mut String) {
+pub fn write_text(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
         match character {

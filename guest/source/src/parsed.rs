@@ -15,7 +15,7 @@ use super::{
 
 /// A hint for a SyntaxError at `position`, if that is a call of `JSON.parse`. `notation` is what the text is in place of JSON, where that is
 /// known; `servers` are the names of the globals whose methods are tools.
-pub(crate) fn hint(position: Option<Position>, notation: Option<&str>, servers: &BTreeSet<String>) -> Option<String> {
+pub fn hint(position: Option<Position>, notation: Option<&str>, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let offset = position?.offset(source)?;
         let mut parsing = Parsing { source, servers, offset, found: None };
@@ -44,7 +44,7 @@ pub(crate) fn hint(position: Option<Position>, notation: Option<&str>, servers: 
 }
 
 /// The call of a tool, as in `server.tool`, whose awaited result a name holds.
-pub(crate) fn call_behind(name: &str, servers: &BTreeSet<String>) -> Option<String> {
+pub fn call_behind(name: &str, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let mut results = Results { source, servers, name: name.to_owned(), found: None };
         results.visit_program(program);

@@ -25,23 +25,23 @@ use super::{
 const MAX_READS: usize = 200;
 
 /// A variable, and the way from what it holds to a value.
-pub(crate) struct Way {
-    pub(crate) root: String,
-    pub(crate) steps: Vec<Step>,
+pub struct Way {
+    pub root: String,
+    pub steps: Vec<Step>,
     /// The expression of the object that the value is read of, where the value is no variable.
-    pub(crate) holder: Option<String>,
+    pub holder: Option<String>,
 }
 
 /// A member that is read of a value whose origin is known.
-pub(crate) struct Read {
+pub struct Read {
     /// The expression, or the name in a pattern.
-    pub(crate) text: String,
-    pub(crate) line: u32,
-    pub(crate) provenance: Provenance,
+    pub text: String,
+    pub line: u32,
+    pub provenance: Provenance,
 }
 
 /// The way that an expression goes, if it is nothing but a variable and its members: `order.lines[0].price`.
-pub(crate) fn way(expression: &str) -> Option<Way> {
+pub fn way(expression: &str) -> Option<Way> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, expression, SourceType::ts()).parse_expression().ok()?;
     let holder = parsed.as_member_expression().and_then(|member| quoted(expression, member.object().span()));
@@ -67,7 +67,7 @@ pub(crate) fn way(expression: &str) -> Option<Way> {
 
 /// What the pattern at `position` takes apart that is itself taken out of a value. `servers` are
 /// the names of the globals whose methods are tools.
-pub(crate) fn pattern_at(position: Option<Position>, servers: &BTreeSet<String>) -> Option<Read> {
+pub fn pattern_at(position: Option<Position>, servers: &BTreeSet<String>) -> Option<Read> {
     with_program(|source, program| {
         let at = position?.offset(source)?;
         let origins = Origins::of_program(source, program, servers);
@@ -79,7 +79,7 @@ pub(crate) fn pattern_at(position: Option<Position>, servers: &BTreeSet<String>)
 }
 
 /// The members that the arguments of the call at `position` are made of.
-pub(crate) fn arguments_at(position: Option<Position>, servers: &BTreeSet<String>) -> Vec<Read> {
+pub fn arguments_at(position: Option<Position>, servers: &BTreeSet<String>) -> Vec<Read> {
     let reads = with_program(|source, program| {
         let at = position?.offset(source)?;
         let mut calls = Calls { at, found: None };
@@ -92,7 +92,7 @@ pub(crate) fn arguments_at(position: Option<Position>, servers: &BTreeSet<String
 
 /// All members that are read of values whose origin is known, but for those that are read to see
 /// whether they are there.
-pub(crate) fn reads(servers: &BTreeSet<String>) -> Vec<Read> {
+pub fn reads(servers: &BTreeSet<String>) -> Vec<Read> {
     with_program(|source, program| Some(members(source, program, servers, None))).unwrap_or_default()
 }
 

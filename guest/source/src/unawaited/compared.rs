@@ -13,7 +13,7 @@ use super::{AsyncFunctions, Call, Position, Reading, with_program};
 
 /// What to say of the first promise that the source uses so, if there is one. `servers` are the names of the globals whose methods
 /// are tools.
-pub(crate) fn warning(servers: &BTreeSet<String>) -> Option<String> {
+pub fn warning(servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let mut reading = Reading { source, servers, async_functions: BTreeSet::new(), promises: BTreeMap::new() };
         AsyncFunctions(&mut reading.async_functions).visit_program(program);

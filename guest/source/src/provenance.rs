@@ -33,22 +33,22 @@ const MAX_STEPS: usize = 32;
 
 /// Where a value comes from.
 #[derive(Clone)]
-pub(crate) struct Provenance {
-    pub(crate) server: String,
-    pub(crate) tool: String,
+pub struct Provenance {
+    pub server: String,
+    pub tool: String,
     /// Whether it is the result as the protocol has it.
-    pub(crate) raw: bool,
+    pub raw: bool,
     /// Where the tool was called.
-    pub(crate) line: u32,
+    pub line: u32,
     /// The way from the tool's result to the value.
-    pub(crate) steps: Vec<Step>,
+    pub steps: Vec<Step>,
     /// The expression of the object that the value was read of, where the value is no variable.
-    pub(crate) holder: Option<String>,
+    pub holder: Option<String>,
 }
 
 /// A step from a value to one inside it.
 #[derive(Clone)]
-pub(crate) enum Step {
+pub enum Step {
     Name(String),
     Index(u32),
     /// Any element.
@@ -64,11 +64,7 @@ pub(crate) enum Step {
 }
 
 /// The origin of what `expression` is at `position`. `servers` are the names of the globals whose methods are tools.
-pub(crate) fn provenance(
-    expression: &str,
-    position: Option<Position>,
-    servers: &BTreeSet<String>,
-) -> Option<Provenance> {
+pub fn provenance(expression: &str, position: Option<Position>, servers: &BTreeSet<String>) -> Option<Provenance> {
     with_program(|source, program| {
         let at = position.and_then(|position| position.offset(source)).unwrap_or(u32::MAX);
         let origins = Origins::of_program(source, program, servers);

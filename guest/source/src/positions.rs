@@ -4,14 +4,14 @@ use std::cell::RefCell;
 
 /// A place in a source: line and column from 1, the column in UTF-16 code units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Position {
-    pub(crate) line: u32,
-    pub(crate) column: u32,
+pub struct Position {
+    pub line: u32,
+    pub column: u32,
 }
 
 impl Position {
     /// The position of a byte offset; one past the end counts as the end.
-    pub(crate) fn of_offset(source: &str, offset: usize) -> Self {
+    pub fn of_offset(source: &str, offset: usize) -> Self {
         let mut end = offset.min(source.len());
         while !source.is_char_boundary(end) {
             end -= 1;
@@ -42,7 +42,7 @@ impl Position {
 
 /// The way back from the translated code to the author's source.
 #[derive(Default)]
-pub(crate) struct Origin {
+pub struct Origin {
     /// `(translated, original)`, in the order of the translated positions, all from 0.
     tokens: Vec<((u32, u32), (u32, u32))>,
     shifted_lines: u32,
@@ -102,7 +102,7 @@ impl Origin {
     }
 
     /// Makes this the origin of all positions from now on.
-    pub(crate) fn keep(self) {
+    pub fn keep(self) {
         ORIGIN.set(self);
     }
 
@@ -137,12 +137,12 @@ fn author_position((line, column): (u32, u32)) -> Position {
 }
 
 /// The author's position of a position that the engine reported (from 1), where there is one.
-pub(crate) fn original(line: u32, column: u32) -> Option<Position> {
+pub fn original(line: u32, column: u32) -> Option<Position> {
     ORIGIN.with_borrow(|origin| origin.original(line, column))
 }
 
 /// The same, or of a place that the translation has made, the author's position of what comes next.
-pub(crate) fn nearest(line: u32, column: u32) -> Option<Position> {
+pub fn nearest(line: u32, column: u32) -> Option<Position> {
     ORIGIN.with_borrow(|origin| origin.nearest(line, column))
 }
 

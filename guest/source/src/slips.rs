@@ -47,16 +47,16 @@ const OF_TEXTS: [&str; 24] = [
 ];
 
 /// A loop over names whose variable is taken for an element.
-pub(crate) struct ForIn {
-    pub(crate) name: String,
-    pub(crate) line: u32,
+pub struct ForIn {
+    pub name: String,
+    pub line: u32,
     list: String,
     read: String,
 }
 
 impl ForIn {
     /// What to write in its place.
-    pub(crate) fn advice(&self) -> String {
+    pub fn advice(&self) -> String {
         let Self { name, list, read, line } = self;
         format!(
             "for … in (line {line}) gives names, and those of a list are its indices as texts; a text has no {read}: write \
@@ -66,7 +66,7 @@ impl ForIn {
 }
 
 /// The loops over names whose variable is taken for an element.
-pub(crate) fn for_in_slips() -> Vec<ForIn> {
+pub fn for_in_slips() -> Vec<ForIn> {
     struct Loops<'s>(&'s str, Vec<ForIn>);
     impl<'a> Visit<'a> for Loops<'_> {
         fn visit_for_in_statement(&mut self, each: &ForInStatement<'a>) {
@@ -106,7 +106,7 @@ pub(crate) fn for_in_slips() -> Vec<ForIn> {
 }
 
 /// What to write in the place of the first `forEach` whose function is async, if there is one.
-pub(crate) fn async_for_each() -> Option<String> {
+pub fn async_for_each() -> Option<String> {
     struct Calls<'s>(&'s str, Option<String>);
     impl<'a> Visit<'a> for Calls<'_> {
         fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
@@ -139,7 +139,7 @@ pub(crate) fn async_for_each() -> Option<String> {
 
 /// Why a variable of this name holds nothing, where the source says so: what found nothing, or a
 /// callback that returns nothing.
-pub(crate) fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
+pub fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
     struct Sources<'s> {
         source: &'s str,
         name: &'s str,

@@ -16,13 +16,13 @@ mod sites;
 use oxc::{ast::ast::Program, semantic::Scoping};
 
 use super::Position;
-pub(crate) use arguments::{Known, write_text};
-pub(crate) use certain::Stranger;
+pub use arguments::{Known, write_text};
+pub use certain::Stranger;
 use names::Names;
 
 /// How sure it is that a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub enum Reach {
     /// In any case.
     Certain,
     /// A condition, a loop or a callback decides.
@@ -33,36 +33,36 @@ pub(crate) enum Reach {
 
 /// A place in the source where a tool is called.
 #[derive(Debug)]
-pub(crate) struct Site {
+pub struct Site {
     /// The global of the server's namespace, or the server as a path names it.
-    pub(crate) server: String,
+    pub server: String,
     /// Whether the tool is called by its path, as `tools.call` does.
-    pub(crate) by_path: bool,
+    pub by_path: bool,
     /// The property that is called, or the tool as the path names it.
-    pub(crate) tool: String,
-    pub(crate) reach: Reach,
+    pub tool: String,
+    pub reach: Reach,
     /// Whether the script fails if the call does. Only of a certain one.
-    pub(crate) is_fatal: bool,
+    pub is_fatal: bool,
     /// Whether the source knows that it may fail: it looks before, or catches.
-    pub(crate) is_guarded: bool,
+    pub is_guarded: bool,
     /// Whether it may be made more than once.
-    pub(crate) in_loop: bool,
-    pub(crate) arguments: Option<Known>,
+    pub in_loop: bool,
+    pub arguments: Option<Known>,
     /// Where the tool's name stands.
-    pub(crate) position: Position,
+    pub position: Position,
 }
 
 /// The calls of a source.
 #[derive(Debug, Default)]
-pub(crate) struct Sites {
+pub struct Sites {
     /// In the order of the source.
-    pub(crate) all: Vec<Site>,
+    pub all: Vec<Site>,
     /// How many more there are than are looked at.
-    pub(crate) more: usize,
+    pub more: usize,
     /// Whether the script may call tools that it chooses while it runs.
-    pub(crate) has_others: bool,
+    pub has_others: bool,
     /// Names that the script certainly uses as servers, and that neither it nor the owner declares.
-    pub(crate) strangers: Vec<Stranger>,
+    pub strangers: Vec<Stranger>,
 }
 
 /// The calls of a program. `is_server` knows the globals whose methods are tools.

@@ -24,7 +24,7 @@ use super::{
 };
 
 pub(super) use certain::refuse;
-pub(crate) use compared::warning;
+pub use compared::warning;
 
 /// Methods of a promise, which are no mistake.
 const OF_PROMISES: [&str; 3] = ["then", "catch", "finally"];
@@ -41,7 +41,7 @@ struct Call {
 
 /// What to do about the promise that the statement at `position` uses as a value, if there is one. `servers` are the names of the
 /// globals whose methods are tools.
-pub(crate) fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<String> {
+pub fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let offset = position.and_then(|position| position.offset(source));
         let mut reading = Reading { source, servers, async_functions: BTreeSet::new(), promises: BTreeMap::new() };
