@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| belljar_fuzz_guest::fuzzing::script_source(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| belljar_guest_testing::fuzzing::script_source(data));

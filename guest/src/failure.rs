@@ -1,17 +1,17 @@
 //! From an error of the engine to the failure that its author can act on.
 
-use std::cell::Cell;
-
 use boa_engine::{Context, JsError, JsObject, JsValue, builtins::error::Error, js_string};
 
-use crate::{
-    glass::{Failure, FailureKind, MissingTool},
-    globals::{self, OwnProperty},
-    source::{self, SyntaxFault},
+use belljar_guest_bindings::{Failure, FailureKind, MissingTool};
+use belljar_guest_engine::{
+    errors::{headline, name_and_message},
+    originals, plain,
     stack::{self, Frame},
-    values::{inspect, plain},
     waits,
 };
+use belljar_guest_globals as globals;
+use belljar_guest_source::{self as source, SyntaxFault};
+use belljar_guest_values::{encode::NotWritten, inspect};
 
 /// Bytes of one message; the host bounds it again.
 const MAX_MESSAGE: usize = 8 * 1024;
@@ -38,6 +38,14 @@ impl Failing {
         match error.into_opaque(context) {
             Ok(value) => Self::Thrown(value),
             Err(error) => Self::Engine(stack::frames(&error.to_string())),
+        }
+    }
+
+    /// Why the script's value could not be written.
+    pub(crate) fn of_value(not_written: NotWritten, context: &mut Context) -> Self {
+        match not_written {
+            NotWritten::Thrown(error) => Self::of(error, context),
+            NotWritten::TooLong { used, max } => Self::Output { used, max },
         }
     }
 
@@ -116,7 +124,7 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
         _ => FailureKind::Exception,
     };
     let operand = error.downcast_ref::<Error>().and_then(|error| error.operand_name(context));
-    let frames = stack::frames(&globals::raw_stack(&error, context));
+    let frames = stack::frames(&originals::raw_stack(&error, context));
     let position = frames.first().map(|frame| frame.position);
     let hint = match own_hint(&error, context) {
         // The arguments of a call that was refused, which stands where the error does.
@@ -145,7 +153,7 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
 }
 
 fn own_hint(error: &JsObject, context: &mut Context) -> Option<String> {
-    let hint = globals::own_data_property(error, js_string!("hint"), context)?.as_string()?;
+    let hint = originals::own_data_property(error, js_string!("hint"), context)?.as_string()?;
     Some(bounded(&hint.to_std_string_lossy()))
 }
 
@@ -166,9 +174,9 @@ fn causes(error: &JsObject, context: &mut Context) -> (String, Option<(String, O
     let mut error = error.clone();
     for _ in 0..MAX_CAUSES {
         // `Promise.any` fails of several.
-        let errors = globals::own_data_property(&error, js_string!("errors"), context);
+        let errors = originals::own_data_property(&error, js_string!("errors"), context);
         let first = errors.and_then(|errors| plain::element(&errors.as_object()?, 0));
-        let (what, cause) = match (globals::own_data_property(&error, js_string!("cause"), context), first) {
+        let (what, cause) = match (originals::own_data_property(&error, js_string!("cause"), context), first) {
             (Some(cause), _) => ("caused by", cause),
             (None, Some(first)) => ("the first", first),
             (None, None) => break,
@@ -179,7 +187,7 @@ fn causes(error: &JsObject, context: &mut Context) -> (String, Option<(String, O
         };
         let (name, message) = name_and_message(&inner, context);
         text.push_str(&format!("; {what}: {}", headline(&name, &message)));
-        let frames = stack::frames(&globals::raw_stack(&inner, context));
+        let frames = stack::frames(&originals::raw_stack(&inner, context));
         let position = frames.first().map(|frame| frame.position);
         if let Some(position) = position {
             text.push_str(&format!(" (line {})", position.line));
@@ -193,53 +201,6 @@ fn causes(error: &JsObject, context: &mut Context) -> (String, Option<(String, O
         error = inner;
     }
     (text, found)
-}
-
-thread_local! {
-    /// Whether a getter of an error's name or message is being called, which may ask for that itself.
-    static IS_READING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// An error's name and message. Of what the script may have put in the way, getters alone are called, as Node does.
-pub(crate) fn name_and_message(error: &JsObject, context: &mut Context) -> (String, String) {
-    let text = |key, context: &mut Context| {
-        let mut holder = Some(error.clone());
-        // The name stands at the prototype, rarely more than two steps up.
-        for _ in 0..8 {
-            let object = holder?;
-            let value = match globals::own_property(&object, js_string!(key), context) {
-                Some(OwnProperty::Value(value)) => Some(value),
-                Some(OwnProperty::Accessor { get, .. }) if get && !IS_READING.replace(true) => {
-                    let value = error.get(js_string!(key), context);
-                    IS_READING.set(false);
-                    value.ok()
-                }
-                Some(OwnProperty::Accessor { .. }) => None,
-                None => {
-                    holder = object.prototype();
-                    continue;
-                }
-            };
-            return value?.as_string().map(|text| text.to_std_string_lossy());
-        }
-        None
-    };
-    let name = text("name", context).unwrap_or_else(|| "Error".to_owned());
-    (name, text("message", context).unwrap_or_default())
-}
-
-fn headline(name: &str, message: &str) -> String {
-    match (name, message) {
-        (name, "") => name.to_owned(),
-        ("", message) => message.to_owned(),
-        (name, message) => format!("{name}: {message}"),
-    }
-}
-
-/// An error as it is shown in logs: `TypeError: message`, and the calls that led there.
-pub(crate) fn stack_text(error: &JsObject, context: &mut Context) -> String {
-    let (name, message) = name_and_message(error, context);
-    stack::with_headline(&headline(&name, &message), &globals::raw_stack(error, context))
 }
 
 fn bounded(text: &str) -> String {

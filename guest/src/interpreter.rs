@@ -3,34 +3,29 @@
 use std::{cell::RefCell, rc::Rc};
 
 use boa_engine::{
-    Context, JsError, JsObject, JsResult, JsValue, Script, Source,
+    Context, JsError, JsObject, JsResult, JsValue, Script,
     builtins::promise::{OperationType, Promise, PromiseState},
     context::{Clock, HostHooks, time::JsInstant},
     job::JobCallback,
     object::builtins::{JsFunction, JsPromise},
 };
 
+use belljar_guest_bindings::{Failure, FailureKind, Program, belljar::sandbox::console};
+use belljar_guest_engine::{place, scripts, stack, waits};
+use belljar_guest_globals::{
+    self as globals,
+    pending::{self, Completed},
+};
+use belljar_guest_source::{self as source, SCRIPT_NAME};
+use belljar_guest_values::{encode, inspect};
+
 use crate::{
     failure::{self, Failing},
-    glass::{Failure, FailureKind, Program, belljar::sandbox::console},
-    globals,
     jobs::JobQueue,
     modules::NoModules,
-    pending::{self, Completed},
-    place, plan,
-    source::{self, SCRIPT_NAME},
-    stack,
-    values::{encode, inspect},
-    waits,
+    plan,
 };
 
-/// Calls of JavaScript by JavaScript inside each other, about as many as in Node. They take memory, which has its own limit, and no
-/// native stack.
-const RECURSION_LIMIT: usize = 10_000;
-/// Native functions, and JavaScript that they call, inside each other. Below what either native stack holds.
-const NATIVE_RECURSION_LIMIT: usize = 400;
-/// Values on the interpreter's stack: a hundred for each call, or what a call with very many arguments needs.
-const STACK_VALUES: usize = 1_000_000;
 /// Functions that are named where the script does not wait for them.
 const MAX_WAITING: usize = 5;
 /// Texts of rejections with which another is compared.
@@ -56,19 +51,10 @@ pub(crate) fn build() {
         .can_block(false)
         .build()
         .expect("the context is built from constants");
-    limit(&mut context);
+    belljar_guest_engine::limit(&mut context);
     globals::install(&mut context).expect("the globals are made from constants");
     warm(&mut context);
     CONTEXT.set(Some(context));
-}
-
-/// Sets how deep calls may go.
-pub(crate) fn limit(context: &mut Context) {
-    let limits = context.runtime_limits_mut();
-    limits.set_recursion_limit(RECURSION_LIMIT);
-    limits.set_native_recursion_limit(NATIVE_RECURSION_LIMIT);
-    limits.set_stack_size_limit(STACK_VALUES);
-    limits.set_backtrace_limit(20);
 }
 
 /// Runs what every script runs, so that each run finds its pages and shapes made.
@@ -115,7 +101,7 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     };
     // Also of a run that fails: what nobody looked at may be why.
     report_rejections(context);
-    globals::report_rounded();
+    belljar_guest_builtins::report_rounded();
     outcome
 }
 
@@ -138,7 +124,8 @@ fn settle(
                 PromiseState::Pending => None,
                 PromiseState::Fulfilled(value) => {
                     has_value = !value.is_undefined();
-                    Some(encode::output(&value, program.max_output, context))
+                    let written = encode::output(&value, program.max_output, context);
+                    Some(written.map_err(|not_written| Failing::of_value(not_written, context)))
                 }
                 PromiseState::Rejected(reason) => {
                     REJECTED.with_borrow_mut(|rejected| rejected.retain(|other| *other != promise_object(&promise)));
@@ -193,10 +180,9 @@ fn unparsable(error: JsError, context: &mut Context) -> Failure {
 }
 
 fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
-    let source = Source::from_reader(code.as_bytes(), Some(SCRIPT_NAME.as_ref()));
     // A program is in strict mode, as a module is. What it makes of texts while it runs says so itself.
     context.strict(true);
-    let script = Script::parse(source, None, context);
+    let script = scripts::parse(code, Some(SCRIPT_NAME), context);
     context.strict(false);
     script
 }

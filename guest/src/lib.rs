@@ -7,29 +7,14 @@
 //! One instance runs one script. `init` is called when the image is built and its effects are part of the snapshot, so nothing it
 //! calls may read a clock or draw a random number.
 
-mod builtins;
 mod failure;
-#[cfg(any(test, fuzzing))]
-pub mod fuzzing;
-mod globals;
 mod heap;
 mod interpreter;
 mod jobs;
 mod modules;
-mod pending;
-mod place;
 mod plan;
-mod stack;
-#[cfg(any(test, fuzzing))]
-mod testing;
-#[cfg(test)]
-mod translated;
-mod values;
-mod waits;
 
-use belljar_guest_bindings as glass;
-use belljar_guest_source as source;
-use glass::{Failure, Guest, Program};
+use belljar_guest_bindings::{Failure, Guest, Program};
 
 #[cfg(target_family = "wasm")]
 #[global_allocator]

@@ -7,7 +7,7 @@ use boa_engine::{
     module::{Module, ModuleLoader, ModuleRequest, Referrer},
 };
 
-use crate::globals;
+use belljar_guest_engine::objects;
 
 /// Refuses every module.
 pub(crate) struct NoModules;
@@ -22,6 +22,6 @@ impl ModuleLoader for NoModules {
         let name = request.specifier().to_std_string_lossy();
         let message = format!("cannot import '{name}': there are no modules in here");
         let hint = "the tools are global objects, one per server; see tools.list()";
-        Err(globals::with_hint(&message, hint, &mut context.borrow_mut()))
+        Err(objects::with_hint(&message, hint, &mut context.borrow_mut()))
     }
 }

@@ -6,18 +6,17 @@ use std::fmt::Write as _;
 
 use boa_engine::{Context, JsResult, JsString, property::PropertyKey};
 
-use crate::{
-    failure,
-    glass::{
-        Failure, FailureKind, MissingTool, Program,
-        belljar::sandbox::{
-            catalog::{self, Finding, Objection},
-            console,
-        },
+use belljar_guest_bindings::{
+    Failure, FailureKind, MissingTool, Program,
+    belljar::sandbox::{
+        catalog::{self, Finding, Objection},
+        console,
     },
-    globals,
-    source::{Known, Position, Reach, Site, Sites, Stranger, write_text},
 };
+use belljar_guest_globals as globals;
+use belljar_guest_source::{Known, Position, Reach, Site, Sites, Stranger, write_text};
+
+use crate::failure;
 
 /// Faults that are told of one script, and warnings.
 const MAX_FAULTS: usize = 10;

@@ -1,0 +1,71 @@
+//! Call stacks, in positions of the author's source.
+
+use std::fmt::Write as _;
+
+use belljar_guest_source::{self as source, MAIN, Position, SCRIPT_NAME};
+
+use crate::waits::Waiting;
+
+/// A call that was going on.
+pub struct Frame {
+    function: String,
+    pub position: Position,
+}
+
+/// The frames of the script in a stack as the engine writes it, the innermost first. Others, such as those of built-in
+/// functions, have no place in the author's source.
+pub fn frames(raw: &str) -> Vec<Frame> {
+    raw.lines().filter_map(|line| frame(line.trim().strip_prefix("at ")?)).collect()
+}
+
+fn frame(line: &str) -> Option<Frame> {
+    let (function, place) = line.rsplit_once(" (")?;
+    let mut parts = place.trim_end_matches(')').rsplitn(3, ':');
+    let (column, line, path) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
+    if path != SCRIPT_NAME {
+        return None;
+    }
+    Some(Frame { function: named(function), position: source::original(line, column)? })
+}
+
+/// The frames of functions that wait.
+pub fn of_waiting(waiting: &[Waiting]) -> Vec<Frame> {
+    waiting.iter().map(|wait| Frame { function: named(&wait.function), position: wait.position }).collect()
+}
+
+/// A function that waits, in a sentence.
+pub fn line_of_waiting(waiting: &Waiting) -> String {
+    format!("{} (line {})", named(&waiting.function), waiting.position.line)
+}
+
+/// What a function is called. The engine gives any that has no name that of a program.
+fn named(function: &str) -> String {
+    match function {
+        MAIN => "<main>",
+        "" | "<main>" => "<anonymous>",
+        function => function,
+    }
+    .to_owned()
+}
+
+/// The frames, a line each, if there are any.
+pub fn text(frames: &[Frame]) -> Option<String> {
+    (!frames.is_empty()).then(|| lines(frames, "").join("\n"))
+}
+
+/// A stack as scripts expect to read it: a headline, and an indented line for each frame.
+pub fn with_headline(headline: &str, raw: &str) -> String {
+    let mut text = headline.to_owned();
+    for line in lines(&frames(raw), "    ") {
+        let _ = write!(text, "\n{line}");
+    }
+    text
+}
+
+fn lines(frames: &[Frame], indentation: &str) -> Vec<String> {
+    let line = |frame: &Frame| {
+        let Frame { function, position: Position { line, column } } = frame;
+        format!("{indentation}at {function} ({SCRIPT_NAME}:{line}:{column})")
+    };
+    frames.iter().map(line).collect()
+}

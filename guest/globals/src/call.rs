@@ -1,0 +1,341 @@
+//! A call of a tool, from its arguments to what a programmer wants of its result.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+use boa_engine::{
+    Context, JsError, JsNativeError, JsResult, JsString, JsValue, JsVariant, builtins::promise::ResolvingFunctions,
+    js_string, object::builtins::JsPromise,
+};
+
+use belljar_guest_bindings::belljar::sandbox::{
+    catalog, console,
+    tools::{CallError, Tool},
+};
+use belljar_guest_engine::{call_site::CallSite, objects::put_hidden, originals::own_data_property, place, plain};
+use belljar_guest_values::{
+    decode::{self, Decoded},
+    encode,
+};
+
+use super::{
+    namespace::{self, ToolRef},
+    results,
+    tool_error::{self, located, refused},
+    unread,
+};
+use crate::pending::{self, Call};
+
+/// Where the value of a result stands that has a structure.
+const STRUCTURED: &str = "$.structuredContent";
+
+/// Calls that are named when they are still running at the end.
+const MAX_NAMED: usize = 5;
+
+thread_local! {
+    /// The tools of whose large integers the log has told.
+    static WARNED: RefCell<BTreeSet<(String, String)>> = const { RefCell::new(BTreeSet::new()) };
+    /// Whether tools only read, of which that was asked.
+    static READS: RefCell<BTreeMap<String, bool>> = const { RefCell::new(BTreeMap::new()) };
+    /// The servers of whose overlapping calls the log has told.
+    static OVERLAPPED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+    static ANY_WAS_CALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls a tool; the value is a promise of its result.
+pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (promise, settle) = JsPromise::new_pending(context);
+    match prepare(tool, arguments, context) {
+        Ok((handle, text)) => {
+            let site = CallSite::here(context)?;
+            ANY_WAS_CALLED.set(true);
+            if namespace::shares_state(tool) {
+                warn_of_overlap(tool, &site, context);
+            }
+            place::tell(context);
+            pending::begin_call(&handle, &text, Call { tool: tool.clone(), site, settle, raw });
+        }
+        Err(error) => {
+            let reason = located(error, context)?;
+            let is_misshapen =
+                arguments.len() != 1 || arguments.first().is_some_and(|only| other_than_object(only).is_some());
+            if is_misshapen && let Some((reason, hint)) = reason.as_object().zip(signature_hint(tool, context)) {
+                put_hidden(&reason, "hint", JsString::from(hint), context)?;
+            }
+            settle.reject.call(&JsValue::undefined(), &[reason], context)?;
+        }
+    }
+    Ok(promise.into())
+}
+
+/// Settles the promise of a call.
+pub fn answer(call: Call, result: Result<String, CallError>, context: &mut Context) -> JsResult<()> {
+    let Call { tool, site, settle, raw } = call;
+    let settled = match result {
+        Ok(text) => {
+            let value = value_in(&tool, raw, site, &text, context);
+            if value.is_ok() {
+                results::keep(tool, raw, text);
+            }
+            value
+        }
+        Err(CallError { message, denied: Some(denied), .. }) => {
+            Err(tool_error::policy_error(site, &tool, &message, &denied, context)?)
+        }
+        Err(error) if error.refused => Err(refused(site, &error.message, error.hint.as_deref(), context)?),
+        Err(error) => {
+            let (message, hint) = (&error.message, error.hint.as_deref());
+            Err(tool_error::tool_error(site, &tool, message, JsValue::undefined(), hint, context)?)
+        }
+    };
+    match settled {
+        Ok(value) => resolve(&settle, value, context),
+        Err(error) => {
+            let reason = error.into_opaque(context)?;
+            settle.reject.call(&JsValue::undefined(), &[reason], context).map(|_| ())
+        }
+    }
+}
+
+/// What a script gets of an answer.
+pub(super) fn value_in(
+    tool: &ToolRef,
+    raw: bool,
+    site: CallSite,
+    text: &str,
+    context: &mut Context,
+) -> JsResult<JsValue> {
+    match structured_content(text).filter(|_| !raw) {
+        Some(structured) => decoded(tool, structured, context),
+        None if raw => decoded(tool, text, context),
+        None => decoded(tool, text, context).and_then(|result| value_of(tool, site, result, context)),
+    }
+}
+
+/// Whether any tool has been called.
+pub(crate) fn any_was_called() -> bool {
+    ANY_WAS_CALLED.get()
+}
+
+/// The calls that have no answer yet, named with their lines: `fs.write_file (line 3), …`.
+pub fn running(context: &mut Context) -> String {
+    let calls = pending::name_calls(|Call { tool, site, .. }| (format!("{}.{}", tool.server, tool.name), site.clone()));
+    let mut named: Vec<String> = Vec::new();
+    for (tool, site) in calls.iter().take(MAX_NAMED) {
+        match site.position(context) {
+            Some(position) => named.push(format!("{tool} (line {})", position.line)),
+            None => named.push(tool.clone()),
+        }
+    }
+    let more = calls.len().saturating_sub(MAX_NAMED);
+    if more > 0 {
+        named.push(format!("and {more} more"));
+    }
+    named.join(", ")
+}
+
+/// Says, once for each server, which two calls share its state and do not wait for each other.
+fn warn_of_overlap(tool: &ToolRef, site: &CallSite, context: &mut Context) {
+    let server = tool.server.as_str();
+    if OVERLAPPED.with_borrow(|told| told.contains(server)) {
+        return;
+    }
+    let calls = pending::name_calls(|Call { tool: other, site, .. }| {
+        namespace::are_of_one_server(tool, other).then(|| (other.name.clone(), site.clone()))
+    });
+    // Calls that only read leave each other what they read.
+    let reads = only_reads(server, &tool.name, context);
+    let mixes = |(other, _): &(String, CallSite)| !(reads && only_reads(server, other, context));
+    let Some((other, other_site)) = calls.into_iter().flatten().find(mixes) else { return };
+    OVERLAPPED.with_borrow_mut(|told| told.insert(server.to_owned()));
+    let mut named = |name: &str, site: &CallSite| match site.position(context) {
+        Some(position) => format!("{name} (line {})", position.line),
+        None => name.to_owned(),
+    };
+    let (first, second) = (named(&other, &other_site), named(&tool.name, site));
+    console::write(
+        console::Level::Warn,
+        &format!(
+            "{server} keeps one state for all calls, and two of them overlap: {first} and {second}, so what they give may be mixed up: \
+             await them one after the other, or put what belongs together into {server}.$exclusive(async () => {{ … }})"
+        ),
+    );
+}
+
+/// Whether a tool changes nothing, by what is shown of it.
+fn only_reads(server: &str, name: &str, context: &mut Context) -> bool {
+    let path = format!("{server}.{name}");
+    if let Some(known) = READS.with_borrow(|known| known.get(&path).copied()) {
+        return known;
+    }
+    let described =
+        catalog::describe(&path).ok().and_then(|text| decode::decode(&text, context).ok()?.value.as_object());
+    let effect =
+        described.and_then(|described| own_data_property(&described, js_string!("effect"), context)?.as_string());
+    let reads = effect.is_some_and(|effect| effect == js_string!("read_only"));
+    READS.with_borrow_mut(|known| known.insert(path, reads));
+    reads
+}
+
+/// Resolves the promise of a call with data. Data is no promise, whatever a script has made of `Object.prototype.then`.
+fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -> JsResult<()> {
+    let then = js_string!("then");
+    let shielded = match value.as_object() {
+        Some(object)
+            if object.has_property(then.clone(), context)? && !object.has_own_property(then.clone(), context)? =>
+        {
+            object.create_data_property_or_throw(then.clone(), JsValue::undefined(), context)?;
+            Some(object)
+        }
+        _ => None,
+    };
+    settle.resolve.call(&JsValue::undefined(), &[value], context)?;
+    match shielded {
+        Some(object) => object.delete_property_or_throw(then, context).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// The value of a JSON text from a child. What had to become another type than it has there is said in the log.
+fn decoded(tool: &ToolRef, text: &str, context: &mut Context) -> JsResult<JsValue> {
+    let Decoded { value, large } = decode::decode(text, context)?;
+    if large.count > 0 && WARNED.with_borrow_mut(|warned| warned.insert((tool.server.clone(), tool.name.clone()))) {
+        let ToolRef { server, name, .. } = tool;
+        let place = large.first.replacen(STRUCTURED, "$", 1);
+        let (count, first) = match large.count {
+            1 => ("an integer".to_owned(), "it is"),
+            count => (format!("{count} integers"), "the first is"),
+        };
+        console::write(
+            console::Level::Warn,
+            &format!(
+                "{server}.{name} answered with {count} beyond 2^53, which a number cannot hold: given as a string of its digits \
+                 ({first} at {place})"
+            ),
+        );
+    }
+    Ok(value)
+}
+
+/// The text of a result's `structuredContent`, where that is what a programmer wants of it: the rest, which mostly says the same once more as
+/// text, need not be decoded.
+fn structured_content(text: &str) -> Option<&str> {
+    let [structured, is_error] = decode::members(text, ["structuredContent", "isError"])?;
+    let is_success = is_error.is_none_or(|is_error| is_error == "false");
+    structured.filter(|structured| is_success && *structured != "null")
+}
+
+/// What a programmer wants of a `CallToolResult`: `structuredContent` where there is some; else a text that is a JSON object or array,
+/// parsed; else the text; else the list of content blocks. A reported failure is thrown.
+fn value_of(tool: &ToolRef, site: CallSite, result: JsValue, context: &mut Context) -> JsResult<JsValue> {
+    let Some(result) = result.as_object() else { return Ok(result) };
+    let member = |key: JsString| plain::member(&result, &key.into()).unwrap_or_default();
+    let content = member(js_string!("content"));
+    let text = joined_text(&content, context)?;
+    if member(js_string!("isError")).to_boolean() {
+        let message = text
+            .or_else(|| first_text(&content, context))
+            .unwrap_or_else(|| "the tool reported an error without a text".to_owned());
+        return Err(tool_error::tool_error(site, tool, &message, content, None, context)?);
+    }
+    let structured = member(js_string!("structuredContent"));
+    if !structured.is_null_or_undefined() {
+        return Ok(structured);
+    }
+    let Some(text) = text else { return Ok(content) };
+    if text.trim_start().starts_with(['{', '['])
+        && let Ok(value) = decoded(tool, &text, context)
+    {
+        return Ok(value);
+    }
+    let text = JsString::from(text.as_str());
+    unread::gave_text(tool, &text);
+    Ok(text.into())
+}
+
+/// The texts of all content blocks, a line each, if there are any and there is nothing but text.
+fn joined_text(content: &JsValue, context: &mut Context) -> JsResult<Option<String>> {
+    let Some(blocks) = content.as_object() else { return Ok(None) };
+    let length = blocks.get(js_string!("length"), context)?.to_length(context)?;
+    let mut joined = String::new();
+    for index in 0..length {
+        let Some(text) = text_of_block(&blocks.get(index, context)?) else { return Ok(None) };
+        if index > 0 {
+            joined.push('\n');
+        }
+        joined.push_str(&text.to_std_string_lossy());
+    }
+    Ok((length > 0).then_some(joined))
+}
+
+/// The first text among the content blocks: of an error, it says the most.
+fn first_text(content: &JsValue, context: &mut Context) -> Option<String> {
+    let blocks = content.as_object()?;
+    let length = blocks.get(js_string!("length"), context).ok()?.to_length(context).ok()?;
+    let text = (0..length).find_map(|index| text_of_block(&blocks.get(index, context).ok()?))?;
+    Some(text.to_std_string_lossy())
+}
+
+fn text_of_block(block: &JsValue) -> Option<JsString> {
+    plain::member(&block.as_object()?, &js_string!("text").into())?.as_string()
+}
+
+/// Checks the arguments and opens the tool's handle.
+fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsResult<(Rc<Tool>, String)> {
+    let ToolRef { server, name, .. } = tool;
+    let takes = |got: &str| {
+        let message = format!(
+            "{server}.{name} takes one object with named arguments, as in {server}.{name}({{ … }}), and got {got}"
+        );
+        JsError::from(JsNativeError::typ().with_message(message))
+    };
+    let text = match arguments {
+        [] => "{}".to_owned(),
+        [only] if only.is_undefined() => "{}".to_owned(),
+        [only] => match other_than_object(only) {
+            Some(got) => return Err(takes(got)),
+            None => {
+                let max_arguments = namespace::max_arguments();
+                let what = format!("the arguments of {server}.{name}");
+                let (text, lost) = encode::arguments(only, &what, max_arguments, context)?;
+                if let Some(lost) = lost {
+                    console::write(console::Level::Warn, &lost);
+                }
+                text
+            }
+        },
+        several => return Err(takes(&format!("{} arguments", several.len()))),
+    };
+    if !text.starts_with('{') {
+        let message = format!("the arguments of {server}.{name} are no object as JSON");
+        return Err(JsNativeError::typ().with_message(message).into());
+    }
+    let handle = namespace::open(tool).map_err(|message| JsNativeError::error().with_message(message))?;
+    Ok((handle, text))
+}
+
+/// The tool's declaration on one line, for an author who did not know it.
+fn signature_hint(tool: &ToolRef, context: &mut Context) -> Option<String> {
+    let described = catalog::describe(&format!("{}.{}", tool.server, tool.name)).ok()?;
+    let described = decode::decode(&described, context).ok()?.value.as_object()?;
+    let signature = own_data_property(&described, js_string!("signature"), context)?.as_string()?;
+    Some(format!("the tool is {}", signature.to_std_string_lossy()))
+}
+
+/// What a value is, if it is not an object that could hold named arguments.
+fn other_than_object(value: &JsValue) -> Option<&'static str> {
+    match value.variant() {
+        JsVariant::Object(object) if object.is_callable() => Some("a function"),
+        JsVariant::Object(object) if object.is_array() => Some("an array"),
+        JsVariant::Object(_) => None,
+        JsVariant::Null => Some("null"),
+        JsVariant::Undefined => Some("undefined"),
+        JsVariant::Boolean(_) => Some("a boolean"),
+        JsVariant::String(_) => Some("a string"),
+        JsVariant::Symbol(_) => Some("a symbol"),
+        JsVariant::BigInt(_) | JsVariant::Integer32(_) | JsVariant::Float64(_) => Some("a number"),
+    }
+}
