@@ -18,7 +18,7 @@ use belljar_guest_source::{self as source, MAIN, Position};
 /// Notes that are kept before those of what has gone on are thrown away.
 const MIN_NOTES: usize = 64;
 
-/// The functions of `globals/prelude.js` that await. They stand nowhere in the script; what waits for them does.
+/// The functions of `prelude.js` of `globals` that await. They stand nowhere in the script; what waits for them does.
 const HELPERS: [&str; 3] = ["__collect__", "__dispose__", "__hold__"];
 
 /// One place where a function waits.

@@ -9,7 +9,7 @@ use belljar_guest_engine::plain;
 use belljar_guest_source::{self as source, Position, Provenance, Step, Way};
 use belljar_guest_values::{decode, inspect};
 
-use super::{namespace, results, shape::is_list};
+use super::{results, servers, shape::is_list};
 
 /// Elements that are looked at for the one that a script failed on.
 const MAX_ELEMENTS: u64 = 1_000;
@@ -45,7 +45,7 @@ impl Held {
         context: &mut Context,
     ) -> Option<Self> {
         let looped = LOOPED.with_borrow(|looped| looped.clone().filter(|(said, _)| said == message));
-        let from = || source::provenance(expression, position, &namespace::globals()).map(|given| origin(&given));
+        let from = || source::provenance(expression, position, &servers::globals()).map(|given| origin(&given));
         if let Some((_, value)) = looped {
             return Some(Self { value, steps: Vec::new(), holder: None, from: from() });
         }
@@ -70,7 +70,7 @@ impl Held {
 
     /// The same by an expression.
     pub(super) fn given_to(expression: &str, position: Option<Position>, context: &mut Context) -> Option<Self> {
-        Self::given(&source::provenance(expression, position, &namespace::globals())?, context)
+        Self::given(&source::provenance(expression, position, &servers::globals())?, context)
     }
 }
 

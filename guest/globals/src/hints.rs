@@ -4,7 +4,7 @@ use boa_engine::{Context, property::PropertyKey};
 
 use belljar_guest_source::{self as source, Position};
 
-use super::{absent, advice, call, misuse, namespace, parse::Notation, unread};
+use super::{absent, advice, call, misuse, nearest::nearest, parse::Notation, servers, unread};
 
 /// The object that finds and calls tools.
 const TOOLS: &str = "tools";
@@ -14,7 +14,7 @@ const OF_TOOLS: [&str; 5] = ["list", "search", "describe", "call", "raw"];
 /// What a script that succeeded may have got wrong: a promise of a tool that it took for the result.
 pub fn warning() -> Option<String> {
     // Without a call there is no such promise, and small scripts need not be read again.
-    call::any_was_called().then(|| source::warning_of_promise(&namespace::globals())).flatten()
+    call::any_was_called().then(|| source::warning_of_promise(&servers::globals())).flatten()
 }
 
 /// What is not there of what a call at this place was given, which a server or a built-in function has refused.
@@ -44,13 +44,13 @@ pub fn hint_for(
         let cause = match name {
             "TypeError" => hidden(message, operand)
                 .or_else(|| of_tools(message, operand))
-                .or_else(|| source::hint_for_promise(position, &namespace::globals()))
+                .or_else(|| source::hint_for_promise(position, &servers::globals()))
                 .or_else(|| {
                     message.starts_with("Invalid URL: ").then(|| argument_hint(message, position, context)).flatten()
                 }),
             "SyntaxError" if message.ends_with("[object Promise]") => {
-                let promise = source::hint_for_promise(position, &namespace::globals());
-                promise.or_else(|| source::hint_for_parsing(position, None, &namespace::globals()))
+                let promise = source::hint_for_promise(position, &servers::globals());
+                promise.or_else(|| source::hint_for_parsing(position, None, &servers::globals()))
             }
             "SyntaxError" if message.ends_with("): undefined") => {
                 let nothing = "what JSON.parse was given is undefined: where does it come from? console.log shows it";
@@ -58,7 +58,7 @@ pub fn hint_for(
             }
             "SyntaxError" => {
                 let notation = unread::notation_of_refused(message, context).map(Notation::name);
-                source::hint_for_parsing(position, notation, &namespace::globals())
+                source::hint_for_parsing(position, notation, &servers::globals())
             }
             _ => None,
         };
@@ -66,7 +66,7 @@ pub fn hint_for(
             let reads_whole = name == "TypeError" && message.contains("undefined") && source::reads_whole_result();
             reads_whole.then(|| advice::OWN_VALUE.to_owned())
         };
-        let of_text = unread::hint_for_text(message, &namespace::globals(), context);
+        let of_text = unread::hint_for_text(message, &servers::globals(), context);
         let mut of_shape = || (name == "TypeError").then(|| misuse::hint(message, operand, position, context))?;
         return cause
             .or_else(reads_whole)
@@ -114,7 +114,7 @@ fn of_date(name: &str, message: &str, context: &mut Context) -> Option<String> {
 }
 
 fn the_servers() -> String {
-    format!("the servers here are: {}", namespace::servers().join(", "))
+    format!("the servers here are: {}", servers::servers().join(", "))
 }
 
 fn quoted<'m>(message: &'m str, before: &str) -> Option<&'m str> {
@@ -124,7 +124,7 @@ fn quoted<'m>(message: &'m str, before: &str) -> Option<&'m str> {
 /// A variable that is used before it is set: most often one that is named after the server that is called for its value.
 fn before_declaration(name: &str) -> String {
     let line = source::declared_at(name).map_or_else(String::new, |line| format!(" in line {line}"));
-    if namespace::globals().contains(name) || name == TOOLS {
+    if servers::globals().contains(name) || name == TOOLS {
         let what = if name == TOOLS { "the object that finds and calls tools" } else { "the server" };
         return format!(
             "the variable {name}{line} hides {what} of this name: give it another name, as in `const {name}Result = …`"
@@ -140,7 +140,7 @@ fn hidden(message: &str, operand: Option<&str>) -> Option<String> {
     let expression = message.strip_suffix(" is not a function").or(operand)?;
     let end = expression.find(|character: char| !character.is_alphanumeric() && !"_$".contains(character));
     let root = expression.get(..end.unwrap_or(expression.len()))?;
-    let is_hidden = namespace::globals().contains(root) || root == TOOLS;
+    let is_hidden = servers::globals().contains(root) || root == TOOLS;
     let line = source::declared_at(root).filter(|_| is_hidden)?;
     let what = what_is_hidden(root);
     Some(format!("line {line} declares a variable {root}, which hides {what}: give it another name"))
@@ -155,7 +155,7 @@ fn of_tools(message: &str, operand: Option<&str>) -> Option<String> {
     let expression = message.strip_suffix(" is not a function").or(operand)?;
     let member = expression.strip_prefix("tools.")?;
     let member = member.split(['.', '[', '(']).next().filter(|member| !OF_TOOLS.contains(member))?;
-    let globals = namespace::globals();
+    let globals = servers::globals();
     if let Some(server) = nearest(member, globals.iter().map(String::as_str)) {
         return Some(format!("the servers are global objects: call {server}.tool(…), without `tools.` before it"));
     }
@@ -173,21 +173,4 @@ fn globals(context: &mut Context) -> Vec<String> {
         _ => None,
     });
     names.collect()
-}
-
-/// The candidate nearest to `name`, if one is near. Case, `_` and `-` are forgiven, and one error in three letters.
-pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    const LONGEST: usize = 128;
-    if name.is_empty() || name.len() > LONGEST {
-        return None;
-    }
-    let folded = |text: &str| text.to_lowercase().replace(['_', '-'], "");
-    let wanted = folded(name);
-    let allowed = (wanted.chars().count() / 3).max(1);
-    candidates
-        .filter(|candidate| candidate.len() <= LONGEST)
-        .map(|candidate| (strsim::osa_distance(&wanted, &folded(candidate)), candidate))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
 }

@@ -14,7 +14,7 @@ use belljar_guest_values::{decode, inspect};
 use super::{
     advice::{self, OF_ARRAYS, OF_STRINGS},
     held::{Held, step, walk},
-    hints, namespace,
+    nearest, servers,
     shape::{MAX_MEMBERS, is_list, names, shape},
 };
 
@@ -110,14 +110,14 @@ fn of_either(
 
 /// What a pattern inside of a pattern takes apart, and is not there.
 fn of_pattern(position: Option<Position>, need: Need<'_>, context: &mut Context) -> Option<String> {
-    let Read { text, provenance, .. } = source::pattern_at(position, &namespace::globals())?;
+    let Read { text, provenance, .. } = source::pattern_at(position, &servers::globals())?;
     let held = Held::given(&provenance, context)?;
     missing(&text, &held, need, context)
 }
 
 /// What is not there of what a call at this place was given.
 pub(super) fn argument_hint(position: Option<Position>, context: &mut Context) -> Option<String> {
-    let reads = source::arguments_at(position, &namespace::globals());
+    let reads = source::arguments_at(position, &servers::globals());
     reads.iter().find_map(|read| {
         let held = Held::given(&read.provenance, context)?;
         missing(&read.text, &held, Need::Named(""), context)
@@ -309,7 +309,7 @@ fn of_elements(whole: &str, list: &JsValue, name: &str) -> Option<String> {
 /// The member whose name is nearest to one.
 fn near(holder: &JsValue, name: &str, context: &mut Context) -> Option<String> {
     let names = names(&holder.as_object().filter(|object| !object.is_array())?, context);
-    hints::nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
+    nearest::nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// The first members, with what they hold.

@@ -13,7 +13,7 @@ use belljar_guest_bindings::belljar::sandbox::{
 };
 use belljar_guest_engine::call_site::CallSite;
 
-use crate::namespace::ToolRef;
+use crate::servers::ToolRef;
 
 /// A call that has no answer yet.
 pub struct Call {

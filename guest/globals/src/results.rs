@@ -9,8 +9,8 @@ use boa_engine::{Context, JsValue};
 use belljar_guest_engine::call_site::CallSite;
 
 use super::{
-    call::value_in,
-    namespace::{self, ToolRef},
+    answers::value_in,
+    servers::{self, ToolRef},
 };
 
 /// Bytes of all texts that are kept; a longer one is not.
@@ -43,7 +43,7 @@ pub(super) fn keep(tool: ToolRef, raw: bool, text: String) {
 
 /// What a script got of the last answer of a tool, which it called by these names.
 pub(super) fn last(server: &str, tool: &str, raw: bool, context: &mut Context) -> Option<JsValue> {
-    let server = namespace::server_of(server)?;
+    let server = servers::server_of(server)?;
     let (tool, text) = KEPT.with_borrow(|kept| {
         let found = kept.iter().find(|kept| kept.raw == raw && kept.tool.server == server && kept.tool.name == tool)?;
         Some((found.tool.clone(), found.text.clone()))

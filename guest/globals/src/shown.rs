@@ -5,7 +5,7 @@ use boa_engine::{Context, JsObject, JsString, JsValue};
 use belljar_guest_values::inspect::{self, Foreign, Holds};
 
 use crate::{
-    namespace::namespace_name,
+    servers::namespace_name,
     web::{SearchParams, UrlObject},
 };
 

@@ -13,7 +13,7 @@ use belljar_guest_engine::{
 };
 use belljar_guest_values::decode;
 
-use super::namespace::ToolRef;
+use super::servers::ToolRef;
 
 thread_local! {
     static PROTOTYPE: RefCell<Option<JsObject>> = const { RefCell::new(None) };

@@ -6,7 +6,7 @@ use belljar_guest_bindings::belljar::sandbox::catalog;
 use belljar_guest_engine::{objects, originals};
 use belljar_guest_values::decode;
 
-use super::{call::call, namespace};
+use super::{call::call, missing, namespace, servers};
 
 /// Characters of a query, a path or a name that the host is asked with; it bounds them again.
 const MAX_QUESTION: usize = 8_000;
@@ -74,9 +74,9 @@ fn undescribed(path: &str, message: String, context: &mut Context) -> JsError {
         return refused(message);
     }
     let Some((server, tool)) = path.split_once('.') else {
-        let hint = match namespace::server_of(path) {
+        let hint = match servers::server_of(path) {
             Some(server) => format!("{path} is a server: tools.list({server:?}) names its tools"),
-            None => format!("a path is \"server.tool\"; the servers here are: {}", namespace::servers().join(", ")),
+            None => format!("a path is \"server.tool\"; the servers here are: {}", servers::servers().join(", ")),
         };
         return objects::with_hint(&message, &hint, context);
     };
@@ -87,9 +87,9 @@ fn undescribed(path: &str, message: String, context: &mut Context) -> JsError {
         reason.as_ref().and_then(|error| originals::own_data_property(error, js_string!("hint"), context)?.as_string());
     let Some(hint) = hint else { return refused(message) };
     let error = objects::with_hint(&message, &hint.to_std_string_lossy(), context);
-    let missing = reason.and_then(|reason| namespace::missing_of(&reason, context));
+    let missing = reason.and_then(|reason| missing::missing_of(&reason, context));
     match (missing, error.as_opaque().and_then(JsValue::as_object)) {
-        (Some(missing), Some(object)) => namespace::put_missing(&object, missing, context).err().unwrap_or(error),
+        (Some(missing), Some(object)) => missing::put_missing(&object, missing, context).err().unwrap_or(error),
         _ => error,
     }
 }

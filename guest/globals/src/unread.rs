@@ -12,8 +12,8 @@ use belljar_guest_source as source;
 use belljar_guest_values::decode;
 
 use super::{
-    namespace::ToolRef,
     parse::{self, Notation, notation_of},
+    servers::ToolRef,
 };
 
 /// What is called on a text by those who take it for a list.

@@ -10,7 +10,7 @@ use super::{
     call,
     held::{Held, walk},
     misuse::{Need, missing},
-    namespace,
+    servers,
 };
 
 /// A larger value is not looked at.
@@ -34,7 +34,7 @@ pub fn warning(value: &str, is_lossy: bool, context: &mut Context) -> Option<Str
     if let Some(slip) = source::for_in_slips().first() {
         return Some(slip.advice());
     }
-    let absent: Vec<(u32, String)> = source::reads(&namespace::globals())
+    let absent: Vec<(u32, String)> = source::reads(&servers::globals())
         .iter()
         .take(MAX_READS)
         .filter_map(|read| absent(read, context).map(|text| (read.line, text)))

@@ -62,7 +62,7 @@ const OPENING: &str = "(async function __main__(";
 const BODY: &str = ") {\n";
 const CLOSING: &str = "\n})";
 
-/// The names of the guards of `globals/guards.rs`, in their order there.
+/// The names of the guards of `guards.rs` of `globals`, in their order there.
 const GUARDS: [&str; 4] = [loops::ITERABLE, loops::PLAIN, array_patterns::TAKE, USING];
 
 /// Where the translation of `using` looks for its helpers.

@@ -1,7 +1,7 @@
 //! Loops over arrays, by index.
 //!
 //! The engine goes through a list by calling a function for each element, which makes an object for each. Whether anybody could
-//! see the difference to a count is known before the first element (see `is_plain` in `builtins/iteration.rs`), so a loop
+//! see the difference to a count is known before the first element (see `is_plain` in `iteration.rs` of `builtins`), so a loop
 //!
 //! ```js
 //! for (const word of words) count(word);

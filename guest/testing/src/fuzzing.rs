@@ -161,7 +161,7 @@ pub fn builtins(data: &[u8]) {
     let mut part = |longest: usize| parts.next().unwrap_or_default().chars().take(longest).collect::<String>();
     let (subject, pattern, replacement) = (part(MAX_CHARACTERS), part(MAX_PATTERN), part(MAX_CHARACTERS));
     let (flags, choice) = (part(8), part(3));
-    // The engine takes all that follows an unclosed `$<` as it is; see the tests of `builtins/regexp`.
+    // The engine takes all that follows an unclosed `$<` as it is; see the tests of `regexp` of `builtins`.
     if replacement.rsplit_once("$<").is_some_and(|(_, rest)| !rest.contains('>')) {
         return;
     }

@@ -3,6 +3,9 @@
 //! These tests run natively, where the glass is not linked: nothing that a test does may reach for a tool, the console, a timer
 //! or the host's clock.
 
+// Nothing of it is for the sandbox.
+#![cfg(not(target_family = "wasm"))]
+
 pub mod fuzzing;
 #[cfg(test)]
 mod translated;

@@ -4,7 +4,7 @@
 //! any run. A recording may come from anywhere, and its texts are as long as somebody made them:
 //! the process cuts what it says of them, so that no recording makes it break a rule.
 
-use belljar_model::{CallRecord, Effect, ErrorKind, Outcome, RunError};
+use belljar_model::{CallRecord, Effect, ErrorKind, MissingTool, Outcome, RunError};
 use belljar_sandbox::ReplayError;
 
 use super::{
@@ -138,7 +138,11 @@ fn cut_error(error: RunError) -> RunError {
         frame: error.frame.map(cut),
         stack: error.stack.map(cut),
         hint: error.hint.map(cut),
-        missing: None,
+        missing: error.missing.map(|MissingTool { server, tool, near }| MissingTool {
+            server: cut(server),
+            tool: cut(tool),
+            near: near.map(cut),
+        }),
         ..error
     }
 }

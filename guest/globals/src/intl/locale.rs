@@ -6,13 +6,7 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use super::{
-    Native, data,
-    locales::{self, Data},
-    members,
-    table::LOCALES,
-    text,
-};
+use super::{Native, data, locales, members, table::LOCALES, text, writing::Data};
 use crate::web::items;
 
 /// The region whose customs are followed.

@@ -16,6 +16,7 @@ mod settings;
 #[rustfmt::skip]
 mod table;
 mod units;
+mod writing;
 mod zone;
 
 use boa_engine::{

@@ -1,10 +1,7 @@
 //! Dates by patterns: `{L1} {d}, {y}` is a month by its name, a day and a year. Which pattern it is, the locale's table
 //! says.
 
-use super::{
-    Part,
-    locales::{self, Data},
-};
+use super::{Part, locales, writing::Data};
 
 /// How a name is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

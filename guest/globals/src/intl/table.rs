@@ -2,7 +2,7 @@
 // Unicode Data Files: Copyright © 1991-2025 Unicode, Inc., under the Unicode License v3
 // (https://www.unicode.org/license.txt).
 
-use super::locales::{Data, Numbers, Offsets};
+use super::writing::{Data, Numbers, Offsets};
 
 pub(super) static LOCALES: [Data; 24] = [
     Data {

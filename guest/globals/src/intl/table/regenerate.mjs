@@ -1,5 +1,5 @@
 // Writes `table.rs` one folder up: how each locale writes dates and numbers, by the CLDR that Node 20 has (48, ICU 78).
-// `TZ=UTC node guest/src/globals/intl/table/regenerate.mjs`
+// `TZ=UTC node guest/globals/src/intl/table/regenerate.mjs`
 //
 // The options of Intl are resolved to patterns here, once, since no data of CLDR has a pattern for each of their
 // combinations. What the interpreter leaves to composition (a date, then a time, then a zone) is checked here, and a
@@ -239,7 +239,7 @@ writeFileSync(
 // Unicode Data Files: Copyright © 1991-2025 Unicode, Inc., under the Unicode License v3
 // (https://www.unicode.org/license.txt).
 
-use super::locales::{Data, Numbers, Offsets};
+use super::writing::{Data, Numbers, Offsets};
 
 pub(super) static LOCALES: [Data; ${data.length}] = [
 ${data.join("\n")}
