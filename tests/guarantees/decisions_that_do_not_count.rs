@@ -12,6 +12,7 @@ use belljar_gateway::{Approvals, Gateway, RunLedger};
 use belljar_ledger::{Asker, Ledger, Options, QuestionFilter, SqliteLedger};
 use belljar_model::{ByteSize, ErrorKind, LedgerKeep, LedgerLevel, Outcome};
 use belljar_policy::{Policy, absolute_folder};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{

@@ -130,7 +130,7 @@ async fn whoever_begins_to_watch_hears_what_happens_in_a_run_from_then_on() {
         let _ = toolbox.set(gateway.toolbox().clone());
         let source = "console.log('a'); await kid.look({}); console.log('b')".to_owned();
         let run = gateway.execute(source).await.run.unwrap();
-        let (mut events, mut heard) = (events.lock().unwrap().take().unwrap(), Vec::new());
+        let (mut events, mut heard) = (events.lock().take().unwrap(), Vec::new());
         hear(&mut events, &mut heard, is_end).await;
         assert_eq!(steps(&heard, run), ["answered", "handed_over", "log", "ended"]);
     }

@@ -11,6 +11,7 @@ use belljar_ledger::{Asker, Filter, Ledger, Options, QuestionFilter, RunState, S
 use belljar_model::{ByteSize, ErrorKind, LedgerKeep, LedgerLevel, Limits, LimitsPatch, Outcome, Recorded, RunId};
 use belljar_policy::{Policy, absolute_folder};
 use belljar_sandbox::{Image, Recording, Sandbox, SandboxOptions};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
