@@ -72,6 +72,6 @@ pub use parking::Parked;
 pub use plan::{Finding, KnownArguments, Objection, PlannedCall, PlannedCalls, Reach};
 pub use program::Program;
 pub use request::{Run, RunRequest, Runner};
-pub use tool::{SchemaFault, Tool};
-pub use tools::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use tool::{SchemaError, Tool};
+pub use tools::{CallError, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_http::{TokenFault, Tokens};
+use belljar_http::{TokenError, Tokens};
 use cap_std::fs::{Dir, OpenOptions};
 use tokio::{sync::watch, task::spawn_blocking};
 
@@ -29,7 +29,7 @@ pub(crate) fn read(folder: &Dir) -> Result<Tokens, Failure> {
 }
 
 /// Changes the file, while no other process does.
-pub(crate) fn change<T>(folder: &Dir, change: impl FnOnce(&mut Tokens) -> Result<T, TokenFault>) -> Result<T, Failure> {
+pub(crate) fn change<T>(folder: &Dir, change: impl FnOnce(&mut Tokens) -> Result<T, TokenError>) -> Result<T, Failure> {
     let failed = |error: io::Error| unusable(&error.to_string());
     let lock = belljar_files::open(folder, LOCK, OpenOptions::new().write(true).create(true)).map_err(failed)?;
     let lock = lock.into_std();

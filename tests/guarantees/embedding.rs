@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use belljar_sandbox::{Effect, Outcome, SchemaFault, Tool, ToolSet, json};
+use belljar_sandbox::{Effect, Outcome, SchemaError, Tool, ToolSet, json};
 
 use crate::support::sandbox;
 
@@ -78,9 +78,9 @@ async fn tools_of_an_embedder_are_found_and_described_in_scripts() {
 #[test]
 fn a_schema_with_which_calls_cannot_be_checked_is_refused_when_it_is_given() {
     let tool = || Tool::new("t", Effect::External);
-    assert!(matches!(tool().with_input(json!("string")), Err(SchemaFault::NotAnObject)));
-    assert!(matches!(tool().with_input(json!({ "type": "no such type" })), Err(SchemaFault::Unfit(_))));
-    assert!(matches!(tool().with_input(json!({ "$ref": "https://example.com/s" })), Err(SchemaFault::Unfit(_))));
+    assert!(matches!(tool().with_input(json!("string")), Err(SchemaError::NotAnObject)));
+    assert!(matches!(tool().with_input(json!({ "type": "no such type" })), Err(SchemaError::Unfit(_))));
+    assert!(matches!(tool().with_input(json!({ "$ref": "https://example.com/s" })), Err(SchemaError::Unfit(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]

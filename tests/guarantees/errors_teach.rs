@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_model::{ErrorKind, JsonText, Limits, RunError};
-use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use belljar_sandbox::{CallError, Directory, GrantedTool, Namespace, Tools, Unavailable};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
 
@@ -28,8 +28,8 @@ impl Tools for Broken {
         std::future::ready(Err(Unavailable { reason: REASON.to_owned() })).boxed()
     }
 
-    fn call(&self, _: &GrantedTool, _: JsonText, _: Duration) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        std::future::ready(Err(CallFault::new("never called"))).boxed()
+    fn call(&self, _: &GrantedTool, _: JsonText, _: Duration) -> BoxFuture<'static, Result<JsonText, CallError>> {
+        std::future::ready(Err(CallError::new("never called"))).boxed()
     }
 
     fn list(&self, _: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_model::{ErrorKind, JsonText, Limits, Outcome};
-use belljar_sandbox::{CallFault, Directory, Effect, GrantedTool, Namespace, ToolPath, Tools, Unavailable};
+use belljar_sandbox::{CallError, Directory, Effect, GrantedTool, Namespace, ToolPath, Tools, Unavailable};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ impl Tools for Named {
         tool: &GrantedTool,
         arguments: JsonText,
         _: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let answer = json!([tool.path.tool(), arguments.to_value().unwrap()]);
         std::future::ready(Ok(JsonText::from_value(&json!({ "content": [], "structuredContent": answer })))).boxed()
     }

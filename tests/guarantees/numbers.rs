@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_model::{JsonBounds, JsonText, Limits, LogLevel, Outcome};
-use belljar_sandbox::{CallFault, Directory, Effect, GrantedTool, Namespace, ToolPath, Tools, Unavailable};
+use belljar_sandbox::{CallError, Directory, Effect, GrantedTool, Namespace, ToolPath, Tools, Unavailable};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ impl Tools for Answering {
         std::future::ready(Ok(Arc::new(Directory::new([("answer".to_owned(), tool)])))).boxed()
     }
 
-    fn call(&self, _: &GrantedTool, _: JsonText, _: Duration) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    fn call(&self, _: &GrantedTool, _: JsonText, _: Duration) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let text = JsonText::parse(self.0.clone(), &JsonBounds::with_bytes(1 << 20)).unwrap();
         std::future::ready(Ok(text)).boxed()
     }

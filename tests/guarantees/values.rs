@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_model::{ErrorKind, JsonText, LimitHit, LimitName, Limits};
-use belljar_sandbox::{ByteSize, CallFault, Directory, Effect, GrantedTool, Namespace, ToolPath, Tools, Unavailable};
+use belljar_sandbox::{ByteSize, CallError, Directory, Effect, GrantedTool, Namespace, ToolPath, Tools, Unavailable};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ impl Tools for Answering {
         _: &GrantedTool,
         arguments: JsonText,
         _: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let result = arguments.to_value().unwrap()["result"].clone();
         std::future::ready(Ok(JsonText::from_value(&result))).boxed()
     }

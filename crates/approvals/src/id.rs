@@ -38,14 +38,14 @@ impl fmt::Debug for QuestionId {
 /// A text that names no question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a question is named a_ and 13 digits and small letters, as belljar approvals lists them")]
-pub struct QuestionIdFault;
+pub struct QuestionIdError;
 
 impl FromStr for QuestionId {
-    type Err = QuestionIdFault;
+    type Err = QuestionIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix("a_").ok_or(QuestionIdFault)?;
-        let bits: RunId = format!("r_{digits}").parse().map_err(|_| QuestionIdFault)?;
+        let digits = text.strip_prefix("a_").ok_or(QuestionIdError)?;
+        let bits: RunId = format!("r_{digits}").parse().map_err(|_| QuestionIdError)?;
         Ok(Self(bits.bits()))
     }
 }
@@ -67,7 +67,7 @@ mod tests {
             assert_eq!(id.to_string().parse(), Ok(id));
         }
         for text in ["", "a_", "r_fzzzzzzzzzzzz", "a_r_fzzzzzzzzzzzz", "a_gzzzzzzzzzzzz"] {
-            assert_eq!(text.parse::<QuestionId>(), Err(QuestionIdFault), "{text}");
+            assert_eq!(text.parse::<QuestionId>(), Err(QuestionIdError), "{text}");
         }
     }
 }

@@ -21,7 +21,7 @@ mod state;
 
 pub use binding::{Binding, Digest, digest};
 pub use group::Group;
-pub use id::{QuestionId, QuestionIdFault};
+pub use id::{QuestionId, QuestionIdError};
 pub use part::Part;
 pub use question::{By, Change, Channel, Decision, Desk, Past, Question};
 pub use state::{Refusal, State};

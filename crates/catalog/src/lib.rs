@@ -60,5 +60,5 @@ pub use names::{Names, namespaces};
 pub use observed::{Notation, Observed, Words};
 pub use query::{Detail, Query, UnknownDetail};
 pub use search::Observations;
-pub use server::{ListFault, ServerCatalog, ServerState};
+pub use server::{ListError, ServerCatalog, ServerState};
 pub use tool::Tool;

@@ -39,7 +39,7 @@ pub enum ServerState {
 /// What of a server's tool list is not there as the server gave it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ListFault {
+pub enum ListError {
     /// Two tools have the same name. The first is the one that scripts see.
     #[error("the tool {name:?} is listed more than once; the first one counts")]
     Duplicate {
@@ -64,7 +64,7 @@ pub struct ServerCatalog {
     tools: Vec<Tool>,
     by_property: HashMap<String, usize>,
     by_exact_name: HashMap<String, usize>,
-    faults: Vec<ListFault>,
+    faults: Vec<ListError>,
     index: Index,
 }
 
@@ -77,13 +77,13 @@ impl ServerCatalog {
         let mut kept = Vec::new();
         for definition in definitions {
             if kept.len() == TOOLS_PER_SERVER {
-                server.faults.push(ListFault::TooMany { limit: TOOLS_PER_SERVER, used });
+                server.faults.push(ListError::TooMany { limit: TOOLS_PER_SERVER, used });
                 break;
             }
             if seen.insert(definition.name.clone()) {
                 kept.push(definition);
             } else if told.insert(definition.name.clone()) {
-                server.faults.push(ListFault::Duplicate { name: definition.name });
+                server.faults.push(ListError::Duplicate { name: definition.name });
             }
         }
         let exact: Vec<&str> = kept.iter().map(|definition| definition.name.as_str()).collect();
@@ -194,7 +194,7 @@ impl ServerCatalog {
     }
 
     /// What of its list is not there as it gave it.
-    pub fn faults(&self) -> &[ListFault] {
+    pub fn faults(&self) -> &[ListError] {
         &self.faults
     }
 
@@ -250,7 +250,7 @@ mod tests {
         let server = server(&tools, &[]);
         assert_eq!(server.tools().len(), 2);
         assert_eq!(server.tool("a").expect("the first").definition().title.as_deref(), Some("one"));
-        assert_eq!(server.faults(), [ListFault::Duplicate { name: "a".to_owned() }]);
+        assert_eq!(server.faults(), [ListError::Duplicate { name: "a".to_owned() }]);
         assert_eq!(server.faults()[0].to_string(), "the tool \"a\" is listed more than once; the first one counts");
     }
 

@@ -6,7 +6,7 @@ use belljar_model::ByteSize;
 
 use crate::{
     ApprovalsSettings, WebhookSettings,
-    error::{Fault, Field, Located},
+    error::{ConfigErrorKind, Field, Located},
     expand::Expander,
     life::{duration, expected_duration},
     tree::{Node, Value, check_unique},
@@ -43,7 +43,7 @@ pub(crate) fn read(node: &Node, expander: &Expander<'_>) -> Result<ApprovalsSett
             Value::String(_) => "another string",
             _ => node.kind(),
         };
-        Fault::Expected { field: Field::of_file(field), expected, found }.at(node.offset)
+        ConfigErrorKind::Expected { field: Field::of_file(field), expected, found }.at(node.offset)
     };
     let Value::Table(entries) = &node.value else { return Err(expected("approvals", "a table", node)) };
     check_unique(entries)?;
@@ -77,7 +77,7 @@ pub(crate) fn read(node: &Node, expander: &Expander<'_>) -> Result<ApprovalsSett
             ("webhook", _) => settings.webhook = Some(webhook(&entry.node, expander)?),
             ("allow_yes", Value::Boolean(allow)) => settings.allow_yes = *allow,
             ("allow_yes", _) => return Err(expected("approvals.allow_yes", "true or false", &entry.node)),
-            _ => return Err(Fault::unknown_key("approvals", &entry.key, KEYS).at(entry.offset)),
+            _ => return Err(ConfigErrorKind::unknown_key("approvals", &entry.key, KEYS).at(entry.offset)),
         }
     }
     Ok(settings)
@@ -90,7 +90,7 @@ fn webhook(node: &Node, expander: &Expander<'_>) -> Result<WebhookSettings, Loca
             Value::String(_) => "another string",
             _ => node.kind(),
         };
-        Fault::Expected { field: Field::of_file(key), expected, found }.at(node.offset)
+        ConfigErrorKind::Expected { field: Field::of_file(key), expected, found }.at(node.offset)
     };
     let text = |key: &str, what, node: &Node| {
         let Value::String(text) = &node.value else { return Err(expected(key, what, node)) };
@@ -120,14 +120,18 @@ fn webhook(node: &Node, expander: &Expander<'_>) -> Result<WebhookSettings, Loca
             }
             ("arguments", Value::Boolean(told)) => arguments = *told,
             ("arguments", _) => return Err(expected("approvals.webhook.arguments", "true or false", &entry.node)),
-            _ => return Err(Fault::unknown_key("approvals.webhook", &entry.key, WEBHOOK_KEYS).at(entry.offset)),
+            _ => {
+                return Err(
+                    ConfigErrorKind::unknown_key("approvals.webhook", &entry.key, WEBHOOK_KEYS).at(entry.offset)
+                );
+            }
         }
     }
     match (url, secret) {
         (Some(url), Some(secret)) => Ok(WebhookSettings { url, secret, arguments }),
         _ => {
             let (field, found) = (Field::of_file("approvals.webhook"), "a table without one of them");
-            Err(Fault::Expected { field, expected: TABLE, found }.at(node.offset))
+            Err(ConfigErrorKind::Expected { field, expected: TABLE, found }.at(node.offset))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     DaemonSettings,
-    error::{Fault, Field, Located},
+    error::{ConfigErrorKind, Field, Located},
     life::{duration, expected_duration},
     tree::{Node, Value, check_unique},
 };
@@ -10,14 +10,14 @@ use crate::{
 /// Reads the settings.
 pub(crate) fn read(node: &Node) -> Result<DaemonSettings, Located> {
     let expected = |field, expected, node: &Node| {
-        Fault::Expected { field: Field::of_file(field), expected, found: node.kind() }.at(node.offset)
+        ConfigErrorKind::Expected { field: Field::of_file(field), expected, found: node.kind() }.at(node.offset)
     };
     let Value::Table(entries) = &node.value else { return Err(expected("daemon", "a table", node)) };
     check_unique(entries)?;
     let mut settings = DaemonSettings::default();
     for entry in entries {
         if entry.key != "idle" {
-            return Err(Fault::unknown_key("daemon", &entry.key, &["idle"]).at(entry.offset));
+            return Err(ConfigErrorKind::unknown_key("daemon", &entry.key, &["idle"]).at(entry.offset));
         }
         settings.idle = match &entry.node.value {
             Value::String(text) if text == "never" => None,
@@ -30,7 +30,7 @@ pub(crate) fn read(node: &Node) -> Result<DaemonSettings, Located> {
                     };
                     let expected = expected_duration(&entry.node, "a duration such as \"30m\", or \"never\"");
                     let field = Field::of_file("daemon.idle");
-                    return Err(Fault::Expected { field, expected, found }.at(entry.node.offset));
+                    return Err(ConfigErrorKind::Expected { field, expected, found }.at(entry.node.offset));
                 }
             },
         };

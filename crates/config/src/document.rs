@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{
     Config, Format, MAX_SERVERS, approvals, daemon,
-    error::{Fault, Field, Located, shown},
+    error::{ConfigErrorKind, Field, Located, shown},
     expand::Expander,
     http, ledger, limits, policy,
     server::Reader,
@@ -28,11 +28,11 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
             Format::Toml => "a table of servers",
             Format::Json => "an object of servers",
         };
-        return Err(Fault::Expected { field, expected, found }.at(list.node.offset));
+        return Err(ConfigErrorKind::Expected { field, expected, found }.at(list.node.offset));
     };
     check_unique(entries)?;
     if entries.len() > MAX_SERVERS {
-        return Err(Fault::TooManyServers { limit: MAX_SERVERS, used: entries.len() }.at(list.offset));
+        return Err(ConfigErrorKind::TooManyServers { limit: MAX_SERVERS, used: entries.len() }.at(list.offset));
     }
     let reader = Reader { format, directory, expander };
     let servers = entries.iter().filter_map(|entry| reader.read(entry).transpose()).collect::<Result<_, _>>()?;
@@ -43,7 +43,7 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
 fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result<(Config, Option<&'n Entry>), Located> {
     let entries = entries(root);
     if let Some(entry) = entries.iter().find(|entry| !TOML_KEYS.contains(&entry.key.as_str())) {
-        return Err(Fault::unknown_key("", &entry.key, &TOML_KEYS).at(entry.offset));
+        return Err(ConfigErrorKind::unknown_key("", &entry.key, &TOML_KEYS).at(entry.offset));
     }
     let limits = find(entries, "limits").map(|entry| limits::read(&entry.node)).transpose()?;
     let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
@@ -75,11 +75,11 @@ fn json(root: &Node) -> Result<&Entry, Located> {
     });
     match (find(entries, "mcpServers"), find(entries, "servers"), settings) {
         (Some(servers), None, _) | (None, Some(servers), _) | (None, None, Some(servers)) => Ok(servers),
-        (Some(first), Some(second), _) => Err(Fault::TwoServerLists.at(first.offset.max(second.offset))),
+        (Some(first), Some(second), _) => Err(ConfigErrorKind::TwoServerLists.at(first.offset.max(second.offset))),
         (None, None, None) => {
             let is_near = |entry: &&Entry| belljar_model::nearest(&entry.key, JSON_KEYS).is_some();
             let nearest = entries.iter().find(is_near);
-            let fault = Fault::NoServers { nearest: nearest.map(|entry| shown(&entry.key)) };
+            let fault = ConfigErrorKind::NoServers { nearest: nearest.map(|entry| shown(&entry.key)) };
             Err(fault.at(nearest.map_or(root.offset, |entry| entry.offset)))
         }
     }

@@ -35,7 +35,7 @@ pub enum Reached {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
-pub enum EditFault {
+pub enum EditError {
     /// It is wrong already, or the new server is.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -53,12 +53,12 @@ pub enum EditFault {
 /// The text of a belljar.toml in `folder` with one server more, at its end.
 ///
 /// # Errors
-/// [`EditFault`]; a text that is wrong already is one.
-pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, EditFault> {
+/// [`EditError`]; a text that is wrong already is one.
+pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, EditError> {
     let (before, names) = read(text, folder)?;
     let name = server.name.clone();
     if names.contains(&name) {
-        return Err(EditFault::Exists { name });
+        return Err(EditError::Exists { name });
     }
     let table = server.to_toml();
     let (alone, _) = read(&table, folder)?;
@@ -70,22 +70,22 @@ pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, Ed
     };
     let text = format!("{text}{gap}{table}");
     // What stood there was right, so only how the two go together can be wrong.
-    let (after, _) = read(&text, folder).map_err(|_| EditFault::Form { name: name.clone() })?;
+    let (after, _) = read(&text, folder).map_err(|_| EditError::Form { name: name.clone() })?;
     let expected = Config { servers: [before.servers.clone(), alone.servers].concat(), ..before };
-    if after == expected { Ok(text) } else { Err(EditFault::Form { name }) }
+    if after == expected { Ok(text) } else { Err(EditError::Form { name }) }
 }
 
 /// The text of a belljar.toml in `folder` with one server less, and without the comment right above it.
 ///
 /// # Errors
-/// [`EditFault`]; a text that is wrong already is one.
-pub fn removed(text: &str, folder: &Path, name: &str) -> Result<String, EditFault> {
+/// [`EditError`]; a text that is wrong already is one.
+pub fn removed(text: &str, folder: &Path, name: &str) -> Result<String, EditError> {
     let (before, names) = read(text, folder)?;
     if !names.iter().any(|there| there == name) {
         let nearest = belljar_model::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        return Err(EditFault::Unknown { name: name.to_owned(), nearest });
+        return Err(EditError::Unknown { name: name.to_owned(), nearest });
     }
-    let form = || EditFault::Form { name: name.to_owned() };
+    let form = || EditError::Form { name: name.to_owned() };
     let mut shorter = text.to_owned();
     let mut cuts = cuts(text, name).ok_or_else(form)?;
     cuts.sort_by_key(|cut| std::cmp::Reverse(cut.start));
@@ -248,11 +248,11 @@ fn before_comments(text: &str, mut line: usize, gaps: bool) -> usize {
 mod tests {
     use super::*;
 
-    fn added(text: &str, server: &NewServer) -> Result<String, EditFault> {
+    fn added(text: &str, server: &NewServer) -> Result<String, EditError> {
         super::added(text, Path::new("/"), server)
     }
 
-    fn removed(text: &str, name: &str) -> Result<String, EditFault> {
+    fn removed(text: &str, name: &str) -> Result<String, EditError> {
         super::removed(text, Path::new("/"), name)
     }
 
@@ -281,13 +281,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_added_is_refused() {
-        assert!(matches!(added(TEXT, &program("fs")), Err(EditFault::Exists { .. })));
+        assert!(matches!(added(TEXT, &program("fs")), Err(EditError::Exists { .. })));
         for name in ["", "a.b", "a\nb", &"x".repeat(65)] {
-            assert!(matches!(added(TEXT, &program(name)), Err(EditFault::Config(_))), "{name}");
+            assert!(matches!(added(TEXT, &program(name)), Err(EditError::Config(_))), "{name}");
         }
         let inline = "servers = { fs = { command = 'x' } }\n";
-        assert!(matches!(added(inline, &program("b")), Err(EditFault::Form { .. })));
-        assert!(matches!(added("[servers.fs]\ncomand = 'x'", &program("b")), Err(EditFault::Config(_))));
+        assert!(matches!(added(inline, &program("b")), Err(EditError::Form { .. })));
+        assert!(matches!(added("[servers.fs]\ncomand = 'x'", &program("b")), Err(EditError::Config(_))));
     }
 
     #[test]
@@ -306,8 +306,8 @@ mod tests {
         assert_eq!(removed(forms, "a").expect("a text"), forms.replace("a = { command = 'x' } # one\n", ""));
         assert_eq!(removed(forms, "b").expect("a text"), forms.replace("b.command = 'y'\nb.env.K = 'v'\n", ""));
         let inline = "servers = { a = { command = 'x' }, b = { command = 'y' } }\n";
-        assert!(matches!(removed(inline, "a"), Err(EditFault::Form { .. })));
-        assert!(matches!(removed(forms, "bb"), Err(EditFault::Unknown { nearest: Some(near), .. }) if near == "b"));
+        assert!(matches!(removed(inline, "a"), Err(EditError::Form { .. })));
+        assert!(matches!(removed(forms, "bb"), Err(EditError::Unknown { nearest: Some(near), .. }) if near == "b"));
     }
 
     #[test]

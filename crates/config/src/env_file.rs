@@ -4,11 +4,11 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use crate::{error::Fault, error::Field, file};
+use crate::{error::ConfigErrorKind, error::Field, file};
 
 /// Reads the variables of the file at `path`. Nothing in it is expanded.
-pub(crate) fn read(path: &Path, field: &Field) -> Result<BTreeMap<String, String>, Fault> {
-    let unusable = |problem: String| Fault::EnvFile { field: field.clone(), problem };
+pub(crate) fn read(path: &Path, field: &Field) -> Result<BTreeMap<String, String>, ConfigErrorKind> {
+    let unusable = |problem: String| ConfigErrorKind::EnvFile { field: field.clone(), problem };
     let text = file::read(path).map_err(|fault| unusable(fault.to_string()))?;
     variables(text.strip_prefix('\u{feff}').unwrap_or(&text))
         .map_err(|(line, problem)| unusable(format!("line {line} {problem}")))

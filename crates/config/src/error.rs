@@ -19,11 +19,11 @@ pub struct ConfigError {
     /// Where in it, if the fault is at a place.
     pub position: Option<Position>,
     /// What is wrong.
-    pub fault: Box<Fault>,
+    pub fault: Box<ConfigErrorKind>,
 }
 
-impl From<Fault> for ConfigError {
-    fn from(fault: Fault) -> Self {
+impl From<ConfigErrorKind> for ConfigError {
+    fn from(fault: ConfigErrorKind) -> Self {
         Self { path: None, position: None, fault: Box::new(fault) }
     }
 }
@@ -61,7 +61,7 @@ impl fmt::Display for Field {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
-pub enum Fault {
+pub enum ConfigErrorKind {
     /// There is no file.
     #[error("there is no such file: check the path")]
     NotFound,
@@ -173,7 +173,7 @@ pub enum Fault {
 /// A fault, and where in the text it is.
 pub(crate) struct Located {
     pub(crate) offset: Option<usize>,
-    pub(crate) fault: Fault,
+    pub(crate) fault: ConfigErrorKind,
 }
 
 impl Located {
@@ -183,7 +183,7 @@ impl Located {
     }
 }
 
-impl Fault {
+impl ConfigErrorKind {
     pub(crate) fn at(self, offset: usize) -> Located {
         Located { offset: Some(offset), fault: self }
     }
@@ -253,7 +253,7 @@ mod tests {
         let error = |path: Option<&str>, position| ConfigError {
             path: path.map(PathBuf::from),
             position,
-            ..ConfigError::from(Fault::NotAFile)
+            ..ConfigError::from(ConfigErrorKind::NotAFile)
         };
         let at = Some(Position { line: 3, column: 7 });
         assert!(error(None, None).to_string().starts_with("this is not a regular file"));

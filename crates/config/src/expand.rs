@@ -6,7 +6,7 @@ use std::{
     path::{MAIN_SEPARATOR_STR, Path},
 };
 
-use crate::error::{Fault, Field, shown};
+use crate::error::{ConfigErrorKind, Field, shown};
 
 /// The most that the variables in one file may add up to, in bytes. A value has some 100; a file that refers to a long one
 /// thousands of times would otherwise fill the memory.
@@ -54,7 +54,7 @@ impl<'a> Expander<'a> {
     }
 
     /// `text` with each `${…}` replaced. `field` is what the errors name.
-    pub(crate) fn expand(&self, text: &str, field: &Field) -> Result<String, Fault> {
+    pub(crate) fn expand(&self, text: &str, field: &Field) -> Result<String, ConfigErrorKind> {
         let mut expanded = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
@@ -64,14 +64,14 @@ impl<'a> Expander<'a> {
                 rest = after;
                 continue;
             }
-            let bad = |problem| Fault::BadReference { field: field.clone(), problem };
+            let bad = |problem| ConfigErrorKind::BadReference { field: field.clone(), problem };
             let (reference, after) = after.split_once('}').ok_or_else(|| bad("without a '}'"))?;
             if reference.contains("${") {
                 return Err(bad("inside another"));
             }
             let value = self.value(reference, field)?;
             let remaining = self.remaining.get().checked_sub(value.len());
-            let too_long = || Fault::ExpandedTooLong { field: field.clone(), limit: EXPANDED_BYTES };
+            let too_long = || ConfigErrorKind::ExpandedTooLong { field: field.clone(), limit: EXPANDED_BYTES };
             self.remaining.set(remaining.ok_or_else(too_long)?);
             expanded.push_str(before);
             expanded.push_str(&value);
@@ -81,7 +81,7 @@ impl<'a> Expander<'a> {
         Ok(expanded)
     }
 
-    fn value(&self, reference: &str, field: &Field) -> Result<String, Fault> {
+    fn value(&self, reference: &str, field: &Field) -> Result<String, ConfigErrorKind> {
         let (name, default) = match reference.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
             None => (reference, None),
@@ -89,7 +89,7 @@ impl<'a> Expander<'a> {
         let folder = |variable, folder: Option<&Path>| match (folder.and_then(Path::to_str), default) {
             (Some(folder), _) => Ok(folder.to_owned()),
             (None, Some(default)) => Ok(default.to_owned()),
-            (None, None) => Err(Fault::NoFolder { field: field.clone(), variable }),
+            (None, None) => Err(ConfigErrorKind::NoFolder { field: field.clone(), variable }),
         };
         match name {
             // `is_folder` knows them too.
@@ -105,9 +105,9 @@ impl<'a> Expander<'a> {
         let name = match name.split_once(':') {
             None => name,
             Some(("env", name)) => name,
-            Some(("input", input)) => return Err(Fault::Input { field: field.clone(), input: shown(input) }),
+            Some(("input", input)) => return Err(ConfigErrorKind::Input { field: field.clone(), input: shown(input) }),
             Some((kind @ ("command" | "config"), _)) => {
-                return Err(Fault::EditorVariable { field: field.clone(), kind: kind.to_owned() });
+                return Err(ConfigErrorKind::EditorVariable { field: field.clone(), kind: kind.to_owned() });
             }
             Some(_) => return Err(unnamed(field)),
         };
@@ -122,15 +122,15 @@ impl<'a> Expander<'a> {
                     unset.borrow_mut().insert(name.to_owned());
                     Ok(STAND_IN.to_owned())
                 }
-                None => Err(Fault::Unset { field: field.clone(), variable: name.to_owned() }),
+                None => Err(ConfigErrorKind::Unset { field: field.clone(), variable: name.to_owned() }),
             },
         }
     }
 }
 
 /// What stands there is not quoted: it may be a part of a secret that merely looks like a reference.
-fn unnamed(field: &Field) -> Fault {
-    Fault::BadReference { field: field.clone(), problem: "that is followed by no name of a variable" }
+fn unnamed(field: &Field) -> ConfigErrorKind {
+    ConfigErrorKind::BadReference { field: field.clone(), problem: "that is followed by no name of a variable" }
 }
 
 /// Whether `${NAME}` is not a variable of the environment.

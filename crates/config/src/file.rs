@@ -11,7 +11,7 @@ use belljar_files::{check_file, check_folder, check_link};
 
 use cap_std::{ambient_authority, fs::Dir};
 
-use crate::error::Fault;
+use crate::error::ConfigErrorKind;
 
 /// The largest configuration file. A long one has a few KB; a client's own settings around it may have some more.
 pub const FILE_BYTES: u64 = 1024 * 1024;
@@ -23,17 +23,17 @@ const LINKS: usize = 40;
 ///
 /// Its directory is opened first and the file within it. Anything else than a regular file is refused before it is opened,
 /// since opening a pipe waits for its other end.
-pub(crate) fn read(path: &Path) -> Result<String, Fault> {
+pub(crate) fn read(path: &Path) -> Result<String, ConfigErrorKind> {
     read_within(path, FILE_BYTES)
 }
 
 /// The same, with another bound.
-pub(crate) fn read_within(path: &Path, limit: u64) -> Result<String, Fault> {
+pub(crate) fn read_within(path: &Path, limit: u64) -> Result<String, ConfigErrorKind> {
     let real = path.canonicalize().map_err(unreadable)?;
-    let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return Err(Fault::NotAFile) };
+    let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return Err(ConfigErrorKind::NotAFile) };
     let directory = Dir::open_ambient_dir(parent, ambient_authority()).map_err(unreadable)?;
     if !directory.metadata(name).map_err(unreadable)?.is_file() {
-        return Err(Fault::NotAFile);
+        return Err(ConfigErrorKind::NotAFile);
     }
     let file = directory.open(name).map_err(unreadable)?;
     check_file(&file, &real)?;
@@ -42,14 +42,14 @@ pub(crate) fn read_within(path: &Path, limit: u64) -> Result<String, Fault> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > limit {
-        return Err(Fault::TooLarge { limit });
+        return Err(ConfigErrorKind::TooLarge { limit });
     }
-    String::from_utf8(bytes).map_err(|error| Fault::NotUtf8 { byte: error.utf8_error().valid_up_to() })
+    String::from_utf8(bytes).map_err(|error| ConfigErrorKind::NotUtf8 { byte: error.utf8_error().valid_up_to() })
 }
 
 /// Whoever may exchange a link says which file is read. The folders further up are not looked at: a file and a folder that belong to the
 /// user cannot be made by anybody else.
-fn check_links(path: &Path) -> Result<(), Fault> {
+fn check_links(path: &Path) -> Result<(), ConfigErrorKind> {
     let mut link = path.to_owned();
     for _ in 0..LINKS {
         let Ok(target) = link.read_link() else { break };
@@ -67,10 +67,10 @@ fn check_links(path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-fn unreadable(error: io::Error) -> Fault {
+fn unreadable(error: io::Error) -> ConfigErrorKind {
     match error.kind() {
-        io::ErrorKind::NotFound => Fault::NotFound,
-        _ => Fault::Unreadable { error },
+        io::ErrorKind::NotFound => ConfigErrorKind::NotFound,
+        _ => ConfigErrorKind::Unreadable { error },
     }
 }
 
@@ -78,7 +78,7 @@ fn unreadable(error: io::Error) -> Fault {
 mod tests {
     use super::*;
 
-    fn reading(bytes: &[u8]) -> Result<String, Fault> {
+    fn reading(bytes: &[u8]) -> Result<String, ConfigErrorKind> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("belljar.toml");
         std::fs::write(&path, bytes).expect("written");
@@ -90,23 +90,23 @@ mod tests {
         let largest = vec![b'#'; usize::try_from(FILE_BYTES).expect("small")];
         assert_eq!(reading(&largest).expect("a text").len(), largest.len());
         let larger = [largest.as_slice(), b"#"].concat();
-        assert!(matches!(reading(&larger), Err(Fault::TooLarge { limit: FILE_BYTES })));
+        assert!(matches!(reading(&larger), Err(ConfigErrorKind::TooLarge { limit: FILE_BYTES })));
     }
 
     #[test]
     fn text_that_is_not_utf8_is_refused_with_the_first_wrong_byte() {
-        assert!(matches!(reading(b"# caf\xe9\n"), Err(Fault::NotUtf8 { byte: 5 })));
-        assert!(matches!(reading(b"\xff\xfe[\0"), Err(Fault::NotUtf8 { byte: 0 })));
+        assert!(matches!(reading(b"# caf\xe9\n"), Err(ConfigErrorKind::NotUtf8 { byte: 5 })));
+        assert!(matches!(reading(b"\xff\xfe[\0"), Err(ConfigErrorKind::NotUtf8 { byte: 0 })));
     }
 
     #[test]
     fn what_is_missing_or_no_file_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert!(matches!(read(&folder.path().join("missing.toml")), Err(Fault::NotFound)));
-        assert!(matches!(read(&folder.path().join("no/folder.toml")), Err(Fault::NotFound)));
-        assert!(matches!(read(Path::new("")), Err(Fault::NotFound)));
-        assert!(matches!(read(folder.path()), Err(Fault::NotAFile)));
-        assert!(matches!(read(Path::new("/")), Err(Fault::NotAFile)));
+        assert!(matches!(read(&folder.path().join("missing.toml")), Err(ConfigErrorKind::NotFound)));
+        assert!(matches!(read(&folder.path().join("no/folder.toml")), Err(ConfigErrorKind::NotFound)));
+        assert!(matches!(read(Path::new("")), Err(ConfigErrorKind::NotFound)));
+        assert!(matches!(read(folder.path()), Err(ConfigErrorKind::NotAFile)));
+        assert!(matches!(read(Path::new("/")), Err(ConfigErrorKind::NotAFile)));
     }
 
     #[cfg(unix)]
@@ -117,10 +117,10 @@ mod tests {
         let link = folder.path().join("belljar.toml");
         std::os::unix::fs::symlink(other.path().join("real.toml"), &link).expect("a link");
         assert_eq!(read(&link).expect("a text"), "# real");
-        assert!(matches!(read(Path::new("/dev/zero")), Err(Fault::NotAFile)));
+        assert!(matches!(read(Path::new("/dev/zero")), Err(ConfigErrorKind::NotAFile)));
         let socket = folder.path().join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
-        assert!(matches!(read(&socket), Err(Fault::NotAFile)));
+        assert!(matches!(read(&socket), Err(ConfigErrorKind::NotAFile)));
     }
 
     #[cfg(unix)]
@@ -148,7 +148,7 @@ mod tests {
             mode(folder, of_folder);
             match (read(&path), fix) {
                 (Ok(text), None) => assert_eq!(text, "# mine"),
-                (Err(Fault::Distrusted(distrust)), Some(fix)) => {
+                (Err(ConfigErrorKind::Distrusted(distrust)), Some(fix)) => {
                     assert!(distrust.to_string().ends_with(&fix), "{distrust}");
                 }
                 (read, fix) => panic!("{of_file:o} in {of_folder:o}: {read:?}, expected {fix:?}"),
@@ -167,7 +167,7 @@ mod tests {
         std::os::unix::fs::symlink(&second, &first).expect("a link");
         assert_eq!(read(&first).expect("a text"), "# mine");
         mode(other.path(), 0o777);
-        assert!(matches!(read(&first), Err(Fault::Distrusted(_))));
-        assert!(matches!(read(&second), Err(Fault::Distrusted(_))));
+        assert!(matches!(read(&first), Err(ConfigErrorKind::Distrusted(_))));
+        assert!(matches!(read(&second), Err(ConfigErrorKind::Distrusted(_))));
     }
 }

@@ -7,7 +7,7 @@ use belljar_model::display;
 pub use crate::import::fuzzing::client_files;
 use crate::{
     Config, Format, MAX_SERVERS, Variables, document,
-    edit::{self, EditFault, NewServer, Reached},
+    edit::{self, EditError, NewServer, Reached},
     parse, tree,
 };
 
@@ -43,7 +43,7 @@ pub fn configuration(data: &[u8]) {
     let Ok(more) = edit::added(text, Path::new(FOLDER), &server) else { return };
     match edit::removed(&more, Path::new(FOLDER), name) {
         Ok(less) => assert_eq!(read(&less, Format::Toml), Some(before), "{less}"),
-        Err(EditFault::Form { .. }) => {}
+        Err(EditError::Form { .. }) => {}
         Err(fault) => panic!("{fault}: {more}"),
     }
 }

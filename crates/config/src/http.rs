@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::{
-    error::{Fault, Field, Located},
+    error::{ConfigErrorKind, Field, Located},
     expand::Expander,
     tree::{Node, Value, check_unique},
 };
@@ -41,7 +41,7 @@ pub(crate) fn read(node: &Node, expander: &Expander<'_>) -> Result<HttpSettings,
     for entry in entries {
         match entry.key.as_str() {
             "oauth" => settings.oauth = Some(oauth(&entry.node, expander)?),
-            key => return Err(Fault::unknown_key("http", key, KEYS).at(entry.offset)),
+            key => return Err(ConfigErrorKind::unknown_key("http", key, KEYS).at(entry.offset)),
         }
     }
     Ok(settings)
@@ -61,7 +61,7 @@ fn oauth(node: &Node, expander: &Expander<'_>) -> Result<OAuthSettings, Located>
                 Value::Boolean(boolean) => allow_private = boolean,
                 _ => return Err(expected("http.oauth.allow_private", "true or false", node)),
             },
-            key => return Err(Fault::unknown_key("http.oauth", key, OAUTH_KEYS).at(entry.offset)),
+            key => return Err(ConfigErrorKind::unknown_key("http.oauth", key, OAUTH_KEYS).at(entry.offset)),
         }
     }
     let missing = |field| expected(field, "given: a URL without a query", node);
@@ -120,7 +120,7 @@ fn expected(field: &'static str, expected: &'static str, node: &Node) -> Located
         Value::String(_) => "another string",
         _ => node.kind(),
     };
-    Fault::Expected { field: Field::of_file(field), expected, found }.at(node.offset)
+    ConfigErrorKind::Expected { field: Field::of_file(field), expected, found }.at(node.offset)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use belljar_model::{ByteSize, LedgerKeep, LedgerSettings, RedactRule};
 
 use crate::{
-    error::{Fault, Field, Located},
+    error::{ConfigErrorKind, Field, Located},
     tree::{Entry, Node, Value, check_unique},
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn read(node: &Node) -> Result<LedgerSettings, Located> {
             "max_recording" => settings.max_recording = size("max_recording", &entry.node)?,
             "keep" => settings.keep = keep(&entry.node)?,
             "redact" => settings.redact = redact(&entry.node)?,
-            _ => return Err(Fault::unknown_key("ledger", &entry.key, KEYS).at(entry.offset)),
+            _ => return Err(ConfigErrorKind::unknown_key("ledger", &entry.key, KEYS).at(entry.offset)),
         }
     }
     Ok(settings)
@@ -48,7 +48,7 @@ fn keep(node: &Node) -> Result<LedgerKeep, Located> {
                 keep.days = days.ok_or_else(|| expected("keep.days", "a whole number above 0", &entry.node))?;
             }
             "bytes" => keep.bytes = size("keep.bytes", &entry.node)?,
-            _ => return Err(Fault::unknown_key("ledger.keep", &entry.key, KEEP_KEYS).at(entry.offset)),
+            _ => return Err(ConfigErrorKind::unknown_key("ledger.keep", &entry.key, KEEP_KEYS).at(entry.offset)),
         }
     }
     Ok(keep)
@@ -61,7 +61,9 @@ fn redact(node: &Node) -> Result<Vec<RedactRule>, Located> {
             match entry.key.as_str() {
                 "tools" => tools = text(&entry.node).filter(|tools| !tools.is_empty()).map(str::to_owned),
                 "pointers" => pointers = Some(self::pointers(&entry.node)?),
-                _ => return Err(Fault::unknown_key("ledger.redact", &entry.key, REDACT_KEYS).at(entry.offset)),
+                _ => {
+                    return Err(ConfigErrorKind::unknown_key("ledger.redact", &entry.key, REDACT_KEYS).at(entry.offset));
+                }
             }
         }
         match (tools, pointers) {
@@ -91,7 +93,7 @@ fn list<'n>(key: &str, expected_list: &'static str, node: &'n Node) -> Result<&'
 fn table<'n>(name: &str, node: &'n Node) -> Result<&'n [Entry], Located> {
     let Value::Table(entries) = &node.value else {
         let (field, found) = (Field::of_file(name), node.kind());
-        return Err(Fault::Expected { field, expected: "a table", found }.at(node.offset));
+        return Err(ConfigErrorKind::Expected { field, expected: "a table", found }.at(node.offset));
     };
     check_unique(entries)?;
     Ok(entries)
@@ -125,7 +127,7 @@ fn expected(key: &str, expected: &'static str, node: &Node) -> Located {
         Value::Number(_) => "another number",
         _ => node.kind(),
     };
-    Fault::Expected { field: Field::of_file(format_args!("ledger.{key}")), expected, found }.at(node.offset)
+    ConfigErrorKind::Expected { field: Field::of_file(format_args!("ledger.{key}")), expected, found }.at(node.offset)
 }
 
 #[cfg(test)]

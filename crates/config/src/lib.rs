@@ -118,7 +118,7 @@ use std::{
 use belljar_model::{ByteSize, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
 
 pub use belljar_model::Position;
-pub use error::{ConfigError, Fault, Field};
+pub use error::{ConfigError, ConfigErrorKind, Field};
 use expand::Expander;
 pub use expand::{EXPANDED_BYTES, Variables};
 pub use file::FILE_BYTES;
@@ -235,7 +235,7 @@ pub fn load(path: &Path, variables: &Variables<'_>) -> Result<Config, ConfigErro
 pub fn text(path: &Path) -> Result<Option<String>, ConfigError> {
     match file::read(path) {
         Ok(text) => Ok(Some(text)),
-        Err(Fault::NotFound) => Ok(None),
+        Err(ConfigErrorKind::NotFound) => Ok(None),
         Err(fault) => Err(ConfigError { path: Some(path.to_owned()), ..fault.into() }),
     }
 }

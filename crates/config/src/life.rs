@@ -3,11 +3,11 @@
 use std::{fmt::Display, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use belljar_model::{
-    Activation, Affinity, Breaker, ByteSize, DurationFault, Framing, Life, PathRules, Repeat, Share, parse_duration,
+    Activation, Affinity, Breaker, ByteSize, DurationError, Framing, Life, PathRules, Repeat, Share, parse_duration,
 };
 
 use crate::{
-    error::{Fault, Located, shown},
+    error::{ConfigErrorKind, Located, shown},
     server::Server,
     tree::{Entry, Node, Value, check_unique},
 };
@@ -167,7 +167,7 @@ impl Server<'_> {
             return match self.get("instances") {
                 Some(entry) => {
                     let server = shown(self.name);
-                    Err(Fault::MisplacedKey { server, key: "instances", needs: "key" }.at(entry.offset))
+                    Err(ConfigErrorKind::MisplacedKey { server, key: "instances", needs: "key" }.at(entry.offset))
                 }
                 None => Ok(None),
             };
@@ -212,7 +212,7 @@ impl Server<'_> {
 
     pub(crate) fn unknown(&self, place: impl Display, entry: &Entry, keys: &'static [&'static str]) -> Located {
         let place = format!("'{place}' of server '{}'", shown(self.name));
-        Fault::unknown_key(&place, &entry.key, keys).at(entry.offset)
+        ConfigErrorKind::unknown_key(&place, &entry.key, keys).at(entry.offset)
     }
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn duration(node: &Node) -> Option<Duration> {
 /// What is said of a duration that is not accepted: what it must be, or that it is too long.
 pub(crate) fn expected_duration(node: &Node, expected: &'static str) -> &'static str {
     match &node.value {
-        Value::String(text) if matches!(parse_duration(text), Err(DurationFault::TooLong { .. })) => {
+        Value::String(text) if matches!(parse_duration(text), Err(DurationError::TooLong { .. })) => {
             "a duration of at most 30 days"
         }
         _ => expected,

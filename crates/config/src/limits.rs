@@ -4,7 +4,7 @@ use belljar_model::{LimitKind, LimitName, LimitSpec, LimitsPatch, RunsPatch};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    error::{Fault, Field, Located},
+    error::{ConfigErrorKind, Field, Located},
     life::expected_duration,
     tree::{Entry, Node, Value},
 };
@@ -23,12 +23,14 @@ pub(crate) fn runs(node: &Node) -> Result<RunsPatch, Located> {
 fn table<T: DeserializeOwned>(name: &'static str, names: &'static [&'static str], node: &Node) -> Result<T, Located> {
     let Value::Table(entries) = &node.value else {
         let found = node.kind();
-        return Err(Fault::Expected { field: Field::of_file(name), expected: "a table", found }.at(node.offset));
+        return Err(
+            ConfigErrorKind::Expected { field: Field::of_file(name), expected: "a table", found }.at(node.offset)
+        );
     };
     let mut object = serde_json::Map::new();
     for entry in entries {
         if !names.contains(&entry.key.as_str()) {
-            return Err(Fault::unknown_key(name, &entry.key, names).at(entry.offset));
+            return Err(ConfigErrorKind::unknown_key(name, &entry.key, names).at(entry.offset));
         }
         let value = json(&entry.node);
         let alone = serde_json::Map::from_iter([(entry.key.clone(), value.clone())]);
@@ -37,7 +39,7 @@ fn table<T: DeserializeOwned>(name: &'static str, names: &'static [&'static str]
     }
     T::deserialize(object).map_err(|_| {
         // Each entry was accepted alone and names differ, so this cannot happen; it must not be silent if it does.
-        Fault::Expected { field: Field::of_file(name), expected: "a table of limits", found: "another one" }
+        ConfigErrorKind::Expected { field: Field::of_file(name), expected: "a table of limits", found: "another one" }
             .at(node.offset)
     })
 }
@@ -73,7 +75,7 @@ fn unexpected(table: &str, entry: &Entry) -> Located {
         _ => entry.node.kind(),
     };
     let field = Field::of_file(format_args!("{table}.{}", entry.key));
-    Fault::Expected { field, expected, found }.at(entry.node.offset)
+    ConfigErrorKind::Expected { field, expected, found }.at(entry.node.offset)
 }
 
 #[cfg(test)]

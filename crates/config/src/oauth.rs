@@ -4,7 +4,7 @@ use belljar_model::OAuthClient;
 
 use crate::{
     Format,
-    error::{Fault, Located, shown},
+    error::{ConfigErrorKind, Located, shown},
     server::Server,
     tree::{Entry, Node, Value},
 };
@@ -36,7 +36,7 @@ impl Server<'_> {
                 (_, Format::Json) => {}
                 (_, Format::Toml) => {
                     let place = format!("'oauth' of server '{}'", shown(self.name));
-                    return Err(Fault::unknown_key(&place, key, &KEYS).at(*offset));
+                    return Err(ConfigErrorKind::unknown_key(&place, key, &KEYS).at(*offset));
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     Variables,
-    error::{Fault, Field, Located},
+    error::{ConfigErrorKind, Field, Located},
     expand::Expander,
     tree::{Node, Value, check_unique},
 };
@@ -15,14 +15,14 @@ pub(crate) const KEYS: &[&str] = &["file"];
 /// Reads the path of the file, as seen from `directory`.
 pub(crate) fn read(node: &Node, directory: &Path, expander: &Expander<'_>) -> Result<Option<PathBuf>, Located> {
     let expected = |field, expected, node: &Node| {
-        Fault::Expected { field: Field::of_file(field), expected, found: node.kind() }.at(node.offset)
+        ConfigErrorKind::Expected { field: Field::of_file(field), expected, found: node.kind() }.at(node.offset)
     };
     let Value::Table(entries) = &node.value else { return Err(expected("policy", "a table", node)) };
     check_unique(entries)?;
     let mut file = None;
     for entry in entries {
         if entry.key != "file" {
-            return Err(Fault::unknown_key("policy", &entry.key, KEYS).at(entry.offset));
+            return Err(ConfigErrorKind::unknown_key("policy", &entry.key, KEYS).at(entry.offset));
         }
         match &entry.node.value {
             Value::String(text) if !text.is_empty() => {

@@ -11,7 +11,7 @@ use belljar_model::{Asks, Effect, EffectRules, Era, ServerSpec, Transport};
 
 use crate::{
     Format,
-    error::{Fault, Field, Located, shown},
+    error::{ConfigErrorKind, Field, Located, shown},
     expand::Expander,
     tree::{Entry, Node, Value, check_unique, kind},
 };
@@ -72,9 +72,8 @@ impl Reader<'_> {
         let Value::Table(entries) = &entry.node.value else {
             let expected = self.word("a table with a 'command' or a 'url'", "an object with a 'command' or a 'url'");
             let field = Field::of_server(&entry.key, "");
-            return Err(
-                Fault::Expected { field, expected, found: kind(&entry.node, self.format) }.at(entry.node.offset)
-            );
+            return Err(ConfigErrorKind::Expected { field, expected, found: kind(&entry.node, self.format) }
+                .at(entry.node.offset));
         };
         check_unique(entries)?;
         let server = Server { reader: self, name: &entry.key, offset: entry.offset, entries };
@@ -127,7 +126,7 @@ impl<'r> Server<'r> {
         match (self.reader.format, unknown) {
             (Format::Toml, Some(entry)) => {
                 let place = format!("server '{}'", shown(self.name));
-                Err(Fault::unknown_key(&place, &entry.key, KEYS).at(entry.offset))
+                Err(ConfigErrorKind::unknown_key(&place, &entry.key, KEYS).at(entry.offset))
             }
             _ => Ok(()),
         }
@@ -143,7 +142,7 @@ impl<'r> Server<'r> {
         Era::ALL
             .into_iter()
             .find(|era| era.as_str() == name)
-            .ok_or_else(|| Fault::UnknownEra { field: self.field("era"), name: shown(&name) }.at(node.offset))
+            .ok_or_else(|| ConfigErrorKind::UnknownEra { field: self.field("era"), name: shown(&name) }.at(node.offset))
     }
 
     fn asks(&self) -> Result<Asks, Located> {
@@ -191,7 +190,8 @@ impl<'r> Server<'r> {
             let name = self.string(&entry.node, &key)?;
             let effect = name.parse().map_err(|_| {
                 let nearest = belljar_model::nearest(&name, Effect::ALL.map(Effect::as_str));
-                Fault::UnknownEffect { field: self.field(key), name: shown(&name), nearest }.at(entry.node.offset)
+                ConfigErrorKind::UnknownEffect { field: self.field(key), name: shown(&name), nearest }
+                    .at(entry.node.offset)
             })?;
             effects.insert(entry.key.clone(), effect);
         }
@@ -229,11 +229,12 @@ impl<'r> Server<'r> {
     }
 
     pub(crate) fn not_empty(&self, text: String, node: &Node, key: &str) -> Result<String, Located> {
-        if text.is_empty() { Err(Fault::Empty { field: self.field(key) }.at(node.offset)) } else { Ok(text) }
+        if text.is_empty() { Err(ConfigErrorKind::Empty { field: self.field(key) }.at(node.offset)) } else { Ok(text) }
     }
 
     pub(crate) fn expected(&self, node: &Node, key: impl Display, expected: &'static str) -> Located {
-        Fault::Expected { field: self.field(key), expected, found: kind(node, self.reader.format) }.at(node.offset)
+        ConfigErrorKind::Expected { field: self.field(key), expected, found: kind(node, self.reader.format) }
+            .at(node.offset)
     }
 
     /// The same, where a string is right and this one is not.
@@ -242,7 +243,7 @@ impl<'r> Server<'r> {
             Value::String(_) => "another string",
             _ => kind(node, self.reader.format),
         };
-        Fault::Expected { field: self.field(key), expected, found }.at(node.offset)
+        ConfigErrorKind::Expected { field: self.field(key), expected, found }.at(node.offset)
     }
 }
 
@@ -259,7 +260,7 @@ fn check_name(entry: &Entry) -> Result<(), Located> {
     } else {
         return Ok(());
     };
-    Err(Fault::ServerName { name: shown(name), problem }.at(entry.offset))
+    Err(ConfigErrorKind::ServerName { name: shown(name), problem }.at(entry.offset))
 }
 
 #[cfg(test)]

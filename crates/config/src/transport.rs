@@ -9,7 +9,7 @@ use belljar_model::{HttpEndpoint, HttpProtocol, StdioCommand, Transport};
 
 use crate::{
     Format, env_file,
-    error::{Fault, Located, shown},
+    error::{ConfigErrorKind, Located, shown},
     server::Server,
     tree::{Entry, Node, Value},
 };
@@ -46,11 +46,11 @@ impl Server<'_> {
                 self.check_company("builtin")?;
                 self.not_empty(self.string(&builtin.node, "builtin")?, &builtin.node, "builtin").map(Transport::BuiltIn)
             }
-            (None, None, None) => Err(Fault::NoTransport { server: shown(self.name) }.at(self.offset)),
+            (None, None, None) => Err(ConfigErrorKind::NoTransport { server: shown(self.name) }.at(self.offset)),
             (command, url, builtin) => {
                 let given = [("command", command), ("url", url), ("builtin", builtin)];
                 let keys = given.into_iter().filter_map(|(key, entry)| entry.map(|_| key)).collect();
-                Err(Fault::SeveralTransports { server: shown(self.name), keys }.at(self.offset))
+                Err(ConfigErrorKind::SeveralTransports { server: shown(self.name), keys }.at(self.offset))
             }
         }
     }
@@ -62,9 +62,9 @@ impl Server<'_> {
             let known = TYPES.into_iter().find(|(name, _)| *name == kind);
             let kind = shown(&kind);
             match known {
-                None => return Err(Fault::UnknownType { server, kind }.at(entry.node.offset)),
+                None => return Err(ConfigErrorKind::UnknownType { server, kind }.at(entry.node.offset)),
                 Some((_, needs)) if needs != key => {
-                    return Err(Fault::TypeMismatch { server, kind, needs }.at(entry.node.offset));
+                    return Err(ConfigErrorKind::TypeMismatch { server, kind, needs }.at(entry.node.offset));
                 }
                 Some(_) => {}
             }
@@ -73,7 +73,7 @@ impl Server<'_> {
             for (belonging, needs) in BELONGINGS.into_iter().filter(|(_, needs)| *needs != key) {
                 if let Some(entry) = self.get(belonging) {
                     let server = shown(self.name);
-                    return Err(Fault::MisplacedKey { server, key: belonging, needs }.at(entry.offset));
+                    return Err(ConfigErrorKind::MisplacedKey { server, key: belonging, needs }.at(entry.offset));
                 }
             }
         }
@@ -112,7 +112,7 @@ impl Server<'_> {
             let key = format!("env.{}", entry.key);
             if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
                 let what = "an environment variable";
-                return Err(Fault::BadName { field: self.field(key), what }.at(entry.offset));
+                return Err(ConfigErrorKind::BadName { field: self.field(key), what }.at(entry.offset));
             }
             let value = match (&entry.node.value, self.reader.format) {
                 // VS Code allows both: a number for its text, and null for "not set".
@@ -130,7 +130,7 @@ impl Server<'_> {
         // The clients write it one way, and our own file the other.
         let (entry, key) = match (self.reader.format, self.get("envFile"), self.get("env_file")) {
             (Format::Json, Some(entry), Some(_)) => {
-                return Err(Fault::TwoEnvFiles { server: shown(self.name) }.at(entry.offset));
+                return Err(ConfigErrorKind::TwoEnvFiles { server: shown(self.name) }.at(entry.offset));
             }
             (Format::Json, Some(entry), None) => (entry, "envFile"),
             (_, _, Some(entry)) => (entry, "env_file"),
@@ -150,15 +150,15 @@ impl Server<'_> {
         for entry in self.table("headers", "a table of strings", "an object of strings")? {
             let key = format!("headers.{}", entry.key);
             if !is_header_name(&entry.key) {
-                return Err(Fault::BadName { field: self.field(key), what: "a header" }.at(entry.offset));
+                return Err(ConfigErrorKind::BadName { field: self.field(key), what: "a header" }.at(entry.offset));
             }
             if !names.insert(entry.key.to_ascii_lowercase()) {
-                return Err(Fault::DuplicateKey { key: shown(&entry.key) }.at(entry.offset));
+                return Err(ConfigErrorKind::DuplicateKey { key: shown(&entry.key) }.at(entry.offset));
             }
             let value = self.expanded(&entry.node, &key)?;
             if value.chars().any(|character| character.is_control() && character != '\t') {
                 let what = "a control character, such as a line break";
-                return Err(Fault::BadCharacter { field: self.field(key), what }.at(entry.node.offset));
+                return Err(ConfigErrorKind::BadCharacter { field: self.field(key), what }.at(entry.node.offset));
             }
             headers.insert(entry.key.clone(), value);
         }
@@ -188,7 +188,7 @@ impl Server<'_> {
     fn argument(&self, node: &Node, key: impl Display) -> Result<String, Located> {
         let argument = self.expanded(node, &key)?;
         if argument.contains('\0') {
-            return Err(Fault::BadCharacter { field: self.field(key), what: "a NUL" }.at(node.offset));
+            return Err(ConfigErrorKind::BadCharacter { field: self.field(key), what: "a NUL" }.at(node.offset));
         }
         Ok(argument)
     }

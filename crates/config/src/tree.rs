@@ -10,7 +10,7 @@ pub(crate) use belljar_tree::{Entry, Node, Value};
 
 use crate::{
     Format,
-    error::{Fault, Located, shown},
+    error::{ConfigErrorKind, Located, shown},
 };
 
 /// The most tables and lists inside each other, dotted keys included. A client's settings around the servers may nest deeper
@@ -37,13 +37,13 @@ pub(crate) fn kind(node: &Node, format: Format) -> &'static str {
 pub(crate) fn check_unique(entries: &[Entry]) -> Result<(), Located> {
     let mut keys = HashSet::with_capacity(entries.len());
     match entries.iter().find(|entry| !keys.insert(entry.key.as_str())) {
-        Some(entry) => Err(Fault::DuplicateKey { key: shown(&entry.key) }.at(entry.offset)),
+        Some(entry) => Err(ConfigErrorKind::DuplicateKey { key: shown(&entry.key) }.at(entry.offset)),
         None => Ok(()),
     }
 }
 
 impl From<TooDeep> for Located {
     fn from(TooDeep { offset, limit }: TooDeep) -> Self {
-        Fault::TooDeep { limit }.at(offset)
+        ConfigErrorKind::TooDeep { limit }.at(offset)
     }
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use linux::execute;
 
 #[cfg(not(target_os = "linux"))]
-use crate::ConfineFault;
+use crate::ConfineError;
 
 /// What a child may reach beside the system's own folders and its own program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ mod linux {
     };
 
     use super::ChildWalls;
-    use crate::{ConfineFault, namespaces, system_calls};
+    use crate::{ConfineError, namespaces, system_calls};
 
     /// Folders of the system, which a child may read and execute from where they are there.
     const SYSTEM: &[&str] = &[
@@ -87,13 +87,13 @@ mod linux {
     /// Builds the walls around this process and becomes `program`. The process must have one thread.
     ///
     /// # Errors
-    /// [`ConfineFault`], when a wall cannot be built or the program not be executed. The process must end then.
+    /// [`ConfineError`], when a wall cannot be built or the program not be executed. The process must end then.
     pub fn execute(
         walls: &ChildWalls,
         program: &OsStr,
         arguments: impl IntoIterator<Item = OsString>,
-    ) -> Result<Infallible, ConfineFault> {
-        let command = |source| ConfineFault::Command { command: program.to_string_lossy().into_owned(), source };
+    ) -> Result<Infallible, ConfineError> {
+        let command = |source| ConfineError::Command { command: program.to_string_lossy().into_owned(), source };
         let found = find(program).map_err(command)?;
         namespaces::enter(!walls.network, &walls.hidden, &walls.write)?;
         restrict(walls, &found)?;
@@ -121,7 +121,7 @@ mod linux {
     }
 
     /// Leaves this process, and what it becomes, the files that it may have.
-    fn restrict(walls: &ChildWalls, program: &Path) -> Result<(), ConfineFault> {
+    fn restrict(walls: &ChildWalls, program: &Path) -> Result<(), ConfineError> {
         let read = AccessFs::from_read(FILES);
         let all = AccessFs::from_all(FILES);
         let mut rules = Ruleset::default()
@@ -150,7 +150,7 @@ mod linux {
         }
         let status = rules.restrict_self().map_err(fault)?;
         match status.ruleset {
-            RulesetStatus::NotEnforced => Err(ConfineFault::Landlock("the kernel did not enforce it".to_owned())),
+            RulesetStatus::NotEnforced => Err(ConfineError::Landlock("the kernel did not enforce it".to_owned())),
             _ => Ok(()),
         }
     }
@@ -159,8 +159,8 @@ mod linux {
         rules: RulesetCreated,
         path: &Path,
         access: landlock::BitFlags<AccessFs>,
-    ) -> Result<RulesetCreated, ConfineFault> {
-        let at = |source| ConfineFault::Path { path: path.to_owned(), source };
+    ) -> Result<RulesetCreated, ConfineError> {
+        let at = |source| ConfineError::Path { path: path.to_owned(), source };
         let is_folder = std::fs::metadata(path).map_err(at)?.is_dir();
         let opened = PathFd::new(path).map_err(|error| at(io::Error::other(error)))?;
         // What only folders have cannot be allowed for a file.
@@ -168,8 +168,8 @@ mod linux {
         rules.add_rule(PathBeneath::new(opened, access)).map_err(fault)
     }
 
-    fn fault(error: impl std::fmt::Display) -> ConfineFault {
-        ConfineFault::Landlock(error.to_string())
+    fn fault(error: impl std::fmt::Display) -> ConfineError {
+        ConfineError::Landlock(error.to_string())
     }
 }
 
@@ -182,6 +182,6 @@ pub fn execute(
     _walls: &ChildWalls,
     _program: &std::ffi::OsStr,
     _arguments: impl IntoIterator<Item = std::ffi::OsString>,
-) -> Result<std::convert::Infallible, ConfineFault> {
-    Err(ConfineFault::Unsupported(std::env::consts::OS))
+) -> Result<std::convert::Infallible, ConfineError> {
+    Err(ConfineError::Unsupported(std::env::consts::OS))
 }

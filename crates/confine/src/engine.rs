@@ -15,7 +15,7 @@ use landlock::{
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::{ConfineFault, system_calls};
+use crate::{ConfineError, system_calls};
 
 /// Takes all files away from this thread and those that it starts. What is open stays open.
 ///
@@ -23,9 +23,9 @@ use crate::{ConfineFault, system_calls};
 /// since the filter of [`before_work`] denies it too.
 ///
 /// # Errors
-/// [`ConfineFault::Landlock`], where the kernel has no landlock.
-pub fn before_threads() -> Result<(), ConfineFault> {
-    let fault = |error: &dyn std::fmt::Display| ConfineFault::Landlock(error.to_string());
+/// [`ConfineError::Landlock`], where the kernel has no landlock.
+pub fn before_threads() -> Result<(), ConfineError> {
+    let fault = |error: &dyn std::fmt::Display| ConfineError::Landlock(error.to_string());
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(ABI::V1))
@@ -42,7 +42,7 @@ pub fn before_threads() -> Result<(), ConfineFault> {
         .restrict_self()
         .map_err(|error| fault(&error))?;
     if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
-        return Err(ConfineFault::Landlock("the kernel did not enforce it".to_owned()));
+        return Err(ConfineError::Landlock("the kernel did not enforce it".to_owned()));
     }
     Ok(())
 }
@@ -51,9 +51,9 @@ pub fn before_threads() -> Result<(), ConfineFault> {
 /// the 4 GiB of addresses of each slot, with which `RLIMIT_AS` does not go together.
 ///
 /// # Errors
-/// [`ConfineFault::Limit`], where the system cannot give it.
-pub fn bound_memory(bytes: u64) -> Result<(), ConfineFault> {
-    let fault = |error: rustix::io::Errno| ConfineFault::Limit { name: "RLIMIT_DATA", source: error.into() };
+/// [`ConfineError::Limit`], where the system cannot give it.
+pub fn bound_memory(bytes: u64) -> Result<(), ConfineError> {
+    let fault = |error: rustix::io::Errno| ConfineError::Limit { name: "RLIMIT_DATA", source: error.into() };
     // A lower limit that is there stays.
     let bytes = getrlimit(Resource::Data).maximum.map_or(bytes, |maximum| maximum.min(bytes));
     setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) }).map_err(fault)
@@ -63,8 +63,8 @@ pub fn bound_memory(bytes: u64) -> Result<(), ConfineFault> {
 /// and files.
 ///
 /// # Errors
-/// [`ConfineFault`], where the system cannot give one of these.
-pub fn before_work() -> Result<(), ConfineFault> {
+/// [`ConfineError`], where the system cannot give one of these.
+pub fn before_work() -> Result<(), ConfineError> {
     for (name, resource) in [
         ("RLIMIT_CORE", Resource::Core),
         ("RLIMIT_FSIZE", Resource::Fsize),
@@ -74,7 +74,7 @@ pub fn before_work() -> Result<(), ConfineFault> {
         ("RLIMIT_NOFILE", Resource::Nofile),
     ] {
         setrlimit(resource, Rlimit { current: Some(0), maximum: Some(0) })
-            .map_err(|error| ConfineFault::Limit { name, source: error.into() })?;
+            .map_err(|error| ConfineError::Limit { name, source: error.into() })?;
     }
     system_calls::leave_those_of_the_engine()
 }

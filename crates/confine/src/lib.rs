@@ -6,7 +6,7 @@
 //! [`child`] is for a child server whose owner has given it a `sandbox`: a program is executed behind walls that leave it the folders and the
 //! network that the owner named.
 //!
-//! Nothing here is best effort. Where the system cannot give a wall, the caller hears of it ([`ConfineFault`]) and must not go on
+//! Nothing here is best effort. Where the system cannot give a wall, the caller hears of it ([`ConfineError`]) and must not go on
 //! as if the wall stood.
 
 #![forbid(unsafe_code)]
@@ -28,7 +28,7 @@ mod system_calls;
 /// Why a wall cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ConfineFault {
+pub enum ConfineError {
     /// Landlock is missing, disabled or too old.
     #[error(
         "landlock cannot take the files away ({0}); it needs Linux 5.13 with landlock among the `lsm=` of the kernel"

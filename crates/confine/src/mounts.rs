@@ -16,7 +16,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::ConfineFault;
+use crate::ConfineError;
 
 /// `MS_NOSYMFOLLOW`, which nix does not name.
 const NOSYMFOLLOW: MsFlags = MsFlags::from_bits_retain(256);
@@ -31,17 +31,17 @@ pub(crate) struct Mount {
 }
 
 /// All mounts of this process.
-pub(crate) fn all() -> Result<Vec<Mount>, ConfineFault> {
-    let fault = |error: &dyn std::fmt::Display| ConfineFault::Namespaces(format!("/proc/self/mountinfo: {error}"));
+pub(crate) fn all() -> Result<Vec<Mount>, ConfineError> {
+    let fault = |error: &dyn std::fmt::Display| ConfineError::Namespaces(format!("/proc/self/mountinfo: {error}"));
     let text = fs::read("/proc/self/mountinfo").map_err(|error| fault(&error))?;
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| parse(line).ok_or_else(|| fault(&"a line is not as expected"))).collect()
 }
 
 /// Where files and folders are, with links followed, and without those that lie in another one of them.
-pub(crate) fn outermost(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ConfineFault> {
+pub(crate) fn outermost(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ConfineError> {
     let resolved =
-        |path: &PathBuf| fs::canonicalize(path).map_err(|source| ConfineFault::Path { path: path.clone(), source });
+        |path: &PathBuf| fs::canonicalize(path).map_err(|source| ConfineError::Path { path: path.clone(), source });
     let mut paths = paths.iter().map(resolved).collect::<Result<Vec<_>, _>>()?;
     // A folder comes before what is in it.
     paths.sort();
@@ -50,14 +50,14 @@ pub(crate) fn outermost(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ConfineFault>
 }
 
 /// Puts a mount of its own over a file or a folder, so that it stays as it is when what is around becomes read-only.
-pub(crate) fn keep(path: &Path) -> Result<(), ConfineFault> {
+pub(crate) fn keep(path: &Path) -> Result<(), ConfineError> {
     let none: Option<&str> = None;
     mount(Some(path), path, none, MsFlags::MS_BIND | MsFlags::MS_REC, none)
         .map_err(|error| fault("mount", path, error.into()))
 }
 
 /// Makes those of `mounts` read-only that can still be reached: not those over which there is another one by now.
-pub(crate) fn make_read_only(mounts: &[Mount]) -> Result<(), ConfineFault> {
+pub(crate) fn make_read_only(mounts: &[Mount]) -> Result<(), ConfineError> {
     for mount in mounts {
         // A path, and not a file: nothing is asked of a file system that may not answer.
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -126,8 +126,8 @@ fn unescaped(field: &[u8]) -> Vec<u8> {
     text
 }
 
-fn fault(what: &str, place: &Path, error: io::Error) -> ConfineFault {
-    ConfineFault::Namespaces(format!("{what} {}: {error}", place.display()))
+fn fault(what: &str, place: &Path, error: io::Error) -> ConfineError {
+    ConfineError::Namespaces(format!("{what} {}: {error}", place.display()))
 }
 
 #[cfg(test)]

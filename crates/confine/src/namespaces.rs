@@ -14,7 +14,7 @@ use nix::{
 };
 use rustix::fs::{Mode, OFlags, open, openat};
 
-use crate::{ConfineFault, mounts};
+use crate::{ConfineError, mounts};
 
 /// The folder that is private to the child, and in which it keeps temporary files: in memory, and gone with it.
 pub(crate) const TEMPORARY: &str = "/dev/shm";
@@ -24,7 +24,7 @@ const TEMPORARY_BYTES: &str = "256m";
 /// Enters namespaces for mounts and System V IPC, and for the network where it is to be without one, in which [`TEMPORARY`] is private,
 /// `hidden` folders are empty, and everything else but `write` is mounted read-only. What becomes of this process cannot undo it, not even as
 /// the superuser of its namespace.
-pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]) -> Result<(), ConfineFault> {
+pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]) -> Result<(), ConfineError> {
     // Where a process says who its users are. The mount at `/proc` will be read-only, and this stays with the one that is there now.
     let process = open("/proc/self", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| fault("open /proc/self", &error.into()))?;
@@ -63,7 +63,7 @@ pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]
     // By its path it leads to the mounts that are on top now.
     match current {
         Some(folder) => {
-            std::env::set_current_dir(&folder).map_err(|source| ConfineFault::Path { path: folder, source })
+            std::env::set_current_dir(&folder).map_err(|source| ConfineError::Path { path: folder, source })
         }
         None => Ok(()),
     }
@@ -71,7 +71,7 @@ pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]
 
 /// Enters them in a user namespace of its own, in which the user and the group are the ones they are outside. The superuser is so over its
 /// own files and nothing else: its rights over the machine (loading modules, reading the memory of others) end here.
-fn within_a_user_namespace(process: &OwnedFd, own: CloneFlags) -> Result<(), ConfineFault> {
+fn within_a_user_namespace(process: &OwnedFd, own: CloneFlags) -> Result<(), ConfineError> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER | own).map_err(|error| fault("unshare", &error.into()))?;
     // Without the first, the kernel lets nobody map a group.
@@ -92,12 +92,12 @@ fn write(process: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     fs::File::from(file).write_all(text.as_bytes())
 }
 
-fn cover(folder: &Path, options: &str, flags: MsFlags) -> Result<(), ConfineFault> {
+fn cover(folder: &Path, options: &str, flags: MsFlags) -> Result<(), ConfineError> {
     let flags = flags | MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("tmpfs"), folder, Some("tmpfs"), flags, Some(options))
         .map_err(|error| fault(&format!("mount {}", folder.display()), &error.into()))
 }
 
-fn fault(what: &str, error: &io::Error) -> ConfineFault {
-    ConfineFault::Namespaces(format!("{what}: {error}"))
+fn fault(what: &str, error: &io::Error) -> ConfineError {
+    ConfineError::Namespaces(format!("{what}: {error}"))
 }

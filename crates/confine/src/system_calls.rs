@@ -7,7 +7,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-use crate::ConfineFault;
+use crate::ConfineError;
 
 /// Calls that are allowed whatever their arguments. With each group, what needs it.
 const ALLOWED: &[libc::c_long] = &[
@@ -55,7 +55,7 @@ const PAGEMAP_SCAN: u64 = 0xc060_6610;
 
 /// Allows the engine's calls to all threads of this process. Any other ends it, but for one: opening a file for reading fails with
 /// `EACCES`. The C library does so in the middle of an allocation, to learn of the machine, and goes on without.
-pub(crate) fn leave_those_of_the_engine() -> Result<(), ConfineFault> {
+pub(crate) fn leave_those_of_the_engine() -> Result<(), ConfineError> {
     let fails = BTreeMap::from([(libc::SYS_openat, vec![reads()?])]);
     let denied = SeccompAction::Errno(libc::EACCES.unsigned_abs());
     apply(&compile(fails, SeccompAction::Allow, denied)?)?;
@@ -64,16 +64,16 @@ pub(crate) fn leave_those_of_the_engine() -> Result<(), ConfineFault> {
 }
 
 /// An opening for reading alone, in the way of libraries.
-fn reads() -> Result<SeccompRule, ConfineFault> {
+fn reads() -> Result<SeccompRule, ConfineError> {
     let flags = libc::O_RDONLY | libc::O_CLOEXEC;
     rule(vec![argument(2, SeccompCmpOp::Eq, u64::from(flags.unsigned_abs()))?])
 }
 
-fn apply(filter: &BpfProgram) -> Result<(), ConfineFault> {
-    seccompiler::apply_filter_all_threads(filter).map_err(|error| ConfineFault::Seccomp(error.to_string()))
+fn apply(filter: &BpfProgram) -> Result<(), ConfineError> {
+    seccompiler::apply_filter_all_threads(filter).map_err(|error| ConfineError::Seccomp(error.to_string()))
 }
 
-fn engine_filter() -> Result<BpfProgram, ConfineFault> {
+fn engine_filter() -> Result<BpfProgram, ConfineError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
     let executable = u64::from(libc::PROT_EXEC.unsigned_abs());
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
@@ -99,7 +99,7 @@ fn engine_filter() -> Result<BpfProgram, ConfineFault> {
 
 /// Denies all threads of this process, and what it becomes, sockets of every kind: TCP, UDP, those at paths and abstract ones. Pairs that
 /// are connected from the start are left, of kinds that cannot be connected anew.
-pub(crate) fn deny_sockets() -> Result<(), ConfineFault> {
+pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     // With io_uring, sockets are made without these calls.
     for call in both(libc::SYS_socket).chain(both(libc::SYS_io_uring_setup)) {
@@ -129,22 +129,22 @@ fn compile(
     rules: BTreeMap<i64, Vec<SeccompRule>>,
     otherwise: SeccompAction,
     on_match: SeccompAction,
-) -> Result<BpfProgram, ConfineFault> {
+) -> Result<BpfProgram, ConfineError> {
     let architecture =
-        TargetArch::try_from(std::env::consts::ARCH).map_err(|_| ConfineFault::Unsupported(std::env::consts::ARCH))?;
+        TargetArch::try_from(std::env::consts::ARCH).map_err(|_| ConfineError::Unsupported(std::env::consts::ARCH))?;
     let filter = SeccompFilter::new(rules, otherwise, on_match, architecture).map_err(fault)?;
     BpfProgram::try_from(filter).map_err(fault)
 }
 
-fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, ConfineFault> {
+fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, ConfineError> {
     SeccompRule::new(conditions).map_err(fault)
 }
 
 /// A condition on the lower half of an argument: all that the kernel looks at of those that are compared here.
-fn argument(index: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, ConfineFault> {
+fn argument(index: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, ConfineError> {
     SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value).map_err(fault)
 }
 
-fn fault(error: seccompiler::BackendError) -> ConfineFault {
-    ConfineFault::Seccomp(error.to_string())
+fn fault(error: seccompiler::BackendError) -> ConfineError {
+    ConfineError::Seccomp(error.to_string())
 }

@@ -9,7 +9,7 @@ use std::{
 
 use belljar_files::make_folder;
 
-use crate::{Lock, LockFault};
+use crate::{Lock, LockError};
 
 /// The longest path that a Unix socket can have, the final zero left out. Linux takes 108 bytes with it, others 104.
 const MAX_SOCKET_PATH: usize = 103;
@@ -26,7 +26,7 @@ pub struct Address {
 /// Why there can be no daemon at an address.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum AddressFault {
+pub enum AddressError {
     /// The socket's path is longer than the system allows.
     #[error("the socket path {} has {used} bytes; the limit of the system is {MAX_SOCKET_PATH}", path.display())]
     TooLong {
@@ -69,7 +69,7 @@ pub enum AddressFault {
     },
 }
 
-impl AddressFault {
+impl AddressError {
     /// What to try.
     pub fn hint(&self) -> String {
         match self {
@@ -87,13 +87,13 @@ impl Address {
     /// The address `name` in `folder`, which is made where it is missing, readable by its owner alone.
     ///
     /// # Errors
-    /// [`AddressFault`], where the folder is not the user's alone, or the path too long for a socket.
-    pub fn new(folder: &Path, name: &str) -> Result<Self, AddressFault> {
+    /// [`AddressError`], where the folder is not the user's alone, or the path too long for a socket.
+    pub fn new(folder: &Path, name: &str) -> Result<Self, AddressError> {
         let address = Self { folder: folder.to_owned(), name: name.to_owned() };
         let socket = address.socket();
         let used = socket.as_os_str().len();
         if used > MAX_SOCKET_PATH {
-            return Err(AddressFault::TooLong { path: socket, used });
+            return Err(AddressError::TooLong { path: socket, used });
         }
         private_folder(folder)?;
         Ok(address)
@@ -112,8 +112,8 @@ impl Address {
     /// Waits at most `patience` until no daemon lives here.
     ///
     /// # Errors
-    /// [`LockFault`], where it lives on.
-    pub async fn gone(&self, patience: Duration) -> Result<(), LockFault> {
+    /// [`LockError`], where it lives on.
+    pub async fn gone(&self, patience: Duration) -> Result<(), LockError> {
         Lock::acquire(&self.living(), patience).await.map(drop)
     }
 
@@ -137,8 +137,8 @@ pub fn user() -> u32 {
     nix::unistd::geteuid().as_raw()
 }
 
-fn private_folder(path: &Path) -> Result<(), AddressFault> {
-    let fault = |source| AddressFault::Folder { path: path.to_owned(), source };
+fn private_folder(path: &Path) -> Result<(), AddressError> {
+    let fault = |source| AddressError::Folder { path: path.to_owned(), source };
     // What stands there instead of a folder is looked at below.
     match make_folder(path) {
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(fault(source)),
@@ -147,15 +147,15 @@ fn private_folder(path: &Path) -> Result<(), AddressFault> {
     // Not through a symbolic link: whoever made it could exchange the folder behind it.
     let metadata = fs::symlink_metadata(path).map_err(fault)?;
     if !metadata.is_dir() {
-        return Err(AddressFault::NotAFolder { path: path.to_owned() });
+        return Err(AddressError::NotAFolder { path: path.to_owned() });
     }
     let user = user();
     if metadata.uid() != user {
-        return Err(AddressFault::Foreign { path: path.to_owned(), owner: metadata.uid(), user });
+        return Err(AddressError::Foreign { path: path.to_owned(), owner: metadata.uid(), user });
     }
     let mode = metadata.permissions().mode() & 0o7777;
     if mode & OF_OTHERS != 0 {
-        return Err(AddressFault::Open { path: path.to_owned(), mode });
+        return Err(AddressError::Open { path: path.to_owned(), mode });
     }
     Ok(())
 }
@@ -181,7 +181,7 @@ mod tests {
         for mode in [0o755, 0o710, 0o777, 0o701] {
             fs::set_permissions(root.path(), fs::Permissions::from_mode(mode)).unwrap();
             let fault = Address::new(root.path(), "k").unwrap_err();
-            assert!(matches!(fault, AddressFault::Open { mode: found, .. } if found == mode), "{fault}");
+            assert!(matches!(fault, AddressError::Open { mode: found, .. } if found == mode), "{fault}");
             assert!(fault.hint().starts_with("chmod 700 "));
         }
     }
@@ -197,7 +197,7 @@ mod tests {
             (Path::new("/"), 0)
         };
         let fault = Address::new(foreign, "k").unwrap_err();
-        assert!(matches!(fault, AddressFault::Foreign { owner: found, .. } if found == owner), "{fault}");
+        assert!(matches!(fault, AddressError::Foreign { owner: found, .. } if found == owner), "{fault}");
         assert!(fault.to_string().contains(&format!("belongs to user {owner}, and not to user {}", user())), "{fault}");
         assert!(fault.hint().contains("a folder of your own"));
     }
@@ -211,7 +211,7 @@ mod tests {
         fs::write(&file, "").unwrap();
         for path in [&link, &file] {
             let fault = Address::new(path, "k").unwrap_err();
-            assert!(matches!(fault, AddressFault::NotAFolder { .. }), "{fault}");
+            assert!(matches!(fault, AddressError::NotAFolder { .. }), "{fault}");
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("x".repeat(120));
         let fault = Address::new(&folder, "k").unwrap_err();
-        assert!(matches!(fault, AddressFault::TooLong { used, .. } if used > MAX_SOCKET_PATH), "{fault}");
+        assert!(matches!(fault, AddressError::TooLong { used, .. } if used > MAX_SOCKET_PATH), "{fault}");
         assert!(!folder.exists());
     }
 }

@@ -15,7 +15,7 @@ use tokio::{
 use tokio_util::codec::{FramedRead, FramedWrite, LinesCodec};
 
 use crate::{
-    Address, Fault, PROTOCOL, address,
+    Address, DaemonError, PROTOCOL, address,
     protocol::{Cancel, Greet, Id, MAX_LINE_BYTES, Response, Sent},
     requests::{Hello, Method},
 };
@@ -37,7 +37,7 @@ pub struct Client {
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ConnectFault {
+pub enum ConnectError {
     /// The socket cannot be connected to.
     #[error("the daemon's socket {} cannot be used: {source}", path.display())]
     Socket {
@@ -58,16 +58,16 @@ pub enum ConnectFault {
     },
     /// The daemon does not greet as it should.
     #[error(transparent)]
-    Greeting(#[from] RequestFault),
+    Greeting(#[from] RequestError),
 }
 
 /// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RequestFault {
+pub enum RequestError {
     /// The daemon says why.
     #[error(transparent)]
-    Refused(#[from] Fault),
+    Refused(#[from] DaemonError),
     /// The daemon ended, or was killed, before it had answered.
     #[error("the daemon ended before it had answered '{method}'")]
     Ended {
@@ -99,20 +99,20 @@ impl Client {
     /// Connects to the daemon at `address`; `None` where none listens.
     ///
     /// # Errors
-    /// [`ConnectFault`], where something is there that is not a daemon of belljar.
-    pub async fn connect(address: &Address) -> Result<Option<Self>, ConnectFault> {
+    /// [`ConnectError`], where something is there that is not a daemon of belljar.
+    pub async fn connect(address: &Address) -> Result<Option<Self>, ConnectError> {
         let path = address.socket();
         let stream = match UnixStream::connect(&path).await {
             Ok(stream) => stream,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
                 return Ok(None);
             }
-            Err(source) => return Err(ConnectFault::Socket { path, source }),
+            Err(source) => return Err(ConnectError::Socket { path, source }),
         };
         let user = address::user();
-        let owner = stream.peer_cred().map_err(|source| ConnectFault::Socket { path: path.clone(), source })?.uid();
+        let owner = stream.peer_cred().map_err(|source| ConnectError::Socket { path: path.clone(), source })?.uid();
         if owner != user {
-            return Err(ConnectFault::Foreign { path, owner, user });
+            return Err(ConnectError::Foreign { path, owner, user });
         }
         let (reading, writing) = stream.into_split();
         let mut client = Self {
@@ -127,10 +127,10 @@ impl Client {
         match timeout(GREETING, greeting).await {
             Ok(Ok(hello)) => client.hello = hello,
             // It was about to end when we came.
-            Ok(Err(RequestFault::Ended { .. } | RequestFault::Io(_))) => return Ok(None),
+            Ok(Err(RequestError::Ended { .. } | RequestError::Io(_))) => return Ok(None),
             Ok(Err(fault)) => return Err(fault.into()),
             Err(_) => {
-                return Err(RequestFault::Silent { method: Greet::NAME.to_owned(), waited: GREETING }.into());
+                return Err(RequestError::Silent { method: Greet::NAME.to_owned(), waited: GREETING }.into());
             }
         }
         Ok(Some(client))
@@ -149,8 +149,8 @@ impl Client {
     /// Asks, and waits for the answer.
     ///
     /// # Errors
-    /// [`RequestFault`], where the daemon refuses, is gone, or answers in another form.
-    pub async fn ask<M: Method>(&mut self, asked: &M) -> Result<M::Answer, RequestFault> {
+    /// [`RequestError`], where the daemon refuses, is gone, or answers in another form.
+    pub async fn ask<M: Method>(&mut self, asked: &M) -> Result<M::Answer, RequestError> {
         self.ask_until(asked, std::future::pending()).await
     }
 
@@ -158,7 +158,7 @@ impl Client {
     /// what has been done.
     ///
     /// # Errors
-    /// [`RequestFault`], where the daemon refuses, is gone, or answers in another form.
+    /// [`RequestError`], where the daemon refuses, is gone, or answers in another form.
     ///
     /// # Cancellation
     /// Dropping the future leaves the connection unusable for another request; dropping the client cancels at the daemon.
@@ -166,7 +166,7 @@ impl Client {
         &mut self,
         asked: &M,
         cancelled: impl Future<Output = ()>,
-    ) -> Result<M::Answer, RequestFault> {
+    ) -> Result<M::Answer, RequestError> {
         let answer = self.request_until(M::NAME, asked, cancelled).await?;
         parsed(M::NAME, &answer)
     }
@@ -177,7 +177,7 @@ impl Client {
         method: &str,
         params: &impl Serialize,
         cancelled: impl Future<Output = ()>,
-    ) -> Result<Box<RawValue>, RequestFault> {
+    ) -> Result<Box<RawValue>, RequestError> {
         self.last += 1;
         let id = self.last;
         self.send(&Sent::request(id, method, params)).await?;
@@ -192,14 +192,14 @@ impl Client {
                     continue;
                 }
             };
-            let malformed = |reason: String| RequestFault::Malformed { method: method.to_owned(), reason };
+            let malformed = |reason: String| RequestError::Malformed { method: method.to_owned(), reason };
             let line = match line {
                 Some(Ok(line)) => line,
                 Some(Err(tokio_util::codec::LinesCodecError::MaxLineLengthExceeded)) => {
                     return Err(malformed(format!("it has more than {MAX_ANSWER_BYTES} bytes")));
                 }
                 Some(Err(tokio_util::codec::LinesCodecError::Io(error))) => return Err(ended(error, method)),
-                None => return Err(RequestFault::Ended { method: method.to_owned() }),
+                None => return Err(RequestError::Ended { method: method.to_owned() }),
             };
             let response: Response = serde_json::from_str(&line).map_err(|error| malformed(error.to_string()))?;
             match response {
@@ -213,7 +213,7 @@ impl Client {
         }
     }
 
-    async fn send(&mut self, message: &Sent<'_, impl Serialize>) -> Result<(), RequestFault> {
+    async fn send(&mut self, message: &Sent<'_, impl Serialize>) -> Result<(), RequestError> {
         let line = serde_json::to_string(message).map_err(io::Error::other)?;
         match self.requests.send(line).await {
             Ok(()) => Ok(()),
@@ -233,17 +233,17 @@ impl Client {
 }
 
 /// An answer as what it is to be.
-fn parsed<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, RequestFault> {
+fn parsed<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, RequestError> {
     serde_json::from_str(answer.get())
-        .map_err(|error| RequestFault::Malformed { method: method.to_owned(), reason: error.to_string() })
+        .map_err(|error| RequestError::Malformed { method: method.to_owned(), reason: error.to_string() })
 }
 
 /// A connection that the other side has given up is how its end shows.
-fn ended(error: io::Error, method: &str) -> RequestFault {
+fn ended(error: io::Error, method: &str) -> RequestError {
     match error.kind() {
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
-            RequestFault::Ended { method: method.to_owned() }
+            RequestError::Ended { method: method.to_owned() }
         }
-        _ => RequestFault::Io(error),
+        _ => RequestError::Io(error),
     }
 }

@@ -25,12 +25,12 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-pub use address::{Address, AddressFault, user};
-pub use client::{Client, ConnectFault, RequestFault};
+pub use address::{Address, AddressError, user};
+pub use client::{Client, ConnectError, RequestError};
 pub use lines::{Line, Lines};
-pub use lock::{Lock, LockFault};
-pub use protocol::{Fault, MAX_LINE_BYTES, PROTOCOL, codes};
-pub use server::{ServeFault, Server};
+pub use lock::{Lock, LockError};
+pub use protocol::{DaemonError, MAX_LINE_BYTES, PROTOCOL, codes};
+pub use server::{ServeError, Server};
 pub use service::{Answer, Service};
 pub use shared::Options;
-pub use start::{Readiness, StartFault, detach, start};
+pub use start::{Readiness, StartError, detach, start};

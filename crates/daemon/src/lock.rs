@@ -21,7 +21,7 @@ pub struct Lock {
 /// Why a lock cannot be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LockFault {
+pub enum LockError {
     /// The file cannot be opened or locked.
     #[error("the lock file {} cannot be used: {source}", path.display())]
     File {
@@ -44,12 +44,12 @@ impl Lock {
     /// Waits at most `patience` for the lock on `path`, which is made where it is missing.
     ///
     /// # Errors
-    /// [`LockFault`], where the file is unusable or another process does not let go.
+    /// [`LockError`], where the file is unusable or another process does not let go.
     ///
     /// # Cancellation
     /// Dropping the future gives up; a thread of the runtime waits on until the holder lets go, and then lets go too.
-    pub(crate) async fn acquire(path: &Path, patience: Duration) -> Result<Self, LockFault> {
-        let fault = |source| LockFault::File { path: path.to_owned(), source };
+    pub(crate) async fn acquire(path: &Path, patience: Duration) -> Result<Self, LockError> {
+        let fault = |source| LockError::File { path: path.to_owned(), source };
         let file = open(path).map_err(fault)?;
         match file.try_lock() {
             Ok(()) => return Ok(Self { _file: file }),
@@ -61,7 +61,7 @@ impl Lock {
             Ok(Ok(Ok(file))) => Ok(Self { _file: file }),
             Ok(Ok(Err(source))) => Err(fault(source)),
             Ok(Err(ended)) => Err(fault(io::Error::other(ended))),
-            Err(_) => Err(LockFault::Held { path: path.to_owned(), waited: patience }),
+            Err(_) => Err(LockError::Held { path: path.to_owned(), waited: patience }),
         }
     }
 }
@@ -83,7 +83,7 @@ mod tests {
         let path = folder.path().join("lock");
         let first = Lock::acquire(&path, Duration::ZERO).await.unwrap();
         let fault = Lock::acquire(&path, Duration::from_millis(1)).await.unwrap_err();
-        assert!(matches!(fault, LockFault::Held { .. }), "{fault}");
+        assert!(matches!(fault, LockError::Held { .. }), "{fault}");
         let next = Lock::acquire(&path, Duration::from_secs(60));
         let (next, ()) = tokio::join!(next, async { drop(first) });
         drop(next.unwrap());

@@ -62,27 +62,27 @@ pub(crate) struct Request<'line> {
 }
 
 impl<'line> Request<'line> {
-    pub(crate) fn parse(line: &'line str) -> Result<Self, Fault> {
+    pub(crate) fn parse(line: &'line str) -> Result<Self, DaemonError> {
         let request: Self = serde_json::from_str(line).map_err(|error| {
             let code = if error.is_data() { codes::INVALID_REQUEST } else { codes::PARSE };
-            Fault::new(code, format!("the line is not a request: {error}")).with_hint(
+            DaemonError::new(code, format!("the line is not a request: {error}")).with_hint(
                 "a request is {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"…\", \"params\": {…}} on one line",
             )
         })?;
         if request.jsonrpc != "2.0" {
-            return Err(Fault::new(codes::INVALID_REQUEST, "\"jsonrpc\" must be \"2.0\""));
+            return Err(DaemonError::new(codes::INVALID_REQUEST, "\"jsonrpc\" must be \"2.0\""));
         }
         if matches!(&request.id, Some(Id::Text(id)) if id.len() > MAX_ID_BYTES) {
-            return Err(Fault::new(codes::INVALID_REQUEST, format!("an id has at most {MAX_ID_BYTES} bytes")));
+            return Err(DaemonError::new(codes::INVALID_REQUEST, format!("an id has at most {MAX_ID_BYTES} bytes")));
         }
         Ok(request)
     }
 
     /// The parameters as a type; none are as good as an empty object.
-    pub(crate) fn params<T: Deserialize<'line>>(&self) -> Result<T, Fault> {
+    pub(crate) fn params<T: Deserialize<'line>>(&self) -> Result<T, DaemonError> {
         let text = self.params.map_or("{}", RawValue::get);
         serde_json::from_str(text).map_err(|error| {
-            Fault::new(codes::INVALID_PARAMS, format!("the parameters of '{}' are wrong: {error}", self.method))
+            DaemonError::new(codes::INVALID_PARAMS, format!("the parameters of '{}' are wrong: {error}", self.method))
         })
     }
 }
@@ -90,7 +90,7 @@ impl<'line> Request<'line> {
 /// Why a request was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
-pub struct Fault {
+pub struct DaemonError {
     /// One of [`codes`].
     pub code: i32,
     /// What happened.
@@ -100,14 +100,14 @@ pub struct Fault {
     pub data: Option<Advice>,
 }
 
-/// What goes with a [`Fault`].
+/// What goes with a [`DaemonError`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
     /// What to try.
     pub hint: String,
 }
 
-impl Fault {
+impl DaemonError {
     /// A fault without advice.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
@@ -127,7 +127,7 @@ impl Fault {
 }
 
 /// An answer as a line, without its end.
-pub(crate) fn line(id: Option<&Id>, answer: &Result<Box<RawValue>, Fault>) -> String {
+pub(crate) fn line(id: Option<&Id>, answer: &Result<Box<RawValue>, DaemonError>) -> String {
     #[derive(Serialize)]
     struct Line<'answer> {
         jsonrpc: &'static str,
@@ -135,7 +135,7 @@ pub(crate) fn line(id: Option<&Id>, answer: &Result<Box<RawValue>, Fault>) -> St
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<&'answer RawValue>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<&'answer Fault>,
+        error: Option<&'answer DaemonError>,
     }
     let (result, error) = match answer {
         Ok(result) => (Some(result.as_ref()), None),
@@ -173,7 +173,7 @@ pub(crate) struct Response {
     #[serde(default)]
     pub(crate) result: Option<Box<RawValue>>,
     #[serde(default)]
-    pub(crate) error: Option<Fault>,
+    pub(crate) error: Option<DaemonError>,
 }
 
 /// The request `hello`.
@@ -214,7 +214,7 @@ mod tests {
     fn an_answer_has_a_result_or_an_error_and_never_both() {
         let result = RawValue::from_string("{\"a\":1}".to_owned()).unwrap();
         assert_eq!(line(Some(&Id::Number(7)), &Ok(result)), r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#);
-        let fault = Fault::new(codes::BUSY, "busy").with_hint("later");
+        let fault = DaemonError::new(codes::BUSY, "busy").with_hint("later");
         assert_eq!(
             line(None, &Err(fault)),
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"busy","data":{"hint":"later"}}}"#

@@ -11,7 +11,7 @@ use tokio::{
 use tokio_util::codec::{FramedWrite, LinesCodec};
 
 use crate::{
-    Address, Fault, Lock, LockFault, Options, Service, address,
+    Address, DaemonError, Lock, LockError, Options, Service, address,
     protocol::{MAX_CLIENTS, codes, line},
     session,
     shared::Shared,
@@ -34,10 +34,10 @@ pub struct Server {
 /// Why a daemon cannot listen.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServeFault {
+pub enum ServeError {
     /// Another daemon lives at this address.
     #[error(transparent)]
-    Lock(#[from] LockFault),
+    Lock(#[from] LockError),
     /// The socket cannot be made.
     #[error("the socket {} cannot be made: {source}", path.display())]
     Socket {
@@ -52,12 +52,12 @@ impl Server {
     /// Begins to listen at `address`, after the daemon before it is gone. What that one left behind is cleared away.
     ///
     /// # Errors
-    /// [`ServeFault`], where another daemon lives there, or the socket cannot be made.
-    pub async fn bind(address: &Address, service: Arc<dyn Service>, options: Options) -> Result<Self, ServeFault> {
+    /// [`ServeError`], where another daemon lives there, or the socket cannot be made.
+    pub async fn bind(address: &Address, service: Arc<dyn Service>, options: Options) -> Result<Self, ServeError> {
         // Who holds this lock is the daemon; a socket that is still there without it was left by one that died.
         let living = Lock::acquire(&address.living(), PATIENCE_FOR_PREDECESSOR).await?;
         let socket = address.socket();
-        let fault = |source| ServeFault::Socket { path: socket.clone(), source };
+        let fault = |source| ServeError::Socket { path: socket.clone(), source };
         match fs::remove_file(&socket) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(fault(source)),
             _ => {}
@@ -140,7 +140,7 @@ fn admit(stream: UnixStream, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
 
 async fn turn_away(stream: UnixStream) {
     let message = format!("the daemon has {MAX_CLIENTS} clients, the limit");
-    let fault = Fault::new(codes::BUSY, message).with_hint("try again when one of them has hung up");
+    let fault = DaemonError::new(codes::BUSY, message).with_hint("try again when one of them has hung up");
     let mut answers = FramedWrite::new(stream, LinesCodec::new());
     // One that does not take it is turned away without a word.
     let _ = timeout(LAST_WORDS, answers.send(line(None, &Err(fault)))).await;

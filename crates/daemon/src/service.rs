@@ -4,10 +4,10 @@ use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use crate::Fault;
+use crate::DaemonError;
 
 /// What a request ends in: JSON, or why there is none.
-pub type Answer = Result<Box<RawValue>, Fault>;
+pub type Answer = Result<Box<RawValue>, DaemonError>;
 
 /// The work behind the socket. The protocol's own methods (`hello`, `status`, `stop`, `cancel`) never reach it.
 pub trait Service: Send + Sync + 'static {

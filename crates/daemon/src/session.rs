@@ -18,7 +18,7 @@ use tokio_util::{
 };
 
 use crate::{
-    Answer, Fault, Line, Lines,
+    Answer, DaemonError, Line, Lines,
     protocol::{Cancel, Greet, Id, MAX_IN_FLIGHT, MAX_LINE_BYTES, PROTOCOL, Request, codes, line},
     requests::{AskStatus, Method as _, Stop},
     shared::Shared,
@@ -52,10 +52,10 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
                 Ok(Some(Line::Text(text))) => session.take(&text),
                 Ok(Some(Line::TooLong)) => {
                     let message = format!("a line has more than {MAX_LINE_BYTES} bytes, the limit; it was not read");
-                    Some(line(None, &Err(Fault::new(codes::TOO_LONG, message).with_hint("pass data through tools instead"))))
+                    Some(line(None, &Err(DaemonError::new(codes::TOO_LONG, message).with_hint("pass data through tools instead"))))
                 }
                 Ok(Some(Line::NoText)) => {
-                    let fault = Fault::new(codes::PARSE, "a line is not UTF-8");
+                    let fault = DaemonError::new(codes::PARSE, "a line is not UTF-8");
                     // The client may be gone already.
                     let _ = answers.send(line(None, &Err(fault))).await;
                     return;
@@ -101,17 +101,17 @@ impl Session {
         }
     }
 
-    fn begin(&mut self, id: &Id, request: &Request<'_>) -> Result<Option<Box<RawValue>>, Fault> {
+    fn begin(&mut self, id: &Id, request: &Request<'_>) -> Result<Option<Box<RawValue>>, DaemonError> {
         if request.method == Greet::NAME {
             return self.hello(request).map(Some);
         }
         if !self.greeted {
             let message = format!("the first request must be 'hello', and not '{}'", shortened(&request.method));
-            return Err(Fault::new(codes::INVALID_REQUEST, message)
+            return Err(DaemonError::new(codes::INVALID_REQUEST, message)
                 .with_hint(format!("send {{\"method\": \"hello\", \"params\": {{\"protocol\": {PROTOCOL}}}}} first")));
         }
         if self.tokens.contains_key(id) {
-            return Err(Fault::new(codes::INVALID_REQUEST, "a request with this id is still running"));
+            return Err(DaemonError::new(codes::INVALID_REQUEST, "a request with this id is still running"));
         }
         match request.method.as_str() {
             AskStatus::NAME => return json(&self.shared.status()).map(Some),
@@ -123,12 +123,12 @@ impl Session {
             _ => {}
         }
         if self.shared.stopping.is_cancelled() || self.shared.draining.is_cancelled() {
-            return Err(Fault::new(codes::STOPPING, "the daemon is ending")
+            return Err(DaemonError::new(codes::STOPPING, "the daemon is ending")
                 .with_hint("connect again: the next command starts a new one"));
         }
         if self.running.len() >= MAX_IN_FLIGHT {
             let message = format!("this client has {MAX_IN_FLIGHT} requests running, the limit");
-            return Err(Fault::new(codes::BUSY, message).with_hint("wait for an answer, and send again"));
+            return Err(DaemonError::new(codes::BUSY, message).with_hint("wait for an answer, and send again"));
         }
         let params = match request.params {
             Some(params) => params.to_owned(),
@@ -137,7 +137,7 @@ impl Session {
         let cancelled = CancellationToken::new();
         let Some(answer) = self.shared.service.answer(self.number, &request.method, params, cancelled.clone()) else {
             let message = format!("there is no method '{}'", shortened(&request.method));
-            return Err(Fault::new(codes::METHOD_NOT_FOUND, message)
+            return Err(DaemonError::new(codes::METHOD_NOT_FOUND, message)
                 .with_hint("docs/DAEMON.md lists the methods; a newer client may need a newer daemon"));
         };
         let work = self.shared.work();
@@ -158,16 +158,17 @@ impl Session {
         // A panic ends its request and nothing else.
         let answer = AssertUnwindSafe(answer).catch_unwind();
         self.running.spawn(answer.map(move |answer| {
-            let failed = || Fault::new(codes::INTERNAL, "the request failed inside the daemon; its log says more");
+            let failed =
+                || DaemonError::new(codes::INTERNAL, "the request failed inside the daemon; its log says more");
             (id, answer.unwrap_or_else(|_| Err(failed())))
         }));
     }
 
-    fn hello(&mut self, request: &Request<'_>) -> Result<Box<RawValue>, Fault> {
+    fn hello(&mut self, request: &Request<'_>) -> Result<Box<RawValue>, DaemonError> {
         let Greet { protocol } = request.params()?;
         if protocol != PROTOCOL {
             let message = format!("the client speaks version {protocol} of the protocol, and the daemon {PROTOCOL}");
-            return Err(Fault::new(codes::PROTOCOL, message)
+            return Err(DaemonError::new(codes::PROTOCOL, message)
                 .with_hint(format!("use the same belljar for both, or end the daemon: kill {}", std::process::id())));
         }
         self.greeted = true;
@@ -182,8 +183,8 @@ impl Session {
     }
 }
 
-fn json(value: &impl serde::Serialize) -> Result<Box<RawValue>, Fault> {
-    to_raw_value(value).map_err(|error| Fault::new(codes::INTERNAL, format!("the answer is not JSON: {error}")))
+fn json(value: &impl serde::Serialize) -> Result<Box<RawValue>, DaemonError> {
+    to_raw_value(value).map_err(|error| DaemonError::new(codes::INTERNAL, format!("the answer is not JSON: {error}")))
 }
 
 /// A stranger's text, for a message.

@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{Address, Client, ConnectFault, Lock, LockFault};
+use crate::{Address, Client, ConnectError, Lock, LockError};
 
 /// How long another command may take to start the daemon that this one wants too.
 const PATIENCE_FOR_OTHERS: Duration = Duration::from_secs(120);
@@ -37,13 +37,13 @@ pub enum Readiness {
 /// Why no daemon could be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StartFault {
+pub enum StartError {
     /// Another command has been starting one for too long.
     #[error(transparent)]
-    Lock(#[from] LockFault),
+    Lock(#[from] LockError),
     /// There is a daemon, and it cannot be used.
     #[error(transparent)]
-    Connect(#[from] ConnectFault),
+    Connect(#[from] ConnectError),
     /// The program cannot be started.
     #[error("the daemon cannot be started: {0}")]
     Spawn(#[from] std::io::Error),
@@ -66,8 +66,8 @@ pub enum StartFault {
 /// holder die. `program` has to [`detach`], listen, and then say [`Readiness`] on its standard output.
 ///
 /// # Errors
-/// [`StartFault`], with what the daemon said, if it said something.
-pub async fn start(address: &Address, program: Command) -> Result<Client, StartFault> {
+/// [`StartError`], with what the daemon said, if it said something.
+pub async fn start(address: &Address, program: Command) -> Result<Client, StartError> {
     if let Some(client) = Client::connect(address).await? {
         return Ok(client);
     }
@@ -78,21 +78,21 @@ pub async fn start(address: &Address, program: Command) -> Result<Client, StartF
     }
     match timeout(PATIENCE_FOR_IT, spawn(program)).await {
         Ok(Ok(Readiness::Ready)) => {}
-        Ok(Ok(Readiness::Failed { message, hint })) => return Err(StartFault::Failed { message, hint }),
+        Ok(Ok(Readiness::Failed { message, hint })) => return Err(StartError::Failed { message, hint }),
         Ok(Err(fault)) => return Err(fault),
-        Err(_) => return Err(StartFault::Silent("it has not said that it listens; its log may say why")),
+        Err(_) => return Err(StartError::Silent("it has not said that it listens; its log may say why")),
     }
     let client = Client::connect(address).await?;
     drop(starting);
-    client.ok_or(StartFault::Silent("it said that it listens, and ended at once; its log may say why"))
+    client.ok_or(StartError::Silent("it said that it listens, and ended at once; its log may say why"))
 }
 
-async fn spawn(mut program: Command) -> Result<Readiness, StartFault> {
+async fn spawn(mut program: Command) -> Result<Readiness, StartError> {
     let mut child = program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let Some(said) = child.stdout.take() else { return Err(StartFault::Silent("it has no standard output")) };
+    let Some(said) = child.stdout.take() else { return Err(StartError::Silent("it has no standard output")) };
     let mut line = String::new();
     BufReader::new(said.take(MAX_READINESS_BYTES)).read_line(&mut line).await?;
-    serde_json::from_str(&line).map_err(|_| StartFault::Silent("it ended without a message; its log may say why"))
+    serde_json::from_str(&line).map_err(|_| StartError::Silent("it ended without a message; its log may say why"))
 }
 
 /// Leaves the terminal and the session of the command that started this process: a signal to them is not for us.

@@ -22,7 +22,7 @@ mod protocol;
 mod worker;
 
 #[cfg(unix)]
-pub use client::{EngineFault, MemoryBound, ProcessEngine};
+pub use client::{EngineError, MemoryBound, ProcessEngine};
 pub use engine::Engine;
 #[cfg(unix)]
 pub use worker::serve;

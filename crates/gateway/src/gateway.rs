@@ -10,7 +10,7 @@ use std::{
 
 use belljar_approvals::{Change, QuestionId, State};
 use belljar_engine::Engine;
-use belljar_ledger::{Asker, Digest, Ledger, LedgerFault, NotResting, QuestionFilter, RestingRun};
+use belljar_ledger::{Asker, Digest, Ledger, LedgerError, NotResting, QuestionFilter, RestingRun};
 use belljar_model::{
     ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, MissingTool, Outcome, Recorded,
     RunError, RunId, ToolPath, Usage,
@@ -269,7 +269,7 @@ impl Gateway {
         run: RunId,
         mut cancelled: Pin<&mut (impl Future<Output = ()> + Send)>,
     ) -> Result<Outcome, Box<RunError>> {
-        let unusable = |fault: LedgerFault| RunError::new(ErrorKind::Config, fault.to_string()).with_hint(fault.hint());
+        let unusable = |fault: LedgerError| RunError::new(ErrorKind::Config, fault.to_string()).with_hint(fault.hint());
         let ledger = self.toolbox.told().ledger.as_ref().map(|kept| kept.ledger.clone());
         let ledger = ledger.ok_or_else(|| not_resting(run, NotResting::Unknown))?;
         let found = ledger.resting(run).await.map_err(unusable)?;
@@ -385,7 +385,7 @@ impl Gateway {
     }
 
     /// Whether a call that waits is decided, or its time over, now or within the time for which a run keeps its slot.
-    async fn is_decided(&self, ledger: &Arc<dyn Ledger>, terms: &Terms) -> Result<bool, LedgerFault> {
+    async fn is_decided(&self, ledger: &Arc<dyn Ledger>, terms: &Terms) -> Result<bool, LedgerError> {
         let ids: Vec<QuestionId> = terms.waits.iter().map(KeptWait::question).collect();
         let decided: FuturesUnordered<_> =
             ids.iter().map(|id| self.toolbox.waiting().for_decision(ledger, *id)).collect();
@@ -488,7 +488,7 @@ impl Gateway {
         };
         let kept = match state {
             Some(state) => log.rest(&outcome.usage, *asked_digest, (terms.until(), state)).await,
-            None => Err(LedgerFault::Overloaded),
+            None => Err(LedgerError::Overloaded),
         };
         if self.max_recording.is_none() {
             outcome.recording = None;

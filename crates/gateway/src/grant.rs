@@ -9,7 +9,7 @@ use std::{
 use belljar_catalog::{Tool, script_answers};
 use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath, Verdict};
 use belljar_sandbox::{
-    AnswerRoom, CallFault, Directory, Finding, GrantedTool, Namespace, Objection, PlannedCalls, Tools, Unavailable,
+    AnswerRoom, CallError, Directory, Finding, GrantedTool, Namespace, Objection, PlannedCalls, Tools, Unavailable,
 };
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -21,7 +21,7 @@ use crate::{
     approvals::{Approvals, Asking, Checked, Held, NotSent, Teller},
     counts::Turn,
     idempotency,
-    locks::{ACQUIRE, LockFault, RELEASE, RunLocks},
+    locks::{ACQUIRE, LockError, RELEASE, RunLocks},
     measure::CountingCalls,
     plan::{self, CallPlan, Planning},
     remarks::Remarks,
@@ -189,7 +189,7 @@ impl Grant {
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let (approvals, teller) = (self.approvals, self.teller.clone());
         let (toolbox, upstream, path) = (self.toolbox.clone(), self.toolbox.upstream().clone(), tool.path.clone());
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
@@ -203,8 +203,8 @@ impl Grant {
             }
             let server = toolbox.position_of(path.server()).unwrap_or(usize::MAX);
             let waits = |server: &str| remarks.tell(format!("waited for {server}, which another run had for itself"));
-            let refused = |fault: LockFault| {
-                let answer = CallFault::new(fault.to_string());
+            let refused = |fault: LockError| {
+                let answer = CallError::new(fault.to_string());
                 match fault.hint() {
                     Some(hint) => answer.with_hint(hint),
                     None => answer,
@@ -220,8 +220,8 @@ impl Grant {
             }
             let trusted = toolbox.trusted_effect_of(&path);
             if let Some(Objection { message, hint, .. }) = plan::over(ceiling, trusted, &path) {
-                let fault = CallFault::refused(message);
-                return Err(CallFault { hint, ..fault });
+                let fault = CallError::refused(message);
+                return Err(CallError { hint, ..fault });
             }
             let arguments = match toolbox.key_argument(&path) {
                 Some(member) => idempotency::with_key(arguments, member, &idempotency::key(log.run(), number)),
@@ -260,7 +260,7 @@ impl Grant {
             };
             let repeat = (toolbox.may_repeat(&path), toolbox.key_argument(&path).is_some());
             let permit = Mutex::new(None);
-            let enter = || -> BoxFuture<'_, Result<(), LockFault>> {
+            let enter = || -> BoxFuture<'_, Result<(), LockError>> {
                 async {
                     let entered = locks.enter(server, total, &waits).await?;
                     *permit.lock() = Some(entered);
@@ -271,9 +271,9 @@ impl Grant {
             let checked = match checked {
                 Ok(checked) => Ok(checked),
                 Err(NotSent::Refused(refusal)) => {
-                    return Err(CallFault::refused(refusal.message).with_hint(refusal.hint));
+                    return Err(CallError::refused(refusal.message).with_hint(refusal.hint));
                 }
-                Err(NotSent::NotAPath(fault)) => return Err(CallFault::new(fault.to_string())),
+                Err(NotSent::NotAPath(fault)) => return Err(CallError::new(fault.to_string())),
                 Err(NotSent::Denied(denial)) => Err(denial),
                 Err(NotSent::MustBeAsked(held)) => {
                     let (toolbox, log, who, path, room) = (&toolbox, &log, &who, &path, room.as_ref());
@@ -303,7 +303,7 @@ impl Grant {
                         return answer;
                     }
                     log.denied(number, &path, (effect, trusted), &denial).await;
-                    return Err(CallFault::denied(denial));
+                    return Err(CallError::denied(denial));
                 }
             };
             let Checked { arguments, warning, decision } = checked;
@@ -331,7 +331,7 @@ impl Grant {
             let sent = log
                 .sending(number, &path, effects, &arguments, decision.as_ref())
                 .await
-                .map_err(|fault| CallFault::new(format!("the call was not made: {fault}")).with_hint(fault.hint()))?;
+                .map_err(|fault| CallError::new(format!("the call was not made: {fault}")).with_hint(fault.hint()))?;
             let caller = match log.is_followed() {
                 true => {
                     let log = log.clone();
@@ -353,13 +353,13 @@ impl Grant {
             }
             // Before anybody gets the answer.
             let remembered = toolbox.remember(&path, who.principal(), log.run()).await;
-            remembered.map_err(|withheld| CallFault::new(withheld.to_string()))?;
+            remembered.map_err(|withheld| CallError::new(withheld.to_string()))?;
             if let Some(remark) = answer.as_ref().ok().and_then(|answer| unmarked::remark(&path, answer)) {
                 remarks.add(remark);
             }
             answer.map_err(|fault| match fault.hint() {
-                Some(hint) => CallFault::new(fault.to_string()).with_hint(hint),
-                None => CallFault::new(fault.to_string()),
+                Some(hint) => CallError::new(fault.to_string()).with_hint(hint),
+                None => CallError::new(fault.to_string()),
             })
         }
         .boxed()
@@ -382,7 +382,7 @@ impl Tools for Grant {
         Box::new(Announcement { announced, number })
     }
 
-    fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallFault>) {
+    fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallError>) {
         // A child may have said something in a fault too. Of a call that was never sent it knows nothing.
         let was_sent = answer.err().is_none_or(|fault| !fault.is_refusal && fault.denial.is_none());
         if was_sent && !tool.is_lock() {
@@ -466,7 +466,7 @@ impl Tools for Grant {
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         // A sandbox begins its calls below, with their numbers.
         self.call_as((self.caller.clone(), None), UNNUMBERED, tool, arguments, limit)
     }
@@ -478,7 +478,7 @@ impl Tools for Grant {
         arguments: JsonText,
         limit: Duration,
         room: AnswerRoom,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         self.log.is_live();
         let caller = self.caller.with_gate(Arc::new(Gate(room.clone())));
         self.call_as((caller, Some(room)), number, tool, arguments, limit)

@@ -4,7 +4,7 @@
 //! cannot be made. Where principals carry labels too, a mark is in the ledger before the script
 //! gets the answer, so that no run begun with that knowledge, in whichever process, is without it.
 
-use belljar_ledger::{LedgerFault, Mark};
+use belljar_ledger::{LedgerError, Mark};
 use belljar_model::{RunId, ToolPath};
 use belljar_policy::Labels;
 use parking_lot::Mutex;
@@ -36,7 +36,7 @@ pub(crate) enum Withheld {
     #[error(
         "the call was made, and its answer is withheld: the owner's rules remember who has such answers, and that could not be kept: {0}"
     )]
-    Unkept(#[from] LedgerFault),
+    Unkept(#[from] LedgerError),
 }
 
 impl Toolbox {

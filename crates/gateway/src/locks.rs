@@ -25,7 +25,7 @@ pub(crate) type ServerLock = Arc<RwLock<()>>;
 
 /// Why a server cannot be had.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LockFault {
+pub(crate) enum LockError {
     /// Waiting might never end.
     #[error("'{server}' is in use by another run, and this run holds '{held}', which that one may be waiting for")]
     OutOfOrder { server: String, held: String },
@@ -35,7 +35,7 @@ pub(crate) enum LockFault {
     Ended,
 }
 
-impl LockFault {
+impl LockError {
     /// What the script's author can do.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
@@ -99,7 +99,7 @@ impl RunLocks {
         server: usize,
         most: Duration,
         waits: &(dyn Fn(&str) + Sync),
-    ) -> Result<Permit, LockFault> {
+    ) -> Result<Permit, LockError> {
         match self.toolbox.sharing(server) {
             Sharing::Free => Ok(Permit(None)),
             Sharing::Exclusive => self.acquire(server, most, waits).await.map(|()| Permit(None)),
@@ -133,7 +133,7 @@ impl RunLocks {
         server: usize,
         most: Duration,
         waits: &(dyn Fn(&str) + Sync),
-    ) -> Result<(), LockFault> {
+    ) -> Result<(), LockError> {
         let _turn = self.turn.lock().await;
         let mut wanted = vec![server];
         if self.toolbox.sharing(server) == Sharing::Exclusive {
@@ -156,7 +156,7 @@ impl RunLocks {
             };
             let mut held = self.lock();
             if held.has_ended {
-                return Err(LockFault::Ended);
+                return Err(LockError::Ended);
             }
             held.servers.insert(server, guard);
             drop(held);
@@ -197,19 +197,19 @@ impl RunLocks {
     }
 
     /// Whether the run may wait for a server: it has none that comes later.
-    fn may_wait(&self, server: usize) -> Result<(), LockFault> {
+    fn may_wait(&self, server: usize) -> Result<(), LockError> {
         let last = self.lock().servers.keys().next_back().copied();
         match last.filter(|last| *last > server) {
             None => Ok(()),
             Some(last) => {
                 let name = |at| self.toolbox.name_of(at).to_owned();
-                Err(LockFault::OutOfOrder { server: name(server), held: name(last) })
+                Err(LockError::OutOfOrder { server: name(server), held: name(last) })
             }
         }
     }
 
-    fn busy(&self, server: usize, waited: Duration) -> LockFault {
-        LockFault::Busy { server: self.toolbox.name_of(server).to_owned(), waited }
+    fn busy(&self, server: usize, waited: Duration) -> LockError {
+        LockError::Busy { server: self.toolbox.name_of(server).to_owned(), waited }
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -273,7 +273,7 @@ mod tests {
         one.end();
         assert!(waiting.await.expect("no panic"));
         // After its end, a run takes nothing.
-        assert!(matches!(one.enter(1, LONG, &nobody).await, Err(LockFault::Ended)));
+        assert!(matches!(one.enter(1, LONG, &nobody).await, Err(LockError::Ended)));
         drop(other);
         assert!(
             run(&toolbox, "").enter(0, LONG, &nobody).await.is_ok(),
@@ -312,11 +312,11 @@ mod tests {
         let (one, other) = (run(&toolbox, ""), run(&toolbox, ""));
         let call = one.enter(2, LONG, &nobody).await.expect("free");
         assert!(other.enter(2, LONG, &nobody).await.is_ok(), "calls share it");
-        assert!(matches!(other.acquire(2, LONG, &nobody).await, Err(LockFault::Busy { .. })), "a call is under way");
+        assert!(matches!(other.acquire(2, LONG, &nobody).await, Err(LockError::Busy { .. })), "a call is under way");
         drop(call);
         assert!(other.acquire(2, LONG, &nobody).await.is_ok());
         assert!(other.enter(2, LONG, &nobody).await.is_ok(), "its own calls do not wait");
-        assert!(matches!(one.enter(2, LONG, &nobody).await, Err(LockFault::Busy { .. })));
+        assert!(matches!(one.enter(2, LONG, &nobody).await, Err(LockError::Busy { .. })));
         other.release(2);
         assert!(one.enter(2, LONG, &nobody).await.is_ok());
         assert!(one.enter(3, LONG, &nobody).await.is_ok(), "a free server is everybody's");
@@ -342,6 +342,6 @@ mod tests {
         assert!(section.await.expect("no panic"));
         // The section goes on, and may wait for this very call.
         assert!(behind.await.expect("no panic"));
-        assert!(matches!(other.enter(2, LONG, &nobody).await, Err(LockFault::Busy { .. })), "calls of others wait");
+        assert!(matches!(other.enter(2, LONG, &nobody).await, Err(LockError::Busy { .. })), "calls of others wait");
     }
 }

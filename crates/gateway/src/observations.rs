@@ -50,7 +50,7 @@ struct File {
 
 /// Why there are no shapes from a file.
 #[derive(Debug, thiserror::Error)]
-enum ReadFault {
+enum ReadError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("it has more than {FILE_BYTES} bytes")]
@@ -144,7 +144,7 @@ impl Observations {
     }
 }
 
-fn read(folder: &Dir) -> Result<HashMap<ToolPath, Arc<Observed>>, ReadFault> {
+fn read(folder: &Dir) -> Result<HashMap<ToolPath, Arc<Observed>>, ReadError> {
     let file = match folder.open(FILE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),
         file => file?,
@@ -152,11 +152,11 @@ fn read(folder: &Dir) -> Result<HashMap<ToolPath, Arc<Observed>>, ReadFault> {
     let mut bytes = Vec::new();
     let read = file.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;
     if u64::try_from(read).is_ok_and(|read| read > FILE_BYTES) {
-        return Err(ReadFault::TooLarge);
+        return Err(ReadError::TooLarge);
     }
     let file: File = serde_json::from_slice(&bytes)?;
     if file.version != VERSION {
-        return Err(ReadFault::OtherVersion(file.version));
+        return Err(ReadError::OtherVersion(file.version));
     }
     let tools = file.tools.into_iter().take(TOOLS);
     Ok(tools.filter_map(|(path, observed)| Some((path.parse().ok()?, Arc::new(observed.checked()?)))).collect())
@@ -259,7 +259,7 @@ mod tests {
         }
         let (_folder, open) = folder();
         open().write(FILE, vec![b' '; 5 * 1024 * 1024]).expect("written");
-        assert!(matches!(read(&open()), Err(ReadFault::TooLarge)));
+        assert!(matches!(read(&open()), Err(ReadError::TooLarge)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::{
 use belljar_ledger::Asker;
 use belljar_model::{Denial, RunId, ServerSpec, Share, ToolPath, Transport, Verdict};
 use belljar_policy::{Call, Caller, Decision, History, Labels, LocalTime, Measure, Places, Policy, ToolPolicy};
-use belljar_upstream::{CallFault, with_real_paths};
+use belljar_upstream::{CallError, with_real_paths};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
@@ -100,7 +100,7 @@ impl Files {
         server: &str,
         principal: Option<&str>,
         arguments: Map<String, Value>,
-    ) -> Result<Map<String, Value>, CallFault> {
+    ) -> Result<Map<String, Value>, CallError> {
         match self.paths.resolved.get(server) {
             Some(spec) => with_real_paths(spec, principal, arguments),
             None => Ok(arguments),

@@ -14,7 +14,7 @@ use std::{
 
 use belljar_approvals::{Change, Past, QuestionId, State};
 use belljar_ledger::{
-    Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, Ledger, LedgerFault, RestingRun, RunEnd, RunRest,
+    Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, Ledger, LedgerError, RestingRun, RunEnd, RunRest,
     RunStart,
 };
 use belljar_model::{
@@ -22,7 +22,7 @@ use belljar_model::{
     RunStep, ToolPath, Usage, Verdict, says_error,
 };
 use belljar_policy::Decision;
-use belljar_sandbox::CallFault;
+use belljar_sandbox::CallError;
 use parking_lot::{Mutex, MutexGuard};
 use rand::{TryRngCore as _, rngs::OsRng};
 use tokio::{runtime::Handle, sync::broadcast, task::spawn_blocking, time::sleep};
@@ -295,7 +295,7 @@ impl RunLog {
         effect: Effect,
         arguments: Option<&JsonText>,
         (may_repeat, has_key): (bool, bool),
-    ) -> Option<(Result<JsonText, CallFault>, Option<String>)> {
+    ) -> Option<(Result<JsonText, CallError>, Option<String>)> {
         if self.unsettled.is_empty() {
             return None;
         }
@@ -360,8 +360,8 @@ impl RunLog {
         usage: &Usage,
         asked: Option<Digest>,
         (until, state): (SystemTime, Vec<u8>),
-    ) -> Result<(), LedgerFault> {
-        let Some((RunLedger { ledger, .. }, _)) = &self.kept else { return Err(LedgerFault::Closed) };
+    ) -> Result<(), LedgerError> {
+        let Some((RunLedger { ledger, .. }, _)) = &self.kept else { return Err(LedgerError::Closed) };
         let (start, calls) = (self.start.clone(), std::mem::take(&mut self.lock().ended));
         let took = self.took();
         let rest = RunRest { start, took, usage: usage.clone(), calls, until, asked, state };
@@ -397,7 +397,7 @@ impl RunLog {
         (effect, trusted, may_repeat): (Effect, Effect, bool),
         arguments: &JsonText,
         decision: Option<&Decision>,
-    ) -> Result<SentCall, LedgerFault> {
+    ) -> Result<SentCall, LedgerError> {
         self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
         let has_intent = trusted != Effect::ReadOnly;
         if let Some((RunLedger { ledger, required, .. }, _)) = &self.kept {

@@ -7,7 +7,7 @@ use std::{
 
 use belljar_ledger::Asker;
 use belljar_model::{Effect, ErrorKind, JsonText, RunError, RunId, ToolPath, TrustedEffect, Usage};
-use belljar_upstream::{CallFault, Caller};
+use belljar_upstream::{CallError, Caller};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -182,7 +182,7 @@ impl Toolbox {
         // Before anybody gets the answer.
         let remembered = self.remember(path, who.principal(), log.run()).await;
         remembered.map_err(|withheld| RunError::new(ErrorKind::Tool, withheld.to_string()))?;
-        let answer = answer.and_then(|text| text.to_value().map_err(|error| CallFault::Malformed(error.into())));
+        let answer = answer.and_then(|text| text.to_value().map_err(|error| CallError::Malformed(error.into())));
         answer.map_err(|fault| failed(&fault))
     }
 
@@ -219,7 +219,7 @@ fn refused(refusal: Refusal) -> RunError {
     RunError::new(ErrorKind::Usage, refusal.message).with_hint(refusal.hint)
 }
 
-fn failed(fault: &CallFault) -> RunError {
+fn failed(fault: &CallError) -> RunError {
     let error = RunError::new(ErrorKind::Tool, fault.to_string());
     match fault.hint() {
         Some(hint) => error.with_hint(hint),

@@ -13,7 +13,7 @@ use belljar_model::{
     TrustedEffect, Verdict,
 };
 use belljar_policy::{Broken, Decision, Policy, ServerTools, Suspicion, ToolPolicy, suspicions};
-use belljar_upstream::{BuiltIns, Options, ServerStatus, StartFault, Upstream};
+use belljar_upstream::{BuiltIns, Options, ServerStatus, StartError, Upstream};
 use belljar_worker::WorkerProgram;
 use cap_std::fs::Dir;
 use futures::future::join_all;
@@ -502,7 +502,7 @@ impl Toolbox {
     }
 
     /// The catalogue of one server, started if need be.
-    pub(crate) async fn server(&self, position: usize) -> Option<Result<Arc<ServerCatalog>, Arc<StartFault>>> {
+    pub(crate) async fn server(&self, position: usize) -> Option<Result<Arc<ServerCatalog>, Arc<StartError>>> {
         let server = self.servers.get(position)?;
         Some(self.known(server).await)
     }
@@ -526,7 +526,7 @@ impl Toolbox {
         }
     }
 
-    async fn known(&self, server: &Server) -> Result<Arc<ServerCatalog>, Arc<StartFault>> {
+    async fn known(&self, server: &Server) -> Result<Arc<ServerCatalog>, Arc<StartError>> {
         let tools = self.upstream.tools(server.names.exact()).await?;
         Ok(self.known_by(server, tools).await)
     }

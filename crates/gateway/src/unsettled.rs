@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use belljar_ledger::{Assumption, CallState, Digest, KeptCall};
 use belljar_model::{Effect, JsonText, ToolPath};
-use belljar_sandbox::CallFault;
+use belljar_sandbox::CallError;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
@@ -122,9 +122,9 @@ impl Earlier {
 
     /// What the script gets in the place of the answer, and what its author is to read in the logs; nothing where the
     /// call is to be sent.
-    pub(crate) fn answer(self, path: &ToolPath) -> Option<(Result<JsonText, CallFault>, Option<String>)> {
+    pub(crate) fn answer(self, path: &ToolPath) -> Option<(Result<JsonText, CallError>, Option<String>)> {
         let null = || JsonText::from_value(&Value::Null);
-        let fault = |why: &str| CallFault::new(format!("{path} was not called again: {why}"));
+        let fault = |why: &str| CallError::new(format!("{path} was not called again: {why}"));
         Some(match self {
             Self::None => return None,
             Self::Done(is_known) => {

@@ -40,4 +40,4 @@ pub use oauth::{Document, Documents, Need, NotAUrl, OAuthOptions, ResourceServer
 pub use options::{Limits, Options};
 pub use server::{Listener, Server};
 pub use tasks::{Asks, Call, Ending, Owner, Status, TaskLimits, Tasks};
-pub use tokens::{NewToken, Scope, Token, TokenFault, Tokens};
+pub use tokens::{NewToken, Scope, Token, TokenError, Tokens};

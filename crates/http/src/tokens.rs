@@ -56,18 +56,18 @@ impl fmt::Display for Scope {
 }
 
 impl FromStr for Scope {
-    type Err = TokenFault;
+    type Err = TokenError;
 
-    fn from_str(text: &str) -> Result<Self, TokenFault> {
+    fn from_str(text: &str) -> Result<Self, TokenError> {
         let found = Self::ALL.iter().find(|(_, name)| *name == text);
-        found.map(|(scope, _)| *scope).ok_or_else(|| TokenFault::Scope { scope: text.to_owned() })
+        found.map(|(scope, _)| *scope).ok_or_else(|| TokenError::Scope { scope: text.to_owned() })
     }
 }
 
 /// What is wrong with a token, or a list of them.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum TokenFault {
+pub enum TokenError {
     /// There is no such scope.
     #[error("there is no scope '{scope}': there are search, run, run:read-only and admin")]
     Scope {
@@ -135,16 +135,16 @@ impl From<Hash> for String {
 }
 
 impl TryFrom<String> for Hash {
-    type Error = TokenFault;
+    type Error = TokenError;
 
-    fn try_from(text: String) -> Result<Self, TokenFault> {
+    fn try_from(text: String) -> Result<Self, TokenError> {
         let mut hash = [0; 32];
         if text.len() != 64 || !text.is_ascii() {
-            return Err(TokenFault::Damaged);
+            return Err(TokenError::Damaged);
         }
         for (at, byte) in hash.iter_mut().enumerate() {
-            let digits = text.get(2 * at..2 * at + 2).ok_or(TokenFault::Damaged)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| TokenFault::Damaged)?;
+            let digits = text.get(2 * at..2 * at + 2).ok_or(TokenError::Damaged)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| TokenError::Damaged)?;
         }
         Ok(Self(hash))
     }
@@ -159,9 +159,9 @@ impl NewToken {
         &self.0
     }
 
-    fn random() -> Result<Self, TokenFault> {
+    fn random() -> Result<Self, TokenError> {
         let mut bytes = [0; SECRET_BYTES];
-        rand::rngs::OsRng.try_fill_bytes(&mut bytes).map_err(|_| TokenFault::NoRandomness)?;
+        rand::rngs::OsRng.try_fill_bytes(&mut bytes).map_err(|_| TokenError::NoRandomness)?;
         Ok(Self(format!("{PREFIX}{}", hex(&bytes))))
     }
 
@@ -187,12 +187,12 @@ impl Tokens {
     /// Reads what [`Tokens::to_text`] wrote.
     ///
     /// # Errors
-    /// [`TokenFault::Damaged`]: a list of which only a part can be understood is not used.
-    pub fn parse(text: &str) -> Result<Self, TokenFault> {
-        let read: Self = serde_json::from_str(text).map_err(|_| TokenFault::Damaged)?;
+    /// [`TokenError::Damaged`]: a list of which only a part can be understood is not used.
+    pub fn parse(text: &str) -> Result<Self, TokenError> {
+        let read: Self = serde_json::from_str(text).map_err(|_| TokenError::Damaged)?;
         let names: HashSet<_> = read.tokens.iter().map(|token| token.name.as_str()).collect();
         let sound = names.len() == read.tokens.len() && names.iter().all(|name| is_name(name));
-        if sound && read.tokens.len() <= MAX_TOKENS { Ok(read) } else { Err(TokenFault::Damaged) }
+        if sound && read.tokens.len() <= MAX_TOKENS { Ok(read) } else { Err(TokenError::Damaged) }
     }
 
     /// The list as it is kept. No secret is in it.
@@ -213,19 +213,19 @@ impl Tokens {
     /// Makes a token for `name`.
     ///
     /// # Errors
-    /// [`TokenFault`], for a name that is taken or cannot be one.
-    pub fn add(&mut self, name: &str, scopes: BTreeSet<Scope>, created: u64) -> Result<NewToken, TokenFault> {
+    /// [`TokenError`], for a name that is taken or cannot be one.
+    pub fn add(&mut self, name: &str, scopes: BTreeSet<Scope>, created: u64) -> Result<NewToken, TokenError> {
         if !is_name(name) {
-            return Err(TokenFault::Name { name: name.to_owned() });
+            return Err(TokenError::Name { name: name.to_owned() });
         }
         if name == RESERVED {
-            return Err(TokenFault::Reserved { name: name.to_owned() });
+            return Err(TokenError::Reserved { name: name.to_owned() });
         }
         if self.tokens.iter().any(|token| token.name == name) {
-            return Err(TokenFault::Taken { name: name.to_owned() });
+            return Err(TokenError::Taken { name: name.to_owned() });
         }
         if self.tokens.len() >= MAX_TOKENS {
-            return Err(TokenFault::TooMany);
+            return Err(TokenError::TooMany);
         }
         let new = NewToken::random()?;
         self.tokens.push(Token { name: name.to_owned(), scopes, sha256: new.hash(), created });
@@ -235,10 +235,10 @@ impl Tokens {
     /// Gives the token of `name` a new secret. The old one is good no more.
     ///
     /// # Errors
-    /// [`TokenFault::Unknown`].
-    pub fn rotate(&mut self, name: &str, created: u64) -> Result<NewToken, TokenFault> {
+    /// [`TokenError::Unknown`].
+    pub fn rotate(&mut self, name: &str, created: u64) -> Result<NewToken, TokenError> {
         let token = self.tokens.iter_mut().find(|token| token.name == name);
-        let token = token.ok_or_else(|| TokenFault::Unknown { name: name.to_owned() })?;
+        let token = token.ok_or_else(|| TokenError::Unknown { name: name.to_owned() })?;
         let new = NewToken::random()?;
         (token.sha256, token.created) = (new.hash(), created);
         Ok(new)
@@ -247,11 +247,11 @@ impl Tokens {
     /// Removes the token of `name`.
     ///
     /// # Errors
-    /// [`TokenFault::Unknown`].
-    pub fn remove(&mut self, name: &str) -> Result<(), TokenFault> {
+    /// [`TokenError::Unknown`].
+    pub fn remove(&mut self, name: &str) -> Result<(), TokenError> {
         let before = self.tokens.len();
         self.tokens.retain(|token| token.name != name);
-        if self.tokens.len() < before { Ok(()) } else { Err(TokenFault::Unknown { name: name.to_owned() }) }
+        if self.tokens.len() < before { Ok(()) } else { Err(TokenError::Unknown { name: name.to_owned() }) }
     }
 
     /// Whose token this is. All are compared, each in constant time.
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(tokens.principal(second.reveal()).expect("known").name(), "laptop");
         tokens.remove("laptop").expect("removed");
         assert!(tokens.principal(second.reveal()).is_none());
-        assert_eq!(tokens.remove("laptop"), Err(TokenFault::Unknown { name: "laptop".to_owned() }));
+        assert_eq!(tokens.remove("laptop"), Err(TokenError::Unknown { name: "laptop".to_owned() }));
     }
 
     #[test]
@@ -314,7 +314,7 @@ mod tests {
         let text = tokens.to_text();
         for (from, to) in [("\"a\"", "\"a b\""), ("sha256\": \"", "sha256\": \"é"), ("\"created\"", "\"other\"")] {
             assert!(text.contains(from));
-            assert_eq!(Tokens::parse(&text.replacen(from, to, 1)), Err(TokenFault::Damaged), "{from}");
+            assert_eq!(Tokens::parse(&text.replacen(from, to, 1)), Err(TokenError::Damaged), "{from}");
         }
     }
 
@@ -322,9 +322,9 @@ mod tests {
     fn names_are_taken_once_and_are_short_words() {
         let mut tokens = Tokens::default();
         tokens.add("a", BTreeSet::new(), 0).expect("made");
-        assert!(matches!(tokens.add("a", BTreeSet::new(), 0), Err(TokenFault::Taken { .. })));
+        assert!(matches!(tokens.add("a", BTreeSet::new(), 0), Err(TokenError::Taken { .. })));
         for name in ["", "a b", "ü", &"a".repeat(65), "a\n"] {
-            assert!(matches!(tokens.add(name, BTreeSet::new(), 0), Err(TokenFault::Name { .. })), "{name}");
+            assert!(matches!(tokens.add(name, BTreeSet::new(), 0), Err(TokenError::Name { .. })), "{name}");
         }
     }
 }

@@ -17,7 +17,7 @@ use hmac::{Hmac, Mac as _};
 use rand::{TryRngCore as _, rngs::OsRng};
 use sha2::{Digest as _, Sha256};
 
-use crate::{entry::Digest, fault::LedgerFault};
+use crate::{entry::Digest, error::LedgerError};
 
 /// Its file.
 pub(crate) const NAME: &str = "ledger.key";
@@ -28,7 +28,7 @@ const SEAL: &[u8] = b"belljar: runs that were put aside\0";
 /// The key of a folder, which is looked for, or made, when it is first needed.
 pub(crate) struct KeyPlace {
     folder: Option<PathBuf>,
-    key: OnceLock<Result<Arc<Key>, LedgerFault>>,
+    key: OnceLock<Result<Arc<Key>, LedgerError>>,
 }
 
 impl KeyPlace {
@@ -36,11 +36,11 @@ impl KeyPlace {
         Self { folder: folder.map(Path::to_owned), key: OnceLock::new() }
     }
 
-    pub(crate) fn get(&self) -> Result<Arc<Key>, LedgerFault> {
+    pub(crate) fn get(&self) -> Result<Arc<Key>, LedgerError> {
         let found = || {
-            let path = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
+            let path = self.folder.as_deref().ok_or(LedgerError::NoFolder)?;
             let key = belljar_files::own_folder(path).and_then(|folder| Key::of(&folder));
-            key.map(Arc::new).map_err(|error| LedgerFault::Key { path: path.join(NAME), error: Arc::new(error) })
+            key.map(Arc::new).map_err(|error| LedgerError::Key { path: path.join(NAME), error: Arc::new(error) })
         };
         self.key.get_or_init(found).clone()
     }

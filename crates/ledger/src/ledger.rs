@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use crate::{
     asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
     entry::{Assumption, Digest, Entry, KeptRecording},
-    fault::LedgerFault,
+    error::LedgerError,
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
 
@@ -34,10 +34,10 @@ impl Purpose {
 /// Entries of one run are kept in the order in which they were handed over, whichever of the three ways they take.
 pub trait Ledger: Send + Sync + 'static {
     /// Hands an entry over, to be kept soon. It fails where there is no room for it in reasonable time.
-    fn write(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerFault>>;
+    fn write(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Hands an entry over, and waits until it is kept: whatever becomes of this process, it is there.
-    fn commit(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerFault>>;
+    fn commit(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Hands an entry over where nobody can wait. Whether there was room for it.
     fn offer(&self, entry: Entry) -> bool;
@@ -53,77 +53,77 @@ pub trait Ledger: Send + Sync + 'static {
     fn unseal(&self, purpose: Purpose, sealed: &[u8]) -> Option<Vec<u8>>;
 
     /// The runs that a filter asks for, the latest first.
-    fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerFault>>;
+    fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerError>>;
 
     /// One run and its calls, in the order in which they were begun.
-    fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerFault>>;
+    fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerError>>;
 
     /// Runs whose names are from the one to the other, and no more than two of them: whether a
     /// beginning of a name is that of one run.
-    fn between(&self, first: RunId, last: RunId) -> BoxFuture<'_, Result<Vec<RunId>, LedgerFault>>;
+    fn between(&self, first: RunId, last: RunId) -> BoxFuture<'_, Result<Vec<RunId>, LedgerError>>;
 
     /// What a run took in, where that is kept.
-    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerFault>>;
+    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerError>>;
 
     /// A run that was put aside, and has not been taken up.
-    fn resting(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerFault>>;
+    fn resting(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerError>>;
 
     /// Takes up a run that was put aside: from now on it is running here, and nobody else takes it
     /// up. It stays what it was until it ends, or is put aside again.
-    fn take_up(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerFault>>;
+    fn take_up(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerError>>;
 
     /// Lays a run down again that was taken up, and of which nothing was done.
-    fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerFault>>;
+    fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Notes what the owner assumes of the calls that a run sent before it was interrupted: it can go on then.
-    fn assume(&self, run: RunId, assumed: Assumption) -> BoxFuture<'_, Result<Result<(), NotResting>, LedgerFault>>;
+    fn assume(&self, run: RunId, assumed: Assumption) -> BoxFuture<'_, Result<Result<(), NotResting>, LedgerError>>;
 
     /// The run that was put aside of which this was asked.
-    fn resting_of(&self, asked: Digest) -> BoxFuture<'_, Result<Option<RunId>, LedgerFault>>;
+    fn resting_of(&self, asked: Digest) -> BoxFuture<'_, Result<Option<RunId>, LedgerError>>;
 
     /// How many bytes all runs have that were put aside.
-    fn resting_bytes(&self) -> BoxFuture<'_, Result<u64, LedgerFault>>;
+    fn resting_bytes(&self) -> BoxFuture<'_, Result<u64, LedgerError>>;
 
     /// Forgets runs, and says how many.
-    fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerFault>>;
+    fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerError>>;
 
     /// Counts a call by a rule, if there is room for it; nothing where there is none. Of two that want the last place,
     /// whichever processes they are of, one gets it.
-    fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerFault>>;
+    fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerError>>;
 
     /// Takes back what was counted.
-    fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>>;
+    fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Notes that a run has an answer with these labels, and waits until that is kept, for all processes.
-    fn mark(&self, mark: Mark) -> BoxFuture<'_, Result<(), LedgerFault>>;
+    fn mark(&self, mark: Mark) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// The labels of a principal's other runs.
-    fn carried(&self, asked: Carried) -> BoxFuture<'_, Result<Vec<String>, LedgerFault>>;
+    fn carried(&self, asked: Carried) -> BoxFuture<'_, Result<Vec<String>, LedgerError>>;
 
     /// What is pinned of a server's tools. Where nothing is, these are from now on.
-    fn pins(&self, pins: Pins) -> BoxFuture<'_, Result<PinnedServer, LedgerFault>>;
+    fn pins(&self, pins: Pins) -> BoxFuture<'_, Result<PinnedServer, LedgerError>>;
 
     /// Pins these definitions in the place of what was, and waits until that is kept.
-    fn accept_pins(&self, pins: Pins) -> BoxFuture<'_, Result<(), LedgerFault>>;
+    fn accept_pins(&self, pins: Pins) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Notes that a call succeeded for which a rule asks before another, and waits until that is kept.
-    fn pass(&self, passed: Passed) -> BoxFuture<'_, Result<(), LedgerFault>>;
+    fn pass(&self, passed: Passed) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Whether there was such a call in another run, so long ago at most.
-    fn has_passed(&self, passed: Passed, within: Duration) -> BoxFuture<'_, Result<bool, LedgerFault>>;
+    fn has_passed(&self, passed: Passed, within: Duration) -> BoxFuture<'_, Result<bool, LedgerError>>;
 
     /// Makes a change to a question to the owner, and waits until it is kept. Of two that exclude
     /// each other, whichever process makes them, one is refused.
-    fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerFault>>;
+    fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerError>>;
 
     /// Hands such a change over where nobody can wait. Whether there was room for it.
     fn offer_change(&self, change: Change) -> bool;
 
     /// Questions to the owner, the oldest first.
-    fn questions(&self, filter: QuestionFilter) -> BoxFuture<'_, Result<Vec<KeptQuestion>, LedgerFault>>;
+    fn questions(&self, filter: QuestionFilter) -> BoxFuture<'_, Result<Vec<KeptQuestion>, LedgerError>>;
 
     /// How these questions stand. One that was forgotten is not among them.
-    fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerFault>>;
+    fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerError>>;
 
     /// Keeps all that was handed over, and takes nothing any more.
     fn close(&self) -> BoxFuture<'_, ()>;

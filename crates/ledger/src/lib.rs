@@ -13,7 +13,7 @@
 
 mod asked;
 mod entry;
-mod fault;
+mod error;
 mod key;
 mod ledger;
 mod query;
@@ -21,7 +21,7 @@ mod sqlite;
 
 pub use asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins};
 pub use entry::{Asker, Assumption, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
-pub use fault::LedgerFault;
+pub use error::LedgerError;
 pub use ledger::{Ledger, Purpose};
 pub use query::{
     Filter, KeptCall, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, RunState, Since, WholeRun,

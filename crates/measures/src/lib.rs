@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod fault;
+mod error;
 mod figures;
 mod load;
 mod machine;
@@ -16,7 +16,7 @@ mod times;
 mod tools;
 pub mod walls;
 
-pub use fault::MeasureFault;
+pub use error::MeasureError;
 pub use figures::{Listed, Pace, Step, Subject, measure};
 pub use load::{ENDLESS, Gate, endless, patient, sandbox, start};
 pub use times::Times;

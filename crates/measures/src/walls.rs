@@ -18,7 +18,7 @@ use wasmtime::{
     component::{ComponentType, Lift, Linker, Lower},
 };
 
-use crate::MeasureFault;
+use crate::MeasureError;
 
 /// The glass, as generated from `wit/sandbox.wit`.
 #[allow(missing_docs, unreachable_pub, dead_code, reason = "generated code")]
@@ -106,11 +106,11 @@ impl Jar {
     ///
     /// # Errors
     /// The engine cannot be set up, or does not take the interpreter.
-    pub fn new(walls: Walls) -> Result<Self, MeasureFault> {
+    pub fn new(walls: Walls) -> Result<Self, MeasureError> {
         let mut config = belljar_image::config();
         config.consume_fuel(walls.fuel).epoch_interruption(walls.epochs);
         let engine = Engine::new(&config)?;
-        let loaded = Image::embedded().load(&engine).map_err(|error| MeasureFault::Engine(error.to_string()))?;
+        let loaded = Image::embedded().load(&engine).map_err(|error| MeasureError::Engine(error.to_string()))?;
         let component = loaded.component;
         let mut linker = Linker::new(&engine);
         let mut random = linker.instance("wasi:random/insecure-seed@0.2.6")?;
@@ -145,13 +145,13 @@ impl Jar {
     ///
     /// # Errors
     /// It cannot be made.
-    pub async fn instantiate(&self) -> Result<(), MeasureFault> {
+    pub async fn instantiate(&self) -> Result<(), MeasureError> {
         let mut store = self.store()?;
         self.interpreter.instantiate_async(&mut store).await?;
         Ok(())
     }
 
-    fn store(&self) -> Result<Store<Memory>, MeasureFault> {
+    fn store(&self) -> Result<Store<Memory>, MeasureError> {
         let mut store = Store::new(&self.engine, Memory);
         if self.walls.limiter {
             store.limiter(|memory| memory);
@@ -170,7 +170,7 @@ impl Jar {
     ///
     /// # Errors
     /// The script fails, or the instance does.
-    pub async fn run(&self, source: &str) -> Result<Duration, MeasureFault> {
+    pub async fn run(&self, source: &str) -> Result<Duration, MeasureError> {
         let program = glass::Program {
             source: source.to_owned(),
             namespaces: Vec::new(),
@@ -186,7 +186,7 @@ impl Jar {
         let time = begun.elapsed();
         match ended? {
             Ok(_) => Ok(time),
-            Err(fault) => Err(MeasureFault::Engine(fault.message)),
+            Err(fault) => Err(MeasureError::Engine(fault.message)),
         }
     }
 }
@@ -201,7 +201,7 @@ impl Drop for Jar {
 ///
 /// # Errors
 /// As [`Jar::run`].
-pub async fn fastest(jars: &[Jar], source: &str, rounds: usize) -> Result<Vec<Duration>, MeasureFault> {
+pub async fn fastest(jars: &[Jar], source: &str, rounds: usize) -> Result<Vec<Duration>, MeasureError> {
     let mut fastest = vec![Duration::MAX; jars.len()];
     for _ in 0..rounds {
         for (jar, fastest) in jars.iter().zip(&mut fastest) {

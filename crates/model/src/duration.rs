@@ -8,7 +8,7 @@ pub const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Why a text is not accepted as a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DurationFault {
+pub enum DurationError {
     /// It cannot be read as one.
     #[error("'{text}' is not a duration: write it like \"30s\", \"500ms\" or \"2m\"")]
     Syntax {
@@ -26,12 +26,12 @@ pub enum DurationFault {
 /// Reads a duration such as `30s`, `500ms` or `1h 30m`.
 ///
 /// # Errors
-/// [`DurationFault`], when it is not one, or is longer than [`MAX_DURATION`].
-pub fn parse_duration(text: &str) -> Result<Duration, DurationFault> {
+/// [`DurationError`], when it is not one, or is longer than [`MAX_DURATION`].
+pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     match humantime::parse_duration(text) {
         Ok(duration) if duration <= MAX_DURATION => Ok(duration),
-        Ok(_) | Err(humantime::DurationError::NumberOverflow) => Err(DurationFault::TooLong { text: shortened(text) }),
-        Err(_) => Err(DurationFault::Syntax { text: shortened(text) }),
+        Ok(_) | Err(humantime::DurationError::NumberOverflow) => Err(DurationError::TooLong { text: shortened(text) }),
+        Err(_) => Err(DurationError::Syntax { text: shortened(text) }),
     }
 }
 
@@ -62,11 +62,11 @@ mod tests {
         assert!(Instant::now().checked_add(MAX_DURATION * 1_000).is_some());
         for text in ["30days 1ns", "18446744073709551615s", "99999999999999999999999s", "18446744073709551615years"] {
             let fault = parse_duration(text).expect_err(text);
-            assert!(matches!(fault, DurationFault::TooLong { .. }), "{fault}");
+            assert!(matches!(fault, DurationError::TooLong { .. }), "{fault}");
         }
         for text in ["", "5", "-5s", "soon", "NaN", "1e9s", &"x".repeat(1 << 20)] {
             let fault = parse_duration(text).expect_err("no duration");
-            assert!(matches!(fault, DurationFault::Syntax { .. }) && fault.to_string().len() < 300, "{fault}");
+            assert!(matches!(fault, DurationError::Syntax { .. }) && fault.to_string().len() < 300, "{fault}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Annotations, JsonBounds, JsonFault, JsonText, ToolDefinition, ToolPath};
+use crate::{Annotations, JsonBounds, JsonError, JsonText, ToolDefinition, ToolPath};
 
 /// A text becomes JSON within bounds, or is refused: never a deeper or larger tree than the bounds say.
 pub fn json_text(data: &[u8]) {
@@ -17,7 +17,7 @@ pub fn json_text(data: &[u8]) {
             let Ok(tree) = tree else { return };
             tree
         }
-        (Err(JsonFault::Syntax(_)), Ok(tree)) => panic!("refused, though it is {tree}"),
+        (Err(JsonError::Syntax(_)), Ok(tree)) => panic!("refused, though it is {tree}"),
         (Err(_), _) => return,
     };
     let (values, depth) = measure(text);
@@ -25,14 +25,14 @@ pub fn json_text(data: &[u8]) {
     // An empty array or object counts as if it held one value.
     assert!(within(2 * values, depth).is_ok(), "{values} values and depth {depth} are not enough");
     if let Some(less) = depth.checked_sub(1) {
-        assert!(matches!(within(usize::MAX, less), Err(JsonFault::TooDeep { .. })), "deeper than {less}");
+        assert!(matches!(within(usize::MAX, less), Err(JsonError::TooDeep { .. })), "deeper than {less}");
     }
     if values > 1 {
         let fewer = within(values - 1, depth);
-        assert!(matches!(fewer, Err(JsonFault::TooMany { .. })), "more than {} values", values - 1);
+        assert!(matches!(fewer, Err(JsonError::TooMany { .. })), "more than {} values", values - 1);
     }
     let short = JsonBounds::with_bytes(text.len().saturating_sub(1));
-    assert!(matches!(JsonText::parse(text.to_owned(), &short), Err(JsonFault::TooLong { .. })));
+    assert!(matches!(JsonText::parse(text.to_owned(), &short), Err(JsonError::TooLong { .. })));
     assert_eq!(JsonText::from_value(&tree).to_value().ok().as_ref(), Some(&tree), "written and read again");
     definition(&tree);
 }

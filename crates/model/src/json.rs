@@ -35,7 +35,7 @@ const RAW_VALUE: &str = "$serde_json::private::RawValue";
 /// Why a text was not accepted as JSON.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum JsonFault {
+pub enum JsonError {
     /// The text is too long.
     #[error("the JSON text has {used} bytes; the limit is {limit}")]
     TooLong {
@@ -74,13 +74,13 @@ impl JsonText {
     /// Checks `text` against `bounds` and for syntax, without recursion and without building a tree.
     ///
     /// # Errors
-    /// [`JsonFault`] when the text is too long, too deep, holds too many values, or is not JSON.
-    pub fn parse(text: String, bounds: &JsonBounds) -> Result<Self, JsonFault> {
+    /// [`JsonError`] when the text is too long, too deep, holds too many values, or is not JSON.
+    pub fn parse(text: String, bounds: &JsonBounds) -> Result<Self, JsonError> {
         if text.len() > bounds.bytes {
-            return Err(JsonFault::TooLong { limit: bounds.bytes, used: text.len() });
+            return Err(JsonError::TooLong { limit: bounds.bytes, used: text.len() });
         }
         check_shape(&text, bounds)?;
-        RawValue::from_string(text).map(Self::shared).map_err(JsonFault::Syntax)
+        RawValue::from_string(text).map(Self::shared).map_err(JsonError::Syntax)
     }
 
     /// The text of a value that belljar itself has built.
@@ -150,7 +150,7 @@ impl PartialEq for JsonText {
 }
 
 /// Bounds depth and count by looking at brackets and separators outside of strings. Syntax is checked after.
-fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonFault> {
+fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonError> {
     let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
     let mut string_at = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -162,7 +162,7 @@ fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonFault> {
                     in_string = false;
                     let is_name = || text.get(at + 1..).is_some_and(|rest| rest.trim_start().starts_with(':'));
                     if text.get(string_at..=at).is_some_and(is_reserved) && is_name() {
-                        return Err(JsonFault::Reserved);
+                        return Err(JsonError::Reserved);
                     }
                 }
                 _ => {}
@@ -180,10 +180,10 @@ fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonFault> {
             _ => continue,
         }
         if depth > bounds.depth {
-            return Err(JsonFault::TooDeep { limit: bounds.depth });
+            return Err(JsonError::TooDeep { limit: bounds.depth });
         }
         if values > bounds.values {
-            return Err(JsonFault::TooMany { limit: bounds.values });
+            return Err(JsonError::TooMany { limit: bounds.values });
         }
     }
     Ok(())
@@ -203,18 +203,18 @@ fn is_reserved(quoted: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<JsonText, JsonFault> {
+    fn parse(text: &str) -> Result<JsonText, JsonError> {
         JsonText::parse(text.to_owned(), &JsonBounds { bytes: 1_000_000, depth: 3, values: 5 })
     }
 
     #[test]
     fn bounds_are_checked_before_a_tree_is_built() {
         assert!(parse("[[[1]]]").is_ok());
-        assert!(matches!(parse("[[[[1]]]]"), Err(JsonFault::TooDeep { limit: 3 })));
-        assert!(matches!(parse("[1,2,3,4,5,6]"), Err(JsonFault::TooMany { limit: 5 })));
-        assert!(matches!(parse(&"[".repeat(900_000)), Err(JsonFault::TooDeep { .. })));
-        assert!(matches!(parse(&" ".repeat(1_000_001)), Err(JsonFault::TooLong { used: 1_000_001, .. })));
-        assert!(matches!(parse("{oops"), Err(JsonFault::Syntax(_))));
+        assert!(matches!(parse("[[[[1]]]]"), Err(JsonError::TooDeep { limit: 3 })));
+        assert!(matches!(parse("[1,2,3,4,5,6]"), Err(JsonError::TooMany { limit: 5 })));
+        assert!(matches!(parse(&"[".repeat(900_000)), Err(JsonError::TooDeep { .. })));
+        assert!(matches!(parse(&" ".repeat(1_000_001)), Err(JsonError::TooLong { used: 1_000_001, .. })));
+        assert!(matches!(parse("{oops"), Err(JsonError::Syntax(_))));
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         let escaped: String = RAW_VALUE.chars().map(|part| format!("\\u{:04x}", u32::from(part))).collect();
         for name in [RAW_VALUE, &RAW_VALUE.replace('$', "\\u0024"), &RAW_VALUE.replace('w', "\\u0077"), &escaped] {
             for text in [format!(r#"{{"{name}":"[[[[[1]]]]]"}}"#), format!(r#"[{{"{name}" : "0"}}]"#)] {
-                assert!(matches!(parse(&text), Err(JsonFault::Reserved)), "{text}");
+                assert!(matches!(parse(&text), Err(JsonError::Reserved)), "{text}");
             }
         }
         // The name alone is a text like any other.

@@ -43,18 +43,18 @@ impl ToolPath {
 /// Why a text is not a tool path.
 #[derive(Debug, thiserror::Error)]
 #[error("'{text}' is not a tool path: write SERVER.TOOL, for example fs.read_file")]
-pub struct PathFault {
+pub struct PathError {
     /// What was given, shortened.
     pub text: String,
 }
 
 impl FromStr for ToolPath {
-    type Err = PathFault;
+    type Err = PathError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once('.') {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Self::new(server, tool)),
-            _ => Err(PathFault { text: text.chars().take(100).collect() }),
+            _ => Err(PathError { text: text.chars().take(100).collect() }),
         }
     }
 }

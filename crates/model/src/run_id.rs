@@ -46,19 +46,19 @@ impl fmt::Debug for RunId {
 /// A text that names no run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a run is named r_ and {LENGTH} digits and small letters, as belljar runs lists them")]
-pub struct RunIdFault;
+pub struct RunIdError;
 
 impl FromStr for RunId {
-    type Err = RunIdFault;
+    type Err = RunIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix("r_").filter(|digits| digits.len() == LENGTH).ok_or(RunIdFault)?;
+        let digits = text.strip_prefix("r_").filter(|digits| digits.len() == LENGTH).ok_or(RunIdError)?;
         let mut bits: u128 = 0;
         for digit in digits.bytes() {
             let value = DIGITS.iter().zip(0_u128..).find_map(|(known, value)| (*known == digit).then_some(value));
-            bits = bits << 5 | value.ok_or(RunIdFault)?;
+            bits = bits << 5 | value.ok_or(RunIdError)?;
         }
-        u64::try_from(bits).map(Self).map_err(|_| RunIdFault)
+        u64::try_from(bits).map(Self).map_err(|_| RunIdError)
     }
 }
 
@@ -83,10 +83,10 @@ impl RunIdStart {
 }
 
 impl FromStr for RunIdStart {
-    type Err = RunIdFault;
+    type Err = RunIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix("r_").filter(|digits| (1..=LENGTH).contains(&digits.len())).ok_or(RunIdFault)?;
+        let digits = text.strip_prefix("r_").filter(|digits| (1..=LENGTH).contains(&digits.len())).ok_or(RunIdError)?;
         let whole = |fill: &str| format!("r_{digits}{}", fill.repeat(LENGTH - digits.len())).parse();
         Ok(Self { digits: digits.len(), first: whole("0")?, last: whole("z")? })
     }
@@ -129,7 +129,7 @@ mod tests {
             assert_eq!(start.whole(), (length == name.len()).then_some(whole));
         }
         for text in ["", "r_", "r", "dead", "r_g", "r_u", "r_0\0", "r_\u{e9}", "r_00000000000000"] {
-            assert_eq!(text.parse::<RunIdStart>(), Err(RunIdFault), "{text}");
+            assert_eq!(text.parse::<RunIdStart>(), Err(RunIdError), "{text}");
         }
     }
 
@@ -150,7 +150,7 @@ mod tests {
             "r_FZZZZZZZZZZZZ",
             "r_fzzzzzzzzzzz\u{e9}",
         ] {
-            assert_eq!(text.parse::<RunId>(), Err(RunIdFault), "{text}");
+            assert_eq!(text.parse::<RunId>(), Err(RunIdError), "{text}");
         }
     }
 }

@@ -36,7 +36,7 @@ pub struct ToolDefinition {
 /// Why an entry of `tools/list` is not a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DefinitionFault {
+pub enum DefinitionError {
     /// The entry is not a JSON object.
     #[error("a tool definition is not a JSON object")]
     NotAnObject,
@@ -72,12 +72,12 @@ impl ToolDefinition {
     /// Reads one entry of `tools/list`. Whatever is optional and malformed is taken as absent.
     ///
     /// # Errors
-    /// [`DefinitionFault`] when there is no usable name; such an entry cannot be called, and hides no other.
-    pub fn from_json(entry: Value) -> Result<Self, DefinitionFault> {
-        let Value::Object(mut entry) = entry else { return Err(DefinitionFault::NotAnObject) };
-        let name = text(&mut entry, "name").ok_or(DefinitionFault::NoName)?;
+    /// [`DefinitionError`] when there is no usable name; such an entry cannot be called, and hides no other.
+    pub fn from_json(entry: Value) -> Result<Self, DefinitionError> {
+        let Value::Object(mut entry) = entry else { return Err(DefinitionError::NotAnObject) };
+        let name = text(&mut entry, "name").ok_or(DefinitionError::NoName)?;
         if name.len() > Self::NAME_BYTES {
-            return Err(DefinitionFault::NameTooLong { limit: Self::NAME_BYTES, used: name.len() });
+            return Err(DefinitionError::NameTooLong { limit: Self::NAME_BYTES, used: name.len() });
         }
         let mut hints = object(&mut entry, "annotations").unwrap_or_default();
         let hint = |key: &str| hints.get(key).and_then(Value::as_bool);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::fault::{Fault, shown};
+use crate::error::{ProblemKind, shown};
 
 /// The most names and `[]` in one path.
 const SEGMENTS: usize = 16;
@@ -50,8 +50,8 @@ fn is_same_but_for_case(one: &str, other: &str) -> bool {
 }
 
 impl ArgumentPath {
-    pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
-        let refused = |problem| Fault::ArgumentPath { path: shown(text), problem };
+    pub(crate) fn parse(text: &str) -> Result<Self, ProblemKind> {
+        let refused = |problem| ProblemKind::ArgumentPath { path: shown(text), problem };
         let (mut segments, mut name, mut characters) = (Vec::new(), String::new(), text.chars().peekable());
         // Whether a name must follow, and whether one may.
         let (mut wants_name, mut is_closed) = (true, false);

@@ -2,7 +2,7 @@
 
 use belljar_model::ToolPath;
 
-use crate::fault::{Fault, shown};
+use crate::error::{ProblemKind, shown};
 
 /// A pattern for a name. Letters count exactly, capitals too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,8 +10,8 @@ pub(crate) struct Glob(Vec<char>);
 
 impl Glob {
     /// Reads a pattern, which `what` says the names are of.
-    pub(crate) fn parse(text: &str, what: &'static str) -> Result<Self, Fault> {
-        let refused = |problem| Fault::Pattern { pattern: shown(text), what, problem };
+    pub(crate) fn parse(text: &str, what: &'static str) -> Result<Self, ProblemKind> {
+        let refused = |problem| ProblemKind::Pattern { pattern: shown(text), what, problem };
         if text.is_empty() {
             return Err(refused("it is empty"));
         }
@@ -85,10 +85,10 @@ pub(crate) struct ToolGlob {
 }
 
 impl ToolGlob {
-    pub(crate) fn parse(text: &str, offset: usize) -> Result<Self, Fault> {
+    pub(crate) fn parse(text: &str, offset: usize) -> Result<Self, ProblemKind> {
         let Some((server, tool)) = text.split_once('.') else {
             let problem = "write SERVER.TOOL, for example fs.read_file or fs.*";
-            return Err(Fault::Pattern { pattern: shown(text), what: "tools", problem });
+            return Err(ProblemKind::Pattern { pattern: shown(text), what: "tools", problem });
         };
         Ok(Self { server: Glob::parse(server, "a server")?, tool: Glob::parse(tool, "tools")?, offset })
     }

@@ -12,7 +12,7 @@ use belljar_model::{Effect, EffectRules, ToolDefinition, ToolPath, nearest};
 use crate::{
     Policy, Problem,
     condition::{Condition, Operator, Values},
-    fault::{Fault, shown},
+    error::{ProblemKind, shown},
     glob::ToolGlob,
     rule::Rule,
     schema::{Declared, Types, declared},
@@ -65,8 +65,8 @@ impl Broken {
 /// What was found, at bytes of the file.
 #[derive(Default)]
 struct Found {
-    mistakes: Vec<(usize, Option<String>, Fault)>,
-    warnings: Vec<(usize, Fault)>,
+    mistakes: Vec<(usize, Option<String>, ProblemKind)>,
+    warnings: Vec<(usize, ProblemKind)>,
     broken: BTreeSet<(usize, usize)>,
 }
 
@@ -110,7 +110,7 @@ impl Policy {
     }
 
     fn compare_names(&self, servers: &[ServerTools<'_>], found: &mut Found) {
-        let unknown = |server: &str| Fault::UnknownServer {
+        let unknown = |server: &str| ProblemKind::UnknownServer {
             server: shown(server),
             nearest: nearest(server, servers.iter().map(|server| server.name)).map(str::to_owned),
         };
@@ -130,7 +130,7 @@ impl Policy {
                 if glob.server.is_literal() {
                     found.mistakes.push((glob.offset, None, unknown(&glob.server.text())));
                 } else {
-                    found.warnings.push((glob.offset, Fault::NoServer { pattern: shown(&glob.server.text()) }));
+                    found.warnings.push((glob.offset, ProblemKind::NoServer { pattern: shown(&glob.server.text()) }));
                 }
                 continue;
             }
@@ -141,7 +141,7 @@ impl Policy {
                 let near = Some(glob.tool.text()).filter(|_| glob.tool.is_literal());
                 let near = near.and_then(|name| nearest(&name, names()).map(shown));
                 let (server, tool) = (shown(&glob.server.text()), shown(&glob.tool.text()));
-                found.warnings.push((glob.offset, Fault::UnknownTool { server, tool, nearest: near }));
+                found.warnings.push((glob.offset, ProblemKind::UnknownTool { server, tool, nearest: near }));
             }
         }
         let measures = self.rules.iter().filter_map(|rule| rule.measure.as_ref());
@@ -152,7 +152,7 @@ impl Policy {
                 None => found.mistakes.push((offset, None, unknown(server))),
                 Some(Some(tools)) if tools.iter().all(|known| known.name != tool) => {
                     let nearest = nearest(tool, tools.iter().map(|tool| tool.name.as_str())).map(shown);
-                    let fault = Fault::UnknownTool { server: shown(server), tool: shown(tool), nearest };
+                    let fault = ProblemKind::UnknownTool { server: shown(server), tool: shown(tool), nearest };
                     found.warnings.push((offset, fault));
                 }
                 Some(_) => {}
@@ -163,7 +163,7 @@ impl Policy {
             let listed = server.tools.and_then(|tools| tools.iter().find(|tool| tool.name == measure.tool.tool()));
             let effect = listed.map(|tool| server.effects.trusted(tool).effect());
             if let Some(effect) = effect.filter(|effect| *effect != Effect::ReadOnly) {
-                let fault = Fault::MeasureActs { tool: shown(&measure.tool.to_string()), effect };
+                let fault = ProblemKind::MeasureActs { tool: shown(&measure.tool.to_string()), effect };
                 found.mistakes.push((measure.offset, Some(server.name.to_owned()), fault));
             }
         }
@@ -220,7 +220,9 @@ impl Looked<'_> {
                 let unlisted = self.condition.operators.iter().filter_map(|operator| unlisted(operator, values));
                 for (value, nearest) in unlisted {
                     let (argument, tool) = (self.argument(), self.path(&tool.name));
-                    found.warnings.push((self.condition.offset, Fault::Unlisted { argument, value, tool, nearest }));
+                    found
+                        .warnings
+                        .push((self.condition.offset, ProblemKind::Unlisted { argument, value, tool, nearest }));
                 }
             }
         }
@@ -234,28 +236,28 @@ impl Looked<'_> {
         }
         let is_named = |tool: &str| globs.iter().any(|glob| glob.tool.is_literal() && glob.tool.matches(tool));
         for (_, fault) in faults.into_iter().filter(|(tool, _)| is_named(tool)) {
-            let fault = Fault::NotEverywhere { fault: Box::new(fault), rule: self.rule.id.to_string() };
+            let fault = ProblemKind::NotEverywhere { fault: Box::new(fault), rule: self.rule.id.to_string() };
             found.warnings.push((self.condition.offset, fault));
         }
         false
     }
 
-    fn fault(&self, tool: &ToolDefinition, declared: &Declared<'_>) -> Option<Fault> {
+    fn fault(&self, tool: &ToolDefinition, declared: &Declared<'_>) -> Option<ProblemKind> {
         let (argument, tool) = (self.argument(), self.path(&tool.name));
         match declared {
             Declared::Unsure => None,
             Declared::Absent { name, known } => {
                 let nearest = nearest(name, known.iter().copied()).map(shown);
                 let known = known.iter().copied().map(shown).collect();
-                Some(Fault::UnknownArgument { argument, tool, nearest, known })
+                Some(ProblemKind::UnknownArgument { argument, tool, nearest, known })
             }
-            Declared::NoWay { types } => Some(Fault::NoMembers { argument, tool, declared: types.to_string() }),
+            Declared::NoWay { types } => Some(ProblemKind::NoMembers { argument, tool, declared: types.to_string() }),
             Declared::Value { types, .. } => {
                 let is_wrong = |operator: &&Operator| wanted(operator).is_some_and(|wanted| !types.meets(wanted));
                 let operator = self.condition.operators.iter().find(is_wrong)?;
                 let wanted = wanted(operator)?.to_string();
                 let condition = operator.key();
-                Some(Fault::WrongType { condition, argument, tool, wanted, declared: types.to_string() })
+                Some(ProblemKind::WrongType { condition, argument, tool, wanted, declared: types.to_string() })
             }
         }
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AskTerms, Broken, Gate, History, Labels, LocalTime,
-    fault::{Fault, Problem, Problems},
+    error::{Problem, ProblemKind, Problems},
     labels::LabelRules,
     pin::Pins,
     read,
@@ -136,7 +136,10 @@ impl Policy {
     pub fn wants_webhook(&self) -> Option<Problem> {
         let names = |rule: &&Rule| rule.ask.who.is_some_and(|ways| ways.has(AskWay::Webhook));
         let rule = self.rules.iter().find(names)?;
-        Some(Problem { position: self.position(rule.offset), fault: Fault::NoWebhook { rule: rule.id.to_string() } })
+        Some(Problem {
+            position: self.position(rule.offset),
+            fault: ProblemKind::NoWebhook { rule: rule.id.to_string() },
+        })
     }
 
     /// How many rules there are.

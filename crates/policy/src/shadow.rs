@@ -3,7 +3,7 @@
 use belljar_model::{Position, Verdict};
 
 use crate::{
-    fault::{Fault, Located},
+    error::{Located, ProblemKind},
     rule::Rule,
 };
 
@@ -23,7 +23,7 @@ pub(crate) fn find(rules: &[Rule], text: &str) -> Vec<Located> {
         };
         let (_, other) = rules.iter().enumerate().find(shadows)?;
         let line = Position::of(text, other.offset).line;
-        Some(Fault::Shadowed { rule: rule.id.to_string(), by: other.id.to_string(), line }.at(rule.offset))
+        Some(ProblemKind::Shadowed { rule: rule.id.to_string(), by: other.id.to_string(), line }.at(rule.offset))
     });
     shadowed.collect()
 }

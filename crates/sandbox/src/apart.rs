@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{
-    AnswerRoom, CallFault, Divergence, GrantedTool, Recording, ReplayError, Tools, divergence,
+    AnswerRoom, CallError, Divergence, GrantedTool, Recording, ReplayError, Tools, divergence,
     holdings::{Held, Holdings, Place},
     host,
     overflow::{Overflow, Written},
@@ -49,7 +49,7 @@ pub enum Answer {
 
 /// An answer that waits in memory.
 pub struct AnswerInMemory {
-    result: Result<JsonText, CallFault>,
+    result: Result<JsonText, CallError>,
     held: Option<Held>,
 }
 
@@ -161,7 +161,7 @@ struct Room {
 
 impl Room {
     /// Keeps an answer where there is room for it.
-    async fn keep(&self, result: Result<JsonText, CallFault>) -> Result<Answer, CallFault> {
+    async fn keep(&self, result: Result<JsonText, CallError>) -> Result<Answer, CallError> {
         self.room.admit(bytes(&result)).await;
         let held = self.room.take();
         let (text, held) = match (result, held) {
@@ -170,7 +170,7 @@ impl Room {
         };
         let bytes = text.as_str().len();
         let written = self.overflow.write(text, held).await.map_err(|error| {
-            CallFault::new(format!(
+            CallError::new(format!(
                 "the answer came, and could not be written to the file in which it was to wait: {error}"
             ))
             .with_hint("the call has taken effect; await calls in smaller groups, so that no answer has to wait")
@@ -202,7 +202,7 @@ impl AnswerInMemory {
     }
 
     /// The answer, and what keeps it counted.
-    pub fn into_parts(self) -> (Result<JsonText, CallFault>, Counted) {
+    pub fn into_parts(self) -> (Result<JsonText, CallError>, Counted) {
         (self.result, Counted { _held: self.held })
     }
 }
@@ -212,9 +212,9 @@ impl AnswerInFile {
     ///
     /// # Cancellation
     /// Dropping the future leaves the reading to its thread.
-    pub async fn read(self) -> Result<JsonText, CallFault> {
+    pub async fn read(self) -> Result<JsonText, CallError> {
         self.written.read().await.map_err(|error| {
-            CallFault::new(format!(
+            CallError::new(format!(
                 "the answer came, and could not be read back from the file in which it waited: {error}"
             ))
             .with_hint("the call has taken effect; await calls in smaller groups, so that no answer has to wait")
@@ -251,7 +251,7 @@ pub fn diverged(recording: &Recording, text: String, outcome: Option<Outcome>) -
 }
 
 /// The length of an answer: of its text, or of what is said of a fault.
-fn bytes(result: &Result<JsonText, CallFault>) -> usize {
+fn bytes(result: &Result<JsonText, CallError>) -> usize {
     match result {
         Ok(text) => text.as_str().len(),
         Err(fault) => {

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use belljar_model::{LimitFault, LimitHit, Limits, LimitsPatch, Outcome, RunError};
+use belljar_model::{LimitError, LimitHit, Limits, LimitsPatch, Outcome, RunError};
 use belljar_recording::{Answer, Digests, Entry, Recording};
 
 /// Tools that all the directories of a recording may have together. Each takes more memory here than in the recording.
@@ -20,7 +20,7 @@ pub enum ReplayError {
     Run(RunError),
     /// The run was recorded with a limit that is above what is allowed here.
     #[error("the run was recorded with another limit: {0}; raise limits.{name}", name = .0.name)]
-    Limits(#[from] LimitFault),
+    Limits(#[from] LimitError),
     /// It takes longer here than is allowed.
     #[error("the replay met the limit '{name}' of {max} {unit}: raise limits.{name}", name = .0.name, max = .0.max, unit = .0.name.unit())]
     Time(LimitHit),

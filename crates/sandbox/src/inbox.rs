@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use crate::{
-    CallFault,
+    CallError,
     holdings::{Held, Holdings},
     overflow::Written,
 };
@@ -40,7 +40,7 @@ pub(crate) enum Event {
 
 /// A tool's answer.
 pub(crate) struct Answer {
-    pub(crate) result: Result<Kept, CallFault>,
+    pub(crate) result: Result<Kept, CallError>,
     /// What is recorded of the call once the guest gets the answer: nothing, of a call that was refused.
     pub(crate) record: Option<CallRecord>,
 }
@@ -187,7 +187,7 @@ impl Inbox {
         number: u64,
         written: Written,
         record: Option<CallRecord>,
-    ) -> Result<JsonText, CallFault> {
+    ) -> Result<JsonText, CallError> {
         self.lock().reading = Some((number, record));
         let result = written.read().await.map_err(|error| unreadable(&error));
         if let (Err(fault), Some((_, Some(record)))) = (&result, &mut self.lock().reading) {
@@ -253,8 +253,8 @@ impl Timers {
     }
 }
 
-fn unreadable(error: &io::Error) -> CallFault {
-    CallFault::new(format!("the answer came, and could not be read back from the file in which it waited: {error}"))
+fn unreadable(error: &io::Error) -> CallError {
+    CallError::new(format!("the answer came, and could not be read back from the file in which it waited: {error}"))
         .with_hint("the call has taken effect; await calls in smaller groups, so that no answer has to wait")
 }
 

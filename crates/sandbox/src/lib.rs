@@ -39,7 +39,7 @@ pub use belljar_image::{CodeOrigin, Image, ImageError};
 #[cfg(feature = "embedded")]
 pub use belljar_image::{EMBEDDED_DIGESTS, EmbeddedDigests};
 pub use belljar_model::{
-    ByteSize, CallRecord, Denial, Effect, ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, LimitName, Limits,
+    ByteSize, CallRecord, Denial, Effect, ErrorKind, JsonBounds, JsonError, JsonText, LimitHit, LimitName, Limits,
     LimitsPatch, LogEntry, LogLevel, MissingTool, Outcome, Recorded, RunError, RunStep, ToolPath, Usage,
 };
 pub use belljar_recording::{EngineId, ReadError, Recording};
@@ -55,6 +55,6 @@ pub use program::{GoingOn, Program};
 pub use request::{Run, RunRequest, Runner};
 pub use sandbox::{Sandbox, SandboxError};
 pub use serde_json::{self, Map, Value, json};
-pub use tool::{SchemaFault, Tool};
-pub use tools::{CallFault, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use tool::{SchemaError, Tool};
+pub use tools::{CallError, Directory, GrantedTool, Namespace, Tools, Unavailable};
 pub use toolset::ToolSet;

@@ -6,7 +6,7 @@ use belljar_model::{CallRecord, JsonText, Limits, Outcome, Recorded};
 use belljar_recording::{Answer, Cause, Clock, Digests, End, EngineId, Head, Kept, Property, Question, Writer};
 use parking_lot::Mutex;
 
-use crate::{CallFault, Directory, GrantedTool};
+use crate::{CallError, Directory, GrantedTool};
 
 /// The recording of a run that goes on. Where none is wanted, nothing is written.
 pub(crate) struct Recorder(Option<Writer>);
@@ -77,11 +77,11 @@ impl Recorder {
     }
 
     /// An answer that the script got.
-    pub(crate) fn answer(&mut self, number: u64, result: &Result<JsonText, CallFault>, record: Option<&CallRecord>) {
+    pub(crate) fn answer(&mut self, number: u64, result: &Result<JsonText, CallError>, record: Option<&CallRecord>) {
         if let Some(writer) = &mut self.0 {
             let answer = match result {
                 Ok(text) => Answer::Result(text.as_str()),
-                Err(CallFault { message, hint, is_refusal, denial }) => {
+                Err(CallError { message, hint, is_refusal, denial }) => {
                     Answer::Fault { message, hint: hint.as_deref(), is_refusal: *is_refusal, denial: denial.as_deref() }
                 }
             };

@@ -15,7 +15,7 @@ use belljar_recording::{Answer, Clock, Entry, Kept, Question, Recording};
 use serde_json::value::RawValue;
 
 use crate::{
-    CallFault, Directory,
+    CallError, Directory,
     plan::NO_FINDINGS,
     replay::{CallEnd, HandOver, Stop, described_call, directory, result},
 };
@@ -247,7 +247,7 @@ fn took(kept: Kept<'_>) -> Duration {
 }
 
 fn missing(number: u64, message: String) -> HandOver {
-    let fault = CallFault::new(message.clone())
+    let fault = CallError::new(message.clone())
         .with_hint("a call is answered where its tool and its arguments are those of a recorded call");
     let kept = CallEnd { ok: false, ms: 0.0, error: Some(message) };
     HandOver::Answer { number, result: Err(fault), kept: Some(kept) }

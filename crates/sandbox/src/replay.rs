@@ -11,7 +11,7 @@ use belljar_model::{
 use belljar_recording::{Answer, Cause, Clock, End, Entry, Kept, Listing, Question, Recording, Spent};
 
 use crate::{
-    CallFault, Directory, Divergence, GrantedTool, ReplayError,
+    CallError, Directory, Divergence, GrantedTool, ReplayError,
     divergence::other_part,
     failure,
     plan::{NO_FINDINGS, PlannedCalls},
@@ -28,7 +28,7 @@ pub(crate) struct Stop;
 pub(crate) enum HandOver {
     Answer {
         number: u64,
-        result: Result<JsonText, CallFault>,
+        result: Result<JsonText, CallError>,
         kept: Option<CallEnd>,
     },
     Elapsed {
@@ -403,13 +403,13 @@ fn next<'a, T>(recording: &'a Recording, position: &mut usize, wanted: impl Fn(E
 }
 
 /// An answer, as the script got it. A text that is not JSON is not handed over as a result.
-pub(crate) fn result(answer: Answer<'_>) -> Result<JsonText, CallFault> {
+pub(crate) fn result(answer: Answer<'_>) -> Result<JsonText, CallError> {
     match answer {
         Answer::Result(text) => JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(text.len()))
-            .map_err(|fault| CallFault::new(format!("the recorded answer is not the result of a tool: {fault}"))),
+            .map_err(|fault| CallError::new(format!("the recorded answer is not the result of a tool: {fault}"))),
         Answer::Fault { message, hint, is_refusal, denial } => {
             let (hint, denial) = (hint.map(str::to_owned), denial.map(str::to_owned));
-            Err(CallFault { message: message.to_owned(), hint, is_refusal, denial })
+            Err(CallError { message: message.to_owned(), hint, is_refusal, denial })
         }
     }
 }

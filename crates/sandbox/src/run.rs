@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use belljar_model::{
-    ErrorKind, JsonBounds, JsonFault, JsonText, LimitHit, Limits, Outcome, RunError, RunStep, Usage, may_hold_media,
+    ErrorKind, JsonBounds, JsonError, JsonText, LimitHit, Limits, Outcome, RunError, RunStep, Usage, may_hold_media,
     text_exceeds,
 };
 use belljar_recording::Cause;
@@ -263,9 +263,9 @@ fn accepted(value: String, limits: &Limits) -> Result<JsonText, RunError> {
     }
     let bounds = JsonBounds::with_bytes(usize::try_from(limits.max_value_bytes()).unwrap_or(usize::MAX));
     let value = JsonText::parse(value, &bounds).map_err(|fault| match fault {
-        JsonFault::TooLong { used, .. } => failure::value_too_large(used as u64, limits),
-        JsonFault::Syntax(_) => RunError::new(ErrorKind::Internal, format!("the interpreter's value is {fault}")),
-        JsonFault::Reserved => {
+        JsonError::TooLong { used, .. } => failure::value_too_large(used as u64, limits),
+        JsonError::Syntax(_) => RunError::new(ErrorKind::Internal, format!("the interpreter's value is {fault}")),
+        JsonError::Reserved => {
             RunError::new(ErrorKind::Output, fault.to_string()).with_hint("give that member another name")
         }
         fault => RunError::new(ErrorKind::Output, fault.to_string()).with_hint("return a flatter or smaller value"),

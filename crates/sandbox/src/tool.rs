@@ -16,7 +16,7 @@ pub struct Tool {
 /// Why a schema cannot be that of a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SchemaFault {
+pub enum SchemaError {
     /// Arguments are an object, and so is their schema.
     #[error("the schema is not a JSON object")]
     NotAnObject,
@@ -45,8 +45,8 @@ impl Tool {
     /// declaration, and each call is checked against it before it is made.
     ///
     /// # Errors
-    /// [`SchemaFault`]: it is not a schema with which calls can be checked.
-    pub fn with_input(mut self, schema: Value) -> Result<Self, SchemaFault> {
+    /// [`SchemaError`]: it is not a schema with which calls can be checked.
+    pub fn with_input(mut self, schema: Value) -> Result<Self, SchemaError> {
         let schema = Schema::new(schema)?;
         self.definition.input_schema = schema.text.clone();
         self.schema = Some(schema);
@@ -56,9 +56,9 @@ impl Tool {
     /// The same tool with the JSON Schema of its results, for models to read. Results are not checked.
     ///
     /// # Errors
-    /// [`SchemaFault::NotAnObject`]
-    pub fn with_output(mut self, schema: Value) -> Result<Self, SchemaFault> {
-        let Value::Object(schema) = schema else { return Err(SchemaFault::NotAnObject) };
+    /// [`SchemaError::NotAnObject`]
+    pub fn with_output(mut self, schema: Value) -> Result<Self, SchemaError> {
+        let Value::Object(schema) = schema else { return Err(SchemaError::NotAnObject) };
         self.definition.output_schema = Some(schema);
         Ok(self)
     }
@@ -73,12 +73,12 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    fn new(schema: Value) -> Result<Self, SchemaFault> {
-        let Value::Object(text) = &schema else { return Err(SchemaFault::NotAnObject) };
+    fn new(schema: Value) -> Result<Self, SchemaError> {
+        let Value::Object(text) = &schema else { return Err(SchemaError::NotAnObject) };
         let text = text.clone();
         let plan = Plan::of(&schema)?;
         if !plan.is_small {
-            return Err(SchemaFault::TooLarge);
+            return Err(SchemaError::TooLarge);
         }
         Ok(Self { text, plan, compiled: Compiled::new(schema)? })
     }

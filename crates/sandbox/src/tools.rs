@@ -35,7 +35,7 @@ pub trait Tools: Send + Sync + 'static {
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>>;
+    ) -> BoxFuture<'static, Result<JsonText, CallError>>;
 
     /// The same, as a sandbox makes a call: with its number among the calls and timers of the run, as [`Outcome::order`] has it, and with the
     /// room that there is for the answer. It is for tools that hand the call on to another process, or whose answers come from elsewhere and
@@ -49,7 +49,7 @@ pub trait Tools: Send + Sync + 'static {
         arguments: JsonText,
         limit: Duration,
         room: AnswerRoom,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let _ = (number, room);
         self.call(tool, arguments, limit)
     }
@@ -65,7 +65,7 @@ pub trait Tools: Send + Sync + 'static {
     /// The script is about to get what came of a call of this tool, or the reason why nothing did.
     /// It is told before the script goes on, so that whatever the script begins from then on begins
     /// after it. It must not wait.
-    fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallFault>) {
+    fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallError>) {
         let _ = (number, tool, answer);
     }
 
@@ -256,7 +256,7 @@ pub struct Unavailable {
 /// Why a call brought no result. (A tool that ran and failed gives a result with `isError`.)
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
-pub struct CallFault {
+pub struct CallError {
     /// What happened, for the script's author.
     pub message: String,
     /// What to try.
@@ -269,7 +269,7 @@ pub struct CallFault {
     pub denial: Option<String>,
 }
 
-impl CallFault {
+impl CallError {
     /// A fault without a hint.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, is_refusal: false, denial: None }

@@ -11,7 +11,7 @@ use belljar_model::{Effect, EffectRules, JsonText, ToolDefinition, ToolPath};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Map, Value, json};
 
-use crate::{CallFault, Directory, GrantedTool, Namespace, Tool, Tools, Unavailable, tool::Schema};
+use crate::{CallError, Directory, GrantedTool, Namespace, Tool, Tools, Unavailable, tool::Schema};
 
 type Handler = Arc<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
@@ -124,20 +124,20 @@ impl Tools for ToolSet {
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let handler = self.handlers.get(&tool.path).cloned();
         let (path, known) = (tool.path.clone(), self.known().clone());
         async move {
-            let (handler, schema) = handler.ok_or_else(|| CallFault::new(format!("there is no tool {path}")))?;
+            let (handler, schema) = handler.ok_or_else(|| CallError::new(format!("there is no tool {path}")))?;
             let Ok(Value::Object(arguments)) = arguments.to_value() else {
-                return Err(CallFault::new(format!("the arguments of {path} are not a JSON object")));
+                return Err(CallError::new(format!("the arguments of {path} are not a JSON object")));
             };
             let arguments = match (schema, known.catalog.find(&path)) {
                 (Some(schema), Some(tool)) => admitted(&schema, tool, arguments)?,
                 _ => arguments,
             };
             let answer = tokio::time::timeout(limit, handler(arguments)).await;
-            Ok(JsonText::from_value(&match answer.map_err(|_| CallFault::timed_out(limit))? {
+            Ok(JsonText::from_value(&match answer.map_err(|_| CallError::timed_out(limit))? {
                 Ok(value) => json!({ "content": [], "structuredContent": value }),
                 Err(message) => json!({ "content": [{ "type": "text", "text": message }], "isError": true }),
             }))
@@ -173,8 +173,8 @@ impl Tools for ToolSet {
 }
 
 /// The arguments, if they are what the tool asks for.
-fn admitted(schema: &Schema, tool: &KnownTool, arguments: Map<String, Value>) -> Result<Map<String, Value>, CallFault> {
-    let refused = |problem: String| CallFault::refused(format!("{}: {problem}", tool.expression()));
+fn admitted(schema: &Schema, tool: &KnownTool, arguments: Map<String, Value>) -> Result<Map<String, Value>, CallError> {
+    let refused = |problem: String| CallError::refused(format!("{}: {problem}", tool.expression()));
     match schema.checked(arguments) {
         Ok(arguments) => Ok(arguments),
         Err(problem) => Err(refused(problem).with_hint(format!("the tool is {}", tool.signature()))),

@@ -31,7 +31,7 @@ pub enum IssuerFlaw {
 
 /// Why there is no issuer.
 #[derive(Debug, thiserror::Error)]
-pub enum IssuerFault {
+pub enum IssuerError {
     /// No port.
     #[error("there is no port: {0}")]
     Port(#[from] std::io::Error),
@@ -40,13 +40,13 @@ pub enum IssuerFault {
     Key,
 }
 
-impl From<Unspecified> for IssuerFault {
+impl From<Unspecified> for IssuerError {
     fn from(_: Unspecified) -> Self {
         Self::Key
     }
 }
 
-impl From<KeyRejected> for IssuerFault {
+impl From<KeyRejected> for IssuerError {
     fn from(_: KeyRejected) -> Self {
         Self::Key
     }
@@ -69,8 +69,8 @@ impl Issuer {
     /// Serves on a free port of loopback.
     ///
     /// # Errors
-    /// [`IssuerFault`].
-    pub async fn serve() -> Result<Self, IssuerFault> {
+    /// [`IssuerError`].
+    pub async fn serve() -> Result<Self, IssuerError> {
         let known = Known { base: String::new(), flaw: IssuerFlaw::None, number: 0, key: key()? };
         let known = Arc::new(Mutex::new(known));
         let inner = known.clone();
@@ -97,8 +97,8 @@ impl Issuer {
     /// Signs with another key from now on, and forgets the old one.
     ///
     /// # Errors
-    /// [`IssuerFault`].
-    pub fn rotate(&self) -> Result<(), IssuerFault> {
+    /// [`IssuerError`].
+    pub fn rotate(&self) -> Result<(), IssuerError> {
         let mut known = lock(&self.known);
         (known.key, known.number) = (key()?, known.number + 1);
         Ok(())
@@ -113,8 +113,8 @@ impl Issuer {
     /// A token that is signed by the present key.
     ///
     /// # Errors
-    /// [`IssuerFault`].
-    pub fn token(&self, claims: &Value) -> Result<String, IssuerFault> {
+    /// [`IssuerError`].
+    pub fn token(&self, claims: &Value) -> Result<String, IssuerError> {
         let name = format!("key-{}", lock(&self.known).number);
         self.token_with(&json!({ "alg": "ES256", "kid": name, "typ": "at+jwt" }), claims)
     }
@@ -122,8 +122,8 @@ impl Issuer {
     /// The same with another header.
     ///
     /// # Errors
-    /// [`IssuerFault`].
-    pub fn token_with(&self, header: &Value, claims: &Value) -> Result<String, IssuerFault> {
+    /// [`IssuerError`].
+    pub fn token_with(&self, header: &Value, claims: &Value) -> Result<String, IssuerError> {
         let encoded = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", encoded(header), encoded(claims));
         let signature = lock(&self.known).key.sign(&SystemRandom::new(), signed.as_bytes())?;
@@ -131,7 +131,7 @@ impl Issuer {
     }
 }
 
-fn key() -> Result<EcdsaKeyPair, IssuerFault> {
+fn key() -> Result<EcdsaKeyPair, IssuerError> {
     let random = SystemRandom::new();
     let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random)?;
     Ok(EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.as_ref(), &random)?)

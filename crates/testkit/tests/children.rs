@@ -21,7 +21,7 @@ use std::{
 
 use belljar_model::{ServerSpec, ToolPath, Transport};
 use belljar_testkit::child_server;
-use belljar_upstream::{Backoff, BuiltIns, CallFault, Options, ServerState, ServerStatus, Supervisor, Upstream};
+use belljar_upstream::{Backoff, BuiltIns, CallError, Options, ServerState, ServerStatus, Supervisor, Upstream};
 use serde_json::{Map, Value};
 
 /// More than anything takes that works, also on a busy machine.
@@ -70,7 +70,7 @@ fn arguments(value: Value) -> Map<String, Value> {
 }
 
 /// Calls a tool of the child within an ample limit.
-async fn call(upstream: &Upstream, tool: &str, value: Value) -> Result<Value, CallFault> {
+async fn call(upstream: &Upstream, tool: &str, value: Value) -> Result<Value, CallError> {
     upstream.call(&ToolPath::new("child", tool), arguments(value), AMPLE).await
 }
 

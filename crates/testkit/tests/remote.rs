@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use belljar_model::{HttpEndpoint, HttpProtocol, ServerSpec, ToolPath, Transport};
 use belljar_testkit::web::{Reply, Request, Web};
-use belljar_upstream::{Backoff, BuiltIns, CallFault, Options, StartFault, Upstream};
+use belljar_upstream::{Backoff, BuiltIns, CallError, Options, StartError, Upstream};
 use serde_json::{Map, Value, json};
 
 /// More than anything takes that works, also on a busy machine.
@@ -42,12 +42,12 @@ fn endpoint(url: String, protocol: HttpProtocol) -> HttpEndpoint {
     HttpEndpoint { protocol, ..HttpEndpoint::new(url) }
 }
 
-async fn call(upstream: &Upstream, tool: &str, arguments: Value) -> Result<Value, CallFault> {
+async fn call(upstream: &Upstream, tool: &str, arguments: Value) -> Result<Value, CallError> {
     let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
     upstream.call(&ToolPath::new("there", tool), arguments, AMPLE).await
 }
 
-async fn start_fault(upstream: &Upstream) -> std::sync::Arc<StartFault> {
+async fn start_fault(upstream: &Upstream) -> std::sync::Arc<StartError> {
     upstream.tools("there").await.expect_err("it does not start")
 }
 

@@ -20,7 +20,7 @@ use std::{
 
 use belljar_model::{ChildSandbox, JsonText, ServerSpec, StdioCommand, ToolPath, Transport};
 use belljar_testkit::child_server;
-use belljar_upstream::{BuiltIns, CallLimit, Caller, Confiner, Options, StartFault, Supervisor, Upstream};
+use belljar_upstream::{BuiltIns, CallLimit, Caller, Confiner, Options, StartError, Supervisor, Upstream};
 use serde_json::{Value, json};
 
 const CHILD: &str = env!("CARGO_BIN_EXE_belljar-testkit-child");
@@ -460,7 +460,7 @@ async fn a_server_whose_walls_cannot_be_had_is_not_started_and_its_fault_says_wh
     let missing = ChildSandbox { read: vec!["/nonexistent/folder".into()], ..nothing() };
     let upstream_of_it = upstream(walled(missing));
     let fault = upstream_of_it.start("walled").await.expect_err("it cannot be had");
-    assert!(matches!(&*fault, StartFault::Sandbox { reason } if reason.contains("/nonexistent/folder")), "{fault}");
+    assert!(matches!(&*fault, StartError::Sandbox { reason } if reason.contains("/nonexistent/folder")), "{fault}");
     assert!(fault.hint().is_some_and(|hint| hint.contains("'sandbox'")));
     upstream_of_it.shutdown().await;
 
@@ -482,7 +482,7 @@ async fn a_server_whose_kernel_lacks_a_wall_is_not_started_and_its_fault_says_wh
     for missing in ["landlock", "seccomp"] {
         let upstream = upstream_on(Some(missing), walled(nothing()));
         let fault = upstream.start("walled").await.expect_err("it cannot be had");
-        assert!(matches!(&*fault, StartFault::Sandbox { reason } if reason.contains(missing)), "{fault}");
+        assert!(matches!(&*fault, StartError::Sandbox { reason } if reason.contains(missing)), "{fault}");
         upstream.shutdown().await;
     }
 }
@@ -491,5 +491,5 @@ async fn a_server_whose_kernel_lacks_a_wall_is_not_started_and_its_fault_says_wh
 async fn a_program_that_cannot_wall_in_starts_no_server_that_asks_for_it() {
     let upstream = Upstream::new(vec![walled(nothing())], BuiltIns::new(), Options::new("belljar", "0"));
     let fault = upstream.start("walled").await.expect_err("it cannot be had");
-    assert!(matches!(&*fault, StartFault::Sandbox { .. }), "{fault}");
+    assert!(matches!(&*fault, StartError::Sandbox { .. }), "{fault}");
 }

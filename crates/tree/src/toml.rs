@@ -9,7 +9,7 @@ use crate::{Entry, Nesting, Node, TooDeep, Value};
 
 /// Why a text is not a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TomlFault {
+pub enum TomlError {
     /// It nests deeper than it may.
     TooDeep(TooDeep),
     /// It is not TOML.
@@ -21,7 +21,7 @@ pub enum TomlFault {
     },
 }
 
-impl From<TooDeep> for TomlFault {
+impl From<TooDeep> for TomlError {
     fn from(fault: TooDeep) -> Self {
         Self::TooDeep(fault)
     }
@@ -32,11 +32,11 @@ impl From<TooDeep> for TomlFault {
 ///
 /// # Errors
 /// It nests too deep, or is not TOML.
-pub fn parse(text: &str, depth: usize) -> Result<Vec<Entry>, TomlFault> {
+pub fn parse(text: &str, depth: usize) -> Result<Vec<Entry>, TomlError> {
     check_depth(text, depth)?;
     match DeTable::parse(text) {
         Ok(document) => Ok(table(document.get_ref())),
-        Err(error) => Err(TomlFault::Syntax { message: error.message().to_owned(), span: error.span() }),
+        Err(error) => Err(TomlError::Syntax { message: error.message().to_owned(), span: error.span() }),
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
 
     const DEPTH: usize = 64;
 
-    fn parse(text: &str) -> Result<Vec<Entry>, TomlFault> {
+    fn parse(text: &str) -> Result<Vec<Entry>, TomlError> {
         super::parse(text, DEPTH)
     }
 
@@ -153,7 +153,7 @@ mod tests {
             tables(79, 79),
         ];
         for deep in deep {
-            assert!(matches!(parse(&deep), Err(TomlFault::TooDeep(TooDeep { limit: DEPTH, .. }))));
+            assert!(matches!(parse(&deep), Err(TomlError::TooDeep(TooDeep { limit: DEPTH, .. }))));
         }
     }
 

@@ -16,7 +16,7 @@
 pub mod auth;
 mod child;
 mod connection;
-mod fault;
+mod error;
 mod framing;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
@@ -34,7 +34,7 @@ pub use child::server::with_real_paths;
 pub use child::status::{ServerState, ServerStatus};
 pub use connection::client_requests::{AskClient, Caller, ClientAbilities, ProgressHeard};
 pub use connection::requests::CallLimit;
-pub use fault::{CallFault, Exit, MalformedResult, RemoteFault, StartFault, StartStep};
+pub use error::{CallError, Exit, MalformedResult, RemoteError, StartError, StartStep};
 pub use framing::gate::AnswerGate;
 pub use options::{Backoff, BuiltIns, Confiner, Instances, Options, ServeBuiltIn, Supervisor};
 #[cfg(unix)]

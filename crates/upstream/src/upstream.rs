@@ -18,7 +18,7 @@ use crate::{
         client_requests::{Caller, ClientAbilities},
         requests::CallLimit,
     },
-    fault::{CallFault, StartFault},
+    error::{CallError, StartError},
     limits,
     options::{BuiltIns, Options},
     tools::{cache::Cache, known_tools::KnownTools},
@@ -67,11 +67,11 @@ impl Upstream {
     /// concurrent callers share one start.
     ///
     /// # Errors
-    /// [`StartFault`] when it cannot be started, or could not a moment ago.
+    /// [`StartError`] when it cannot be started, or could not a moment ago.
     ///
     /// # Cancellation
     /// Dropping the future leaves the start running, for the others who wait for it and for the next demand.
-    pub async fn tools(&self, server: &str) -> Result<Arc<Vec<ToolDefinition>>, Arc<StartFault>> {
+    pub async fn tools(&self, server: &str) -> Result<Arc<Vec<ToolDefinition>>, Arc<StartError>> {
         self.known(server)?.tools().await
     }
 
@@ -87,7 +87,7 @@ impl Upstream {
     ///
     /// # Cancellation
     /// As [`Upstream::tools`].
-    pub async fn start(&self, server: &str) -> Result<Arc<Vec<ToolDefinition>>, Arc<StartFault>> {
+    pub async fn start(&self, server: &str) -> Result<Arc<Vec<ToolDefinition>>, Arc<StartError>> {
         self.known(server)?.start().await
     }
 
@@ -123,10 +123,10 @@ impl Upstream {
         path: &ToolPath,
         arguments: Map<String, Value>,
         limit: impl Into<CallLimit>,
-    ) -> Result<Value, CallFault> {
+    ) -> Result<Value, CallError> {
         let arguments = JsonText::from_value(&Value::Object(arguments));
         let text = self.call_text(path, arguments, limit, &Caller::default()).await?;
-        text.to_value().map_err(|error| CallFault::Malformed(error.into()))
+        text.to_value().map_err(|error| CallError::Malformed(error.into()))
     }
 
     /// Calls a tool with the text of a JSON object, and gives the text of the whole result object as the child wrote it, checked against
@@ -137,7 +137,7 @@ impl Upstream {
     /// result with `isError`, and no fault.
     ///
     /// # Errors
-    /// [`CallFault`] when there is no result.
+    /// [`CallError`] when there is no result.
     ///
     /// # Cancellation
     /// Dropping the future tells the child to give up. The call may still have its effect.
@@ -147,10 +147,10 @@ impl Upstream {
         arguments: JsonText,
         limit: impl Into<CallLimit>,
         caller: &Caller,
-    ) -> Result<JsonText, CallFault> {
+    ) -> Result<JsonText, CallError> {
         let limit = limit.into();
         let server =
-            self.server(path.server()).map_err(|(name, nearest)| CallFault::UnknownServer { name, nearest })?;
+            self.server(path.server()).map_err(|(name, nearest)| CallError::UnknownServer { name, nearest })?;
         if caller.principal().is_some() && self.0.shared.places.available_permits() == 0 {
             // What was stopped for idleness holds nothing, and can give its place to another.
             self.0.servers.iter().for_each(ServerInstances::forget_stopped);
@@ -188,8 +188,8 @@ impl Upstream {
         }
     }
 
-    fn known(&self, name: &str) -> Result<&ServerInstances, Arc<StartFault>> {
-        self.server(name).map_err(|(name, nearest)| Arc::new(StartFault::UnknownServer { name, nearest }))
+    fn known(&self, name: &str) -> Result<&ServerInstances, Arc<StartError>> {
+        self.server(name).map_err(|(name, nearest)| Arc::new(StartError::UnknownServer { name, nearest }))
     }
 
     fn server(&self, name: &str) -> Result<&ServerInstances, (String, Option<String>)> {

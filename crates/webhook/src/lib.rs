@@ -51,7 +51,7 @@ impl fmt::Debug for Settings {
 
 /// Why there is no webhook.
 #[derive(Debug, thiserror::Error)]
-pub enum WebhookFault {
+pub enum WebhookError {
     /// The address is not a URL.
     #[error("the webhook's address is not a URL")]
     Url,
@@ -79,10 +79,10 @@ impl Webhook {
     /// A webhook with these settings. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`WebhookFault`].
-    pub fn new(settings: Settings) -> Result<Self, WebhookFault> {
-        let url = Url::parse(&settings.url).map_err(|_| WebhookFault::Url)?;
-        let client = sender::client(&settings.agent).map_err(WebhookFault::Client)?;
+    /// [`WebhookError`].
+    pub fn new(settings: Settings) -> Result<Self, WebhookError> {
+        let url = Url::parse(&settings.url).map_err(|_| WebhookError::Url)?;
+        let client = sender::client(&settings.agent).map_err(WebhookError::Client)?;
         Ok(Self { settings, url, client, state: Mutex::default() })
     }
 

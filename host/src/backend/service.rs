@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use belljar_daemon::{
-    Answer, Fault, Service, codes,
+    Answer, DaemonError, Service, codes,
     requests::{AskEffect, Call, Execute, Method, Reload, Search, Servers},
 };
 use futures::{FutureExt as _, future::BoxFuture};
@@ -78,9 +78,9 @@ impl Service for GatewayService {
     }
 }
 
-fn parsed<M: Method>(params: &RawValue) -> Result<M, Fault> {
+fn parsed<M: Method>(params: &RawValue) -> Result<M, DaemonError> {
     serde_json::from_str(params.get())
-        .map_err(|error| Fault::new(codes::INVALID_PARAMS, format!("the parameters are wrong: {error}")))
+        .map_err(|error| DaemonError::new(codes::INVALID_PARAMS, format!("the parameters are wrong: {error}")))
 }
 
 fn said(answer: Result<impl Serialize, Failure>) -> Answer {
@@ -89,9 +89,9 @@ fn said(answer: Result<impl Serialize, Failure>) -> Answer {
 
 /// A configuration that cannot be used changes nothing, whatever is wrong with it.
 fn reloaded(answer: Result<impl Serialize, Failure>) -> Answer {
-    json(&answer.map_err(|failure| Fault { code: codes::INVALID_CONFIG, ..daemon::fault_of(&failure) })?)
+    json(&answer.map_err(|failure| DaemonError { code: codes::INVALID_CONFIG, ..daemon::fault_of(&failure) })?)
 }
 
 fn json(value: &impl Serialize) -> Answer {
-    to_raw_value(value).map_err(|error| Fault::new(codes::INTERNAL, format!("the answer is not JSON: {error}")))
+    to_raw_value(value).map_err(|error| DaemonError::new(codes::INTERNAL, format!("the answer is not JSON: {error}")))
 }

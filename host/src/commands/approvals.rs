@@ -7,7 +7,7 @@ use std::{
 };
 
 use belljar_approvals::{By, Change, Channel, Decision, Group, QuestionId, Refusal};
-use belljar_ledger::{KeptQuestion, Ledger as _, LedgerFault, QuestionFilter, SqliteLedger};
+use belljar_ledger::{KeptQuestion, Ledger as _, LedgerError, QuestionFilter, SqliteLedger};
 use belljar_model::{AskWay, ErrorKind, LedgerSettings, RunError, RunId};
 use clap::Args;
 use serde_json::{Value, json, value::RawValue};
@@ -303,6 +303,6 @@ fn refused(id: QuestionId, refusal: Refusal) -> Failure {
     RunError::new(ErrorKind::Denied, format!("{id} was not decided: {refusal}")).into()
 }
 
-fn unusable(fault: LedgerFault) -> Failure {
+fn unusable(fault: LedgerError) -> Failure {
     Failure::config(fault.to_string(), fault.hint())
 }

@@ -1,6 +1,6 @@
 //! `belljar resume --assume`: the owner says what became of calls that a run had sent when it was interrupted.
 
-use belljar_ledger::{Assumption, CallState, KeptCall, Ledger as _, LedgerFault, NotResting};
+use belljar_ledger::{Assumption, CallState, KeptCall, Ledger as _, LedgerError, NotResting};
 use belljar_model::{Effect, ErrorKind, RunError, RunId};
 
 use crate::{
@@ -71,6 +71,6 @@ fn known(state: CallState) -> &'static str {
     }
 }
 
-fn unusable(fault: LedgerFault) -> Failure {
+fn unusable(fault: LedgerError) -> Failure {
     Failure::config(fault.to_string(), fault.hint())
 }

@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use belljar_measures::{Listed, MeasureFault, Pace, Step, Subject, measure, report::Report};
+use belljar_measures::{Listed, MeasureError, Pace, Step, Subject, measure, report::Report};
 use belljar_model::{ErrorKind, RunError, Transport};
 use clap::Args;
 use tempfile::NamedTempFile;
@@ -125,7 +125,7 @@ fn command(command: &str, arguments: &BenchArguments) -> String {
     command
 }
 
-fn failed(fault: MeasureFault) -> Failure {
+fn failed(fault: MeasureError) -> Failure {
     Failure::internal(fault.to_string())
 }
 

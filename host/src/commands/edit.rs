@@ -4,7 +4,7 @@ use std::{path::Path, process::ExitCode};
 
 use belljar_config::{
     Format,
-    edit::{self, EditFault, NewServer, Reached},
+    edit::{self, EditError, NewServer, Reached},
 };
 use belljar_model::{ErrorKind, RunError};
 use clap::Args;
@@ -88,7 +88,7 @@ fn change(
     name: &str,
     what: &str,
     json: bool,
-    edit: impl FnOnce(&str, &Path) -> Result<String, EditFault>,
+    edit: impl FnOnce(&str, &Path) -> Result<String, EditError>,
 ) -> Result<ExitCode, Failure> {
     let path = setup::to_change(config)?;
     if Format::of(&path) != Format::Toml {
@@ -113,11 +113,11 @@ fn change(
     Ok(ExitCode::SUCCESS)
 }
 
-fn refused(path: &Path, fault: EditFault) -> Failure {
+fn refused(path: &Path, fault: EditError) -> Failure {
     let hint = match &fault {
-        EditFault::Exists { name } => format!("`belljar remove {name}` removes it; or choose another name"),
-        EditFault::Unknown { nearest: Some(near), .. } => format!("did you mean {near}?"),
-        EditFault::Unknown { nearest: None, .. } => "`belljar servers` lists what is configured".to_owned(),
+        EditError::Exists { name } => format!("`belljar remove {name}` removes it; or choose another name"),
+        EditError::Unknown { nearest: Some(near), .. } => format!("did you mean {near}?"),
+        EditError::Unknown { nearest: None, .. } => "`belljar servers` lists what is configured".to_owned(),
         _ => "nothing was written".to_owned(),
     };
     RunError::new(ErrorKind::Config, format!("{}: {fault}", path.display())).with_hint(hint).into()

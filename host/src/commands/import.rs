@@ -6,7 +6,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use belljar_config::{
-    Fault, Format,
+    ConfigErrorKind, Format,
     import::{Client, Folders, Found, Plan, Source, write},
     masked::Author,
 };
@@ -63,7 +63,7 @@ pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
     }
     let existing = match belljar_config::server_names(&target) {
         Ok(names) => names,
-        Err(error) if matches!(*error.fault, Fault::NotFound) => Vec::new(),
+        Err(error) if matches!(*error.fault, ConfigErrorKind::NotFound) => Vec::new(),
         Err(error) => return Err(Failure::from(error)),
     };
     let plan = plan(&arguments, &existing)?;

@@ -3,7 +3,7 @@
 use std::{process::ExitCode, sync::Arc};
 
 use belljar_model::{ErrorKind, RunError, ServerSpec, Transport, nearest};
-use belljar_upstream::auth::{LoginFault, begin};
+use belljar_upstream::auth::{LoginError, begin};
 use clap::Args;
 
 use crate::{arguments::ConfigArguments, failure::Failure, help, output, setup, signals};
@@ -68,7 +68,7 @@ fn unknown(server: &str, servers: &[ServerSpec]) -> Failure {
     Failure::usage(format!("no server named '{server}' is configured"), hint)
 }
 
-fn failure(fault: &LoginFault) -> Failure {
+fn failure(fault: &LoginError) -> Failure {
     let error = RunError::new(ErrorKind::Tool, fault.to_string());
     Failure::from(match fault.hint() {
         Some(hint) => error.with_hint(hint),

@@ -88,7 +88,7 @@ impl Action {
     fn of(asked: &Request) -> Result<Self, Refusal> {
         if asked.action != EXECUTE_CODE {
             let path = asked.action.parse().map(Self::Tool);
-            return path.map_err(|fault: belljar_model::PathFault| {
+            return path.map_err(|fault: belljar_model::PathError| {
                 Refusal::validation(fault.to_string(), "'action' is SERVER.TOOL or execute_code")
             });
         }

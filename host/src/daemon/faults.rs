@@ -1,14 +1,14 @@
 //! What goes wrong at the daemon's socket, as a command says it, and the other way round.
 
-use belljar_daemon::{ConnectFault, Fault, RequestFault, StartFault, codes};
+use belljar_daemon::{ConnectError, DaemonError, RequestError, StartError, codes};
 use belljar_model::{ErrorKind, RunError};
 
 use crate::{environment, failure::Failure};
 
 /// A request's fault as a command says it.
-pub(crate) fn failed(fault: RequestFault) -> Failure {
+pub(crate) fn failed(fault: RequestError) -> Failure {
     match fault {
-        RequestFault::Refused(fault) => {
+        RequestError::Refused(fault) => {
             let kind = match fault.code {
                 codes::CANCELLED => ErrorKind::Cancelled,
                 codes::BUSY | codes::STOPPING => ErrorKind::Busy,
@@ -22,7 +22,7 @@ pub(crate) fn failed(fault: RequestFault) -> Failure {
                 None => error.into(),
             }
         }
-        fault @ RequestFault::Ended { .. } => RunError::new(ErrorKind::Internal, fault.to_string())
+        fault @ RequestError::Ended { .. } => RunError::new(ErrorKind::Internal, fault.to_string())
             .with_hint("it was killed or crashed; calls that it had begun may have taken effect. The next command starts a new daemon")
             .into(),
         fault => RunError::new(ErrorKind::Internal, fault.to_string())
@@ -32,7 +32,7 @@ pub(crate) fn failed(fault: RequestFault) -> Failure {
 }
 
 /// A failure as the daemon's client hears of it.
-pub(crate) fn fault_of(failure: &Failure) -> Fault {
+pub(crate) fn fault_of(failure: &Failure) -> DaemonError {
     let code = match failure.kind() {
         ErrorKind::Cancelled => codes::CANCELLED,
         ErrorKind::Busy => codes::BUSY,
@@ -41,7 +41,7 @@ pub(crate) fn fault_of(failure: &Failure) -> Fault {
         _ => codes::INTERNAL,
     };
     let (message, hint) = failure.told();
-    let fault = Fault::new(code, message);
+    let fault = DaemonError::new(code, message);
     match hint {
         Some(hint) => fault.with_hint(hint),
         None => fault,
@@ -49,19 +49,19 @@ pub(crate) fn fault_of(failure: &Failure) -> Fault {
 }
 
 /// Why there is no connection to a daemon.
-pub(crate) fn unreachable(fault: ConnectFault) -> Failure {
+pub(crate) fn unreachable(fault: ConnectError) -> Failure {
     match fault {
-        ConnectFault::Greeting(fault) => failed(fault),
+        ConnectError::Greeting(fault) => failed(fault),
         fault => RunError::new(ErrorKind::Config, fault.to_string())
             .with_hint("remove the socket, or set XDG_RUNTIME_DIR to a folder of your own")
             .into(),
     }
 }
 
-pub(super) fn not_started(fault: StartFault) -> Failure {
+pub(super) fn not_started(fault: StartError) -> Failure {
     match fault {
-        StartFault::Connect(fault) => unreachable(fault),
-        StartFault::Failed { message, hint } => {
+        StartError::Connect(fault) => unreachable(fault),
+        StartError::Failed { message, hint } => {
             let error = RunError::new(ErrorKind::Internal, format!("the daemon did not start: {message}"));
             match hint {
                 Some(hint) => error.with_hint(hint).into(),

@@ -6,7 +6,7 @@ use std::{
     sync::Once,
 };
 
-use belljar_daemon::{Address, AddressFault};
+use belljar_daemon::{Address, AddressError};
 use belljar_model::{ErrorKind, RunError};
 use sha2::{Digest as _, Sha256};
 
@@ -38,7 +38,7 @@ impl Place {
 /// The first place that can be used. The daemon and its clients find the same one, since they see the same folders.
 fn address(name: &str) -> Result<Address, Failure> {
     static SAID: Once = Once::new();
-    let mut refused: Option<AddressFault> = None;
+    let mut refused: Option<AddressError> = None;
     for folder in environment::runtime_folders() {
         match (Address::new(&folder, name), &refused) {
             (Ok(address), None) => return Ok(address),
@@ -115,6 +115,6 @@ fn absolute(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
 
-fn unusable(fault: AddressFault) -> Failure {
+fn unusable(fault: AddressError) -> Failure {
     RunError::new(ErrorKind::Config, fault.to_string()).with_hint(fault.hint()).into()
 }

@@ -1,6 +1,6 @@
 //! A command's way to its daemon: the one that runs, a new one, or none.
 
-use belljar_daemon::{Client, RequestFault, requests::Stop, start};
+use belljar_daemon::{Client, RequestError, requests::Stop, start};
 use tokio::process::Command;
 
 use super::{
@@ -60,7 +60,7 @@ pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<Client, F
 pub(crate) async fn stop(mut client: Client) -> Result<(), Failure> {
     match client.ask(&Stop {}).await {
         // Where it has hung up, it was ending already.
-        Ok(_) | Err(RequestFault::Ended { .. } | RequestFault::Io(_)) => Ok(()),
+        Ok(_) | Err(RequestError::Ended { .. } | RequestError::Io(_)) => Ok(()),
         Err(fault) => Err(failed(fault)),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use belljar_config::{
-    ConfigError, Fault,
+    ConfigError, ConfigErrorKind,
     import::{Decision, Found, Item, Plan, Written},
 };
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub(crate) fn question(found: &Found) -> String {
 fn is_without_servers(items: &Result<Vec<Item>, ConfigError>) -> bool {
     match items {
         Ok(items) => items.is_empty(),
-        Err(error) => matches!(*error.fault, Fault::NoServers { .. }),
+        Err(error) => matches!(*error.fault, ConfigErrorKind::NoServers { .. }),
     }
 }
 

@@ -8,7 +8,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::SystemTime};
 
 use belljar_approvals::{By, Change, Channel, Decision, Question, Refusal};
-use belljar_ledger::{Ledger, LedgerFault, QuestionFilter};
+use belljar_ledger::{Ledger, LedgerError, QuestionFilter};
 use belljar_model::{ErrorKind, LimitsPatch, Outcome, RunError, RunId};
 use rmcp::{
     ErrorData,
@@ -145,7 +145,7 @@ impl Rounds<'_> {
     }
 
     /// The forms of the questions that are open.
-    async fn asked(&self, round: Round, run: RunId) -> Result<Option<InputRequiredResult>, LedgerFault> {
+    async fn asked(&self, round: Round, run: RunId) -> Result<Option<InputRequiredResult>, LedgerError> {
         let before: BTreeSet<u64> = round.before.iter().copied().collect();
         let filter = QuestionFilter { open: true, run: Some(run), desk: Some(round.desk), ..QuestionFilter::default() };
         let open = self.ledger.questions(filter).await?.into_iter().map(|kept| kept.question);
@@ -198,7 +198,7 @@ fn too_late(run: RunId, refusals: &[(u64, Refusal)]) -> CallToolResult {
     failed(run, ErrorKind::Usage, format!("the decisions of the client's user count for nothing: {}", each.join("; ")))
 }
 
-fn unkept(run: RunId, fault: &LedgerFault) -> CallToolResult {
+fn unkept(run: RunId, fault: &LedgerError) -> CallToolResult {
     failed(run, ErrorKind::Config, format!("the decision of the client's user could not be kept: {fault}"))
 }
 

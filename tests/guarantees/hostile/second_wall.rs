@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_engine::{Engine, EngineFault, ProcessEngine};
+use belljar_engine::{Engine, EngineError, ProcessEngine};
 use belljar_model::{ByteSize, Effect, ErrorKind, Limits, Outcome, Recorded};
 use belljar_recording::{Entry, Writer};
 use belljar_sandbox::{Program, Recording, SandboxOptions, ToolSet, Tools};
@@ -424,10 +424,10 @@ pub(crate) async fn what_is_no_engine_is_refused_at_the_start_with_the_reason() 
             Err(fault) => fault,
         }
     };
-    assert!(matches!(start("/nonexistent/belljar", &[]).await, EngineFault::Start(_)));
+    assert!(matches!(start("/nonexistent/belljar", &[]).await, EngineError::Start(_)));
     for (program, arguments) in [("/bin/true", &[][..]), ("/bin/cat", &["/etc/passwd"]), ("/usr/bin/yes", &[])] {
         let fault = start(program, arguments).await;
-        assert!(matches!(fault, EngineFault::SetUp(_)), "{program}: {fault}");
+        assert!(matches!(fault, EngineError::SetUp(_)), "{program}: {fault}");
     }
 }
 
@@ -437,7 +437,7 @@ pub(crate) async fn where_the_kernel_lacks_a_wall_there_is_no_engine_and_the_rea
         let arguments = ["without", missing, belljar().to_str().unwrap(), "__engine"].map(Into::into);
         let program = WorkerProgram { program: child().to_owned(), arguments: arguments.into() };
         match ProcessEngine::start(program, SandboxOptions::default()).await {
-            Err(EngineFault::SetUp(reason)) => assert!(reason.contains(missing), "{reason}"),
+            Err(EngineError::SetUp(reason)) => assert!(reason.contains(missing), "{reason}"),
             Err(other) => panic!("{missing}: {other}"),
             Ok(_) => panic!("there is an engine without {missing}"),
         }

@@ -17,7 +17,7 @@ mod write;
 
 pub use places::{Client, Folders};
 pub use plan::{Decision, Found, Item, Plan, Source};
-pub use write::{WriteFault, Written, write};
+pub use write::{WriteError, Written, write};
 
 /// The JSON Schema of belljar.toml, for editors. It is written beside an imported configuration, which refers to it.
 pub const SCHEMA: &str = include_str!("../../belljar.schema.json");

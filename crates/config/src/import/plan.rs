@@ -10,7 +10,7 @@ use toml_edit::Table;
 
 use crate::{
     ConfigError, Format, MAX_SERVERS, Variables, document,
-    error::{Fault, Located, shown},
+    error::{ConfigErrorKind, Located, shown},
     file,
     import::{
         convert::{Converted, as_json, convert},
@@ -116,7 +116,7 @@ impl Plan {
     pub(super) fn look_at(
         &self,
         source: Source,
-        text: Result<String, Fault>,
+        text: Result<String, ConfigErrorKind>,
         directory: &Path,
         variables: &Variables<'_>,
     ) -> Found {
@@ -174,7 +174,7 @@ impl Plan {
             check_unique(entries).map_err(located)?;
             if items.len() + entries.len() > MAX_SERVERS {
                 let used = items.len() + entries.len();
-                return Err(located(Fault::TooManyServers { limit: MAX_SERVERS, used }.at(list.offset)));
+                return Err(located(ConfigErrorKind::TooManyServers { limit: MAX_SERVERS, used }.at(list.offset)));
             }
             for entry in entries {
                 let decision = self

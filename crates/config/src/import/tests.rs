@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use crate::{
     Config, Variables,
-    import::{Client, Decision, Folders, Found, Plan, SCHEMA, SCHEMA_FILE, Source, WriteFault, write},
+    import::{Client, Decision, Folders, Found, Plan, SCHEMA, SCHEMA_FILE, Source, WriteError, write},
     load,
     masked::Author,
 };
@@ -288,7 +288,7 @@ fn more_servers_than_belljar_could_read_again_are_not_written() {
     plan.take(plan.look(source, &variables(home.path())));
     assert_eq!(plan.len(), 2);
     let fault = write(&target, &plan, &variables(home.path())).unwrap_err();
-    assert!(matches!(&fault, WriteFault::Rejected { problem, .. } if problem.contains("may have 1048576")), "{fault}");
+    assert!(matches!(&fault, WriteError::Rejected { problem, .. } if problem.contains("may have 1048576")), "{fault}");
     assert!(!target.exists());
 }
 
@@ -299,7 +299,7 @@ fn a_file_that_is_wrong_already_is_left_alone() {
     for text in ["[servers.fs\n", "servers = 5\n", "[server.x]\n"] {
         fs::write(&target, text).unwrap();
         let fault = write(&target, &plan(home.path(), &[]), &variables(home.path())).unwrap_err();
-        assert!(matches!(fault, WriteFault::Rejected { .. }), "{fault}");
+        assert!(matches!(fault, WriteError::Rejected { .. }), "{fault}");
         assert!(!fault.to_string().contains(SECRET));
         assert_eq!(fs::read_to_string(&target).unwrap(), text);
     }

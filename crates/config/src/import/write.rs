@@ -13,7 +13,7 @@ use toml_edit::DocumentMut;
 
 use crate::{
     ConfigError, Variables,
-    error::Fault,
+    error::ConfigErrorKind,
     file,
     import::{
         Plan, SCHEMA, SCHEMA_FILE,
@@ -36,7 +36,7 @@ pub struct Written {
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum WriteFault {
+pub enum WriteError {
     /// The file that is there cannot be read, or is not a belljar.toml.
     #[error(transparent)]
     Existing(#[from] ConfigError),
@@ -67,15 +67,15 @@ pub enum WriteFault {
 /// Adds the servers of `plan` to the belljar.toml at `path`, or makes one. What is in it stays as it is written.
 ///
 /// # Errors
-/// [`WriteFault`], and nothing of the file was changed.
-pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Written, WriteFault> {
-    let failed = |error| WriteFault::Io { path: path.to_owned(), error };
+/// [`WriteError`], and nothing of the file was changed.
+pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Written, WriteError> {
+    let failed = |error| WriteError::Io { path: path.to_owned(), error };
     let existing = match file::read(path) {
         Ok(text) => Some(text),
-        Err(Fault::NotFound) => None,
+        Err(ConfigErrorKind::NotFound) => None,
         Err(fault) => return Err(ConfigError { path: Some(path.to_owned()), ..ConfigError::from(fault) }.into()),
     };
-    let rejected = |problem| WriteFault::Rejected { path: path.to_owned(), problem };
+    let rejected = |problem| WriteError::Rejected { path: path.to_owned(), problem };
     let text = joined(existing.as_deref().unwrap_or_default(), plan).map_err(rejected)?;
     check_text(&text, path.parent().unwrap_or(Path::new("")), variables).map_err(rejected)?;
 
@@ -91,7 +91,7 @@ pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Writ
         None => None,
         Some(existing) => {
             let copy = copied(&directory, name, existing).map_err(failed)?;
-            Some(parent.join(copy.ok_or(WriteFault::TooManyCopies { path: path.to_owned() })?))
+            Some(parent.join(copy.ok_or(WriteError::TooManyCopies { path: path.to_owned() })?))
         }
     };
     replace(&directory, SCHEMA_FILE, SCHEMA).map_err(failed)?;

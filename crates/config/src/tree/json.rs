@@ -10,7 +10,7 @@ use belljar_tree::Nesting;
 use super::{DEPTH, Entry, Node, Value};
 use crate::{
     Format,
-    error::{Fault, Located},
+    error::{ConfigErrorKind, Located},
 };
 
 /// What editors accept in a file named `.json`, and nothing of JSON5.
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Located> {
     check_size(text)?;
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
         let message = message(error.kind());
-        Fault::Syntax { format: Format::Json, message }.at(error.range().start)
+        ConfigErrorKind::Syntax { format: Format::Json, message }.at(error.range().start)
     })?;
     // A file that is empty but for comments says as little as `null`.
     Ok(parsed.value.map_or(Node { offset: 0, value: Value::Null }, node))
@@ -65,7 +65,7 @@ fn check_size(text: &str) -> Result<(), Located> {
         if !matches!(token, Token::Comma | Token::Colon | Token::CloseBrace | Token::CloseBracket) {
             values += 1;
             if values > MAX_VALUES {
-                return Err(Fault::TooMany { limit: MAX_VALUES }.at(scanner.token_start()));
+                return Err(ConfigErrorKind::TooMany { limit: MAX_VALUES }.at(scanner.token_start()));
             }
         }
     }
@@ -159,7 +159,10 @@ mod tests {
         let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
         assert!(parse(&nested(crate::DEPTH)).is_ok());
         for deep in [nested(crate::DEPTH + 1), nested(400_000), "{\"a\":".repeat(200_000), "[{\"a\":".repeat(100_000)] {
-            assert!(matches!(parse(&deep), Err(Located { fault: Fault::TooDeep { limit: crate::DEPTH }, .. })));
+            assert!(matches!(
+                parse(&deep),
+                Err(Located { fault: ConfigErrorKind::TooDeep { limit: crate::DEPTH }, .. })
+            ));
         }
         let deep = format!(
             "[

@@ -1,11 +1,11 @@
 //! TOML to the tree.
 
-use belljar_tree::toml::{self, TomlFault};
+use belljar_tree::toml::{self, TomlError};
 
 use super::{DEPTH, Node, Value};
 use crate::{
     Format,
-    error::{Fault, Located, shown},
+    error::{ConfigErrorKind, Located, shown},
 };
 
 /// The parser's message for a key that is there twice. It has no other mark.
@@ -14,11 +14,13 @@ const DUPLICATE: &str = "duplicate key";
 pub(super) fn parse(text: &str) -> Result<Node, Located> {
     match toml::parse(text, DEPTH) {
         Ok(entries) => Ok(Node { offset: 0, value: Value::Table(entries) }),
-        Err(TomlFault::TooDeep(fault)) => Err(fault.into()),
-        Err(TomlFault::Syntax { message, span }) => {
+        Err(TomlError::TooDeep(fault)) => Err(fault.into()),
+        Err(TomlError::Syntax { message, span }) => {
             let fault = match span.clone().and_then(|span| text.get(span)) {
-                Some(key) if message == DUPLICATE => Fault::DuplicateKey { key: shown(key.trim_matches(['"', '\''])) },
-                _ => Fault::Syntax { format: Format::Toml, message },
+                Some(key) if message == DUPLICATE => {
+                    ConfigErrorKind::DuplicateKey { key: shown(key.trim_matches(['"', '\''])) }
+                }
+                _ => ConfigErrorKind::Syntax { format: Format::Toml, message },
             };
             Err(Located { offset: span.map(|span| span.start), fault })
         }

@@ -1,6 +1,6 @@
 //! Clients come and go, and take nothing with them but what is theirs.
 
-use crate::{Client, RequestFault, codes, requests::AskStatus};
+use crate::{Client, RequestError, codes, requests::AskStatus};
 use futures::future::join_all;
 use serde_json::json;
 
@@ -100,5 +100,5 @@ async fn a_daemon_that_dies_mid_request_is_a_typed_error_at_once() {
     assert_eq!(daemon.event().await, Event::Begun);
     daemon.served.abort();
     let fault = waiting.await.unwrap().unwrap_err();
-    assert!(matches!(&fault, RequestFault::Ended { method } if method == "hang"), "{fault}");
+    assert!(matches!(&fault, RequestError::Ended { method } if method == "hang"), "{fault}");
 }

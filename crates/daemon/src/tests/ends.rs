@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    Address, Client, Options, RequestFault, Server, codes,
+    Address, Client, Options, RequestError, Server, codes,
     requests::{AskStatus, Stop, Stopped},
 };
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn stop_waits_for_what_runs_and_takes_nothing_new() {
         tokio::task::yield_now().await;
     }
     let refused = late.request("echo", &json!({})).await.unwrap_err();
-    assert!(matches!(&refused, RequestFault::Refused(fault) if fault.code == codes::STOPPING), "{refused}");
+    assert!(matches!(&refused, RequestError::Refused(fault) if fault.code == codes::STOPPING), "{refused}");
     assert!(!daemon.served.is_finished());
     daemon.release.cancel();
     assert_eq!(running.await.unwrap().unwrap().get(), "\"released\"");
@@ -43,7 +43,7 @@ async fn what_does_not_end_within_the_bound_is_cancelled() {
     let running = tokio::spawn(async move { running.request("hang", &json!({})).await });
     assert_eq!(daemon.event().await, Event::Begun);
     assert_eq!(stopping.ask(&Stop {}).await.unwrap(), Stopped { stopped: true, cancelled: 1 });
-    assert!(matches!(running.await.unwrap().unwrap_err(), RequestFault::Ended { .. }));
+    assert!(matches!(running.await.unwrap().unwrap_err(), RequestError::Ended { .. }));
     daemon.served.await.unwrap();
     assert_eq!(daemon.events.recv().await, Some(Event::Dropped));
     assert_eq!(daemon.events.recv().await, Some(Event::Shutdown));

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Address, Answer, Client, Fault, Options, RequestFault, Server, Service, codes};
+use crate::{Address, Answer, Client, DaemonError, Options, RequestError, Server, Service, codes};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{
     Value,
@@ -68,7 +68,7 @@ impl Service for Stub {
         let release = self.release.clone();
         Some(match method {
             "echo" => async move { Ok(params) }.boxed(),
-            "refuse" => async move { Err(Fault::new(codes::INVALID_PARAMS, "no").with_hint("yes")) }.boxed(),
+            "refuse" => async move { Err(DaemonError::new(codes::INVALID_PARAMS, "no").with_hint("yes")) }.boxed(),
             "panic" => async move { panic!("as asked") }.boxed(),
             "hang" => async move {
                 let _guard = OnDrop(events.clone());
@@ -141,7 +141,7 @@ pub(crate) fn private() -> std::fs::Permissions {
 
 impl Client {
     /// Asks for one of the stub's methods, which have no types.
-    pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Result<Box<RawValue>, RequestFault> {
+    pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Result<Box<RawValue>, RequestError> {
         self.request_until(method, params, std::future::pending()).await
     }
 }

@@ -15,7 +15,7 @@ use belljar_model::{
 };
 use belljar_recording::{Cause, Digests, End, EngineId, Recording, Start, Writer as Recorder};
 use belljar_sandbox::{
-    CallFault, Directory, GrantedTool, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools, Unavailable,
+    CallError, Directory, GrantedTool, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools, Unavailable,
     apart::Keeper,
 };
 use futures::{FutureExt as _, future::BoxFuture};
@@ -410,7 +410,7 @@ impl Tools for Watched {
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let open = OpenCall::begin(&self.watch, tool.path.server(), arguments.as_str().len() as u64);
         let called = self.tools.call(tool, arguments, limit);
         async move {

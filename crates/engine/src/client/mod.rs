@@ -107,7 +107,7 @@ pub enum MemoryBound {
 /// Why there is no engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum EngineFault {
+pub enum EngineError {
     /// The process cannot be started.
     #[error("the engine's process cannot be started: {0}")]
     Start(#[from] StartError),
@@ -123,8 +123,8 @@ impl ProcessEngine {
     /// Starts the process: `program` in the role in which it calls [`serve`](crate::serve).
     ///
     /// # Errors
-    /// [`EngineFault`], also where the system cannot give the walls: there is no engine with fewer of them.
-    pub async fn start(program: WorkerProgram, options: SandboxOptions) -> Result<Self, EngineFault> {
+    /// [`EngineError`], also where the system cannot give the walls: there is no engine with fewer of them.
+    pub async fn start(program: WorkerProgram, options: SandboxOptions) -> Result<Self, EngineError> {
         let engine =
             Self { program, options, overflow: None, starting: tokio::sync::Mutex::default(), state: Mutex::default() };
         engine.connection().await?;
@@ -229,7 +229,7 @@ impl ProcessEngine {
     }
 
     /// The talk with the process, which is started if there is none.
-    async fn connection(&self) -> Result<Arc<Connection>, EngineFault> {
+    async fn connection(&self) -> Result<Arc<Connection>, EngineError> {
         if let Some(connection) = self.current() {
             return Ok(connection);
         }
@@ -239,7 +239,7 @@ impl ProcessEngine {
         }
         self.note_start()?;
         let process = timeout(START, begin(&self.program, &self.options)).await;
-        let process = process.map_err(|_| EngineFault::SetUp(format!("it was not ready after {START:?}")))??;
+        let process = process.map_err(|_| EngineError::SetUp(format!("it was not ready after {START:?}")))??;
         let connection = process.connection.clone();
         self.lock().current = Some(process);
         Ok(connection)
@@ -251,14 +251,14 @@ impl ProcessEngine {
         process.connection.is_alive().then(|| process.connection.clone())
     }
 
-    fn note_start(&self) -> Result<(), EngineFault> {
+    fn note_start(&self) -> Result<(), EngineError> {
         let mut state = self.lock();
         let now = Instant::now();
         state.starts.retain(|start| now.duration_since(*start) < STARTS_WITHIN);
         if state.starts.len() >= MAX_STARTS
             && let Some(first) = state.starts.front()
         {
-            return Err(EngineFault::TooOften(STARTS_WITHIN.saturating_sub(now.duration_since(*first))));
+            return Err(EngineError::TooOften(STARTS_WITHIN.saturating_sub(now.duration_since(*first))));
         }
         state.starts.push_back(now);
         Ok(())
@@ -282,10 +282,10 @@ impl Drop for Process {
     }
 }
 
-fn refusal(fault: &EngineFault) -> RunError {
+fn refusal(fault: &EngineError) -> RunError {
     let error = RunError::new(ErrorKind::Internal, fault.to_string());
     match fault {
-        EngineFault::TooOften(left) => error
+        EngineError::TooOften(left) => error
             .with_hint(
                 "belljar's log says why it ended; without [runs] process = true, scripts run in belljar's own process",
             )
@@ -297,9 +297,9 @@ fn refusal(fault: &EngineFault) -> RunError {
 }
 
 /// Starts a process, and waits until its engine and its walls stand.
-async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Process, EngineFault> {
+async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Process, EngineError> {
     let (mut process, pipes) = WorkerProcess::start(program).await?;
-    let broken = |error: std::io::Error| EngineFault::SetUp(error.to_string());
+    let broken = |error: std::io::Error| EngineError::SetUp(error.to_string());
     let to = pipes.stdin.into_owned_fd().and_then(Sender::from_owned_fd).map_err(broken)?;
     let mut from = pipes.stdout.into_owned_fd().and_then(Receiver::from_owned_fd).map_err(broken)?;
     let mut tasks = JoinSet::new();
@@ -308,10 +308,10 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
     let connection = Connection::new(to, options);
     match connection.greet(to_worker::hello(options), &mut from).await {
         Ok(Greeting::Ready) => {}
-        Ok(Greeting::Failed(reason)) => return Err(EngineFault::SetUp(reason)),
+        Ok(Greeting::Failed(reason)) => return Err(EngineError::SetUp(reason)),
         Err(lost) => {
             let how = process.ended().await.0.map(|status| format!(" ({status})")).unwrap_or_default();
-            return Err(EngineFault::SetUp(format!("{lost}{how}")));
+            return Err(EngineError::SetUp(format!("{lost}{how}")));
         }
     }
     let pid = process.id();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use belljar_model::{ByteSize, JsonText, Limits, LimitsPatch, MAX_DURATION};
-use belljar_sandbox::{CallFault, Namespace, Program, SandboxOptions};
+use belljar_sandbox::{CallError, Namespace, Program, SandboxOptions};
 
 use super::{
     Malformed,
@@ -180,7 +180,7 @@ pub(crate) fn parse_answer(body: &[u8]) -> Result<Result<String, String>, Malfor
     Ok(if is_ok { Ok(text) } else { Err(text) })
 }
 
-pub(crate) fn call_answer(run: u64, number: u64, answer: &Result<JsonText, CallFault>) -> Vec<u8> {
+pub(crate) fn call_answer(run: u64, number: u64, answer: &Result<JsonText, CallError>) -> Vec<u8> {
     let mut frame = Writer::frame(CALL_ANSWER, run, answer.as_ref().map_or(256, |result| result.as_str().len()) + 32);
     frame.u64(number);
     match answer {
@@ -237,7 +237,7 @@ pub(crate) fn parse_watch(body: &[u8]) -> Result<bool, Malformed> {
 }
 
 /// An answer as it came: a JSON text that has yet to be looked at, or a fault.
-pub(crate) type CallAnswer = Result<String, CallFault>;
+pub(crate) type CallAnswer = Result<String, CallError>;
 
 pub(crate) fn parse_call_answer(body: &[u8]) -> Result<(u64, CallAnswer), Malformed> {
     let mut reader = Reader::new(body);
@@ -245,7 +245,7 @@ pub(crate) fn parse_call_answer(body: &[u8]) -> Result<(u64, CallAnswer), Malfor
     let answer = if reader.flag()? {
         Ok(reader.any_text()?)
     } else {
-        Err(CallFault {
+        Err(CallError {
             message: reader.any_text()?,
             hint: reader.option_text(u64::MAX)?,
             is_refusal: reader.flag()?,
@@ -305,7 +305,7 @@ mod tests {
         let options = SandboxOptions { max_live: 3, queue_timeout: Duration::from_millis(7), ..Default::default() };
         assert_eq!(parse_hello(body(&hello(&options))), Ok(options));
         assert_eq!(parse_answer(body(&answer(1, Err("no")))), Ok(Err("no".to_owned())));
-        let fault = CallFault::refused("no").with_hint("yes");
+        let fault = CallError::refused("no").with_hint("yes");
         let (number, arrived) = parse_call_answer(body(&call_answer(1, 9, &Err(fault)))).expect("an answer");
         let arrived = arrived.expect_err("a fault");
         assert_eq!((number, arrived.message.as_str(), arrived.is_refusal), (9, "no", true));

@@ -13,7 +13,7 @@ use std::{
 
 use belljar_model::{Effect, JsonBounds, JsonText, RunStep, ToolPath};
 use belljar_sandbox::{
-    AnswerRoom, CallFault, Directory, Finding, GrantedTool, Namespace, Parked, PlannedCalls, Tools, Unavailable,
+    AnswerRoom, CallError, Directory, Finding, GrantedTool, Namespace, Parked, PlannedCalls, Tools, Unavailable,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::{Mutex, MutexGuard};
@@ -158,7 +158,7 @@ struct FarCall {
 impl FarCall {
     /// Waits for the answer, which is asked for when there is room.
     async fn answer(mut self, room: AnswerRoom) -> CallAnswer {
-        let ended = || Err(CallFault::new("the run has ended"));
+        let ended = || Err(CallError::new("the run has ended"));
         match (&mut self.told).await {
             Ok(Told::Answer(answer)) => {
                 let bytes = answer_bytes(&answer);
@@ -235,8 +235,8 @@ impl Tools for FarTools {
         tool: &GrantedTool,
         _arguments: JsonText,
         _limit: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
-        let fault = CallFault::new(format!("the call of {} has no number", tool.path));
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
+        let fault = CallError::new(format!("the call of {} has no number", tool.path));
         std::future::ready(Err(fault)).boxed()
     }
 
@@ -247,7 +247,7 @@ impl Tools for FarTools {
         arguments: JsonText,
         limit: Duration,
         room: AnswerRoom,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let place = (tool.path.server().parse(), tool.path.tool().parse());
         let (Ok(namespace), Ok(entry)) = place else { return self.call(tool, arguments, limit) };
         let (sender, told) = oneshot::channel();
@@ -266,7 +266,7 @@ impl Tools for FarTools {
             let answer = call.answer(room).await?;
             // The gateway has held it against the run's limits.
             let bounds = JsonBounds { bytes: usize::MAX, values: usize::MAX, depth: JsonBounds::DEPTH };
-            JsonText::parse(answer, &bounds).map_err(|fault| CallFault::new(format!("the result is {fault}")))
+            JsonText::parse(answer, &bounds).map_err(|fault| CallError::new(format!("the result is {fault}")))
         }
         .boxed()
     }

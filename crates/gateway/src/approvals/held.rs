@@ -3,7 +3,7 @@
 
 use belljar_model::{Denial, JsonText, Verdict};
 use belljar_policy::{AskTerms, Decision};
-use belljar_upstream::CallFault;
+use belljar_upstream::CallError;
 
 use crate::arguments::Refusal;
 
@@ -13,7 +13,7 @@ pub(crate) enum NotSent {
     /// Its arguments are not what the tool asks for.
     Refused(Refusal),
     /// A path among them is not one that the owner of its server allows.
-    NotAPath(CallFault),
+    NotAPath(CallError),
     /// The owner's rules do not allow it.
     Denied(Denial),
     /// They want a person to be asked first.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use belljar_approvals::{Binding, Change, Question, QuestionId, Refusal, State, digest};
-use belljar_ledger::{Ledger, LedgerFault, QuestionFilter};
+use belljar_ledger::{Ledger, LedgerError, QuestionFilter};
 use belljar_model::{AskWay, Denial, Effect, RunStep, ToolPath, Verdict};
 use belljar_policy::{AskTerms, Decision};
 use belljar_sandbox::AnswerRoom;
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Toolbox,
-    locks::LockFault,
+    locks::LockError,
     rests::Waits,
     rules::{self, AsRules},
     run_log::RunLog,
@@ -45,7 +45,7 @@ pub(crate) struct Asking<'a> {
     /// Whether it may be made twice, as was known before anybody was asked.
     pub(crate) may_repeat: bool,
     /// Waits until the server takes calls of the run: another one may have it for itself.
-    pub(crate) enter: &'a (dyn Fn() -> BoxFuture<'a, Result<(), LockFault>> + Sync),
+    pub(crate) enter: &'a (dyn Fn() -> BoxFuture<'a, Result<(), LockError>> + Sync),
 }
 
 /// Why a call is not sent that a person was to be asked about.
@@ -62,7 +62,7 @@ enum Unsent {
     #[error("its arguments have {0} bytes, and a person is shown {MAX_SHOWN_BYTES} at most: send less at once")]
     TooLong(usize),
     #[error("the question could not be asked: {0}")]
-    Unkept(#[from] LedgerFault),
+    Unkept(#[from] LedgerError),
     #[error("the question could not be named: the system gave no random number")]
     Unnamed,
     #[error("the owner said no")]
@@ -80,7 +80,7 @@ enum Unsent {
     #[error("its arguments do not fit the tool any more: {0}")]
     NoLongerFits(String),
     #[error("{0}")]
-    NotFree(#[from] LockFault),
+    NotFree(#[from] LockError),
 }
 
 impl Held {

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::{PATIENCE, file};
-use crate::fault::LedgerFault;
+use crate::error::LedgerError;
 
 /// What `counts.rs`, `labels.rs`, `pins.rs` and `passed.rs` keep.
 const TABLES: &str = "
@@ -60,10 +60,10 @@ impl Beside {
     }
 
     /// Does something with the connection. Blocks.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, LedgerFault> {
-        let folder = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, LedgerError> {
+        let folder = self.folder.as_deref().ok_or(LedgerError::NoFolder)?;
         let path = folder.join(file::NAME);
-        let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
+        let failed = |error: rusqlite::Error| LedgerError::of(&error, &path, PATIENCE);
         let mut open = self.open.lock();
         let connection = match open.take() {
             Some(connection) => open.insert(connection),

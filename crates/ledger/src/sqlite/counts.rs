@@ -10,7 +10,7 @@ use rusqlite::{TransactionBehavior, params};
 use super::beside::Beside;
 use crate::{
     asked::{Count, CountId},
-    fault::LedgerFault,
+    error::LedgerError,
     query::milliseconds,
 };
 
@@ -19,7 +19,7 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Beside {
     /// Counts a call; `None` where there is no room for it. Blocks.
-    pub(super) fn count(&self, count: &Count) -> Result<Option<CountId>, LedgerFault> {
+    pub(super) fn count(&self, count: &Count) -> Result<Option<CountId>, LedgerError> {
         self.with(|connection| {
             let now = SystemTime::now();
             let before = |past| now.checked_sub(past).map_or(0, milliseconds);
@@ -42,7 +42,7 @@ impl Beside {
     }
 
     /// Takes back what was counted. Blocks.
-    pub(super) fn uncount(&self, CountId(id): CountId) -> Result<(), LedgerFault> {
+    pub(super) fn uncount(&self, CountId(id): CountId) -> Result<(), LedgerError> {
         self.with(|connection| {
             connection.prepare_cached("DELETE FROM counted WHERE id = ?1")?.execute(params![id])?;
             Ok(())
@@ -108,6 +108,6 @@ mod tests {
         assert!(counts.count(&minute).expect("kept").is_some());
         let left: i64 = connection.query_row("SELECT count(*) FROM counted", [], |row| row.get(0)).expect("a number");
         assert_eq!(left, 1, "what is older than a day is gone");
-        assert!(matches!(Beside::new(None).count(&minute), Err(LedgerFault::NoFolder)));
+        assert!(matches!(Beside::new(None).count(&minute), Err(LedgerError::NoFolder)));
     }
 }

@@ -13,7 +13,7 @@ use cap_std::{
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
 use super::{PATIENCE, place, points, questions, resting};
-use crate::fault::LedgerFault;
+use crate::error::LedgerError;
 
 /// Its name in the state folder.
 pub(super) const NAME: &str = "ledger.db";
@@ -127,15 +127,15 @@ enum Made {
 }
 
 /// Opens the ledger of a folder for writing, and makes it if there is none.
-pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
+pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
     let path = folder.join(NAME);
-    let unusable = |error: std::io::Error| LedgerFault::Open { path: path.clone(), problem: error.to_string() };
+    let unusable = |error: std::io::Error| LedgerError::Open { path: path.clone(), problem: error.to_string() };
     let directory = belljar_files::own_folder(folder).map_err(unusable)?;
     // SQLite gives the files beside it the mode of this one.
     belljar_files::open(&directory, NAME, OpenOptions::new().read(true).write(true).create(true)).map_err(unusable)?;
     place::on_this_machine(folder, &path)?;
     place::has_locks(&directory, &path)?;
-    let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
+    let failed = |error: rusqlite::Error| LedgerError::of(&error, &path, PATIENCE);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
     configure(&connection).map_err(failed)?;
@@ -175,17 +175,17 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerFault> {
 }
 
 /// Opens the ledger at a path for reading; nothing where there is none.
-pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerFault> {
+pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerError> {
     match path.try_exists() {
         Ok(true) => {}
         Ok(false) => return Ok(None),
-        Err(error) => return Err(LedgerFault::Open { path: path.to_owned(), problem: error.to_string() }),
+        Err(error) => return Err(LedgerError::Open { path: path.to_owned(), problem: error.to_string() }),
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let directory = Dir::open_ambient_dir(folder, ambient_authority())
-        .map_err(|error| LedgerFault::Open { path: path.to_owned(), problem: error.to_string() })?;
+        .map_err(|error| LedgerError::Open { path: path.to_owned(), problem: error.to_string() })?;
     place::has_locks(&directory, path)?;
-    let failed = |error: rusqlite::Error| LedgerFault::of(&error, path, PATIENCE);
+    let failed = |error: rusqlite::Error| LedgerError::of(&error, path, PATIENCE);
     // A reader takes part in the locks, which lie in a file beside it.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -214,22 +214,22 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Whether the file is a ledger of a version that is known; not yet where it is empty.
-fn made(connection: &Connection, path: &Path) -> Result<Made, LedgerFault> {
+fn made(connection: &Connection, path: &Path) -> Result<Made, LedgerError> {
     // What is read one after the other must be of one moment: another process may be making the file.
     let moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
-    let _moment = moment.map_err(|error| LedgerFault::of(&error, path, PATIENCE))?;
+    let _moment = moment.map_err(|error| LedgerError::of(&error, path, PATIENCE))?;
     let number = |name: &str| {
         let number = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        number.map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+        number.map_err(|error| LedgerError::of(&error, path, PATIENCE))
     };
     match (number("application_id")?, number("user_version")?) {
         (APPLICATION, VERSION) => Ok(Made::Yes),
         (APPLICATION, found @ 1..VERSION) => Ok(Made::Earlier(found)),
         (APPLICATION, found) if found > VERSION => {
-            Err(LedgerFault::Newer { path: path.to_owned(), found, known: VERSION })
+            Err(LedgerError::Newer { path: path.to_owned(), found, known: VERSION })
         }
         (0, 0) if number("schema_version")? == 0 => Ok(Made::NotYet),
-        _ => Err(LedgerFault::Foreign { path: path.to_owned() }),
+        _ => Err(LedgerError::Foreign { path: path.to_owned() }),
     }
 }
 

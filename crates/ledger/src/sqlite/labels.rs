@@ -11,7 +11,7 @@ use rusqlite::{TransactionBehavior, params};
 use super::beside::Beside;
 use crate::{
     asked::{Carried, Mark},
-    fault::LedgerFault,
+    error::LedgerError,
     query::milliseconds,
 };
 
@@ -20,7 +20,7 @@ const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Beside {
     /// Keeps a mark. Blocks.
-    pub(super) fn mark(&self, mark: &Mark) -> Result<(), LedgerFault> {
+    pub(super) fn mark(&self, mark: &Mark) -> Result<(), LedgerError> {
         self.with(|connection| {
             let now = SystemTime::now();
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -38,7 +38,7 @@ impl Beside {
     }
 
     /// The labels that other runs of a principal have brought. Blocks.
-    pub(super) fn carried(&self, asked: &Carried) -> Result<Vec<String>, LedgerFault> {
+    pub(super) fn carried(&self, asked: &Carried) -> Result<Vec<String>, LedgerError> {
         self.with(|connection| {
             let before = SystemTime::now().checked_sub(asked.within).map_or(0, milliseconds);
             // A time in the future, as after a clock was set back, counts too.
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(carried(&there, "ada", Some(u64::MAX), 3600), ["private"]);
         assert_eq!(carried(&there, "ada", Some(2), 3600), ["private", "secret"]);
         assert!(carried(&there, "bob", None, 3600).is_empty());
-        assert!(matches!(Beside::new(None).mark(&mark("ada", &["private"], 1)), Err(LedgerFault::NoFolder)));
+        assert!(matches!(Beside::new(None).mark(&mark("ada", &["private"], 1)), Err(LedgerError::NoFolder)));
     }
 
     #[test]

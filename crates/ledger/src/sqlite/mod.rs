@@ -43,7 +43,7 @@ use tokio::task::spawn_blocking;
 use crate::{
     asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
     entry::{Assumption, Digest, Entry, KeptRecording},
-    fault::LedgerFault,
+    error::LedgerError,
     key::KeyPlace,
     ledger::{Ledger, Purpose},
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
@@ -83,22 +83,22 @@ impl SqliteLedger {
 
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&mut read::Reader) -> Result<T, LedgerFault> + Send + 'static,
-    ) -> Result<Option<T>, LedgerFault> {
+        read: impl FnOnce(&mut read::Reader) -> Result<T, LedgerError> + Send + 'static,
+    ) -> Result<Option<T>, LedgerError> {
         // What was handed over here is to be found.
         self.writer.flush().await;
-        let path = self.path.clone().ok_or(LedgerFault::NoFolder)?;
+        let path = self.path.clone().ok_or(LedgerError::NoFolder)?;
         let asked = spawn_blocking(move || read::Reader::open(&path)?.map(|mut reader| read(&mut reader)).transpose());
         asked.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 }
 
 impl Ledger for SqliteLedger {
-    fn write(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerFault>> {
+    fn write(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
         self.writer.write(entry).boxed()
     }
 
-    fn commit(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerFault>> {
+    fn commit(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>> {
         self.writer.commit(entry).boxed()
     }
 
@@ -118,23 +118,23 @@ impl Ledger for SqliteLedger {
         self.key.get().ok()?.opened_for(purpose.label(), sealed)
     }
 
-    fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerFault>> {
+    fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.runs(&filter)).await?.unwrap_or_default()) }.boxed()
     }
 
-    fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerFault>> {
+    fn run(&self, run: RunId) -> BoxFuture<'_, Result<Option<WholeRun>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.run(run)).await?.flatten()) }.boxed()
     }
 
-    fn between(&self, first: RunId, last: RunId) -> BoxFuture<'_, Result<Vec<RunId>, LedgerFault>> {
+    fn between(&self, first: RunId, last: RunId) -> BoxFuture<'_, Result<Vec<RunId>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.between(first, last)).await?.unwrap_or_default()) }.boxed()
     }
 
-    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerFault>> {
+    fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.recording(run)).await?.flatten()) }.boxed()
     }
 
-    fn resting(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerFault>> {
+    fn resting(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerError>> {
         async move {
             let key = self.key.get()?;
             let found = self.read(move |reader| reader.resting(&key, run)).await?;
@@ -143,71 +143,71 @@ impl Ledger for SqliteLedger {
         .boxed()
     }
 
-    fn take_up(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerFault>> {
+    fn take_up(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerError>> {
         self.writer.take_up(run).boxed()
     }
 
-    fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerFault>> {
+    fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerError>> {
         self.writer.lay_down(run).boxed()
     }
 
-    fn assume(&self, run: RunId, assumed: Assumption) -> BoxFuture<'_, Result<Result<(), NotResting>, LedgerFault>> {
+    fn assume(&self, run: RunId, assumed: Assumption) -> BoxFuture<'_, Result<Result<(), NotResting>, LedgerError>> {
         self.writer.assume(run, assumed).boxed()
     }
 
-    fn resting_of(&self, asked: Digest) -> BoxFuture<'_, Result<Option<RunId>, LedgerFault>> {
+    fn resting_of(&self, asked: Digest) -> BoxFuture<'_, Result<Option<RunId>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.resting_of(asked)).await?.flatten()) }.boxed()
     }
 
-    fn resting_bytes(&self) -> BoxFuture<'_, Result<u64, LedgerFault>> {
+    fn resting_bytes(&self) -> BoxFuture<'_, Result<u64, LedgerError>> {
         async move { Ok(self.read(|reader| reader.resting_bytes()).await?.unwrap_or_default()) }.boxed()
     }
 
-    fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerFault>> {
+    fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerError>> {
         self.writer.purge(what).boxed()
     }
 
-    fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerFault>> {
+    fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerError>> {
         let beside = self.beside.clone();
         on_a_thread(move || beside.count(&count)).boxed()
     }
 
-    fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerFault>> {
+    fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerError>> {
         let beside = self.beside.clone();
         on_a_thread(move || beside.uncount(id)).boxed()
     }
 
-    fn mark(&self, mark: Mark) -> BoxFuture<'_, Result<(), LedgerFault>> {
+    fn mark(&self, mark: Mark) -> BoxFuture<'_, Result<(), LedgerError>> {
         let beside = self.beside.clone();
         on_a_thread(move || beside.mark(&mark)).boxed()
     }
 
-    fn carried(&self, asked: Carried) -> BoxFuture<'_, Result<Vec<String>, LedgerFault>> {
+    fn carried(&self, asked: Carried) -> BoxFuture<'_, Result<Vec<String>, LedgerError>> {
         let beside = self.beside.clone();
         on_a_thread(move || beside.carried(&asked)).boxed()
     }
 
-    fn pins(&self, pins: Pins) -> BoxFuture<'_, Result<PinnedServer, LedgerFault>> {
+    fn pins(&self, pins: Pins) -> BoxFuture<'_, Result<PinnedServer, LedgerError>> {
         let beside = self.beside.clone();
         on_a_thread(move || beside.pins(&pins)).boxed()
     }
 
-    fn accept_pins(&self, pins: Pins) -> BoxFuture<'_, Result<(), LedgerFault>> {
+    fn accept_pins(&self, pins: Pins) -> BoxFuture<'_, Result<(), LedgerError>> {
         let beside = self.beside.clone();
         on_a_thread(move || beside.accept_pins(&pins)).boxed()
     }
 
-    fn pass(&self, passed: Passed) -> BoxFuture<'_, Result<(), LedgerFault>> {
+    fn pass(&self, passed: Passed) -> BoxFuture<'_, Result<(), LedgerError>> {
         let beside = self.beside.clone();
         on_a_thread(move || beside.pass(&passed)).boxed()
     }
 
-    fn has_passed(&self, passed: Passed, within: Duration) -> BoxFuture<'_, Result<bool, LedgerFault>> {
+    fn has_passed(&self, passed: Passed, within: Duration) -> BoxFuture<'_, Result<bool, LedgerError>> {
         let beside = self.beside.clone();
         on_a_thread(move || beside.has_passed(&passed, within)).boxed()
     }
 
-    fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerFault>> {
+    fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerError>> {
         self.writer.change(change).boxed()
     }
 
@@ -215,11 +215,11 @@ impl Ledger for SqliteLedger {
         self.writer.offer_change(change)
     }
 
-    fn questions(&self, filter: QuestionFilter) -> BoxFuture<'_, Result<Vec<KeptQuestion>, LedgerFault>> {
+    fn questions(&self, filter: QuestionFilter) -> BoxFuture<'_, Result<Vec<KeptQuestion>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.questions(&filter)).await?.unwrap_or_default()) }.boxed()
     }
 
-    fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerFault>> {
+    fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.question_states(&ids)).await?.unwrap_or_default()) }.boxed()
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{TransactionBehavior, params};
 
 use super::beside::Beside;
-use crate::{asked::Passed, fault::LedgerFault, query::milliseconds};
+use crate::{asked::Passed, error::LedgerError, query::milliseconds};
 
 /// The longest time for which rules may ask.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -19,7 +19,7 @@ impl Passed {
 
 impl Beside {
     /// Keeps that a call succeeded. Blocks.
-    pub(super) fn pass(&self, passed: &Passed) -> Result<(), LedgerFault> {
+    pub(super) fn pass(&self, passed: &Passed) -> Result<(), LedgerError> {
         self.with(|connection| {
             let now = SystemTime::now();
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -43,7 +43,7 @@ impl Beside {
     }
 
     /// Whether a call of another run succeeded, so long ago at most. Blocks.
-    pub(super) fn has_passed(&self, passed: &Passed, within: Duration) -> Result<bool, LedgerFault> {
+    pub(super) fn has_passed(&self, passed: &Passed, within: Duration) -> Result<bool, LedgerError> {
         self.with(|connection| {
             let now = SystemTime::now();
             let before = now.checked_sub(within).map_or(0, milliseconds);

@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::beside::Beside;
 use crate::{
     asked::{PinnedServer, Pins},
-    fault::LedgerFault,
+    error::LedgerError,
 };
 
 /// In the place of a tool: the server was seen, whatever tools it had. No tool has this name.
@@ -16,7 +16,7 @@ const SEEN: &str = "";
 
 impl Beside {
     /// What is pinned; where nothing is, these are from now on. Blocks.
-    pub(super) fn pins(&self, pins: &Pins) -> Result<PinnedServer, LedgerFault> {
+    pub(super) fn pins(&self, pins: &Pins) -> Result<PinnedServer, LedgerError> {
         self.with(|connection| {
             let known = read(connection, pins)?;
             if !known.is_empty() {
@@ -36,7 +36,7 @@ impl Beside {
     }
 
     /// Pins these in the place of what was. Blocks.
-    pub(super) fn accept_pins(&self, pins: &Pins) -> Result<(), LedgerFault> {
+    pub(super) fn accept_pins(&self, pins: &Pins) -> Result<(), LedgerError> {
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             write(&transaction, pins)?;
@@ -91,6 +91,6 @@ mod tests {
         there.accept_pins(&later).expect("kept");
         let all = pins("a", &[("get", "2"), ("new", "1"), ("put", "1")]).tools;
         assert_eq!(here.pins(&first).expect("kept"), PinnedServer { is_first: false, tools: all });
-        assert!(matches!(Beside::new(None).pins(&first), Err(LedgerFault::NoFolder)));
+        assert!(matches!(Beside::new(None).pins(&first), Err(LedgerError::NoFolder)));
     }
 }

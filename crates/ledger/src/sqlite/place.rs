@@ -8,23 +8,23 @@ use std::{
 
 use cap_std::fs::{Dir, OpenOptions};
 
-use crate::{fault::LedgerFault, key};
+use crate::{error::LedgerError, key};
 
 /// Sees that the file does not lie where a lock is a matter of luck.
 #[cfg(target_os = "linux")]
-pub(super) fn on_this_machine(folder: &Path, path: &Path) -> Result<(), LedgerFault> {
+pub(super) fn on_this_machine(folder: &Path, path: &Path) -> Result<(), LedgerError> {
     // What cannot be told is tried.
     let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the magic numbers have 32 bits")]
     let magic = found.f_type as u32;
     match network(magic) {
-        Some(kind) => Err(LedgerFault::Network { path: path.to_owned(), kind }),
+        Some(kind) => Err(LedgerError::Network { path: path.to_owned(), kind }),
         None => Ok(()),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn on_this_machine(_: &Path, _: &Path) -> Result<(), LedgerFault> {
+pub(super) fn on_this_machine(_: &Path, _: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
@@ -48,13 +48,13 @@ fn network(magic: u32) -> Option<&'static str> {
 ///
 /// The key lies beside the ledger, and nobody locks it. The ledger itself is not to be tried:
 /// whoever closes a file gives back all the locks that its process has on it.
-pub(super) fn has_locks(folder: &Dir, path: &Path) -> Result<(), LedgerFault> {
+pub(super) fn has_locks(folder: &Dir, path: &Path) -> Result<(), LedgerError> {
     let file = match belljar_files::open(folder, key::NAME, OpenOptions::new().read(true)) {
         Ok(file) => file.into_std(),
         // Without a key nothing is written, and what is wrong with it is said elsewhere.
         Err(_) => return Ok(()),
     };
-    try_locks(&file).map_err(|error| LedgerFault::NoLocks { path: path.to_owned(), problem: error.to_string() })
+    try_locks(&file).map_err(|error| LedgerError::NoLocks { path: path.to_owned(), problem: error.to_string() })
 }
 
 /// Tries both kinds of locks: that of [`live`](super::live), and that of SQLite.

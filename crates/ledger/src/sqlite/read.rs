@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     entry::{CallState, Digest, KeptRecording},
-    fault::LedgerFault,
+    error::LedgerError,
     key::Key,
     query::{Filter, KeptCall, KeptQuestion, KeptRun, NotResting, QuestionFilter, RestingRun, RunState, milliseconds},
 };
@@ -49,13 +49,13 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Opens the ledger at a path; nothing where there is none.
-    pub(super) fn open(path: &Path) -> Result<Option<Self>, LedgerFault> {
+    pub(super) fn open(path: &Path) -> Result<Option<Self>, LedgerError> {
         let connection = file::open_to_read(path)?;
         Ok(connection.map(|connection| Self { connection, path: path.to_owned(), living: Living::beside(path) }))
     }
 
     /// The runs that a filter asks for.
-    pub(super) fn runs(&mut self, filter: &Filter) -> Result<Vec<KeptRun>, LedgerFault> {
+    pub(super) fn runs(&mut self, filter: &Filter) -> Result<Vec<KeptRun>, LedgerError> {
         let Self { connection, path, living } = self;
         let mut read = || {
             // What is read in several steps is of one moment.
@@ -72,11 +72,11 @@ impl Reader {
             }
             Ok(runs.into_values().take(usize::try_from(filter.limit).unwrap_or(usize::MAX)).collect())
         };
-        read().map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+        read().map_err(|error| LedgerError::of(&error, path, PATIENCE))
     }
 
     /// The runs whose names are from the one to the other, and no more than two of them.
-    pub(super) fn between(&mut self, first: RunId, last: RunId) -> Result<Vec<RunId>, LedgerFault> {
+    pub(super) fn between(&mut self, first: RunId, last: RunId) -> Result<Vec<RunId>, LedgerError> {
         let read = || {
             let sql = "SELECT id FROM runs WHERE id BETWEEN ?1 AND ?2 LIMIT 2";
             let mut statement = self.connection.prepare(sql)?;
@@ -84,11 +84,11 @@ impl Reader {
             let found = statement.query_map(bounds, |row| row.get::<_, i64>(0))?;
             found.map(|run| run.map(|run| RunId::from_bits(run.cast_unsigned()))).collect::<Result<Vec<_>, _>>()
         };
-        read().map_err(|error| LedgerFault::of(&error, &self.path, PATIENCE))
+        read().map_err(|error| LedgerError::of(&error, &self.path, PATIENCE))
     }
 
     /// One run and its calls.
-    pub(super) fn run(&mut self, run: RunId) -> Result<Option<(KeptRun, Vec<KeptCall>)>, LedgerFault> {
+    pub(super) fn run(&mut self, run: RunId) -> Result<Option<(KeptRun, Vec<KeptCall>)>, LedgerError> {
         let Self { connection, path, living } = self;
         let run = run.bits().cast_signed();
         let mut read = || {
@@ -105,41 +105,41 @@ impl Reader {
             let calls = statement.query_map(params![run], kept_call)?.take(MAX_CALLS).collect::<Result<Vec<_>, _>>()?;
             Ok(Some((kept, calls)))
         };
-        read().map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+        read().map_err(|error| LedgerError::of(&error, path, PATIENCE))
     }
 
     /// The questions that a filter asks for.
-    pub(super) fn questions(&mut self, filter: &QuestionFilter) -> Result<Vec<KeptQuestion>, LedgerFault> {
+    pub(super) fn questions(&mut self, filter: &QuestionFilter) -> Result<Vec<KeptQuestion>, LedgerError> {
         let Self { connection, path, living } = self;
-        questions::questions(connection, filter, living).map_err(|error| LedgerFault::of(&error, path, PATIENCE))
+        questions::questions(connection, filter, living).map_err(|error| LedgerError::of(&error, path, PATIENCE))
     }
 
     /// How these questions stand.
-    pub(super) fn question_states(&mut self, ids: &[QuestionId]) -> Result<Vec<(QuestionId, State)>, LedgerFault> {
-        questions::states(&self.connection, ids).map_err(|error| LedgerFault::of(&error, &self.path, PATIENCE))
+    pub(super) fn question_states(&mut self, ids: &[QuestionId]) -> Result<Vec<(QuestionId, State)>, LedgerError> {
+        questions::states(&self.connection, ids).map_err(|error| LedgerError::of(&error, &self.path, PATIENCE))
     }
 
     /// A run that was put aside.
-    pub(super) fn resting(&self, key: &Key, run: RunId) -> Result<Result<RestingRun, NotResting>, LedgerFault> {
+    pub(super) fn resting(&self, key: &Key, run: RunId) -> Result<Result<RestingRun, NotResting>, LedgerError> {
         resting::resting(&self.connection, &self.path, key, run).map_err(|error| self.fault(&error))
     }
 
     /// The run that was put aside of which this was asked.
-    pub(super) fn resting_of(&self, asked: Digest) -> Result<Option<RunId>, LedgerFault> {
+    pub(super) fn resting_of(&self, asked: Digest) -> Result<Option<RunId>, LedgerError> {
         resting::of(&self.connection, asked).map_err(|error| self.fault(&error))
     }
 
     /// The bytes of all runs that were put aside.
-    pub(super) fn resting_bytes(&self) -> Result<u64, LedgerFault> {
+    pub(super) fn resting_bytes(&self) -> Result<u64, LedgerError> {
         resting::bytes(&self.connection).map_err(|error| self.fault(&error))
     }
 
-    fn fault(&self, error: &rusqlite::Error) -> LedgerFault {
-        LedgerFault::of(error, &self.path, PATIENCE)
+    fn fault(&self, error: &rusqlite::Error) -> LedgerError {
+        LedgerError::of(error, &self.path, PATIENCE)
     }
 
     /// What a run took in.
-    pub(super) fn recording(&mut self, run: RunId) -> Result<Option<KeptRecording>, LedgerFault> {
+    pub(super) fn recording(&mut self, run: RunId) -> Result<Option<KeptRecording>, LedgerError> {
         let read = || {
             let mut statement = self.connection.prepare("SELECT reason, data FROM recordings WHERE run = ?1")?;
             let mut rows = statement.query(params![run.bits().cast_signed()])?;
@@ -151,7 +151,7 @@ impl Reader {
                 (None, None) => Err(senseless(1, "a recording")),
             }
         };
-        read().map_err(|error| LedgerFault::of(&error, &self.path, PATIENCE))
+        read().map_err(|error| LedgerError::of(&error, &self.path, PATIENCE))
     }
 }
 

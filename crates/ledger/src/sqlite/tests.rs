@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use super::{Options, SqliteLedger, file, points, writer};
 use crate::{
     entry::{Asker, Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunStart},
-    fault::LedgerFault,
+    error::LedgerError,
     ledger::Ledger as _,
     query::{Filter, KeptCall, KeptRun, Purge, RunState},
 };
@@ -137,7 +137,7 @@ async fn what_is_written_is_read_back_and_filtered() {
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
     ledger.close().await;
-    assert!(matches!(ledger.commit(Entry::Begin(start(9))).await, Err(LedgerFault::Closed)));
+    assert!(matches!(ledger.commit(Entry::Begin(start(9))).await, Err(LedgerError::Closed)));
 }
 
 fn empty() -> RunEnd {
@@ -356,7 +356,7 @@ async fn processes_that_write_at_once_lose_nothing_of_each_other() {
 }
 
 /// What a write to the ledger of a folder fails with, and what a read does.
-async fn faults(folder: &Path) -> (Result<(), LedgerFault>, Result<Vec<KeptRun>, LedgerFault>) {
+async fn faults(folder: &Path) -> (Result<(), LedgerError>, Result<Vec<KeptRun>, LedgerError>) {
     let ledger = ledger(folder);
     (ledger.commit(Entry::Begin(start(1))).await, ledger.runs(all()).await)
 }
@@ -429,8 +429,8 @@ async fn a_folder_that_cannot_be_used_is_named() {
     let fault = written.expect_err("there is no folder");
     assert!(fault.to_string().contains("file/state"), "{fault}");
     let nowhere = SqliteLedger::new(None, Options { fsync: false, keep: LedgerKeep::default() });
-    assert!(matches!(nowhere.commit(Entry::Begin(start(1))).await, Err(LedgerFault::NoFolder)));
-    assert!(matches!(nowhere.runs(all()).await, Err(LedgerFault::NoFolder)));
+    assert!(matches!(nowhere.commit(Entry::Begin(start(1))).await, Err(LedgerError::NoFolder)));
+    assert!(matches!(nowhere.runs(all()).await, Err(LedgerError::NoFolder)));
 }
 
 #[tokio::test]
@@ -448,7 +448,7 @@ async fn a_lock_that_is_not_given_back_is_waited_for_in_bounds_and_once() {
     other.execute_batch("COMMIT").expect("unlocked");
     // For a moment it is not tried again.
     let fault = ledger.commit(Entry::Begin(start(2))).await.expect_err("it was locked just now");
-    assert!(matches!(fault, LedgerFault::Busy { .. }), "{fault}");
+    assert!(matches!(fault, LedgerError::Busy { .. }), "{fault}");
     tokio::time::sleep(writer::REST).await;
     ledger.commit(Entry::Begin(start(2))).await.expect("it is tried again");
     assert_eq!(ledger.runs(all()).await.expect("runs").len(), 2);
@@ -469,7 +469,7 @@ async fn a_full_disk_is_named_and_what_was_kept_stays() {
             Err(fault) => break fault,
         }
     };
-    assert!(matches!(fault, LedgerFault::Full { .. }), "{fault}");
+    assert!(matches!(fault, LedgerError::Full { .. }), "{fault}");
     assert!(fault.hint().contains("make room"), "{}", fault.hint());
     assert_eq!(ledger.runs(all()).await.expect("runs").len() as u64, kept);
 }

@@ -25,7 +25,7 @@ use tokio::{
 use super::{Options, PATIENCE, file, keep, live::Presence, points, questions, resting, write::Author};
 use crate::{
     entry::{Assumption, Entry},
-    fault::LedgerFault,
+    error::LedgerError,
     key::{Key, KeyPlace},
     query::{NotResting, Purge, RestingRun},
 };
@@ -46,10 +46,10 @@ const TIDYING: Duration = Duration::from_secs(3600);
 /// How often what goes wrong is said.
 const COMPLAINTS: Duration = Duration::from_secs(60);
 
-type Changed = Result<Result<(), Refusal>, LedgerFault>;
-type TakenUp = Result<Result<RestingRun, NotResting>, LedgerFault>;
-type Assumed = Result<Result<(), NotResting>, LedgerFault>;
-type Receipt = oneshot::Sender<Result<(), LedgerFault>>;
+type Changed = Result<Result<(), Refusal>, LedgerError>;
+type TakenUp = Result<Result<RestingRun, NotResting>, LedgerError>;
+type Assumed = Result<Result<(), NotResting>, LedgerError>;
+type Receipt = oneshot::Sender<Result<(), LedgerError>>;
 
 enum Message {
     Entry(Entry, Option<Receipt>, Option<OwnedSemaphorePermit>),
@@ -60,11 +60,11 @@ enum Message {
     /// A run that was put aside is taken up.
     TakeUp(RunId, oneshot::Sender<TakenUp>),
     /// It is laid down again.
-    LayDown(RunId, oneshot::Sender<Result<(), LedgerFault>>),
+    LayDown(RunId, oneshot::Sender<Result<(), LedgerError>>),
     /// The owner says what to assume of its calls.
     Assume(RunId, Assumption, oneshot::Sender<Assumed>),
     /// Runs are to be forgotten.
-    Purge(Purge, oneshot::Sender<Result<u64, LedgerFault>>),
+    Purge(Purge, oneshot::Sender<Result<u64, LedgerError>>),
     /// All that came before is kept, and this is the end.
     Close(oneshot::Sender<()>),
 }
@@ -89,16 +89,16 @@ impl Writer {
         Self { messages, pages: Arc::new(Semaphore::new(QUEUE_PAGES as usize)) }
     }
 
-    pub(super) async fn write(&self, entry: Entry) -> Result<(), LedgerFault> {
+    pub(super) async fn write(&self, entry: Entry) -> Result<(), LedgerError> {
         let room = self.room(&entry).await?;
         self.send(Message::Entry(entry, None, room)).await
     }
 
-    pub(super) async fn commit(&self, entry: Entry) -> Result<(), LedgerFault> {
+    pub(super) async fn commit(&self, entry: Entry) -> Result<(), LedgerError> {
         let (receipt, kept) = oneshot::channel();
         let room = self.room(&entry).await?;
         self.send(Message::Entry(entry, Some(receipt), room)).await?;
-        kept.await.unwrap_or(Err(LedgerFault::Closed))
+        kept.await.unwrap_or(Err(LedgerError::Closed))
     }
 
     pub(super) fn offer(&self, entry: Entry) -> bool {
@@ -106,15 +106,15 @@ impl Writer {
     }
 
     /// The right to keep so many bytes waiting.
-    async fn room(&self, entry: &Entry) -> Result<Option<OwnedSemaphorePermit>, LedgerFault> {
+    async fn room(&self, entry: &Entry) -> Result<Option<OwnedSemaphorePermit>, LedgerError> {
         let pages = entry.bytes() / PAGE as usize;
         if pages == 0 {
             return Ok(None);
         }
         let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(QUEUE_PAGES);
         match timeout(PATIENCE, self.pages.clone().acquire_many_owned(pages)).await {
-            Ok(room) => room.map(Some).map_err(|_| LedgerFault::Closed),
-            Err(_) => Err(LedgerFault::Overloaded),
+            Ok(room) => room.map(Some).map_err(|_| LedgerError::Closed),
+            Err(_) => Err(LedgerError::Overloaded),
         }
     }
 
@@ -125,34 +125,34 @@ impl Writer {
         }
     }
 
-    pub(super) async fn purge(&self, what: Purge) -> Result<u64, LedgerFault> {
+    pub(super) async fn purge(&self, what: Purge) -> Result<u64, LedgerError> {
         let (told, done) = oneshot::channel();
         self.send(Message::Purge(what, told)).await?;
-        done.await.unwrap_or(Err(LedgerFault::Closed))
+        done.await.unwrap_or(Err(LedgerError::Closed))
     }
 
     pub(super) async fn take_up(&self, run: RunId) -> TakenUp {
         let (told, done) = oneshot::channel();
         self.send(Message::TakeUp(run, told)).await?;
-        done.await.unwrap_or(Err(LedgerFault::Closed))
+        done.await.unwrap_or(Err(LedgerError::Closed))
     }
 
-    pub(super) async fn lay_down(&self, run: RunId) -> Result<(), LedgerFault> {
+    pub(super) async fn lay_down(&self, run: RunId) -> Result<(), LedgerError> {
         let (told, done) = oneshot::channel();
         self.send(Message::LayDown(run, told)).await?;
-        done.await.unwrap_or(Err(LedgerFault::Closed))
+        done.await.unwrap_or(Err(LedgerError::Closed))
     }
 
     pub(super) async fn assume(&self, run: RunId, assumed: Assumption) -> Assumed {
         let (told, done) = oneshot::channel();
         self.send(Message::Assume(run, assumed, told)).await?;
-        done.await.unwrap_or(Err(LedgerFault::Closed))
+        done.await.unwrap_or(Err(LedgerError::Closed))
     }
 
     pub(super) async fn change(&self, change: Change) -> Changed {
         let (told, done) = oneshot::channel();
         self.send(Message::Question(change, Some(told))).await?;
-        done.await.unwrap_or(Err(LedgerFault::Closed))
+        done.await.unwrap_or(Err(LedgerError::Closed))
     }
 
     pub(super) fn offer_change(&self, change: Change) -> bool {
@@ -166,15 +166,15 @@ impl Writer {
         }
     }
 
-    async fn send(&self, message: Message) -> Result<(), LedgerFault> {
+    async fn send(&self, message: Message) -> Result<(), LedgerError> {
         match self.messages.try_send(message) {
             Ok(()) => Ok(()),
-            Err(mpsc::error::TrySendError::Closed(_)) => Err(LedgerFault::Closed),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(LedgerError::Closed),
             Err(mpsc::error::TrySendError::Full(message)) => {
                 match timeout(PATIENCE, self.messages.send(message)).await {
                     Ok(Ok(())) => Ok(()),
-                    Ok(Err(_)) => Err(LedgerFault::Closed),
-                    Err(_) => Err(LedgerFault::Overloaded),
+                    Ok(Err(_)) => Err(LedgerError::Closed),
+                    Err(_) => Err(LedgerError::Overloaded),
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Writer {
 /// What is to be done with a run that was put aside.
 enum Rest {
     Up(oneshot::Sender<TakenUp>),
-    Down(oneshot::Sender<Result<(), LedgerFault>>),
+    Down(oneshot::Sender<Result<(), LedgerError>>),
     Assume(Assumption, oneshot::Sender<Assumed>),
 }
 
@@ -194,7 +194,7 @@ struct Work {
     key: Arc<KeyPlace>,
     options: Options,
     open: Option<Open>,
-    fault: Option<(Instant, LedgerFault)>,
+    fault: Option<(Instant, LedgerError)>,
     /// When old runs were forgotten for the last time.
     tidied: Option<Instant>,
     complaints: Complaints,
@@ -282,7 +282,7 @@ impl Work {
     }
 
     /// Keeps entries, all or none.
-    fn keep(&mut self, entries: &[Entry], syncs: bool) -> Result<(), LedgerFault> {
+    fn keep(&mut self, entries: &[Entry], syncs: bool) -> Result<(), LedgerError> {
         if let Some((since, fault)) = &self.fault
             && since.elapsed() < REST
         {
@@ -294,7 +294,7 @@ impl Work {
         });
         self.fault = kept.as_ref().err().map(|fault| (Instant::now(), fault.clone()));
         // A file may be moved away and another made: it is opened anew then.
-        if matches!(kept, Err(LedgerFault::Corrupt { .. } | LedgerFault::Failed { .. } | LedgerFault::Open { .. })) {
+        if matches!(kept, Err(LedgerError::Corrupt { .. } | LedgerError::Failed { .. } | LedgerError::Open { .. })) {
             self.open = None;
         }
         kept
@@ -304,7 +304,7 @@ impl Work {
         let syncs = self.options.fsync;
         let open = self.opened()?;
         let path = open.path();
-        open.change(change, syncs).map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+        open.change(change, syncs).map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
     fn take_up(&mut self, run: RunId) -> TakenUp {
@@ -312,7 +312,7 @@ impl Work {
         let path = open.path();
         let Open { connection, presence, key, .. } = open;
         resting::take_up(connection, &path, (presence, key), run)
-            .map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+            .map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
     fn assume(&mut self, run: RunId, assumed: Assumption) -> Assumed {
@@ -320,25 +320,25 @@ impl Work {
         let path = open.path();
         let Open { connection, key, .. } = open;
         resting::assume(connection, &path, key, (run, assumed))
-            .map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+            .map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
-    fn lay_down(&mut self, run: RunId) -> Result<(), LedgerFault> {
+    fn lay_down(&mut self, run: RunId) -> Result<(), LedgerError> {
         let open = self.opened()?;
         let path = open.path();
         let laid_down = resting::lay_down(&open.connection, &open.presence, run);
-        laid_down.map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+        laid_down.map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
-    fn opened(&mut self) -> Result<&mut Open, LedgerFault> {
+    fn opened(&mut self) -> Result<&mut Open, LedgerError> {
         let open = match self.open.take() {
             Some(open) => open,
             None => {
                 let key = self.key.get()?;
-                let folder = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
+                let folder = self.folder.as_deref().ok_or(LedgerError::NoFolder)?;
                 let mut connection = file::open(folder)?;
                 let path = folder.join(file::NAME);
-                let failed = |error: rusqlite::Error| LedgerFault::of(&error, &path, PATIENCE);
+                let failed = |error: rusqlite::Error| LedgerError::of(&error, &path, PATIENCE);
                 let log_pages = Arc::new(AtomicI32::new(0));
                 let counted = log_pages.clone();
                 let hook = move |_: &mut _, pages| {
@@ -347,15 +347,15 @@ impl Work {
                 };
                 connection.wal_hook(Some(hook)).map_err(failed)?;
                 let presence = Presence::announce(folder)
-                    .map_err(|error| LedgerFault::Open { path: path.clone(), problem: error.to_string() })?;
+                    .map_err(|error| LedgerError::Open { path: path.clone(), problem: error.to_string() })?;
                 Open { connection, presence, key, tools: HashMap::new(), log_pages, syncs: false }
             }
         };
         Ok(self.open.insert(open))
     }
 
-    fn purge(&mut self, what: &Purge) -> Result<u64, LedgerFault> {
-        let folder = self.folder.as_deref().ok_or(LedgerFault::NoFolder)?;
+    fn purge(&mut self, what: &Purge) -> Result<u64, LedgerError> {
+        let folder = self.folder.as_deref().ok_or(LedgerError::NoFolder)?;
         if !folder.join(file::NAME).exists() {
             return Ok(0);
         }
@@ -367,7 +367,7 @@ impl Work {
             _ => Ok(0),
         };
         let purged = purged.and_then(|old| Ok(old + keep::purge(&mut open.connection, what)?));
-        purged.map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+        purged.map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
     /// Forgets what is too old, and copies what is in the log beside the file into it, where there is much of it. Nobody waits for that but who
@@ -398,9 +398,9 @@ impl Work {
 }
 
 impl Open {
-    fn keep(&mut self, entries: &[Entry], syncs: bool) -> Result<(), LedgerFault> {
+    fn keep(&mut self, entries: &[Entry], syncs: bool) -> Result<(), LedgerError> {
         let path = self.path();
-        self.write(entries, syncs).map_err(|error| LedgerFault::of(&error, &path, PATIENCE))
+        self.write(entries, syncs).map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
     fn path(&self) -> PathBuf {
@@ -446,7 +446,7 @@ struct Complaints {
 }
 
 impl Complaints {
-    fn say(&mut self, fault: &LedgerFault, lost: usize) {
+    fn say(&mut self, fault: &LedgerError, lost: usize) {
         self.lost = self.lost.saturating_add(lost);
         if self.last.is_none_or(|last| last.elapsed() >= COMPLAINTS) {
             tracing::warn!("{fault}; what was to be kept of runs is lost ({} entries): {}", self.lost, fault.hint());

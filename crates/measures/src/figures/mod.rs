@@ -15,7 +15,7 @@ use belljar_model::ToolDefinition;
 use serde_json::Value;
 
 use crate::{
-    MeasureFault,
+    MeasureError,
     load::sandbox,
     machine::cores,
     report::{Machine, Report, Skipped},
@@ -134,7 +134,7 @@ impl Steps<'_> {
 /// Measures everything, and tells before each step. No server is started, and nothing of the user's is changed.
 ///
 /// # Errors
-/// [`MeasureFault`] where the program or the sandbox does not work. What this machine cannot tell is in [`Report::skipped`].
+/// [`MeasureError`] where the program or the sandbox does not work. What this machine cannot tell is in [`Report::skipped`].
 ///
 /// # Cancellation
 /// Dropping the future ends what is under way. An engine that is being compiled on a thread of its own is compiled to its end.
@@ -145,7 +145,7 @@ pub async fn measure(
     subject: Subject,
     pace: Pace,
     told: &(dyn Fn(Step) + Send + Sync),
-) -> Result<Report, MeasureFault> {
+) -> Result<Report, MeasureError> {
     let rounds = Rounds::of(pace);
     let mut skipped = Vec::new();
     let mut steps = Steps { done: 0, of: 7 + overhead::steps(pace), told };

@@ -6,7 +6,7 @@ use tokio::task::spawn_blocking;
 
 use super::{Pace, Steps, skip};
 use crate::{
-    MeasureFault,
+    MeasureError,
     report::{Overhead, Skipped, milliseconds, rounded},
     walls::{Jar, SCRIPTS, Walls, fastest},
 };
@@ -28,7 +28,7 @@ pub(super) async fn all(
     rounds: usize,
     steps: &mut Steps<'_>,
     skipped: &mut Vec<Skipped>,
-) -> Result<Vec<Overhead>, MeasureFault> {
+) -> Result<Vec<Overhead>, MeasureError> {
     if pace == Pace::Quick {
         skip(
             skipped,

@@ -5,7 +5,7 @@ use std::{path::Path, process::Stdio, sync::Arc, time::Instant};
 use tokio::process::Command;
 
 use crate::{
-    MeasureFault, Times,
+    MeasureError, Times,
     report::{Microseconds, Milliseconds},
 };
 
@@ -14,10 +14,10 @@ const UNSET: [&str; 2] = ["BELLJAR_CONFIG", "BELLJAR_LOG"];
 const FOLDERS: [&str; 5] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"];
 
 /// A process from its start to its end. It has an empty configuration, and folders that nobody has used.
-pub(super) async fn cold(program: &Path, rounds: usize) -> Result<Milliseconds, MeasureFault> {
-    let folder = tempfile::tempdir().map_err(MeasureFault::Folder)?;
+pub(super) async fn cold(program: &Path, rounds: usize) -> Result<Milliseconds, MeasureError> {
+    let folder = tempfile::tempdir().map_err(MeasureError::Folder)?;
     let config = folder.path().join("belljar.toml");
-    std::fs::write(&config, "").map_err(MeasureFault::Folder)?;
+    std::fs::write(&config, "").map_err(MeasureError::Folder)?;
     let mut times = Vec::with_capacity(rounds);
     // The first reads the program from the disk, which is none of its own doing.
     for round in 0..=rounds {
@@ -31,11 +31,11 @@ pub(super) async fn cold(program: &Path, rounds: usize) -> Result<Milliseconds, 
         let begun = Instant::now();
         let output = command.output().await;
         let time = begun.elapsed();
-        let output = output.map_err(|error| MeasureFault::Start { program: program.to_owned(), error })?;
+        let output = output.map_err(|error| MeasureError::Start { program: program.to_owned(), error })?;
         if output.stdout.trim_ascii() != b"2" {
             let said = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
             let answer = String::from_utf8_lossy(said).trim().to_owned();
-            return Err(MeasureFault::Answer { program: program.to_owned(), answer });
+            return Err(MeasureError::Answer { program: program.to_owned(), answer });
         }
         if round > 0 {
             times.push(time);
@@ -45,7 +45,7 @@ pub(super) async fn cold(program: &Path, rounds: usize) -> Result<Milliseconds, 
 }
 
 /// A fresh instance, `1+1` in it, and its end.
-pub(super) async fn warm(sandbox: &Arc<Sandbox>, rounds: usize) -> Result<Microseconds, MeasureFault> {
+pub(super) async fn warm(sandbox: &Arc<Sandbox>, rounds: usize) -> Result<Microseconds, MeasureError> {
     let mut times = Vec::with_capacity(rounds);
     // The first touch the slot's memory.
     for round in 0..rounds + 10 {

@@ -8,7 +8,7 @@ use std::{
 use tokio::task::JoinSet;
 
 use crate::{
-    MeasureFault,
+    MeasureError,
     machine::cores,
     report::{Throughput, milliseconds, rounded},
 };
@@ -17,7 +17,7 @@ use crate::{
 const SINGLE_STEPS: usize = 8;
 
 /// From one run at once to twice as many as there are cores.
-pub(super) async fn all(sandbox: &Arc<Sandbox>, window: Duration) -> Result<Vec<Throughput>, MeasureFault> {
+pub(super) async fn all(sandbox: &Arc<Sandbox>, window: Duration) -> Result<Vec<Throughput>, MeasureError> {
     let mut throughput = Vec::new();
     for runs_at_once in levels(cores()) {
         throughput.push(at(sandbox, runs_at_once, window).await?);
@@ -25,7 +25,7 @@ pub(super) async fn all(sandbox: &Arc<Sandbox>, window: Duration) -> Result<Vec<
     Ok(throughput)
 }
 
-async fn at(sandbox: &Arc<Sandbox>, runs_at_once: usize, window: Duration) -> Result<Throughput, MeasureFault> {
+async fn at(sandbox: &Arc<Sandbox>, runs_at_once: usize, window: Duration) -> Result<Throughput, MeasureError> {
     let mut workers = JoinSet::new();
     let begun = Instant::now();
     for _ in 0..runs_at_once {
@@ -37,7 +37,7 @@ async fn at(sandbox: &Arc<Sandbox>, runs_at_once: usize, window: Duration) -> Re
                 outcome.result?;
                 runs += 1;
             }
-            Ok::<u32, MeasureFault>(runs)
+            Ok::<u32, MeasureError>(runs)
         });
     }
     let mut runs = 0_u32;

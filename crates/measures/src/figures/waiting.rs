@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use super::skip;
 use crate::{
-    MeasureFault,
+    MeasureError,
     load::{Gate, patient, sandbox},
     process::{proportional_bytes, resident_bytes},
     report::{Skipped, WaitingRuns, rounded},
@@ -15,7 +15,7 @@ use crate::{
 
 const RUNS: [u32; 2] = [100, 1_000];
 
-pub(super) async fn all(skipped: &mut Vec<Skipped>) -> Result<Vec<WaitingRuns>, MeasureFault> {
+pub(super) async fn all(skipped: &mut Vec<Skipped>) -> Result<Vec<WaitingRuns>, MeasureError> {
     let mut waiting = Vec::new();
     for runs in RUNS {
         let what = format!("memory of {runs} runs that wait");
@@ -26,7 +26,7 @@ pub(super) async fn all(skipped: &mut Vec<Skipped>) -> Result<Vec<WaitingRuns>, 
         match of(runs).await {
             Ok(figure) => waiting.push(figure),
             // A thousand slots reserve 4 TiB of the address space, which is not to be had everywhere.
-            Err(MeasureFault::Sandbox(error @ SandboxError::Engine { .. })) => skip(skipped, what, error.to_string()),
+            Err(MeasureError::Sandbox(error @ SandboxError::Engine { .. })) => skip(skipped, what, error.to_string()),
             Err(fault) => return Err(fault),
         }
     }
@@ -34,10 +34,10 @@ pub(super) async fn all(skipped: &mut Vec<Skipped>) -> Result<Vec<WaitingRuns>, 
 }
 
 /// Each time in a sandbox of its own, none of whose slots was used before.
-async fn of(runs: u32) -> Result<WaitingRuns, MeasureFault> {
+async fn of(runs: u32) -> Result<WaitingRuns, MeasureError> {
     let sandbox = sandbox(runs, 0)?;
     let (gate, limits) = (Gate::default(), patient());
-    let unreadable = |error: io::Error| MeasureFault::Task(error.to_string());
+    let unreadable = |error: io::Error| MeasureError::Task(error.to_string());
     let taken = || proportional_bytes().map_err(unreadable);
     let resident = || resident_bytes().map_err(unreadable);
     let before = (taken()?, resident()?);

@@ -31,7 +31,7 @@ impl Limits {
 /// A limit that was asked for and may not be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("limit '{name}' may be at most {max} here, and {asked} was asked for")]
-pub struct LimitFault {
+pub struct LimitError {
     /// The limit's name.
     pub name: LimitName,
     /// The owner's ceiling.
@@ -76,13 +76,13 @@ impl LimitsPatch {
     /// `ceiling` lowered by what is set here: for a client, who may not raise.
     ///
     /// # Errors
-    /// [`LimitFault`] names the first limit that was asked for above its ceiling.
-    pub fn within(&self, ceiling: &Limits) -> Result<Limits, LimitFault> {
+    /// [`LimitError`] names the first limit that was asked for above its ceiling.
+    pub fn within(&self, ceiling: &Limits) -> Result<Limits, LimitError> {
         let limits = self.over(ceiling);
         for spec in LimitSpec::ALL {
             let (asked, max) = ((spec.get)(&limits), (spec.get)(ceiling));
             if asked > max {
-                return Err(LimitFault { name: spec.name, max: spec.kind.text(max), asked: spec.kind.text(asked) });
+                return Err(LimitError { name: spec.name, max: spec.kind.text(max), asked: spec.kind.text(asked) });
             }
         }
         Ok(limits)

@@ -6,7 +6,7 @@ use belljar_tree::{Entry, Node, Value};
 use super::Reader;
 use crate::{
     ask::{AskTerms, MAX_EXPIRES},
-    fault::{Fault, shown},
+    error::{ProblemKind, shown},
 };
 
 const KEYS: &[&str] = &["who", "expires"];
@@ -20,7 +20,7 @@ impl Reader<'_> {
             return terms;
         };
         if verdict.is_some_and(|verdict| verdict != Verdict::Ask) {
-            self.fault(entry.offset, Fault::AsksNobody);
+            self.fault(entry.offset, ProblemKind::AsksNobody);
         }
         if entries.is_empty() {
             self.expected("ask", "a table with 'who', 'expires' or both", &entry.node);
@@ -47,15 +47,15 @@ impl Reader<'_> {
         for (offset, text) in self.texts("ask.who", node) {
             match AskWay::ALL.into_iter().find(|way| way.as_str() == text) {
                 Some(way) => ways = ways.with(way),
-                None if text == "page" => self.fault(offset, Fault::NoPage),
-                None => self.fault(offset, Fault::UnknownWay { way: shown(text) }),
+                None if text == "page" => self.fault(offset, ProblemKind::NoPage),
+                None => self.fault(offset, ProblemKind::UnknownWay { way: shown(text) }),
             }
         }
         if self.faults.len() > before {
             return None;
         }
         if !ways.can_decide() {
-            self.fault(node.offset, Fault::NobodyDecides);
+            self.fault(node.offset, ProblemKind::NobodyDecides);
         }
         Some(ways)
     }

@@ -9,7 +9,7 @@ use super::{MAX_ENTRIES, Reader, values::number};
 use crate::{
     argument::ArgumentPath,
     condition::{Condition, Operator, Pattern, Values},
-    fault::{Fault, shown},
+    error::{ProblemKind, shown},
     number::Number,
 };
 
@@ -37,7 +37,7 @@ impl Reader<'_> {
                 }
             };
             if conditions.iter().any(|condition| condition.path.segments() == path.segments()) {
-                let fault = Fault::Contradiction {
+                let fault = ProblemKind::Contradiction {
                     argument: shown(&entry.key),
                     problem: "the argument is named twice: put both into one table".to_owned(),
                 };
@@ -62,7 +62,7 @@ impl Reader<'_> {
             self.expected(&field, "at least one condition, such as { present = true }", node);
         }
         if let Some(problem) = contradiction(&operators) {
-            self.fault(node.offset, Fault::Contradiction { argument: shown(argument), problem });
+            self.fault(node.offset, ProblemKind::Contradiction { argument: shown(argument), problem });
         }
         operators.sort_by_key(Operator::asks_places);
         operators
@@ -113,7 +113,7 @@ impl Reader<'_> {
                     }
                     _ => format!("the conditions are {}", KEYS.join(", ")),
                 };
-                let fault = Fault::UnknownCondition { argument: shown(argument), key: shown(key), help };
+                let fault = ProblemKind::UnknownCondition { argument: shown(argument), key: shown(key), help };
                 self.fault(entry.offset, fault);
                 return None;
             }
@@ -123,7 +123,7 @@ impl Reader<'_> {
     fn values(&mut self, field: &str, nodes: &[Node]) -> Option<Arc<Values>> {
         if nodes.len() > MAX_ENTRIES {
             let offset = nodes.first().map_or(0, |node| node.offset);
-            self.fault(offset, Fault::TooMany { what: "entries", limit: MAX_ENTRIES, used: nodes.len() });
+            self.fault(offset, ProblemKind::TooMany { what: "entries", limit: MAX_ENTRIES, used: nodes.len() });
             return None;
         }
         let mut values = Values::default();
@@ -158,7 +158,7 @@ impl Reader<'_> {
         for (offset, text) in self.texts(field, node) {
             match (self.folder)(text) {
                 Ok(folder) => folders.push(folder),
-                Err(problem) => self.fault(offset, Fault::Folder { folder: shown(text), problem }),
+                Err(problem) => self.fault(offset, ProblemKind::Folder { folder: shown(text), problem }),
             }
         }
         (self.faults.len() == before).then(|| folders.into())
@@ -182,7 +182,7 @@ impl Reader<'_> {
                     regex::Error::CompiledTooBig(limit) => format!("compiled it has more than {limit} bytes"),
                     error => error.to_string().lines().last().unwrap_or_default().trim().to_owned(),
                 };
-                self.fault(node.offset, Fault::Regex { field: field.to_owned(), problem });
+                self.fault(node.offset, ProblemKind::Regex { field: field.to_owned(), problem });
                 None
             }
         }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::{Reader, values::json};
 use crate::{
     argument::ArgumentPath,
-    fault::{Fault, shown},
+    error::{ProblemKind, shown},
     gate::{Gate, MAX_WITHIN, Measure, placeholder},
 };
 
@@ -22,7 +22,7 @@ impl Reader<'_> {
         let (after, within, same) = (of("after"), of("within"), of("same"));
         let Some(after) = after else {
             for entry in [within, same].into_iter().flatten() {
-                self.fault(entry.offset, Fault::WithoutAfter { key: shown(&entry.key) });
+                self.fault(entry.offset, ProblemKind::WithoutAfter { key: shown(&entry.key) });
             }
             return None;
         };
@@ -49,7 +49,7 @@ impl Reader<'_> {
         match ArgumentPath::parse(text) {
             Ok(path) if path.has_each() => {
                 let problem = "here it must be one value: leave out []";
-                self.fault(offset, Fault::ArgumentPath { path: shown(text), problem });
+                self.fault(offset, ProblemKind::ArgumentPath { path: shown(text), problem });
                 None
             }
             Ok(path) => Some(path),
@@ -106,7 +106,7 @@ impl Reader<'_> {
             ("max", "say which count is the highest that passes"),
         ] {
             if entries.iter().all(|entry| entry.key != key) {
-                self.fault(node.offset, Fault::MissingKey { place: "'measure'".to_owned(), key, help });
+                self.fault(node.offset, ProblemKind::MissingKey { place: "'measure'".to_owned(), key, help });
             }
         }
         if self.faults.len() > before {

@@ -7,7 +7,7 @@ use belljar_tree::{Entry, Node, Value};
 
 use super::Reader;
 use crate::{
-    fault::{Fault, shown},
+    error::{ProblemKind, shown},
     glob::ToolGlob,
     labels::{LabelRule, LabelRules, Labels, MAX_MEMORY},
     rule::Rule,
@@ -34,11 +34,11 @@ impl Reader<'_> {
         }
         if rules.labels.len() > Labels::MAX {
             let (limit, used) = (Labels::MAX, rules.labels.len());
-            self.fault(node.offset, Fault::TooMany { what: "labels", limit, used });
+            self.fault(node.offset, ProblemKind::TooMany { what: "labels", limit, used });
         }
         if entries.iter().all(|entry| entry.key == MEMORY) {
             let help = "declare one, with the tools whose answers carry it: private = [\"crm.*\"]";
-            self.fault(node.offset, Fault::MissingKey { place: "[labels]".to_owned(), key: "label", help });
+            self.fault(node.offset, ProblemKind::MissingKey { place: "[labels]".to_owned(), key: "label", help });
         }
         rules
     }
@@ -47,7 +47,7 @@ impl Reader<'_> {
         let is_name = (1..=NAME_CHARACTERS).contains(&entry.key.len())
             && entry.key.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'));
         if !is_name {
-            let fault = Fault::Expected {
+            let fault = ProblemKind::Expected {
                 field: "labels".to_owned(),
                 expected: "a table whose keys have at most 64 letters, digits, '-' and '_'",
                 found: format!("'{}'", shown(&entry.key)),
@@ -78,7 +78,7 @@ impl Reader<'_> {
                     let names = || known.labels.iter().map(|label| label.name.as_str());
                     let nearest = nearest(name, names()).map(str::to_owned);
                     let known = names().map(str::to_owned).collect();
-                    self.fault(offset, Fault::UnknownLabel { label: shown(name), nearest, known });
+                    self.fault(offset, ProblemKind::UnknownLabel { label: shown(name), nearest, known });
                 }
             }
         }
@@ -104,7 +104,7 @@ impl Reader<'_> {
         let used: BTreeSet<&str> = labels.names(asked).collect();
         for label in &labels.labels {
             if !used.contains(label.name.as_str()) {
-                self.fault(label.offset, Fault::UnusedLabel { label: label.name.clone() });
+                self.fault(label.offset, ProblemKind::UnusedLabel { label: label.name.clone() });
             }
         }
     }

@@ -16,12 +16,12 @@ use std::path::PathBuf;
 use belljar_model::{Effect, Verdict};
 use belljar_tree::{
     Entry, Node, Value,
-    toml::{self, TomlFault},
+    toml::{self, TomlError},
 };
 
 use crate::{
     Policy,
-    fault::{Fault, Located, Problems},
+    error::{Located, ProblemKind, Problems},
     pin::Pins,
     shadow,
 };
@@ -66,7 +66,7 @@ pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>)
     if defaults.is_none() {
         let help = "say what happens to a call that no rule decides, for example default = \"allow\", or \
                     default = { read_only = \"allow\", mutating = \"ask\", external = \"ask\" }";
-        reader.fault(0, Fault::MissingKey { place: "the file".to_owned(), key: "default", help });
+        reader.fault(0, ProblemKind::MissingKey { place: "the file".to_owned(), key: "default", help });
     }
     if reader.faults.is_empty() {
         reader.faults = shadow::find(&rules, text);
@@ -95,20 +95,22 @@ pub(crate) fn read(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>)
     })
 }
 
-fn located(fault: TomlFault, text: &str) -> Located {
+fn located(fault: TomlError, text: &str) -> Located {
     match fault {
-        TomlFault::TooDeep(deep) => Fault::TooDeep { limit: deep.limit }.at(deep.offset),
-        TomlFault::Syntax { message, span } => Fault::Syntax { message }.at(span.map_or(text.len(), |span| span.start)),
+        TomlError::TooDeep(deep) => ProblemKind::TooDeep { limit: deep.limit }.at(deep.offset),
+        TomlError::Syntax { message, span } => {
+            ProblemKind::Syntax { message }.at(span.map_or(text.len(), |span| span.start))
+        }
     }
 }
 
 impl Reader<'_> {
-    fn fault(&mut self, offset: usize, fault: Fault) {
+    fn fault(&mut self, offset: usize, fault: ProblemKind) {
         self.faults.push(fault.at(offset));
     }
 
     fn unknown_key(&mut self, place: &str, entry: &Entry, known: &'static [&'static str]) {
-        self.fault(entry.offset, Fault::unknown_key(place, &entry.key, known));
+        self.fault(entry.offset, ProblemKind::unknown_key(place, &entry.key, known));
     }
 
     fn expected(&mut self, field: &str, expected: &'static str, node: &Node) {
@@ -120,7 +122,7 @@ impl Reader<'_> {
             Value::Number(_) if expected.contains("number") => "another number".to_owned(),
             _ => node.kind().to_owned(),
         };
-        self.fault(node.offset, Fault::Expected { field: field.to_owned(), expected, found });
+        self.fault(node.offset, ProblemKind::Expected { field: field.to_owned(), expected, found });
     }
 
     /// The verdicts where no rule decides, in the order of `Effect::ALL`.
@@ -148,7 +150,7 @@ impl Reader<'_> {
                 for (key, verdict) in DEFAULT_KEYS.iter().zip(defaults) {
                     if verdict.is_none() {
                         let help = "say what happens to such calls: \"allow\", \"ask\" or \"deny\"";
-                        self.fault(node.offset, Fault::MissingKey { place: "'default'".to_owned(), key, help });
+                        self.fault(node.offset, ProblemKind::MissingKey { place: "'default'".to_owned(), key, help });
                     }
                 }
                 defaults.map(|verdict| verdict.unwrap_or(Verdict::Deny))
@@ -192,7 +194,7 @@ impl Reader<'_> {
         };
         if list.len() > MAX_RULES {
             let what = if what == "rule" { "rules" } else { "tests" };
-            self.fault(node.offset, Fault::TooMany { what, limit: MAX_RULES, used: list.len() });
+            self.fault(node.offset, ProblemKind::TooMany { what, limit: MAX_RULES, used: list.len() });
             return Vec::new();
         }
         let mut tables = Vec::with_capacity(list.len());
@@ -213,7 +215,7 @@ impl Reader<'_> {
             _ => std::slice::from_ref(node),
         };
         if list.len() > MAX_ENTRIES {
-            self.fault(node.offset, Fault::TooMany { what: "entries", limit: MAX_ENTRIES, used: list.len() });
+            self.fault(node.offset, ProblemKind::TooMany { what: "entries", limit: MAX_ENTRIES, used: list.len() });
             return Vec::new();
         }
         let mut texts = Vec::with_capacity(list.len());

@@ -8,7 +8,7 @@ use belljar_tree::{Entry, Node, Value};
 use super::Reader;
 use crate::{
     ask::AskTerms,
-    fault::{Fault, shown},
+    error::{ProblemKind, shown},
     glob::Glob,
     labels::{LabelRules, Labels},
     pin::PIN,
@@ -47,7 +47,7 @@ impl Reader<'_> {
         for (offset, entries) in self.tables("rule", node) {
             let Some(rule) = self.rule(offset, entries, labels) else { continue };
             if ids.insert(rule.id.clone(), ()).is_some() {
-                self.fault(rule.offset, Fault::DuplicateId { id: rule.id.to_string() });
+                self.fault(rule.offset, ProblemKind::DuplicateId { id: rule.id.to_string() });
             }
             rules.push(rule);
         }
@@ -91,7 +91,7 @@ impl Reader<'_> {
                             Ok(effect) => rule.effects[effect as usize] = true,
                             Err(_) => self.fault(
                                 offset,
-                                Fault::Expected {
+                                ProblemKind::Expected {
                                     field: "effect".to_owned(),
                                     expected: "one of read_only, mutating, external, or some of them",
                                     found: "another string".to_owned(),
@@ -115,7 +115,7 @@ impl Reader<'_> {
                         match text.parse() {
                             Ok(some) => hours.push(some),
                             Err(()) => {
-                                let fault = Fault::Expected {
+                                let fault = ProblemKind::Expected {
                                     field: "hours".to_owned(),
                                     expected: "days and times, as in \"mon-fri 09:00-18:00\", or one of them",
                                     found: "another string".to_owned(),
@@ -155,23 +155,23 @@ impl Reader<'_> {
         rule.after = self.gate(&rule.id, entries);
         if !has_id {
             let help = "give it a name: errors, records and tests say it";
-            self.fault(offset, Fault::MissingKey { place: place.clone(), key: "id", help });
+            self.fault(offset, ProblemKind::MissingKey { place: place.clone(), key: "id", help });
         }
         match then {
             Some(verdict) => rule.verdict = verdict,
             None => {
                 let help = "say what it decides: then = \"allow\", \"ask\" or \"deny\"";
-                self.fault(offset, Fault::MissingKey { place, key: "then", help });
+                self.fault(offset, ProblemKind::MissingKey { place, key: "then", help });
             }
         }
         if let Some(entry) = entries.iter().find(|entry| entry.key == "ask") {
             rule.ask = self.ask(entry, then);
         }
         if let (Verdict::Allow, Some(offset)) = (rule.verdict, destructive) {
-            self.fault(offset, Fault::AllowsDestructive);
+            self.fault(offset, ProblemKind::AllowsDestructive);
         }
         if let (Verdict::Allow, Some(offset)) = (rule.verdict, carries) {
-            self.fault(offset, Fault::AllowsCarrying);
+            self.fault(offset, ProblemKind::AllowsCarrying);
         }
         has_id.then_some(rule)
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::{Reader, values::json};
 use crate::{
     Assumed, DecidedBy, Expectation, TestRow,
-    fault::{Fault, shown},
+    error::{ProblemKind, shown},
     labels::LabelRules,
     rule::Rule,
 };
@@ -62,7 +62,8 @@ impl Reader<'_> {
                 _ => self.unknown_key("a test", entry, KEYS),
             }
         }
-        let mut missing = |key, help| self.fault(offset, Fault::MissingKey { place: "a test".to_owned(), key, help });
+        let mut missing =
+            |key, help| self.fault(offset, ProblemKind::MissingKey { place: "a test".to_owned(), key, help });
         if call.is_none() && entries.iter().all(|entry| entry.key != "call") {
             missing("call", "name the tool, for example call = \"fs.read_file\"");
         }
@@ -88,7 +89,7 @@ impl Reader<'_> {
         for id in &test.assumed.passed {
             if !rules.iter().any(|rule| *rule.id == **id && rule.after.is_some()) {
                 let (expected, found) = ("the id of a rule with 'after', or some of them", format!("'{}'", shown(id)));
-                self.fault(test.offset, Fault::Expected { field: "after".to_owned(), expected, found });
+                self.fault(test.offset, ProblemKind::Expected { field: "after".to_owned(), expected, found });
             }
         }
         let Some(DecidedBy::Rule(wanted)) = &test.expect.by else { return };
@@ -98,7 +99,7 @@ impl Reader<'_> {
             Some(_) => return,
         };
         let found = format!("'{}'", shown(&test.expect.to_string()));
-        self.fault(*offset, Fault::Expected { field: "expect".to_owned(), expected, found });
+        self.fault(*offset, ProblemKind::Expected { field: "expect".to_owned(), expected, found });
     }
 }
 

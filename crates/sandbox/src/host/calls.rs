@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use belljar_model::{CallRecord, JsonFault, JsonText, says_error};
+use belljar_model::{CallRecord, JsonError, JsonText, says_error};
 
-use crate::{CallFault, GrantedTool};
+use crate::{CallError, GrantedTool};
 
 /// Characters kept of a call's error in the outcome.
 pub(crate) const MAX_ERROR: usize = 300;
@@ -13,17 +13,17 @@ pub(crate) const MAX_ERROR: usize = 300;
 pub(crate) const UNANSWERED: &str = "the run ended before the answer came; the call may have taken effect";
 
 /// The result, if it is not too large.
-pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallFault> {
+pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, CallError> {
     let used = result.as_str().len() as u64;
     if used <= max_result {
         return Ok(result);
     }
-    Err(CallFault::new(format!("the result has {used} bytes; the limit is {max_result}"))
+    Err(CallError::new(format!("the result has {used} bytes; the limit is {max_result}"))
         .with_hint("ask the tool for less: a page, a range or fewer fields"))
 }
 
 /// What is kept of a call. Of one that was never made, nothing.
-pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallFault>, begun: Instant) -> Option<CallRecord> {
+pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallError>, begun: Instant) -> Option<CallRecord> {
     // A lock is not a tool, and taking it is not a call.
     if tool.path.is_lock() {
         return None;
@@ -55,13 +55,13 @@ fn reported_error(result: &JsonText) -> Option<String> {
     Some(text.unwrap_or("the tool reported an error").chars().take(MAX_ERROR).collect())
 }
 
-pub(crate) fn panicked() -> CallFault {
-    CallFault::new("the tool's code in the host panicked")
+pub(crate) fn panicked() -> CallError {
+    CallError::new("the tool's code in the host panicked")
         .with_hint("this is a defect of the program that offers the tool: see its log")
 }
 
-pub(crate) fn arguments_fault(fault: &JsonFault) -> CallFault {
-    CallFault::refused(format!("the arguments were not accepted: {fault}"))
+pub(crate) fn arguments_fault(fault: &JsonError) -> CallError {
+    CallError::refused(format!("the arguments were not accepted: {fault}"))
 }
 
 /// Rounded to microseconds, which is what the clocks are good for.

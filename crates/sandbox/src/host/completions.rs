@@ -6,11 +6,11 @@ use super::{
     RunState,
     glass::belljar::sandbox::{
         completions::{Completion, Event, Host},
-        tools::CallError,
+        tools::CallError as WitCallError,
     },
 };
 use crate::{
-    CallFault,
+    CallError,
     inbox::{self, Answer, Kept},
     replay::HandOver,
     rest::{self, Stood},
@@ -129,11 +129,11 @@ impl RunState {
     }
 }
 
-fn event(result: Result<JsonText, CallFault>) -> Event {
+fn event(result: Result<JsonText, CallError>) -> Event {
     match result {
         Ok(text) => Event::Answer(JsonText::into_string(text)),
-        Err(CallFault { message, hint, is_refusal, denial }) => {
-            Event::Fault(CallError { message, hint, refused: is_refusal, denied: denial })
+        Err(CallError { message, hint, is_refusal, denial }) => {
+            Event::Fault(WitCallError { message, hint, refused: is_refusal, denied: denial })
         }
     }
 }

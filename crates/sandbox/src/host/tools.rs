@@ -21,7 +21,7 @@ use super::{
     calls::{MAX_ERROR, arguments_fault, bounded, panicked, record},
 };
 use crate::{
-    AnswerRoom, CallFault, Directory, GrantedTool,
+    AnswerRoom, CallError, Directory, GrantedTool,
     holdings::Place,
     inbox::{Answer, Kept},
     overflow::Overflow,
@@ -190,7 +190,7 @@ struct Wanted(AnswerRoom);
 
 impl Wanted {
     /// Keeps the answer where there is room for it, until the guest takes it.
-    async fn keep(&self, answer: JsonText, overflow: &Overflow) -> Result<Kept, CallFault> {
+    async fn keep(&self, answer: JsonText, overflow: &Overflow) -> Result<Kept, CallError> {
         self.0.admit(answer.as_str().len()).await;
         match self.0.take() {
             Some(held) if held.place() == Place::File => {
@@ -198,7 +198,7 @@ impl Wanted {
                     let message = format!(
                         "the answer came, and could not be written to the file in which it was to wait: {error}"
                     );
-                    CallFault::new(message).with_hint(
+                    CallError::new(message).with_hint(
                         "the call has taken effect; await calls in smaller groups, so that no answer has to wait",
                     )
                 })
@@ -214,9 +214,9 @@ impl Drop for Wanted {
     }
 }
 
-fn no_room(bytes: usize, hit: &LimitHit) -> CallFault {
+fn no_room(bytes: usize, hit: &LimitHit) -> CallError {
     let LimitHit { name, max, used, .. } = hit;
-    CallFault::new(format!(
+    CallError::new(format!(
         "the call was not made: its arguments have {bytes} bytes, and with them the host would hold {used} bytes for this run; \
          {name} is {max}"
     ))

@@ -53,7 +53,7 @@ async fn a_child_that_dies_mid_call_fails_that_call_at_once_and_is_restarted_on_
     let mut changes = upstream.subscribe();
     for restarts in 0..2 {
         let fault = call(&upstream, "echo", json!({})).await.expect_err("it dies");
-        let CallFault::Died { exit: Some(Exit::Process(exit)), stderr, .. } = &fault else { panic!("{fault:?}") };
+        let CallError::Died { exit: Some(Exit::Process(exit)), stderr, .. } = &fault else { panic!("{fault:?}") };
         assert_eq!(exit.code(), Some(7));
         assert_eq!(*stderr, ["panicked in echo"]);
         assert!(fault.to_string().contains("panicked in echo"), "{fault}");
@@ -71,7 +71,7 @@ async fn a_call_right_after_a_death_has_a_life_of_its_own() {
     let upstream = upstream(spec);
     for _ in 0..20 {
         let fault = call(&upstream, "echo", json!({})).await.expect_err("it dies");
-        assert!(matches!(fault, CallFault::Died { .. }), "{fault:?}");
+        assert!(matches!(fault, CallError::Died { .. }), "{fault:?}");
     }
     // A call that was sent to the dead would have failed without a start.
     assert_eq!(status(&upstream).restarts, 19);
@@ -94,7 +94,7 @@ async fn a_killed_child_fails_every_call_in_flight_and_no_other_child() {
             nix::sys::signal::kill(leader, nix::sys::signal::Signal::SIGKILL).expect("it can be killed");
         });
     for fault in [first, second].map(|call| call.expect_err("it was killed")) {
-        assert!(matches!(fault, CallFault::Died { exit: Some(Exit::Process(_)), .. }), "{fault:?}");
+        assert!(matches!(fault, CallError::Died { exit: Some(Exit::Process(_)), .. }), "{fault:?}");
     }
     assert!(slow.is_ok());
     upstream.shutdown().await;
@@ -106,7 +106,7 @@ async fn a_hanging_call_times_out_and_the_child_goes_on() {
     upstream.tools("child").await.expect("it starts");
     let begun = Instant::now();
     let fault = upstream.call(&ToolPath::new("child", "hang"), Map::new(), SHORT).await.expect_err("it hangs");
-    assert!(matches!(&fault, CallFault::Timeout { limit: SHORT, tool, .. } if tool == "hang"), "{fault:?}");
+    assert!(matches!(&fault, CallError::Timeout { limit: SHORT, tool, .. } if tool == "hang"), "{fault:?}");
     assert!(begun.elapsed() >= SHORT);
     wait_for_cancellations(&upstream, 1).await;
     assert_eq!(status(&upstream).restarts, 0);
@@ -118,7 +118,7 @@ async fn a_child_that_never_answers_calls_holds_none_for_longer_than_its_limit()
     let upstream = child(&["hang-call"]);
     for _ in 0..3 {
         let fault = upstream.call(&ToolPath::new("child", "echo"), Map::new(), SHORT).await.expect_err("it hangs");
-        assert!(matches!(fault, CallFault::Timeout { .. }), "{fault:?}");
+        assert!(matches!(fault, CallError::Timeout { .. }), "{fault:?}");
     }
     upstream.shutdown().await;
 }
@@ -148,7 +148,7 @@ async fn progress_extends_a_call_up_to_its_total() {
     assert!(patient.is_ok(), "{patient:?}");
     let limit = CallLimit { quiet, total: Duration::from_millis(900) };
     let fault = upstream.call(&path, arguments(json!({"times": 50, "ms": 100})), limit).await.expect_err("too long");
-    assert!(matches!(fault, CallFault::Timeout { limit, .. } if limit == Duration::from_millis(900)), "{fault:?}");
+    assert!(matches!(fault, CallError::Timeout { limit, .. } if limit == Duration::from_millis(900)), "{fault:?}");
     upstream.shutdown().await;
 }
 
@@ -161,7 +161,7 @@ async fn a_result_that_is_too_large_fails_its_call_and_no_other() {
     for (bytes, id_last) in [(200_000, false), (17_000_000, false), (17_000_000, true)] {
         let large = call(&upstream, "large", json!({"bytes": bytes, "id_last": id_last}));
         let (large, other) = tokio::join!(large, call(&upstream, "cancelled", json!({})));
-        assert!(matches!(large, Err(CallFault::TooLarge { limit }) if limit == ByteSize::kib(100)), "{large:?}");
+        assert!(matches!(large, Err(CallError::TooLarge { limit }) if limit == ByteSize::kib(100)), "{large:?}");
         assert!(other.is_ok());
     }
     assert!(call(&upstream, "large", json!({"bytes": 90_000})).await.is_ok());
@@ -175,7 +175,7 @@ async fn a_result_that_is_no_object_or_too_deep_is_a_fault() {
     for (tool, value) in [("scalar", json!({})), ("deep", json!({"levels": 200})), ("deep", json!({"levels": 500_000}))]
     {
         let fault = call(&upstream, tool, value).await.expect_err("it cannot be used");
-        assert!(matches!(fault, CallFault::Malformed(_)), "{fault:?}");
+        assert!(matches!(fault, CallError::Malformed(_)), "{fault:?}");
     }
     assert!(call(&upstream, "deep", json!({"levels": 100})).await.is_ok());
     upstream.shutdown().await;
@@ -186,7 +186,7 @@ async fn a_json_rpc_error_is_a_fault_whose_text_is_one_clean_line() {
     let upstream = child(&["probe"]);
     let fault = call(&upstream, "refuse", json!({})).await.expect_err("it refuses");
     assert!(
-        matches!(&fault, CallFault::Protocol { code: -32602, message } if message == "no: wrong arguments"),
+        matches!(&fault, CallError::Protocol { code: -32602, message } if message == "no: wrong arguments"),
         "{fault:?}"
     );
     upstream.shutdown().await;

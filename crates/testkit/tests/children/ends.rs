@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use belljar_testkit::{is_gone_within, is_running};
-use belljar_upstream::StartFault;
+use belljar_upstream::StartError;
 use serde_json::json;
 
 use super::*;
@@ -71,9 +71,9 @@ async fn a_call_in_flight_is_cancelled_by_a_shutdown_and_nothing_starts_after_it
     let upstream = child(&["hang-call"]);
     upstream.tools("child").await.expect("it starts");
     let (called, ()) = tokio::join!(call(&upstream, "echo", json!({})), upstream.shutdown());
-    assert!(matches!(called, Err(CallFault::Cancelled { .. })), "{called:?}");
+    assert!(matches!(called, Err(CallError::Cancelled { .. })), "{called:?}");
     let fault = upstream.start("child").await.expect_err("nothing starts any more");
-    assert!(matches!(&*fault, StartFault::ShuttingDown), "{fault:?}");
+    assert!(matches!(&*fault, StartError::ShuttingDown), "{fault:?}");
     upstream.begin("child");
     assert_eq!(status(&upstream).state, ServerState::Cold);
 }
@@ -87,7 +87,7 @@ async fn a_shutdown_breaks_off_a_start() {
     let begun = Instant::now();
     let (started, ()) = tokio::join!(upstream.tools("child"), upstream.shutdown());
     let fault = started.expect_err("it was broken off");
-    assert!(matches!(&*fault, StartFault::ShuttingDown), "{fault:?}");
+    assert!(matches!(&*fault, StartError::ShuttingDown), "{fault:?}");
     assert!(begun.elapsed() < Duration::from_secs(5));
     assert!(!is_running(pid));
 }

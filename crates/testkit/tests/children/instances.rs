@@ -44,7 +44,7 @@ async fn scripts_are_asked_for_the_key() {
     let tools = upstream.tools("child").await.expect("it starts without a key");
     assert!(tools.iter().all(|tool| tool.input_schema["required"] == json!(["project"])));
     let fault = call(&upstream, "started", json!({})).await.expect_err("which one?");
-    assert!(matches!(&fault, CallFault::Key { argument, .. } if argument == "project"), "{fault:?}");
+    assert!(matches!(&fault, CallError::Key { argument, .. } if argument == "project"), "{fault:?}");
     upstream.shutdown().await;
 }
 
@@ -72,7 +72,7 @@ async fn an_instance_in_use_is_waited_for() {
     let hanging = upstream.call(&hang, arguments(json!({"project": "a"})), SHORT);
     let other = call(&upstream, "cancelled", json!({"project": "b"}));
     let (hanging, other) = tokio::join!(hanging, other);
-    assert!(matches!(hanging, Err(CallFault::Timeout { .. })), "{hanging:?}");
+    assert!(matches!(hanging, Err(CallError::Timeout { .. })), "{hanging:?}");
     other.expect("its turn comes when the other has ended");
     assert_eq!(keys(&upstream), [Some("b".to_owned())]);
     upstream.shutdown().await;
@@ -83,7 +83,7 @@ async fn an_instance_with_state_is_not_given_up() {
     let upstream = keyed(1, |life| life.stateful = true);
     started(&upstream, "a").await;
     let fault = call(&upstream, "started", json!({"project": "b"})).await.expect_err("there is no room");
-    assert!(matches!(fault, CallFault::NoInstance { limit: 1, .. }), "{fault:?}");
+    assert!(matches!(fault, CallError::NoInstance { limit: 1, .. }), "{fault:?}");
     started(&upstream, "a").await;
     upstream.shutdown().await;
 }
@@ -109,7 +109,7 @@ async fn a_path_is_resolved_before_it_is_a_key_and_refused_where_the_owner_says_
     assert_eq!(same["pid"], one["pid"], "another spelling is the same project");
     for refused in ["../one", "/etc", "private", "one\u{0}"] {
         let fault = call(&upstream, "started", json!({"project": refused})).await.expect_err(refused);
-        assert!(matches!(&fault, CallFault::Path { argument, .. } if argument == "project"), "{fault:?}");
+        assert!(matches!(&fault, CallError::Path { argument, .. } if argument == "project"), "{fault:?}");
         assert!(fault.to_string().ends_with("Projects are in the folder of projects."), "{fault}");
     }
     upstream.shutdown().await;
@@ -117,7 +117,7 @@ async fn a_path_is_resolved_before_it_is_a_key_and_refused_where_the_owner_says_
 }
 
 /// Calls for a principal, and gives the process that answered.
-async fn pid_for(upstream: &Upstream, principal: &str) -> Result<Value, CallFault> {
+async fn pid_for(upstream: &Upstream, principal: &str) -> Result<Value, CallError> {
     let caller = Caller::default().of_principal(principal);
     let arguments = JsonText::from_value(&json!({}));
     let answer = upstream.call_text(&ToolPath::new("child", "started"), arguments, AMPLE, &caller).await?;
@@ -193,7 +193,7 @@ async fn the_state_of_a_principal_is_not_given_up_for_another_until_it_is_old_an
     });
     pid_for(&upstream, "ann").await.expect("a result");
     let fault = pid_for(&upstream, "bob").await.expect_err("there is no room");
-    assert!(matches!(&fault, CallFault::NoPlace { limit: 1, .. }), "{fault:?}");
+    assert!(matches!(&fault, CallError::NoPlace { limit: 1, .. }), "{fault:?}");
     upstream.shutdown().await;
 
     let upstream = shared_by(Share::Principal, |life, instances| {
@@ -203,7 +203,7 @@ async fn the_state_of_a_principal_is_not_given_up_for_another_until_it_is_old_an
     pid_for(&upstream, "ann").await.expect("a result");
     pid_for(&upstream, "bob").await.expect("the other is old");
     let fault = pid_for(&upstream, "ann").await.expect_err("its state is lost");
-    assert!(matches!(&fault, CallFault::StateLost { .. }), "{fault:?}");
+    assert!(matches!(&fault, CallError::StateLost { .. }), "{fault:?}");
     pid_for(&upstream, "ann").await.expect("it has been told");
     upstream.shutdown().await;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use belljar_model::{Activation, Asks, Effect, EffectRules, Framing, JsonText, Repeat};
-use belljar_upstream::{Caller, Exit, StartFault};
+use belljar_upstream::{Caller, Exit, StartError};
 use cap_std::{ambient_authority, fs::Dir};
 use serde_json::json;
 
@@ -81,13 +81,13 @@ async fn calls_wait_for_their_turn_and_not_too_long_and_not_too_many() {
         busy = status(&upstream);
     }
     let fault = upstream.call(&path, Map::new(), SHORT).await.expect_err("it is not its turn");
-    assert!(matches!(fault, CallFault::QueueTimeout { limit: SHORT, .. }), "{fault:?}");
+    assert!(matches!(fault, CallError::QueueTimeout { limit: SHORT, .. }), "{fault:?}");
     let mut waiting = Vec::new();
     let mut refused = 0;
     for _ in 0..1_100 {
         let mut call = Box::pin(upstream.call(&path, Map::new(), AMPLE * 10));
         match futures_poll(call.as_mut()).await {
-            Some(Err(CallFault::QueueFull { waiting: 1_024, .. })) => refused += 1,
+            Some(Err(CallError::QueueFull { waiting: 1_024, .. })) => refused += 1,
             Some(other) => panic!("{other:?}"),
             None => waiting.push(call),
         }
@@ -128,7 +128,7 @@ async fn a_call_is_repeated_once_and_only_where_its_owner_and_its_tool_allow_it(
         match answer {
             Ok(_) => assert!(is_repeated, "{tool} {repeat:?}"),
             Err(fault) => {
-                assert!(!is_repeated && matches!(fault, CallFault::Died { .. }), "{tool} {repeat:?}: {fault}")
+                assert!(!is_repeated && matches!(fault, CallError::Died { .. }), "{tool} {repeat:?}: {fault}")
             }
         }
         upstream.shutdown().await;
@@ -141,7 +141,7 @@ async fn a_call_is_repeated_once_and_only_where_its_owner_and_its_tool_allow_it(
     for tool in ["look", "set"] {
         let before = status(&upstream).calls;
         let fault = call(&upstream, tool, json!({})).await.expect_err("it dies each time");
-        assert!(matches!(fault, CallFault::Died { .. }), "{fault:?}");
+        assert!(matches!(fault, CallError::Died { .. }), "{fault:?}");
         assert_eq!(status(&upstream).calls, before + 2);
     }
     upstream.shutdown().await;
@@ -170,9 +170,9 @@ async fn the_next_caller_is_told_when_the_state_is_gone() {
     let upstream = upstream(spec_with(&["stateful"], |life| life.stateful = true));
     assert_eq!(counted(&upstream).await, 1);
     let fault = call(&upstream, "crash", json!({})).await.expect_err("it dies");
-    assert!(matches!(fault, CallFault::Died { .. }), "{fault:?}");
+    assert!(matches!(fault, CallError::Died { .. }), "{fault:?}");
     let fault = call(&upstream, "count", json!({})).await.expect_err("its state is gone");
-    assert!(matches!(&fault, CallFault::StateLost { server, .. } if server == "child"), "{fault:?}");
+    assert!(matches!(&fault, CallError::StateLost { server, .. } if server == "child"), "{fault:?}");
     assert!(fault.to_string().contains("exit status: 7"), "{fault}");
     assert_eq!(counted(&upstream).await, 1, "who was told goes on with a fresh one");
     upstream.shutdown().await;
@@ -184,14 +184,14 @@ async fn a_child_that_dies_again_and_again_is_left_alone() {
     let mut changes = upstream.subscribe();
     for _ in 0..3 {
         let fault = call(&upstream, "echo", json!({})).await.expect_err("it dies");
-        assert!(matches!(fault, CallFault::Died { .. }), "{fault:?}");
+        assert!(matches!(fault, CallError::Died { .. }), "{fault:?}");
     }
     let open = state_when(&mut changes, ServerState::Open).await;
     assert!(open.hint.is_some_and(|hint| hint.contains("again and again")));
     let fault = call(&upstream, "echo", json!({})).await.expect_err("the circuit is open");
-    let CallFault::Unavailable { fault, .. } = fault else { panic!("{fault:?}") };
+    let CallError::Unavailable { fault, .. } = fault else { panic!("{fault:?}") };
     assert!(
-        matches!(&*fault, StartFault::Open { failures: 3, last, .. } if last.contains("exit status: 7")),
+        matches!(&*fault, StartError::Open { failures: 3, last, .. } if last.contains("exit status: 7")),
         "{fault}"
     );
     upstream.shutdown().await;
@@ -211,8 +211,8 @@ async fn after_the_rest_there_is_one_probe_which_may_close_the_circuit() {
         loop {
             match call(&upstream, "echo", json!({})).await {
                 Ok(_) => return,
-                Err(CallFault::Unavailable { fault, .. }) => {
-                    let StartFault::Open { retry_in, .. } = &*fault else { panic!("{fault:?}") };
+                Err(CallError::Unavailable { fault, .. }) => {
+                    let StartError::Open { retry_in, .. } = &*fault else { panic!("{fault:?}") };
                     tokio::time::sleep(*retry_in).await;
                 }
                 Err(fault) => panic!("{fault:?}"),
@@ -243,7 +243,7 @@ async fn a_child_that_hears_nothing_more_is_replaced_and_one_that_is_slow_is_not
     let (deaf, slow) = (upstream(spec(&["deaf", &file.to_string_lossy()])), child(&["probe"]));
     let mut changes = deaf.subscribe();
     slow.tools("child").await.expect("it starts");
-    let timed_out = |fault: CallFault| assert!(matches!(fault, CallFault::Timeout { .. }), "{fault:?}");
+    let timed_out = |fault: CallError| assert!(matches!(fault, CallError::Timeout { .. }), "{fault:?}");
     let hang = ToolPath::new("child", "hang");
     for tool in ["deafen", "hear", "hear"] {
         let path = ToolPath::new("child", tool);
@@ -297,7 +297,7 @@ async fn a_response_beyond_the_servers_own_limit_fails_its_call_and_no_other() {
     for (bytes, id_last) in [(110_000, false), (20_000_000, false), (20_000_000, true)] {
         let large = call(&upstream, "large", json!({"bytes": bytes, "id_last": id_last})).await;
         let limit = belljar_model::ByteSize::kib(100);
-        assert!(matches!(&large, Err(CallFault::TooLarge { limit: seen }) if *seen == limit), "{large:?}");
+        assert!(matches!(&large, Err(CallError::TooLarge { limit: seen }) if *seen == limit), "{large:?}");
     }
     assert!(call(&upstream, "large", json!({"bytes": 90_000})).await.is_ok());
     assert_eq!(status(&upstream).restarts, 0);
@@ -309,7 +309,7 @@ async fn a_servers_own_time_limits_hold_beside_the_callers() {
     let upstream = upstream(spec_with(&["probe"], |life| life.call_timeout = Some(SHORT)));
     upstream.tools("child").await.expect("it starts");
     let fault = call(&upstream, "hang", json!({})).await.expect_err("it hangs");
-    assert!(matches!(fault, CallFault::Timeout { limit: SHORT, .. }), "{fault:?}");
+    assert!(matches!(fault, CallError::Timeout { limit: SHORT, .. }), "{fault:?}");
     upstream.shutdown().await;
 }
 
@@ -541,7 +541,7 @@ async fn an_exit_is_told_as_the_system_tells_it() {
         let child = nix::unistd::Pid::from_raw(pid);
         nix::sys::signal::kill(child, nix::sys::signal::Signal::SIGUSR1).expect("it can be killed");
     });
-    let Err(CallFault::Died { exit: Some(Exit::Process(exit)), .. }) = called else { panic!("{called:?}") };
+    let Err(CallError::Died { exit: Some(Exit::Process(exit)), .. }) = called else { panic!("{called:?}") };
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&exit), Some(10));
     upstream.shutdown().await;
 }

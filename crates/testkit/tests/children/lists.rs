@@ -120,7 +120,7 @@ async fn an_answer_after_the_deadline_is_nobodys() {
     upstream.tools("child").await.expect("it starts");
     for number in 0..5 {
         let late = upstream.call(&ToolPath::new("child", "slow"), Map::new(), SHORT).await;
-        assert!(matches!(late, Err(CallFault::Timeout { .. })), "{late:?}");
+        assert!(matches!(late, Err(CallError::Timeout { .. })), "{late:?}");
         let result = call(&upstream, "echo", json!({"number": number})).await.expect("a result");
         assert_eq!(result["structuredContent"], json!({"number": number}));
     }

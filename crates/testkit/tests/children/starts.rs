@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use belljar_model::StdioCommand;
 use belljar_testkit::is_gone_within;
-use belljar_upstream::{Backoff, Exit, StartFault, StartStep};
+use belljar_upstream::{Backoff, Exit, StartError, StartStep};
 use serde_json::json;
 
 use super::*;
@@ -13,7 +13,7 @@ fn command(command: &str) -> StdioCommand {
     StdioCommand { command: command.to_owned(), args: Vec::new(), env: BTreeMap::new(), cwd: None, sandbox: None }
 }
 
-async fn start_fault(upstream: &Upstream) -> std::sync::Arc<StartFault> {
+async fn start_fault(upstream: &Upstream) -> std::sync::Arc<StartError> {
     upstream.tools("child").await.expect_err("the start fails")
 }
 
@@ -21,13 +21,13 @@ async fn start_fault(upstream: &Upstream) -> std::sync::Arc<StartFault> {
 async fn a_command_that_does_not_exist_is_a_clear_start_fault() {
     let upstream = upstream(ServerSpec::new("child", Transport::Stdio(command("belljar-no-such-command"))));
     let fault = start_fault(&upstream).await;
-    assert!(matches!(&*fault, StartFault::CommandNotFound { command } if command == "belljar-no-such-command"));
+    assert!(matches!(&*fault, StartError::CommandNotFound { command } if command == "belljar-no-such-command"));
     let status = status(&upstream);
     assert_eq!(status.state, ServerState::Failing);
     assert_eq!(status.last_error.as_deref(), Some("the command 'belljar-no-such-command' was not found"));
     assert!(status.hint.is_some_and(|hint| hint.contains("PATH")));
     let fault = call(&upstream, "echo", json!({})).await.expect_err("nothing to call");
-    assert!(matches!(&fault, CallFault::Unavailable { server, .. } if server == "child"), "{fault}");
+    assert!(matches!(&fault, CallError::Unavailable { server, .. } if server == "child"), "{fault}");
 }
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn a_file_that_is_no_program_is_a_clear_start_fault() {
         "child",
         Transport::Stdio(command(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))),
     ));
-    assert!(matches!(&*start_fault(&upstream).await, StartFault::CannotExecute { .. }));
+    assert!(matches!(&*start_fault(&upstream).await, StartError::CannotExecute { .. }));
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn a_working_directory_that_does_not_exist_is_a_clear_start_fault() {
     let mut command = command(&binary().to_string_lossy());
     command.cwd = Some(scratch_file());
     let upstream = upstream(ServerSpec::new("child", Transport::Stdio(command)));
-    assert!(matches!(&*start_fault(&upstream).await, StartFault::NoDirectory { .. }));
+    assert!(matches!(&*start_fault(&upstream).await, StartError::NoDirectory { .. }));
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_child_runs_in_its_working_directory() {
 async fn a_child_that_exits_at_once_reports_its_stderr() {
     let upstream = child(&["exit"]);
     let fault = start_fault(&upstream).await;
-    let StartFault::Exited { exit: Exit::Process(exit), stderr } = &*fault else { panic!("{fault:?}") };
+    let StartError::Exited { exit: Exit::Process(exit), stderr } = &*fault else { panic!("{fault:?}") };
     assert_eq!(exit.code(), Some(3));
     assert_eq!(*stderr, ["cannot start: the variable EXAMPLE_TOKEN is not set"]);
     assert!(fault.reason().contains("EXAMPLE_TOKEN"), "{fault}");
@@ -77,7 +77,7 @@ async fn a_mute_child_hits_the_start_limit_and_is_killed() {
     let mut changes = upstream.subscribe();
     let begun = Instant::now();
     let fault = start_fault(&upstream).await;
-    assert!(matches!(&*fault, StartFault::NoAnswer { step: StartStep::Initialize, limit: SHORT, .. }), "{fault:?}");
+    assert!(matches!(&*fault, StartError::NoAnswer { step: StartStep::Initialize, limit: SHORT, .. }), "{fault:?}");
     assert!(begun.elapsed() >= SHORT);
     assert!(fault.hint().is_some_and(|hint| hint.contains("start_timeout")));
     let pid = status_when(&mut changes, |status| status.pid.is_some()).await.pid.expect("just seen");
@@ -89,13 +89,13 @@ async fn a_start_fault_names_the_step_that_failed() {
     let refusing = child(&["refuse"]);
     let fault = start_fault(&refusing).await;
     assert!(
-        matches!(&*fault, StartFault::Protocol { step: StartStep::Initialize, message, .. } if message == "a licence is needed"),
+        matches!(&*fault, StartError::Protocol { step: StartStep::Initialize, message, .. } if message == "a licence is needed"),
         "{fault:?}"
     );
     let mut spec = spec(&["mute-list"]);
     spec.start_timeout = Duration::from_secs(3);
     let fault = start_fault(&upstream(spec)).await;
-    assert!(matches!(&*fault, StartFault::NoAnswer { step: StartStep::ListTools, .. }), "{fault:?}");
+    assert!(matches!(&*fault, StartError::NoAnswer { step: StartStep::ListTools, .. }), "{fault:?}");
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn an_unknown_server_is_a_fault_that_names_the_nearest() {
     let fault = upstream.tools("chidl").await.expect_err("no such server");
     assert_eq!(fault.hint().as_deref(), Some("did you mean 'child'?"));
     let called = upstream.call(&ToolPath::new("chidl", "x"), Map::new(), AMPLE).await;
-    assert!(matches!(called, Err(CallFault::UnknownServer { nearest: Some(nearest), .. }) if nearest == "child"));
+    assert!(matches!(called, Err(CallError::UnknownServer { nearest: Some(nearest), .. }) if nearest == "child"));
 }
 
 #[tokio::test]
@@ -117,12 +117,12 @@ async fn a_failed_start_is_remembered_for_a_while_and_then_tried_again() {
     let patient = upstream_with(server(), options.clone());
     options.backoff = Backoff { first: Duration::ZERO, most: Duration::ZERO };
     let eager = upstream_with(server(), options);
-    assert!(matches!(&*start_fault(&patient).await, StartFault::CommandNotFound { .. }));
-    assert!(matches!(&*start_fault(&eager).await, StartFault::CommandNotFound { .. }));
+    assert!(matches!(&*start_fault(&patient).await, StartError::CommandNotFound { .. }));
+    assert!(matches!(&*start_fault(&eager).await, StartError::CommandNotFound { .. }));
     // Now there is a file, and the fault would be another.
     std::fs::write(&file, "no program").expect("the folder is writable");
-    assert!(matches!(&*start_fault(&patient).await, StartFault::CommandNotFound { .. }));
-    assert!(matches!(&*start_fault(&eager).await, StartFault::CannotExecute { .. }));
+    assert!(matches!(&*start_fault(&patient).await, StartError::CommandNotFound { .. }));
+    assert!(matches!(&*start_fault(&eager).await, StartError::CannotExecute { .. }));
     std::fs::remove_file(&file).expect("just written");
 }
 

@@ -78,7 +78,7 @@ async fn a_server_without_a_handshake_is_found_out_and_remembered() {
         assert_eq!(called["structuredContent"]["n"], times);
         assert_eq!(upstream.status()[0].era.as_deref(), Some("2026-07-28"));
         let fault = call(&upstream, "ask", json!({})).await.expect_err("there is nobody to ask");
-        assert!(matches!(fault, CallFault::InputRequired { .. }), "{fault}");
+        assert!(matches!(fault, CallError::InputRequired { .. }), "{fault}");
         upstream.shutdown().await;
         assert_eq!((count(&web, "initialize"), count(&web, "server/discover")), (1, times), "after {times}");
     }

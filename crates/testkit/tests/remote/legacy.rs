@@ -55,7 +55,7 @@ async fn futures(upstream: &Upstream) -> Vec<i64> {
         call(upstream, "echo", json!({ "n": 2 })),
         call(upstream, "echo", json!({ "n": 3 })),
     );
-    let number = |result: Result<Value, CallFault>| result.expect("a result")["structuredContent"]["n"].as_i64();
+    let number = |result: Result<Value, CallError>| result.expect("a result")["structuredContent"]["n"].as_i64();
     [a, b, c, d].into_iter().filter_map(number).collect()
 }
 

@@ -6,7 +6,7 @@ use belljar_testkit::{
     authority::{Authority, Flaw},
     web::Request,
 };
-use belljar_upstream::auth::{self, LoginFault};
+use belljar_upstream::auth::{self, LoginError};
 use cap_std::{ambient_authority, fs::Dir};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -56,7 +56,7 @@ async fn log_in(
     authority: &Authority,
     place: &Place,
     change: impl FnOnce(&mut HttpEndpoint),
-) -> Result<(), LoginFault> {
+) -> Result<(), LoginError> {
     let mut endpoint = HttpEndpoint::new(authority.url());
     change(&mut endpoint);
     let pending = auth::begin(&endpoint, place.dir.clone(), "belljar-tests/0").await?;
@@ -178,7 +178,7 @@ async fn a_login_is_not_led_into_the_owners_network() {
         let (authority, folder) = (authority(flaw, 3_600).await, self::place());
         let fault = log_in(&authority, &folder, |endpoint| endpoint.oauth.allow_private = allow_private).await;
         let fault = fault.expect_err("it is refused");
-        assert!(matches!(&fault, LoginFault::Private { place: found, .. } if found == place), "{flaw:?}: {fault:?}");
+        assert!(matches!(&fault, LoginError::Private { place: found, .. } if found == place), "{flaw:?}: {fault:?}");
         assert!(fault.hint().is_some_and(|hint| hint.contains("allow_private")), "{fault}");
         assert_eq!(std::fs::read_dir(folder.folder.path()).expect("the folder").count(), 0, "{flaw:?}");
     }
@@ -212,7 +212,7 @@ async fn what_is_said_of_a_login_has_no_secret_of_the_url() {
 async fn nobody_logs_in_where_others_can_listen() {
     let endpoint = HttpEndpoint::new("http://192.0.2.1/mcp");
     let fault = auth::begin(&endpoint, place().dir, "belljar-tests/0").await.expect_err("it is refused");
-    assert!(matches!(fault, LoginFault::Server { .. }), "{fault}");
+    assert!(matches!(fault, LoginError::Server { .. }), "{fault}");
 }
 
 #[tokio::test]

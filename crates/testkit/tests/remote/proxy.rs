@@ -1,6 +1,6 @@
 //! A server that is reached through a proxy.
 
-use belljar_upstream::RemoteFault;
+use belljar_upstream::RemoteError;
 
 use super::*;
 
@@ -19,7 +19,7 @@ async fn a_proxy_is_asked_for_what_goes_over_https_with_its_password_which_no_te
     let first = asked.first().expect("it was asked");
     assert_eq!((first.method.as_str(), first.path.as_str()), ("CONNECT", "mcp.example:443"));
     assert_eq!(first.header("proxy-authorization"), Some("Basic bWU6c2VzYW1l"));
-    assert!(matches!(&*fault, StartFault::Remote { fault: RemoteFault::Unreachable { .. } }), "{fault:?}");
+    assert!(matches!(&*fault, StartError::Remote { fault: RemoteError::Unreachable { .. } }), "{fault:?}");
     for text in [fault.to_string(), format!("{fault:?}"), format!("{:?}", upstream.status())] {
         assert!(!text.contains("sesame"), "{text}");
     }
@@ -32,7 +32,7 @@ async fn what_goes_over_http_goes_past_the_proxy() {
     let server = Web::serve(|_| Reply::status(418)).await.expect("a port");
     let upstream = through(server.url("/mcp"), &proxy);
     let fault = start_fault(&upstream).await;
-    assert!(matches!(&*fault, StartFault::Remote { fault: RemoteFault::Status { status: 418, .. } }), "{fault:?}");
+    assert!(matches!(&*fault, StartError::Remote { fault: RemoteError::Status { status: 418, .. } }), "{fault:?}");
     assert!(proxy.requests().is_empty() && !server.requests().is_empty());
     upstream.shutdown().await;
 }

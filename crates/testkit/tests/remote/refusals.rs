@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_upstream::RemoteFault;
+use belljar_upstream::RemoteError;
 use parking_lot::Mutex;
 
 use super::*;
@@ -13,8 +13,8 @@ fn with_secret(url: String) -> HttpEndpoint {
     endpoint
 }
 
-fn remote(fault: &std::sync::Arc<StartFault>) -> &RemoteFault {
-    let StartFault::Remote { fault } = &**fault else { panic!("{fault}") };
+fn remote(fault: &std::sync::Arc<StartError>) -> &RemoteError {
+    let StartError::Remote { fault } = &**fault else { panic!("{fault}") };
     fault
 }
 
@@ -25,7 +25,7 @@ async fn headers_go_with_every_request_and_to_no_other_origin() {
     let redirecting = web(move |_| Reply::status(307).with("location", &target)).await;
     let upstream = upstream_at(with_secret(redirecting.url("/mcp")));
     let fault = start_fault(&upstream).await;
-    assert!(matches!(remote(&fault), RemoteFault::Redirected { .. }), "{fault}");
+    assert!(matches!(remote(&fault), RemoteError::Redirected { .. }), "{fault}");
     assert!(fault.to_string().contains("/mcp") && !fault.to_string().contains("hidden"), "{fault}");
     assert!(elsewhere.requests().is_empty(), "the headers were taken elsewhere");
     assert!(redirecting.requests().iter().all(|request| request.header("x-key") == Some(SECRET)));
@@ -51,7 +51,7 @@ async fn a_redirect_that_would_lose_the_message_is_not_followed() {
     })
     .await;
     let upstream = upstream_at(endpoint(web.url("/mcp"), HttpProtocol::Streamable));
-    assert!(matches!(remote(&start_fault(&upstream).await), RemoteFault::Redirected { .. }));
+    assert!(matches!(remote(&start_fault(&upstream).await), RemoteError::Redirected { .. }));
     assert!(web.requests().iter().all(|request| request.method == "POST"));
 }
 
@@ -59,12 +59,12 @@ async fn a_redirect_that_would_lose_the_message_is_not_followed() {
 async fn secrets_are_not_sent_in_the_open() {
     let upstream = upstream_at(with_secret("http://192.0.2.1/mcp".to_owned()));
     let fault = start_fault(&upstream).await;
-    assert!(matches!(remote(&fault), RemoteFault::Insecure { .. }), "{fault}");
+    assert!(matches!(remote(&fault), RemoteError::Insecure { .. }), "{fault}");
     assert!(fault.hint().is_some_and(|hint| hint.contains("https://")));
     for url in [format!("http://me:{SECRET}@192.0.2.1/mcp"), format!("http://192.0.2.1/mcp?key={SECRET}")] {
         let upstream = upstream_at(HttpEndpoint::new(url));
         let fault = start_fault(&upstream).await;
-        assert!(matches!(remote(&fault), RemoteFault::Insecure { .. }), "{fault}");
+        assert!(matches!(remote(&fault), RemoteError::Insecure { .. }), "{fault}");
     }
 }
 
@@ -107,7 +107,7 @@ async fn a_server_that_is_not_there_is_tried_again_when_it_may_be() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     let upstream = upstream_at(HttpEndpoint::new(format!("http://127.0.0.1:{port}/mcp")));
     let fault = start_fault(&upstream).await;
-    assert!(matches!(remote(&fault), RemoteFault::Unreachable { .. }), "{fault}");
+    assert!(matches!(remote(&fault), RemoteError::Unreachable { .. }), "{fault}");
     assert!(!fault.to_string().contains("/mcp"), "{fault}");
 }
 

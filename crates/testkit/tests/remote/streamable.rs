@@ -91,12 +91,12 @@ async fn an_answer_beyond_the_limit_is_not_read_to_its_end_and_others_go_on() {
     .await;
     let upstream = streamable(&web);
     let fault = call(&upstream, "echo", json!({ "as": "document" })).await.expect_err("it is too long");
-    assert!(matches!(fault, CallFault::TooLarge { .. }), "{fault}");
+    assert!(matches!(fault, CallError::TooLarge { .. }), "{fault}");
     // The stream of events has no end, so its message has none either: it is the limit in time that ends the call.
     let limit = Duration::from_secs(2);
     let arguments = json!({ "as": "event" }).as_object().cloned().expect("an object");
     let fault = upstream.call(&ToolPath::new("there", "echo"), arguments, limit).await.expect_err("it does not end");
-    assert!(matches!(fault, CallFault::Timeout { .. } | CallFault::TooLarge { .. }), "{fault}");
+    assert!(matches!(fault, CallError::Timeout { .. } | CallError::TooLarge { .. }), "{fault}");
     assert!(call(&upstream, "echo", json!({})).await.is_ok());
     upstream.shutdown().await;
 }
@@ -229,7 +229,7 @@ async fn a_call_that_nobody_waits_for_is_cancelled_at_the_server() {
     upstream.tools("there").await.expect("tools");
     let arguments = Map::new();
     let fault = upstream.call(&ToolPath::new("there", "echo"), arguments, Duration::from_millis(200)).await;
-    assert!(matches!(fault, Err(CallFault::Timeout { .. })));
+    assert!(matches!(fault, Err(CallError::Timeout { .. })));
     let cancelled = async {
         while !web.requests().iter().any(|request| request.json()["method"] == "notifications/cancelled") {
             tokio::task::yield_now().await;

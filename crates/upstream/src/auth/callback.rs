@@ -27,7 +27,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_CONNECTIONS: usize = 32;
 
 /// Why nobody came back with a code that is good.
-pub(super) enum Fault {
+pub(super) enum CallbackError {
     Refused(String),
     Exchange(String),
     Io(io::Error),
@@ -38,12 +38,12 @@ pub(super) async fn wait(
     listener: &TcpListener,
     state: &str,
     exchange: impl AsyncFnOnce(String) -> Result<(), String>,
-) -> Result<(), Fault> {
-    let (mut stream, url) = returned(listener, state).await.map_err(Fault::Io)?;
+) -> Result<(), CallbackError> {
+    let (mut stream, url) = returned(listener, state).await.map_err(CallbackError::Io)?;
     if let Some(error) = parameter(&url, "error") {
         let description = parameter(&url, "error_description").unwrap_or_default();
         answer(&mut stream, "200 OK", "The login was refused. You can close this page.").await;
-        return Err(Fault::Refused(one_line(format!("{error} {description}").trim(), 300)));
+        return Err(CallbackError::Refused(one_line(format!("{error} {description}").trim(), 300)));
     }
     let exchanged = exchange(url.into()).await;
     let said = match &exchanged {
@@ -51,7 +51,7 @@ pub(super) async fn wait(
         Err(_) => "The login failed; the terminal says why. You can close this page.",
     };
     answer(&mut stream, "200 OK", said).await;
-    exchanged.map_err(Fault::Exchange)
+    exchanged.map_err(CallbackError::Exchange)
 }
 
 /// Waits for the connection whose request brings `state`.
@@ -158,7 +158,7 @@ mod tests {
         right.write_all(b"GET /callback?state=right&code=1 HTTP/1.1\r\n\r\n").await.expect("a request");
         assert!(heard(right).await.contains("The login failed"));
 
-        let Err(Fault::Exchange(said)) = waiting.await.expect("no panic") else { panic!("it was exchanged") };
+        let Err(CallbackError::Exchange(said)) = waiting.await.expect("no panic") else { panic!("it was exchanged") };
         assert!(said.ends_with("/callback?state=right&code=1"), "{said}");
         // Those that were given up for their silence are told so.
         for stream in idle {

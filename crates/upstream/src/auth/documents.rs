@@ -8,8 +8,8 @@ use reqwest::{Method, StatusCode, header::ACCEPT};
 use url::Url;
 
 use crate::{
-    auth::http::{Http, HttpFault},
-    fault::RemoteFault,
+    auth::http::{Http, HttpError},
+    error::RemoteError,
     http::origin::host_of,
 };
 
@@ -20,7 +20,7 @@ pub struct Documents(Http);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
-pub enum DocumentFault {
+pub enum DocumentError {
     /// The place is not a URL.
     #[error("it leads to something that is not a URL")]
     NotAUrl,
@@ -36,26 +36,26 @@ impl Documents {
     /// Those of the server at `issuer`. `allow_private` lets it lead to the private network.
     ///
     /// # Errors
-    /// [`RemoteFault`], where the URL is not valid or the system has no certificates to trust.
-    pub fn new(agent: &str, issuer: &str, allow_private: bool) -> Result<Self, RemoteFault> {
-        let url = Url::parse(issuer).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
+    /// [`RemoteError`], where the URL is not valid or the system has no certificates to trust.
+    pub fn new(agent: &str, issuer: &str, allow_private: bool) -> Result<Self, RemoteError> {
+        let url = Url::parse(issuer).map_err(|error| RemoteError::Url { reason: error.to_string() })?;
         Http::new(agent, &url, allow_private, None).map(Self)
     }
 
     /// The document at a URL.
     ///
     /// # Errors
-    /// [`DocumentFault`], also for a redirect.
-    pub async fn get(&self, url: &str) -> Result<Vec<u8>, DocumentFault> {
-        let url = Url::parse(url).map_err(|_| DocumentFault::NotAUrl)?;
+    /// [`DocumentError`], also for a redirect.
+    pub async fn get(&self, url: &str) -> Result<Vec<u8>, DocumentError> {
+        let url = Url::parse(url).map_err(|_| DocumentError::NotAUrl)?;
         let host = host_of(&url);
         let mut request = reqwest::Request::new(Method::GET, url);
         request.headers_mut().insert(ACCEPT, reqwest::header::HeaderValue::from_static("application/json"));
-        let unreachable = |fault: HttpFault| DocumentFault::Unreachable { reason: fault.to_string() };
+        let unreachable = |fault: HttpError| DocumentError::Unreachable { reason: fault.to_string() };
         let answer = self.0.fetch(request).await.map_err(unreachable)?;
         match answer.status() {
             StatusCode::OK => Ok(answer.into_body()),
-            status => Err(DocumentFault::Status { host, status: status.as_u16() }),
+            status => Err(DocumentError::Status { host, status: status.as_u16() }),
         }
     }
 }
@@ -79,6 +79,6 @@ mod tests {
             assert!(fault.contains(words), "{place}: {fault}");
         }
         let fault = of("http://127.0.0.1:9", false).get("keys").await.expect_err("no URL");
-        assert!(matches!(fault, DocumentFault::NotAUrl));
+        assert!(matches!(fault, DocumentError::NotAUrl));
     }
 }

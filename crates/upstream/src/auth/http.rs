@@ -15,7 +15,7 @@ use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpReq
 use url::Url;
 
 use crate::{
-    fault::RemoteFault,
+    error::RemoteError,
     http::{
         builder::{builder, proxy},
         origin::{host_of, is_private_way},
@@ -44,7 +44,7 @@ impl Http {
         server: &Url,
         allow_private: bool,
         through: Option<&str>,
-    ) -> Result<Self, RemoteFault> {
+    ) -> Result<Self, RemoteError> {
         Self::with_lookup(agent, server, allow_private, through, Arc::new(SystemLookup))
     }
 
@@ -54,12 +54,12 @@ impl Http {
         allow_private: bool,
         through: Option<&str>,
         lookup: Arc<dyn Resolve>,
-    ) -> Result<Self, RemoteFault> {
+    ) -> Result<Self, RemoteError> {
         let reach = Reach::of_login(server, allow_private, lookup.clone());
         let client = |builder: reqwest::ClientBuilder| {
             // rmcp itself follows the redirects that it allows.
             let built = builder.redirect(Policy::none()).timeout(TIMEOUT).build();
-            built.map_err(|error| RemoteFault::of(error, "this machine"))
+            built.map_err(|error| RemoteError::of(error, "this machine"))
         };
         let encrypted = match proxy(through)? {
             // The proxy's own name is the owner's.
@@ -87,7 +87,7 @@ impl Http {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum HttpFault {
+pub(super) enum HttpError {
     #[error("{host} is neither reached by https nor on this machine")]
     Insecure { host: String },
     #[error("{host} is at an address to which this server may not lead")]
@@ -95,29 +95,29 @@ pub(super) enum HttpFault {
     #[error("{host} answered with more than {ANSWER_BYTES} bytes")]
     TooLong { host: String },
     #[error(transparent)]
-    Failed(RemoteFault),
+    Failed(RemoteError),
 }
 
 impl Http {
     /// Makes one request, where it may be made, and reads its answer, within its bound.
-    pub(super) async fn fetch(&self, request: reqwest::Request) -> Result<::http::Response<Vec<u8>>, HttpFault> {
+    pub(super) async fn fetch(&self, request: reqwest::Request) -> Result<::http::Response<Vec<u8>>, HttpError> {
         let host = host_of(request.url());
         if !is_private_way(request.url()) {
-            return Err(HttpFault::Insecure { host });
+            return Err(HttpError::Insecure { host });
         }
         if !self.reach.allows(request.url()) {
-            return Err(HttpFault::NotAllowed { host });
+            return Err(HttpError::NotAllowed { host });
         }
         let client = if request.url().scheme() == "https" { &self.encrypted } else { &self.open };
-        let failed = |error: reqwest::Error| match RemoteFault::of(error, &host) {
-            RemoteFault::Insecure { host } => HttpFault::NotAllowed { host },
-            fault => HttpFault::Failed(fault),
+        let failed = |error: reqwest::Error| match RemoteError::of(error, &host) {
+            RemoteError::Insecure { host } => HttpError::NotAllowed { host },
+            fault => HttpError::Failed(fault),
         };
         let mut response = client.execute(request).await.map_err(failed)?;
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(failed)? {
             if body.len() + piece.len() > ANSWER_BYTES {
-                return Err(HttpFault::TooLong { host });
+                return Err(HttpError::TooLong { host });
             }
             body.extend_from_slice(&piece);
         }

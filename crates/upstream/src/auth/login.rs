@@ -16,7 +16,7 @@ use crate::{
         store::Store,
         token::{resource, said},
     },
-    fault::RemoteFault,
+    error::RemoteError,
     http::origin::{host_of, is_private_way},
     redaction::redactor_of_endpoint,
 };
@@ -28,10 +28,10 @@ const LONGEST: Duration = Duration::from_secs(10 * 60);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
-pub enum LoginFault {
+pub enum LoginError {
     /// The server's URL is none that may be logged in at.
     #[error("{fault}")]
-    Server { fault: RemoteFault },
+    Server { fault: RemoteError },
     /// No port to come back to.
     #[error("the browser has no address to come back to after the login: {error}")]
     Loopback { error: io::Error },
@@ -52,7 +52,7 @@ pub enum LoginFault {
     TimedOut,
 }
 
-impl LoginFault {
+impl LoginError {
     /// What to try, if anything can be.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -86,16 +86,16 @@ pub struct Pending {
 /// Finds out where to log in at `endpoint`, and makes belljar known there. The tokens will be in `folder`.
 ///
 /// # Errors
-/// [`LoginFault`], and nothing was written.
-pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Result<Pending, LoginFault> {
+/// [`LoginError`], and nothing was written.
+pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Result<Pending, LoginError> {
     let url = Url::parse(&endpoint.url)
-        .map_err(|error| LoginFault::Server { fault: RemoteFault::Url { reason: error.to_string() } })?;
+        .map_err(|error| LoginError::Server { fault: RemoteError::Url { reason: error.to_string() } })?;
     let host = host_of(&url);
     if !is_private_way(&url) {
-        return Err(LoginFault::Server { fault: RemoteFault::Insecure { host } });
+        return Err(LoginError::Server { fault: RemoteError::Insecure { host } });
     }
     let http = Http::new(agent, &url, endpoint.oauth.allow_private, endpoint.proxy.as_deref())
-        .map_err(|fault| LoginFault::Server { fault })?;
+        .map_err(|fault| LoginError::Server { fault })?;
     let http = Arc::new(http);
     let redactor = redactor_of_endpoint(endpoint);
     let failed = |error: AuthError| fault_of(&http, &host, said(&error, &redactor));
@@ -109,15 +109,15 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     if !resolution.source.is_discovered() {
         // What may not be asked looks to rmcp like what is not there.
         return Err(match http.refused() {
-            Some(place) => LoginFault::Private { host, place },
-            None => LoginFault::NoLogin { host },
+            Some(place) => LoginError::Private { host, place },
+            None => LoginError::NoLogin { host },
         });
     }
     manager.set_metadata(resolution.metadata);
 
     let listener = TcpListener::bind(("127.0.0.1", endpoint.oauth.port.unwrap_or(0))).await;
-    let listener = listener.map_err(|error| LoginFault::Loopback { error })?;
-    let port = listener.local_addr().map_err(|error| LoginFault::Loopback { error })?.port();
+    let listener = listener.map_err(|error| LoginError::Loopback { error })?;
+    let port = listener.local_addr().map_err(|error| LoginError::Loopback { error })?.port();
     let mut request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}{}", callback::PATH))
         .with_client_name("belljar")
         .with_scopes(scopes)
@@ -135,7 +135,7 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     let page = Url::parse(session.get_authorization_url()).ok().filter(is_private_way);
     let state =
         page.and_then(|page| page.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state.into_owned()));
-    let state = state.ok_or_else(|| LoginFault::Failed {
+    let state = state.ok_or_else(|| LoginError::Failed {
         host: host.clone(),
         reason: "the page to log in on is neither reached by https nor on this machine".to_owned(),
     })?;
@@ -175,36 +175,36 @@ impl Pending {
     /// Waits for the user to come back, and keeps the token for what they bring.
     ///
     /// # Errors
-    /// [`LoginFault`], and what was kept before is kept.
+    /// [`LoginError`], and what was kept before is kept.
     ///
     /// # Cancellation
     /// Dropping the future gives the login up.
-    pub async fn finish(self) -> Result<(), LoginFault> {
+    pub async fn finish(self) -> Result<(), LoginError> {
         let exchange = async |returned: String| {
             let exchanged = self.session.handle_callback_url(&returned).await;
             exchanged.map(|_| ()).map_err(|error| said(&error, &self.redactor))
         };
         match timeout(LONGEST, callback::wait(&self.listener, &self.state, exchange)).await {
-            Err(_) => Err(LoginFault::TimedOut),
+            Err(_) => Err(LoginError::TimedOut),
             Ok(Ok(())) => {
                 if let Err(error) = self.store.forget_wanted() {
                     tracing::warn!("the scopes that the server wanted could not be removed: {error}");
                 }
                 Ok(())
             }
-            Ok(Err(callback::Fault::Refused(reason))) => Err(LoginFault::Refused { reason }),
-            Ok(Err(callback::Fault::Exchange(reason))) => Err(fault_of(&self.http, &self.host, reason)),
-            Ok(Err(callback::Fault::Io(error))) => Err(LoginFault::Loopback { error }),
+            Ok(Err(callback::CallbackError::Refused(reason))) => Err(LoginError::Refused { reason }),
+            Ok(Err(callback::CallbackError::Exchange(reason))) => Err(fault_of(&self.http, &self.host, reason)),
+            Ok(Err(callback::CallbackError::Io(error))) => Err(LoginError::Loopback { error }),
         }
     }
 }
 
 /// What a failure means: the place that was refused, if there is one, says more than what rmcp makes of it.
-fn fault_of(http: &Http, host: &str, reason: String) -> LoginFault {
+fn fault_of(http: &Http, host: &str, reason: String) -> LoginError {
     let host = host.to_owned();
     match http.refused() {
-        Some(place) => LoginFault::Private { host, place },
-        None => LoginFault::Failed { host, reason },
+        Some(place) => LoginError::Private { host, place },
+        None => LoginError::Failed { host, reason },
     }
 }
 

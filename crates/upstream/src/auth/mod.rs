@@ -14,6 +14,6 @@ pub(crate) mod scope;
 mod store;
 mod token;
 
-pub use documents::{DocumentFault, Documents};
-pub use login::{LoginFault, Pending, begin};
+pub use documents::{DocumentError, Documents};
+pub use login::{LoginError, Pending, begin};
 pub(crate) use token::Login;

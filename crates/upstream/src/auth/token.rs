@@ -12,7 +12,7 @@ use crate::{
         http::Http,
         store::{Store, Stored},
     },
-    fault::RemoteFault,
+    error::RemoteError,
     redaction::redacted_line,
 };
 
@@ -33,8 +33,8 @@ impl Login {
         endpoint: &HttpEndpoint,
         agent: &str,
         redactor: Arc<Redactor>,
-    ) -> Result<Self, RemoteFault> {
-        let server = Url::parse(&endpoint.url).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
+    ) -> Result<Self, RemoteError> {
+        let server = Url::parse(&endpoint.url).map_err(|error| RemoteError::Url { reason: error.to_string() })?;
         let http = Http::new(agent, &server, endpoint.oauth.allow_private, endpoint.proxy.as_deref())?;
         let (store, url) = (Store::of(folder, &endpoint.url), endpoint.url.clone());
         Ok(Self { store, url, client: endpoint.oauth.clone(), http: Arc::new(http), redactor })

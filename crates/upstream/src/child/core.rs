@@ -24,7 +24,7 @@ use crate::{
     connection::{
         client_requests::ClientAbilities, listing::Listing, protocol_revision::Opening, requests::Connection,
     },
-    fault::{Exit, StartFault},
+    error::{Exit, StartError},
     options::{BuiltIns, Options},
     process::group::Group,
     tools::known_tools::KnownTools,
@@ -78,12 +78,12 @@ pub(super) struct ChildState {
     pub(super) trouble: Option<Trouble>,
     /// Counts the starts, so that whoever waited for one hears how it went.
     pub(super) attempt: u64,
-    pub(super) failed_attempt: Option<(u64, Arc<StartFault>)>,
+    pub(super) failed_attempt: Option<(u64, Arc<StartError>)>,
 }
 
 /// What went wrong last.
 pub(super) enum Trouble {
-    Start(Arc<StartFault>),
+    Start(Arc<StartError>),
     Death(String),
     List(String),
 }
@@ -188,11 +188,11 @@ impl Core {
     }
 
     /// The child could not be started, and nothing of it is left.
-    pub(crate) fn failed(&self, fault: StartFault) {
+    pub(crate) fn failed(&self, fault: StartError) {
         let fault = Arc::new(fault);
         self.end(|state| {
             state.failed_attempt = Some((state.attempt, fault.clone()));
-            if matches!(*fault, StartFault::ShuttingDown) {
+            if matches!(*fault, StartError::ShuttingDown) {
                 return state.machine.stopped();
             }
             tracing::warn!(server = self.spec.name, "not started: {fault}");
@@ -230,7 +230,7 @@ impl Core {
             Phase::Starting | Phase::Ready | Phase::Stopping => {}
             _ => return,
         }
-        self.failed(StartFault::Interrupted);
+        self.failed(StartError::Interrupted);
     }
 
     fn end(&self, change: impl FnOnce(&mut ChildState)) {

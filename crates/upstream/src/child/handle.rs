@@ -29,7 +29,7 @@ use crate::{
         in_flight::InFlight,
         requests::{CallLimit, Connection},
     },
-    fault::{CallFault, StartFault},
+    error::{CallError, StartError},
     limits,
     tools::known_tools::KnownTools,
 };
@@ -83,17 +83,17 @@ impl Child {
         limit: CallLimit,
         max_result: ByteSize,
         caller: &Caller,
-    ) -> Result<JsonText, CallFault> {
+    ) -> Result<JsonText, CallError> {
         let _turn = self.turn(limit).await?;
         let server = || path.server().to_owned();
         if let Some(how) = self.core.lost.lock().take() {
             self.demand();
-            return Err(CallFault::StateLost { server: server(), how });
+            return Err(CallError::StateLost { server: server(), how });
         }
         let mut may_repeat = None;
         loop {
             let ready = self.ready().await;
-            let (connection, _in_flight) = ready.map_err(|fault| CallFault::Unavailable { server: server(), fault })?;
+            let (connection, _in_flight) = ready.map_err(|fault| CallError::Unavailable { server: server(), fault })?;
             if may_repeat.is_none() {
                 // What the tool is like is known by now: its server has listed it.
                 arguments = self.core.known_tools.without_own(path.tool(), arguments);
@@ -105,7 +105,7 @@ impl Child {
             self.core.calls.fetch_add(1, Ordering::Relaxed);
             let answer = connection.call(path, sent, limit, max_result, caller).await;
             match &answer {
-                Err(CallFault::Died { .. }) if repeats => {
+                Err(CallError::Died { .. }) if repeats => {
                     tracing::info!(
                         server = path.server(),
                         tool = path.tool(),
@@ -114,8 +114,8 @@ impl Child {
                     may_repeat = Some(false);
                     continue;
                 }
-                Err(CallFault::Died { .. } | CallFault::Cancelled { .. }) => {}
-                Err(CallFault::Timeout { .. }) => connection.in_flight.timed_out(),
+                Err(CallError::Died { .. } | CallError::Cancelled { .. }) => {}
+                Err(CallError::Timeout { .. }) => connection.in_flight.timed_out(),
                 _ => {
                     connection.in_flight.answered();
                     self.core.answered();
@@ -129,12 +129,12 @@ impl Child {
     ///
     /// # Cancellation
     /// Dropping the future leaves the start to the others, or to itself.
-    pub(crate) async fn ready(&self) -> Result<(Arc<Connection>, InFlight), Arc<StartFault>> {
+    pub(crate) async fn ready(&self) -> Result<(Arc<Connection>, InFlight), Arc<StartError>> {
         let mut state = self.core.state.subscribe();
         let mut waited_for = None;
         loop {
             if self.core.shared.stop.is_cancelled() {
-                return Err(Arc::new(StartFault::ShuttingDown));
+                return Err(Arc::new(StartError::ShuttingDown));
             }
             let (connection, attempt) = {
                 let state = state.borrow_and_update();
@@ -174,7 +174,7 @@ impl Child {
             };
             tokio::select! {
                 changed = changed => if changed.is_err() {
-                    return Err(Arc::new(StartFault::Interrupted));
+                    return Err(Arc::new(StartError::Interrupted));
                 },
                 () = self.core.shared.stop.cancelled() => {}
             }
@@ -219,18 +219,18 @@ impl Child {
     }
 
     /// Waits for a turn among the calls of this child.
-    async fn turn(&self, limit: CallLimit) -> Result<SemaphorePermit<'_>, CallFault> {
+    async fn turn(&self, limit: CallLimit) -> Result<SemaphorePermit<'_>, CallError> {
         if let Ok(turn) = self.core.turns.try_acquire() {
             return Ok(turn);
         }
         let server = || self.core.spec.name.clone();
         let _queued = Queued::new(&self.core.queued)
-            .ok_or_else(|| CallFault::QueueFull { server: server(), waiting: limits::CALLS_QUEUED })?;
+            .ok_or_else(|| CallError::QueueFull { server: server(), waiting: limits::CALLS_QUEUED })?;
         match timeout(limit.total, self.core.turns.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
             // It is never closed.
-            Ok(Err(_)) => Err(CallFault::Cancelled { server: server() }),
-            Err(_) => Err(CallFault::QueueTimeout { server: server(), limit: limit.total }),
+            Ok(Err(_)) => Err(CallError::Cancelled { server: server() }),
+            Err(_) => Err(CallError::QueueTimeout { server: server(), limit: limit.total }),
         }
     }
 }

@@ -27,9 +27,9 @@ use crate::{
         link::{Link, LinkWire},
         listing::{self, Listing},
         protocol_revision::{self, First},
-        requests::{Connection, Death, RequestFault},
+        requests::{Connection, Death, RequestError},
     },
-    fault::{CallFault, Exit, StartFault, StartStep},
+    error::{CallError, Exit, StartError, StartStep},
     framing::wire::Heard,
     limits,
     pace::{LinePace, RelistPace},
@@ -114,7 +114,7 @@ struct Running {
     era: Option<String>,
 }
 
-async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
+async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartError> {
     let deadline = Instant::now() + core.spec.start_timeout.min(MAX_DURATION);
     let first = core.opening.chosen();
     match start_with(core.clone(), first, deadline).await {
@@ -133,11 +133,11 @@ async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartFault> {
 }
 
 /// Starts the child as one of the era would be.
-async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<(Running, Listing), StartFault> {
+async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<(Running, Listing), StartError> {
     let opening = Link::open(&core.spec, &core.shared.options, &core.shared.built_ins);
     let (mut link, wire) = timeout_at(deadline, opening).await.map_err(|_| {
         let (limit, stderr) = (core.spec.start_timeout, Vec::new());
-        StartFault::NoAnswer { step: StartStep::Initialize, limit, stderr }
+        StartError::NoAnswer { step: StartStep::Initialize, limit, stderr }
     })??;
     core.spawned(link.pid(), link.group());
     match connect(core, &mut link, wire, first, deadline).await {
@@ -167,7 +167,7 @@ async fn connect(
     wire: LinkWire,
     first: First,
     deadline: Instant,
-) -> Result<Connected, StartFault> {
+) -> Result<Connected, StartError> {
     let (tools_changed, heard) = (Arc::<Notify>::default(), wire.heard());
     let abilities = *core.shared.abilities.lock();
     let client = ChildClient {
@@ -183,7 +183,7 @@ async fn connect(
         log_pace: Arc::new(Mutex::new(LinePace::new(Instant::now()))),
     };
     let serving = serve_client_with_lifecycle(client.clone(), wire, first.mode());
-    let initialize = async move { serving.await.map_err(StepFault::from) };
+    let initialize = async move { serving.await.map_err(StepError::from) };
     let start = Start { stop: core.shared.stop.clone(), limit: core.spec.start_timeout, deadline };
     let service = step(&start, link, StartStep::Initialize, initialize).await?;
     service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
@@ -197,7 +197,7 @@ async fn connect(
     link.own(announcing);
     let connection = Arc::new(connection);
     let (listed, limit) = (connection.clone(), start.limit);
-    let list = async move { listing::list(&listed, limit).await.map_err(StepFault::from) };
+    let list = async move { listing::list(&listed, limit).await.map_err(StepError::from) };
     let mut listing = step(&start, link, StartStep::ListTools, list).await?;
     let redactor = link.redactor().clone();
     redact(&mut listing, &redactor);
@@ -209,7 +209,7 @@ async fn connect(
         let tool = activation.tool.clone();
         let activate = async move { activate(&called, server, activation, limit).await };
         match step(&start, link, StartStep::Activate, activate).await {
-            Err(StartFault::Protocol { message, .. }) => return Err(StartFault::Activation { tool, message }),
+            Err(StartError::Protocol { message, .. }) => return Err(StartError::Activation { tool, message }),
             other => other?,
         }
     }
@@ -230,7 +230,7 @@ async fn activate(
     server: String,
     activation: Activation,
     limit: Duration,
-) -> Result<(), StepFault> {
+) -> Result<(), StepError> {
     let path = ToolPath::new(server, activation.tool);
     let max_result = ByteSize::b(u64::try_from(limits::ACTIVATION_BYTES).unwrap_or(u64::MAX));
     let arguments = JsonText::from_value(&Value::Object(activation.arguments));
@@ -238,12 +238,12 @@ async fn activate(
     match answer.map(|answer| answer.to_value()) {
         Ok(Ok(result)) if result.get("isError").and_then(Value::as_bool) == Some(true) => {
             let text = result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or("the tool gave no reason");
-            Err(StepFault::Wrong(one_line(text, limits::MESSAGE_CHARS + Redactor::REACH)))
+            Err(StepError::Wrong(one_line(text, limits::MESSAGE_CHARS + Redactor::REACH)))
         }
         Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => Err(StepFault::Wrong(error.to_string())),
-        Err(CallFault::Died { .. } | CallFault::Cancelled { .. }) => Err(StepFault::Closed),
-        Err(fault) => Err(StepFault::Wrong(fault.to_string())),
+        Ok(Err(error)) => Err(StepError::Wrong(error.to_string())),
+        Err(CallError::Died { .. } | CallError::Cancelled { .. }) => Err(StepError::Closed),
+        Err(fault) => Err(StepError::Wrong(fault.to_string())),
     }
 }
 
@@ -255,7 +255,7 @@ struct Start {
 }
 
 /// Why a step of a start has no result.
-enum StepFault {
+enum StepError {
     Closed,
     /// What was wrong, as the child may have said it: to be redacted and cut to its limit.
     Wrong(String),
@@ -266,31 +266,31 @@ async fn step<T>(
     start: &Start,
     link: &mut Link,
     step: StartStep,
-    answer: impl Future<Output = Result<T, StepFault>>,
-) -> Result<T, StartFault> {
+    answer: impl Future<Output = Result<T, StepError>>,
+) -> Result<T, StartError> {
     tokio::select! {
         biased;
-        () = start.stop.cancelled() => Err(StartFault::ShuttingDown),
+        () = start.stop.cancelled() => Err(StartError::ShuttingDown),
         answer = answer => match answer {
             Ok(answer) => Ok(answer),
-            Err(StepFault::Closed) => {
+            Err(StepError::Closed) => {
                 let exit = link.ended_soon().await;
                 if let Some(fault) = link.loss() {
-                    return Err(StartFault::Remote { fault });
+                    return Err(StartError::Remote { fault });
                 }
                 Err(walls::exited(exit, link.last_words().await))
             }
-            Err(StepFault::Wrong(message)) => {
+            Err(StepError::Wrong(message)) => {
                 let message = redacted_line(&message, limits::MESSAGE_CHARS, link.redactor());
-                Err(StartFault::Protocol { step, message, stderr: link.words() })
+                Err(StartError::Protocol { step, message, stderr: link.words() })
             }
         },
         exit = link.ended() => match link.loss() {
-            Some(fault) => Err(StartFault::Remote { fault }),
+            Some(fault) => Err(StartError::Remote { fault }),
             None => Err(walls::exited(exit, link.last_words().await)),
         },
         () = sleep_until(start.deadline) => {
-            Err(StartFault::NoAnswer { step, limit: start.limit, stderr: link.words() })
+            Err(StartError::NoAnswer { step, limit: start.limit, stderr: link.words() })
         }
     }
 }
@@ -366,7 +366,7 @@ async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: C
         connection.in_flight.suspected().await;
         let before = heard.count();
         let answer = listing::list(&connection, limits::HEALTH_TIMEOUT).await;
-        if matches!(answer, Err(RequestFault::Timeout { .. })) && heard.count() == before && !heard.is_held_back() {
+        if matches!(answer, Err(RequestError::Timeout { .. })) && heard.count() == before && !heard.is_held_back() {
             return unresponsive.cancel();
         }
     }
@@ -385,7 +385,7 @@ async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc
                 core.relisted(listing);
             }
             // The child has ended, of which others tell.
-            Err(RequestFault::Closed) => return,
+            Err(RequestError::Closed) => return,
             Err(fault) => {
                 let fault = redacted_line(&format!("{fault:?}"), limits::MESSAGE_CHARS, &redactor);
                 tracing::warn!(server = core.spec.name, "its changed tools could not be listed: {fault}");
@@ -401,7 +401,7 @@ fn redact(listing: &mut Listing, redactor: &Redactor) {
     }
 }
 
-impl From<ClientInitializeError> for StepFault {
+impl From<ClientInitializeError> for StepError {
     fn from(error: ClientInitializeError) -> Self {
         use ClientInitializeError as Error;
         match error {
@@ -413,13 +413,13 @@ impl From<ClientInitializeError> for StepFault {
     }
 }
 
-impl From<RequestFault> for StepFault {
-    fn from(fault: RequestFault) -> Self {
+impl From<RequestError> for StepError {
+    fn from(fault: RequestError) -> Self {
         match fault {
-            RequestFault::Closed => Self::Closed,
-            RequestFault::TooLong => Self::Wrong("its answer is longer than its 'max_response' allows".to_owned()),
-            RequestFault::Timeout { limit } => Self::Wrong(format!("it did not answer within {limit:?}")),
-            RequestFault::Protocol { code, message } => Self::Wrong(format!("{message} (JSON-RPC error {code})")),
+            RequestError::Closed => Self::Closed,
+            RequestError::TooLong => Self::Wrong("its answer is longer than its 'max_response' allows".to_owned()),
+            RequestError::Timeout { limit } => Self::Wrong(format!("it did not answer within {limit:?}")),
+            RequestError::Protocol { code, message } => Self::Wrong(format!("{message} (JSON-RPC error {code})")),
         }
     }
 }

@@ -21,7 +21,7 @@ use tokio::{
 use crate::{
     child::{core::Shared, handle::Child, status::ServerStatus},
     connection::{client_requests::Caller, requests::CallLimit},
-    fault::{CallFault, StartFault},
+    error::{CallError, StartError},
     limits,
     tools::{
         affinity, arguments,
@@ -112,7 +112,7 @@ impl ServerInstances {
     }
 
     /// The tools as far as they are known; the server is started if they are not.
-    pub(crate) async fn tools(&self) -> Result<Tools, Arc<StartFault>> {
+    pub(crate) async fn tools(&self) -> Result<Tools, Arc<StartError>> {
         let is_stale = self.known_tools.open().await;
         match self.known_tools.tools() {
             Some(tools) => {
@@ -132,7 +132,7 @@ impl ServerInstances {
     }
 
     /// The tools that the server has now; it is started if need be.
-    pub(crate) async fn start(&self) -> Result<Tools, Arc<StartFault>> {
+    pub(crate) async fn start(&self) -> Result<Tools, Arc<StartError>> {
         let (_connection, _in_flight) = self.any().ready().await?;
         Ok(self.known_tools.tools().unwrap_or_default())
     }
@@ -161,7 +161,7 @@ impl ServerInstances {
         limit: CallLimit,
         max_result: ByteSize,
         caller: &Caller,
-    ) -> Result<JsonText, CallFault> {
+    ) -> Result<JsonText, CallError> {
         let life = &self.spec.life;
         let total = limit.total.min(life.call_total.unwrap_or(limit.total));
         let limit = CallLimit { quiet: limit.quiet.min(life.call_timeout.unwrap_or(limit.quiet)), total };
@@ -188,7 +188,7 @@ impl ServerInstances {
         rules: &PathRules,
         base: Option<&Path>,
         arguments: JsonText,
-    ) -> Result<JsonText, CallFault> {
+    ) -> Result<JsonText, CallError> {
         let is_path = |name: &str| rules.arguments.iter().any(|argument| argument == name);
         let used = arguments::bytes(&arguments, is_path);
         if used == 0 {
@@ -244,7 +244,7 @@ impl ServerInstances {
 
     /// The instance for `slot`: the one there is, or a new one, in the place of the one whose use
     /// is longest ago if there are too many.
-    async fn instance_for(&self, slot: Slot, limit: CallLimit) -> Result<InUse, CallFault> {
+    async fn instance_for(&self, slot: Slot, limit: CallLimit) -> Result<InUse, CallError> {
         let deadline = Instant::now() + limit.total.min(MAX_DURATION);
         loop {
             let freed = self.freed.notified();
@@ -269,15 +269,15 @@ impl ServerInstances {
             let server = self.spec.name.clone();
             match (crowded, &slot.principal) {
                 (Crowded::Own { limit }, _) if self.spec.life.stateful => {
-                    return Err(CallFault::NoInstance { server, limit });
+                    return Err(CallError::NoInstance { server, limit });
                 }
                 (Crowded::Principals { limit }, Some(principal)) => {
-                    return Err(CallFault::NoPlace { server, principal: principal.to_string(), limit });
+                    return Err(CallError::NoPlace { server, principal: principal.to_string(), limit });
                 }
                 _ => {}
             }
             if timeout_at(deadline, freed).await.is_err() {
-                return Err(CallFault::QueueTimeout { server, limit: limit.total });
+                return Err(CallError::QueueTimeout { server, limit: limit.total });
             }
         }
     }
@@ -394,7 +394,7 @@ pub fn with_real_paths(
     spec: &ServerSpec,
     principal: Option<&str>,
     arguments: Map<String, Value>,
-) -> Result<Map<String, Value>, CallFault> {
+) -> Result<Map<String, Value>, CallError> {
     let Some(rules) = &spec.life.paths else { return Ok(arguments) };
     let own = affinity::names_principal(spec).then(|| affinity::of_principal(spec, principal.unwrap_or(Share::OWNER)));
     paths::resolve_all(rules, directory(own.as_ref().unwrap_or(spec)).as_deref(), arguments)

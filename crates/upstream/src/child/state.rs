@@ -28,7 +28,7 @@ use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 use belljar_model::Breaker;
 use tokio::time::Instant;
 
-use crate::{fault::StartFault, options::Backoff};
+use crate::{error::StartError, options::Backoff};
 
 /// Where a child is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(crate) enum Demand {
     /// Ask again at this time.
     WaitUntil(Instant),
     /// There is nothing to wait for.
-    Refused(Arc<StartFault>),
+    Refused(Arc<StartError>),
 }
 
 /// One child's state.
@@ -71,7 +71,7 @@ pub(crate) struct Machine {
     delays: ExponentialBackoff,
     failures: usize,
     /// Why the last life failed, if it did so before it was ready.
-    fault: Option<Arc<StartFault>>,
+    fault: Option<Arc<StartError>>,
     /// What the last failure was, in words.
     failure: String,
 }
@@ -102,7 +102,7 @@ impl Machine {
                 Some(fault) => Demand::Refused(fault.clone()),
                 None => Demand::WaitUntil(until),
             },
-            Phase::Open { until } if now < until => Demand::Refused(Arc::new(StartFault::Open {
+            Phase::Open { until } if now < until => Demand::Refused(Arc::new(StartError::Open {
                 failures: self.failures,
                 last: self.failure.clone(),
                 retry_in: until - now,
@@ -129,7 +129,7 @@ impl Machine {
     }
 
     /// A start failed, and nothing of it is left.
-    pub(crate) fn start_failed(&mut self, fault: Arc<StartFault>, now: Instant) {
+    pub(crate) fn start_failed(&mut self, fault: Arc<StartError>, now: Instant) {
         self.failure = fault.reason();
         self.fault = Some(fault);
         self.fail(now);
@@ -179,8 +179,8 @@ mod tests {
         Machine::new(Breaker::default(), Backoff { first: FIRST, most: MOST })
     }
 
-    fn fault() -> Arc<StartFault> {
-        Arc::new(StartFault::CommandNotFound { command: "x".to_owned() })
+    fn fault() -> Arc<StartError> {
+        Arc::new(StartError::CommandNotFound { command: "x".to_owned() })
     }
 
     fn begin(machine: &mut Machine, now: Instant) {
@@ -226,7 +226,7 @@ mod tests {
         begin(&mut machine, now);
         machine.start_failed(fault(), now);
         assert!(
-            matches!(machine.demand(now), Demand::Refused(fault) if matches!(*fault, StartFault::CommandNotFound { .. }))
+            matches!(machine.demand(now), Demand::Refused(fault) if matches!(*fault, StartError::CommandNotFound { .. }))
         );
         begin(&mut machine, now + FIRST * 2);
     }
@@ -251,7 +251,7 @@ mod tests {
         let rest = Breaker::default().rest;
         assert_eq!(machine.phase(), Phase::Open { until: now + rest });
         let refused = machine.demand(now + rest / 2);
-        assert!(matches!(refused, Demand::Refused(fault) if matches!(*fault, StartFault::Open { failures: 5, .. })));
+        assert!(matches!(refused, Demand::Refused(fault) if matches!(*fault, StartError::Open { failures: 5, .. })));
         // The probe, which fails, and the next, which brings an answer.
         begin(&mut machine, now + rest);
         machine.ready();

@@ -13,7 +13,7 @@ use tokio::{
 use tokio_util::{either::Either, sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
-    fault::{Exit, RemoteFault, StartFault},
+    error::{Exit, RemoteError, StartError},
     framing::{messages::Messages, wire::Wire},
     http::{self, Ends, remote::Remote},
     limits,
@@ -61,7 +61,7 @@ impl Link {
         spec: &ServerSpec,
         options: &Options,
         built_ins: &BuiltIns,
-    ) -> Result<(Self, LinkWire), StartFault> {
+    ) -> Result<(Self, LinkWire), StartError> {
         let redactor = Arc::new(redactor_of(spec));
         match &spec.transport {
             Transport::Stdio(command) => {
@@ -78,7 +78,7 @@ impl Link {
             }
             Transport::BuiltIn(name) => {
                 const STREAM_BYTES: usize = 64 * 1024;
-                let serve = built_ins.get(name).ok_or_else(|| StartFault::UnknownBuiltIn { name: name.clone() })?;
+                let serve = built_ins.get(name).ok_or_else(|| StartError::UnknownBuiltIn { name: name.clone() })?;
                 let (ours, theirs) = tokio::io::duplex(STREAM_BYTES);
                 let server = AbortOnDropHandle::new(tokio::spawn(serve(theirs)));
                 let (read, write) = tokio::io::split(ours);
@@ -89,12 +89,12 @@ impl Link {
             Transport::Http(endpoint) => {
                 let Ends { remote, incoming, outgoing } =
                     http::open(spec, endpoint, options, message_bytes(spec), redactor.clone())
-                        .map_err(|fault| StartFault::Remote { fault })?;
+                        .map_err(|fault| StartError::Remote { fault })?;
                 let messages = Messages::Frames { incoming, last: Vec::new() };
                 let wire = Wire::of(messages, outgoing, Framing::Lines).with_redactor(redactor.clone());
                 Ok((Self::remote(remote, redactor), wire))
             }
-            other => Err(StartFault::TransportNotSupported { transport: other.as_str() }),
+            other => Err(StartError::TransportNotSupported { transport: other.as_str() }),
         }
     }
 
@@ -161,7 +161,7 @@ impl Link {
     }
 
     /// Why a remote server was lost, once it is.
-    pub(crate) fn loss(&self) -> Option<RemoteFault> {
+    pub(crate) fn loss(&self) -> Option<RemoteError> {
         match &self.body {
             Body::Remote(remote) => remote.loss.get().cloned(),
             Body::Process(_) | Body::BuiltIn(_) => None,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use crate::{
-    connection::requests::{Connection, RequestFault},
+    connection::requests::{Connection, RequestError},
     http::mirrored,
     limits,
 };
@@ -25,7 +25,7 @@ pub(crate) struct Listing {
 }
 
 /// Asks for all pages, each of which may take up to `limit`.
-pub(crate) async fn list(connection: &Connection, limit: Duration) -> Result<Listing, RequestFault> {
+pub(crate) async fn list(connection: &Connection, limit: Duration) -> Result<Listing, RequestError> {
     let mut collection = Collection { reads_marks: connection.reads_marks(), ..Collection::default() };
     let mut cursor = None;
     loop {
@@ -36,10 +36,10 @@ pub(crate) async fn list(connection: &Connection, limit: Duration) -> Result<Lis
         let page = match connection.request(ClientRequest::ListToolsRequest(request), limit.into()).await {
             Ok(page) => page,
             // A server without tools need not know the method.
-            Err(RequestFault::Protocol { code, .. }) if code == ErrorCode::METHOD_NOT_FOUND.0 && cursor.is_none() => {
+            Err(RequestError::Protocol { code, .. }) if code == ErrorCode::METHOD_NOT_FOUND.0 && cursor.is_none() => {
                 return Ok(Listing::default());
             }
-            Err(RequestFault::Protocol { message, .. }) if cursor.is_some() => {
+            Err(RequestError::Protocol { message, .. }) if cursor.is_some() => {
                 collection.complain(format!("a page could not be read ({message})"));
                 return Ok(collection.finish());
             }
@@ -48,7 +48,7 @@ pub(crate) async fn list(connection: &Connection, limit: Duration) -> Result<Lis
         match collection.add_page(page) {
             Ok(Some(next)) => cursor = Some(next),
             Ok(None) => return Ok(collection.finish()),
-            Err(message) => return Err(RequestFault::Protocol { code: ErrorCode::INVALID_REQUEST.0, message }),
+            Err(message) => return Err(RequestError::Protocol { code: ErrorCode::INVALID_REQUEST.0, message }),
         }
     }
 }

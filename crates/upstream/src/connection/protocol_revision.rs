@@ -18,7 +18,7 @@ use rmcp::{
 use tokio::{sync::Notify, time::sleep};
 
 use crate::{
-    fault::{StartFault, StartStep},
+    error::{StartError, StartStep},
     limits,
     tools::cache,
 };
@@ -73,10 +73,10 @@ impl Opening {
     }
 
     /// The other greeting, where `fault` may mean that `tried` was the wrong one.
-    pub(crate) fn other(&self, tried: First, fault: &StartFault) -> Option<First> {
+    pub(crate) fn other(&self, tried: First, fault: &StartError) -> Option<First> {
         let may_be_wrong = match fault {
-            StartFault::Protocol { step: StartStep::Initialize, .. } => true,
-            StartFault::Remote { fault } => fault.is_refusal(),
+            StartError::Protocol { step: StartStep::Initialize, .. } => true,
+            StartError::Remote { fault } => fault.is_refusal(),
             _ => false,
         };
         (self.configured == Era::Auto && may_be_wrong).then_some(tried.other())

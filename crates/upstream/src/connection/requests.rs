@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_model::{ByteSize, JsonBounds, JsonFault, JsonText, MAX_DURATION, ToolPath};
+use belljar_model::{ByteSize, JsonBounds, JsonError, JsonText, MAX_DURATION, ToolPath};
 use rmcp::{
     RoleClient,
     model::{
@@ -24,7 +24,7 @@ use crate::{
         in_flight::InFlightCalls,
         input_required,
     },
-    fault::{CallFault, Exit, MalformedResult},
+    error::{CallError, Exit, MalformedResult},
     framing::wire::{Arguments, Continuation, Heard, TOO_LONG},
     limits,
     text::one_line,
@@ -55,7 +55,7 @@ pub(crate) enum Death {
 
 /// Why a request has no answer.
 #[derive(Debug)]
-pub(crate) enum RequestFault {
+pub(crate) enum RequestError {
     Timeout { limit: Duration },
     Closed,
     TooLong,
@@ -97,7 +97,7 @@ impl Connection {
         limit: CallLimit,
         max_result: ByteSize,
         caller: &Caller,
-    ) -> Result<JsonText, CallFault> {
+    ) -> Result<JsonText, CallError> {
         let _calling = self.client.callers.enter(caller);
         let max_result = max_result.min(self.max_response);
         let end = Instant::now() + limit.total.min(MAX_DURATION);
@@ -105,9 +105,9 @@ impl Connection {
         let again = self.is_stateless().then(|| arguments.clone());
         let mut text = self.call_once(path, arguments, None, limit, max_result, caller).await?;
         while input_required::is_asked_for(&text) {
-            let refused = || CallFault::InputRequired { tool: path.tool().to_owned() };
+            let refused = || CallError::InputRequired { tool: path.tool().to_owned() };
             let asking = self.client.continuation(&text, caller);
-            let continued = timeout_at(end, asking).await.map_err(|_| CallFault::Timeout {
+            let continued = timeout_at(end, asking).await.map_err(|_| CallError::Timeout {
                 server: path.server().to_owned(),
                 tool: path.tool().to_owned(),
                 limit: limit.total,
@@ -118,8 +118,8 @@ impl Connection {
         }
         let bytes = usize::try_from(max_result.as_u64()).unwrap_or(usize::MAX);
         JsonText::parse(text, &JsonBounds::with_bytes(bytes)).map_err(|fault| match fault {
-            JsonFault::TooLong { .. } => CallFault::TooLarge { limit: max_result },
-            fault => CallFault::Malformed(fault.into()),
+            JsonError::TooLong { .. } => CallError::TooLarge { limit: max_result },
+            fault => CallError::Malformed(fault.into()),
         })
     }
 
@@ -132,7 +132,7 @@ impl Connection {
         limit: CallLimit,
         max_result: ByteSize,
         caller: &Caller,
-    ) -> Result<String, CallFault> {
+    ) -> Result<String, CallError> {
         let mut request = CallToolRequest::new(CallToolRequestParams::new(path.tool().to_owned()));
         request.extensions.insert(Arguments(arguments));
         if let Some(continued) = continued {
@@ -145,26 +145,26 @@ impl Connection {
         let server = || path.server().to_owned();
         let text = match self.request_heard(request, limit, caller.progress().cloned()).await {
             Ok(text) => text,
-            Err(RequestFault::Timeout { limit }) => {
-                return Err(CallFault::Timeout { server: server(), tool: path.tool().to_owned(), limit });
+            Err(RequestError::Timeout { limit }) => {
+                return Err(CallError::Timeout { server: server(), tool: path.tool().to_owned(), limit });
             }
-            Err(RequestFault::TooLong) => return Err(CallFault::TooLarge { limit: max_result }),
-            Err(RequestFault::Protocol { code, message }) => {
-                return Err(CallFault::Protocol { code, message: one_line(&message, limits::MESSAGE_CHARS) });
+            Err(RequestError::TooLong) => return Err(CallError::TooLarge { limit: max_result }),
+            Err(RequestError::Protocol { code, message }) => {
+                return Err(CallError::Protocol { code, message: one_line(&message, limits::MESSAGE_CHARS) });
             }
-            Err(RequestFault::Closed) => {
+            Err(RequestError::Closed) => {
                 return Err(match self.death().await {
                     Some(Death::Died { exit, stderr }) => {
-                        CallFault::Died { server: server(), exit: Some(exit), stderr }
+                        CallError::Died { server: server(), exit: Some(exit), stderr }
                     }
-                    Some(Death::Stopped) => CallFault::Cancelled { server: server() },
-                    None => CallFault::Died { server: server(), exit: None, stderr: Vec::new() },
+                    Some(Death::Stopped) => CallError::Cancelled { server: server() },
+                    None => CallError::Died { server: server(), exit: None, stderr: Vec::new() },
                 });
             }
         };
         match text.starts_with('{') {
             true => Ok(text),
-            false => Err(CallFault::Malformed(MalformedResult::NotAnObject)),
+            false => Err(CallError::Malformed(MalformedResult::NotAnObject)),
         }
     }
 
@@ -182,7 +182,7 @@ impl Connection {
     ///
     /// # Cancellation
     /// Dropping the future tells the child that nobody waits any more.
-    pub(crate) async fn request(&self, request: ClientRequest, limit: CallLimit) -> Result<String, RequestFault> {
+    pub(crate) async fn request(&self, request: ClientRequest, limit: CallLimit) -> Result<String, RequestError> {
         self.request_heard(request, limit, None).await
     }
 
@@ -192,9 +192,9 @@ impl Connection {
         request: ClientRequest,
         limit: CallLimit,
         heard: Option<ProgressHeard>,
-    ) -> Result<String, RequestFault> {
+    ) -> Result<String, RequestError> {
         let mut end = Instant::now() + limit.total.min(MAX_DURATION);
-        let out_of_time = |_| RequestFault::Timeout { limit: limit.total };
+        let out_of_time = |_| RequestError::Timeout { limit: limit.total };
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
         let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(fault_of)?;
         let mut waiting = Waiting { abandoned: &self.abandoned, request: Some(handle.id.clone()) };
@@ -209,7 +209,7 @@ impl Connection {
                     waiting.request = None;
                     return text_of(answer.unwrap_or(Err(ServiceError::TransportClosed)));
                 }
-                _ = death.wait_for(Option::is_some) => return Err(RequestFault::Closed),
+                _ = death.wait_for(Option::is_some) => return Err(RequestError::Closed),
                 () = sleep_until(end.min(quiet)) => {
                     // What it has said meanwhile is not read: that is not a fault of the child's.
                     if self.heard.is_held_back() {
@@ -217,7 +217,7 @@ impl Connection {
                         continue;
                     }
                     let limit = if quiet < end { limit.quiet } else { limit.total };
-                    return Err(RequestFault::Timeout { limit });
+                    return Err(RequestError::Timeout { limit });
                 }
                 () = progress.next() => {}
             }
@@ -263,7 +263,7 @@ async fn announce_abandoned(peer: Peer<RoleClient>, mut requests: mpsc::Receiver
     }
 }
 
-fn text_of(answer: Result<ServerResult, ServiceError>) -> Result<String, RequestFault> {
+fn text_of(answer: Result<ServerResult, ServiceError>) -> Result<String, RequestError> {
     match answer {
         Ok(ServerResult::CustomResult(CustomResult(Value::String(text)))) => Ok(text),
         // rmcp's own transports give results parsed. What cannot be written again is not a JSON object to the caller.
@@ -272,13 +272,13 @@ fn text_of(answer: Result<ServerResult, ServiceError>) -> Result<String, Request
     }
 }
 
-fn fault_of(fault: ServiceError) -> RequestFault {
+fn fault_of(fault: ServiceError) -> RequestError {
     match fault {
-        ServiceError::McpError(error) if error.code == TOO_LONG => RequestFault::TooLong,
+        ServiceError::McpError(error) if error.code == TOO_LONG => RequestError::TooLong,
         ServiceError::McpError(error) => {
             // It is cut where it is told; in a start, secrets are masked before.
-            RequestFault::Protocol { code: error.code.0, message: error.message.into_owned() }
+            RequestError::Protocol { code: error.code.0, message: error.message.into_owned() }
         }
-        _ => RequestFault::Closed,
+        _ => RequestError::Closed,
     }
 }

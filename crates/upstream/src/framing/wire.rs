@@ -108,7 +108,7 @@ impl Heard {
 
 /// Why a message could not be sent.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SendFault {
+pub(crate) enum SendError {
     #[error("the connection is closed")]
     Closed,
     #[error("a message cannot be written as JSON: {0}")]
@@ -201,7 +201,7 @@ impl<R: AsyncRead + Unpin> Wire<R> {
 }
 
 impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
-    type Error = SendFault;
+    type Error = SendError;
 
     fn send(
         &mut self,
@@ -228,8 +228,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         async move {
             match queued? {
                 Ok(()) => {}
-                Err(TrySendError::Full(line)) => outgoing.send(line).await.map_err(|_| SendFault::Closed)?,
-                Err(TrySendError::Closed(_)) => return Err(SendFault::Closed),
+                Err(TrySendError::Full(line)) => outgoing.send(line).await.map_err(|_| SendError::Closed)?,
+                Err(TrySendError::Closed(_)) => return Err(SendError::Closed),
             }
             if let Some(unanswered) = unanswered {
                 unanswered.fetch_sub(1, Ordering::Relaxed);

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use reqwest::{Proxy, StatusCode, redirect::Policy};
 
-use crate::fault::RemoteFault;
+use crate::error::RemoteError;
 
 /// The proxy through which requests over https go. What is asked over http goes past it: it could be read there.
 ///
 /// # Errors
 /// Where its URL is none; it is not quoted, as it may hold a password.
-pub(crate) fn proxy(proxy: Option<&str>) -> Result<Option<Proxy>, RemoteFault> {
-    let unusable = |_| RemoteFault::Url { reason: "that of its 'proxy' is not the URL of a proxy".to_owned() };
+pub(crate) fn proxy(proxy: Option<&str>) -> Result<Option<Proxy>, RemoteError> {
+    let unusable = |_| RemoteError::Url { reason: "that of its 'proxy' is not the URL of a proxy".to_owned() };
     proxy.map(|url| Proxy::https(url).map_err(unusable)).transpose()
 }
 

@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{
     auth::{Login, scope},
-    fault::RemoteFault,
+    error::RemoteError,
     http::{
         builder::{builder, proxy},
         origin::{host_of, is_private_way},
@@ -45,7 +45,7 @@ impl HttpClient {
         endpoint: &HttpEndpoint,
         agent: &str,
         login: Option<Login>,
-    ) -> Result<Self, RemoteFault> {
+    ) -> Result<Self, RemoteError> {
         Self::with_lookup(server, endpoint, agent, login, Arc::new(SystemLookup))
     }
 
@@ -55,10 +55,10 @@ impl HttpClient {
         agent: &str,
         login: Option<Login>,
         lookup: Arc<dyn Resolve>,
-    ) -> Result<Self, RemoteFault> {
-        let url = Url::parse(&endpoint.url).map_err(|error| RemoteFault::Url { reason: error.to_string() })?;
+    ) -> Result<Self, RemoteError> {
+        let url = Url::parse(&endpoint.url).map_err(|error| RemoteError::Url { reason: error.to_string() })?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(RemoteFault::Url { reason: "it is neither http nor https".to_owned() });
+            return Err(RemoteError::Url { reason: "it is neither http nor https".to_owned() });
         }
         let host = host_of(&url);
         let headers = header_map(&endpoint.headers)?;
@@ -70,14 +70,14 @@ impl HttpClient {
         }
         if url_has_secrets || !headers.is_empty() || login.is_some() {
             if !is_private_way(&url) {
-                return Err(RemoteFault::Insecure { host });
+                return Err(RemoteError::Insecure { host });
             }
             // Only a certificate says who is at a name. Without one, the connection itself has to stay on this machine.
             if url.scheme() == "http" {
                 builder = builder.dns_resolver(Arc::new(Reach::loopback(lookup)));
             }
         }
-        let http = builder.build().map_err(|error| RemoteFault::of(error, &host))?;
+        let http = builder.build().map_err(|error| RemoteError::of(error, &host))?;
         Ok(Self { http, url, host, server: server.to_owned(), headers, login, redactor: Arc::default() })
     }
 
@@ -106,7 +106,7 @@ impl HttpClient {
         url: &Url,
         headers: HeaderMap,
         body: Option<Vec<u8>>,
-    ) -> Result<Response, RemoteFault> {
+    ) -> Result<Response, RemoteError> {
         let mut token = match &self.login {
             Some(login) => login.token().await.map_err(|reason| self.login_expired(reason))?,
             None => None,
@@ -124,7 +124,7 @@ impl HttpClient {
             if let Some(body) = &body {
                 request = request.body(body.clone());
             }
-            let response = request.send().await.map_err(|error| RemoteFault::of(error, &self.host))?;
+            let response = request.send().await.map_err(|error| RemoteError::of(error, &self.host))?;
             if response.status().is_redirection() {
                 return Err(self.redirected(&response));
             }
@@ -150,13 +150,13 @@ impl HttpClient {
     }
 
     /// What a status that means no success says.
-    pub(crate) async fn refused(&self, response: Response) -> RemoteFault {
+    pub(crate) async fn refused(&self, response: Response) -> RemoteError {
         let status = response.status().as_u16();
         if status == StatusCode::FORBIDDEN.as_u16() && self.headers.contains_key(AUTHORIZATION) {
-            return RemoteFault::Denied { host: self.host.clone(), status };
+            return RemoteError::Denied { host: self.host.clone(), status };
         }
         let message = self.short_text(response).await;
-        RemoteFault::Status { host: self.host.clone(), status, message }
+        RemoteError::Status { host: self.host.clone(), status, message }
     }
 
     /// The beginning of an answer that is meant for people, if it is a text for them.
@@ -170,9 +170,9 @@ impl HttpClient {
     }
 
     /// The whole of an answer, or none where it is longer than `limit`. No more than that is held.
-    pub(crate) async fn body(&self, mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, RemoteFault> {
+    pub(crate) async fn body(&self, mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, RemoteError> {
         let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| RemoteFault::of(error, &self.host))? {
+        while let Some(piece) = response.chunk().await.map_err(|error| RemoteError::of(error, &self.host))? {
             if body.len() + piece.len() > limit {
                 return Ok(None);
             }
@@ -181,34 +181,34 @@ impl HttpClient {
         Ok(Some(body))
     }
 
-    pub(crate) fn not_mcp(&self, reason: impl Into<String>) -> RemoteFault {
-        RemoteFault::NotMcp { host: self.host.clone(), reason: reason.into() }
+    pub(crate) fn not_mcp(&self, reason: impl Into<String>) -> RemoteError {
+        RemoteError::NotMcp { host: self.host.clone(), reason: reason.into() }
     }
 
-    fn redirected(&self, response: &Response) -> RemoteFault {
+    fn redirected(&self, response: &Response) -> RemoteError {
         let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok()).unwrap_or_default();
         let to = match self.url.join(location) {
             // A query may hold a secret.
             Ok(url) => format!("{}://{}{}", url.scheme(), host_of(&url), url.path()),
             Err(_) => "nowhere".to_owned(),
         };
-        RemoteFault::Redirected { host: self.host.clone(), to: redacted_line(&to, 200, &self.redactor) }
+        RemoteError::Redirected { host: self.host.clone(), to: redacted_line(&to, 200, &self.redactor) }
     }
 
-    fn login_needed(&self, status: StatusCode) -> RemoteFault {
+    fn login_needed(&self, status: StatusCode) -> RemoteError {
         let host = self.host.clone();
         if self.headers.contains_key(AUTHORIZATION) {
-            return RemoteFault::Denied { host, status: status.as_u16() };
+            return RemoteError::Denied { host, status: status.as_u16() };
         }
-        RemoteFault::LoginNeeded { host, server: self.server.clone() }
+        RemoteError::LoginNeeded { host, server: self.server.clone() }
     }
 
-    fn scope_needed(&self, scopes: Vec<String>, is_chosen: bool) -> RemoteFault {
-        RemoteFault::ScopeNeeded { host: self.host.clone(), server: self.server.clone(), scopes, is_chosen }
+    fn scope_needed(&self, scopes: Vec<String>, is_chosen: bool) -> RemoteError {
+        RemoteError::ScopeNeeded { host: self.host.clone(), server: self.server.clone(), scopes, is_chosen }
     }
 
-    fn login_expired(&self, reason: String) -> RemoteFault {
-        RemoteFault::LoginExpired {
+    fn login_expired(&self, reason: String) -> RemoteError {
+        RemoteError::LoginExpired {
             host: self.host.clone(),
             server: self.server.clone(),
             reason: redacted_line(&reason, 200, &self.redactor),
@@ -222,13 +222,13 @@ pub(crate) fn content_type(response: &Response) -> Option<String> {
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }
 
-fn header_map(headers: &BTreeMap<String, String>) -> Result<HeaderMap, RemoteFault> {
+fn header_map(headers: &BTreeMap<String, String>) -> Result<HeaderMap, RemoteError> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         if OURS.iter().any(|ours| ours.eq_ignore_ascii_case(name)) {
             continue;
         }
-        let wrong = || RemoteFault::Url { reason: format!("the header '{}' cannot be sent", one_line(name, 80)) };
+        let wrong = || RemoteError::Url { reason: format!("the header '{}' cannot be sent", one_line(name, 80)) };
         let name = HeaderName::try_from(name.as_str()).map_err(|_| wrong())?;
         let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| wrong())?;
         value.set_sensitive(true);
@@ -261,11 +261,11 @@ mod tests {
         Ok(String::from_utf8_lossy(&seen).to_lowercase())
     }
 
-    fn client(endpoint: &HttpEndpoint, addresses: &[&str]) -> Result<HttpClient, RemoteFault> {
+    fn client(endpoint: &HttpEndpoint, addresses: &[&str]) -> Result<HttpClient, RemoteError> {
         HttpClient::with_lookup("there", endpoint, "tests/0", None, Fixed::at(addresses))
     }
 
-    async fn sent(client: &HttpClient) -> Result<Response, RemoteFault> {
+    async fn sent(client: &HttpClient) -> Result<Response, RemoteError> {
         client.send(Method::GET, client.url(), HeaderMap::new(), None).await
     }
 
@@ -278,7 +278,7 @@ mod tests {
         // Elsewhere: nothing is connected to, so nothing can be sent.
         for elsewhere in [["192.0.2.7"], ["10.0.0.9"], ["169.254.169.254"]] {
             let fault = sent(&client(&endpoint, &elsewhere).expect("a client")).await.expect_err("it is elsewhere");
-            assert_eq!(fault, RemoteFault::Insecure { host: format!("intern.localhost:{port}") });
+            assert_eq!(fault, RemoteError::Insecure { host: format!("intern.localhost:{port}") });
         }
         let here = client(&endpoint, &["192.0.2.7", "127.0.0.1"]).expect("a client");
         let (answer, seen) = tokio::join!(sent(&here), served(listener));
@@ -298,7 +298,7 @@ mod tests {
         // Whatever is in a query may be a secret.
         for url in ["http://example.com/mcp?key=sesame", "http://sesame@example.com/mcp", "http://10.0.0.9/?sesame"] {
             let fault = client(&HttpEndpoint::new(url), &[]).err();
-            assert!(matches!(fault, Some(RemoteFault::Insecure { .. })), "{url}: {fault:?}");
+            assert!(matches!(fault, Some(RemoteError::Insecure { .. })), "{url}: {fault:?}");
         }
     }
 }

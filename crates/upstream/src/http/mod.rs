@@ -24,7 +24,7 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
     auth::Login,
-    fault::RemoteFault,
+    error::RemoteError,
     framing::messages::Frame,
     http::{
         client::HttpClient,
@@ -50,7 +50,7 @@ pub(crate) fn open(
     options: &Options,
     limit: usize,
     redactor: Arc<Redactor>,
-) -> Result<Ends, RemoteFault> {
+) -> Result<Ends, RemoteError> {
     let agent = agent(options);
     let login = |folder: &Arc<Dir>| Login::new(folder.clone(), endpoint, &agent, redactor.clone());
     let login = options.credentials.as_ref().map(login).transpose()?;
@@ -85,7 +85,7 @@ async fn talk(
     limit: usize,
     mut messages: mpsc::Receiver<Vec<u8>>,
     closing: CancellationToken,
-) -> Option<RemoteFault> {
+) -> Option<RemoteError> {
     let first = if protocol == HttpProtocol::Sse {
         None
     } else {

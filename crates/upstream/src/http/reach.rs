@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-use crate::{fault::remote::NotAllowed, http::origin::is_localhost};
+use crate::{error::remote::NotAllowed, http::origin::is_localhost};
 
 /// What kind of network an address is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-use crate::fault::RemoteFault;
+use crate::error::RemoteError;
 
 /// Why a remote server was lost, once it is.
-pub(crate) type Loss = Arc<OnceLock<RemoteFault>>;
+pub(crate) type Loss = Arc<OnceLock<RemoteError>>;
 
 /// The end of a connection to a server that is not a process of ours. Dropping it ends the task at once.
 pub(crate) struct Remote {

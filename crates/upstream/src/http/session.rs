@@ -20,7 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    fault::RemoteFault,
+    error::RemoteError,
     framing::messages::Frame,
     http::{
         client::{HttpClient, content_type},
@@ -40,9 +40,9 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// How the talk with a server ended, or that it is to be had in the older way.
 pub(crate) enum End {
     /// It is over.
-    Over(Option<RemoteFault>),
+    Over(Option<RemoteError>),
     /// The server refuses the first message, which it would have been asked with.
-    Refused { fault: RemoteFault, message: Vec<u8> },
+    Refused { fault: RemoteError, message: Vec<u8> },
 }
 
 /// A talk with a server.
@@ -160,7 +160,7 @@ impl Session {
     }
 
     /// The first exchange. A failure of it is the server's.
-    async fn shake_hands(self: Arc<Self>, id: &str, body: &[u8]) -> Result<(), RemoteFault> {
+    async fn shake_hands(self: Arc<Self>, id: &str, body: &[u8]) -> Result<(), RemoteError> {
         let response = self.post(body).await?;
         let session = response.headers().get(SESSION).cloned();
         if session.is_some() {
@@ -173,7 +173,7 @@ impl Session {
     }
 
     /// A request, from its sending to its answer.
-    async fn call(self: Arc<Self>, id: String, body: Vec<u8>, purpose: Purpose) -> Result<Option<String>, RemoteFault> {
+    async fn call(self: Arc<Self>, id: String, body: Vec<u8>, purpose: Purpose) -> Result<Option<String>, RemoteError> {
         let answered = async {
             let response = self.post(&body).await?;
             // The answer may take as long as it likes, and what was asked has arrived.
@@ -187,9 +187,9 @@ impl Session {
             Ok(()) => {}
             // These are of all requests to come, too.
             Err(
-                fault @ (RemoteFault::Unreachable { .. }
-                | RemoteFault::LoginNeeded { .. }
-                | RemoteFault::LoginExpired { .. }),
+                fault @ (RemoteError::Unreachable { .. }
+                | RemoteError::LoginNeeded { .. }
+                | RemoteError::LoginExpired { .. }),
             ) => {
                 return Err(fault);
             }
@@ -199,7 +199,7 @@ impl Session {
     }
 
     /// A message that has no answer.
-    async fn notify(self: Arc<Self>, body: Vec<u8>) -> Result<Option<String>, RemoteFault> {
+    async fn notify(self: Arc<Self>, body: Vec<u8>) -> Result<Option<String>, RemoteError> {
         match timeout(limits::CONTROL_REQUEST, self.post(&body)).await {
             Ok(Ok(response)) if response.status().is_success() => {}
             Ok(Ok(response)) => tracing::debug!("a notification was not accepted: HTTP status {}", response.status()),
@@ -210,7 +210,7 @@ impl Session {
     }
 
     /// Sends a message. When the session is gone, makes a new one and sends it again: it was not read.
-    async fn post(&self, body: &[u8]) -> Result<Response, RemoteFault> {
+    async fn post(&self, body: &[u8]) -> Result<Response, RemoteError> {
         let before = self.state();
         let response = self.post_in(&before, body).await?;
         let is_lost = response.status() == StatusCode::NOT_FOUND && before.id.is_some() && before.handshake.is_some();
@@ -221,7 +221,7 @@ impl Session {
         self.post_in(&after, body).await
     }
 
-    async fn post_in(&self, state: &State, body: &[u8]) -> Result<Response, RemoteFault> {
+    async fn post_in(&self, state: &State, body: &[u8]) -> Result<Response, RemoteError> {
         let mut headers = headers_of(state);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
@@ -245,7 +245,7 @@ impl Session {
     }
 
     /// Makes the handshake again, unless somebody else has done so in the meantime.
-    async fn renew(&self, before: &State) -> Result<State, RemoteFault> {
+    async fn renew(&self, before: &State) -> Result<State, RemoteError> {
         const ID: &str = "\"belljar-session\"";
         let _renewing = self.renewal.lock().await;
         let now = self.state();
@@ -276,7 +276,7 @@ impl Session {
     }
 
     /// Passes on what a successful answer holds, until the request with this id is answered.
-    async fn answer(&self, id: &str, response: Response, purpose: Purpose) -> Result<(), RemoteFault> {
+    async fn answer(&self, id: &str, response: Response, purpose: Purpose) -> Result<(), RemoteError> {
         const MOST_RESUMPTIONS: usize = 5;
         let mut answers = Answers::of(self, response)?;
         let mut resumptions = 0;
@@ -326,7 +326,7 @@ impl Session {
 
     /// Hears what the server has to say unasked, as long as it offers that. Drops `opened` when the
     /// server has answered.
-    async fn listen(self: Arc<Self>, opened: oneshot::Sender<()>) -> Result<Option<String>, RemoteFault> {
+    async fn listen(self: Arc<Self>, opened: oneshot::Sender<()>) -> Result<Option<String>, RemoteError> {
         let mut last: Option<String> = None;
         let mut failures = 0_u32;
         let mut opened = Some(opened);
@@ -357,7 +357,7 @@ impl Session {
         }
     }
 
-    async fn get(&self, last: Option<&str>) -> Result<Response, RemoteFault> {
+    async fn get(&self, last: Option<&str>) -> Result<Response, RemoteError> {
         let mut headers = headers_of(&self.state());
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Some(last) = last {
@@ -367,7 +367,7 @@ impl Session {
     }
 
     /// Passes on what the server says in an answer that is not a success, if it says it in JSON-RPC; else gives the fault.
-    async fn pass_on_error(&self, id: &str, response: Response) -> Result<Option<RemoteFault>, RemoteFault> {
+    async fn pass_on_error(&self, id: &str, response: Response) -> Result<Option<RemoteError>, RemoteError> {
         let is_json = content_type(&response).is_some_and(|kind| kind == "application/json");
         let is_told = !matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if !is_json || !is_told {
@@ -382,7 +382,7 @@ impl Session {
             }
             None => {
                 let (host, message) = (self.client.host().to_owned(), String::new());
-                Ok(Some(RemoteFault::Status { host, status, message }))
+                Ok(Some(RemoteError::Status { host, status, message }))
             }
         }
     }
@@ -420,7 +420,7 @@ enum Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    fn of(session: &'a Session, response: Response) -> Result<Self, RemoteFault> {
+    fn of(session: &'a Session, response: Response) -> Result<Self, RemoteError> {
         match content_type(&response).as_deref() {
             Some("application/json") => Ok(Self::Document { session, response: Some(response) }),
             Some("text/event-stream") => {
@@ -453,7 +453,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    async fn next(&mut self) -> Result<Option<Frame>, RemoteFault> {
+    async fn next(&mut self) -> Result<Option<Frame>, RemoteError> {
         match self {
             Self::Document { session, response } => {
                 let Some(response) = response.take() else { return Ok(None) };
@@ -469,7 +469,7 @@ impl<'a> Answers<'a> {
                     Some(Event::TooLong(id)) => return Ok(Some(Frame::TooLong(id))),
                     None => {
                         let piece = response.chunk().await;
-                        match piece.map_err(|error| RemoteFault::of(error, session.client.host()))? {
+                        match piece.map_err(|error| RemoteError::of(error, session.client.host()))? {
                             Some(piece) => events.feed(&piece),
                             None => return Ok(None),
                         }

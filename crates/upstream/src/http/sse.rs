@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::{
-    fault::RemoteFault,
+    error::RemoteError,
     framing::messages::Frame,
     http::{
         client::{HttpClient, content_type},
@@ -40,7 +40,7 @@ pub(crate) async fn run(
     first: Option<Vec<u8>>,
     outgoing: &mut mpsc::Receiver<Vec<u8>>,
     closing: &CancellationToken,
-) -> Result<(), RemoteFault> {
+) -> Result<(), RemoteError> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let response = client.send(Method::GET, client.url(), headers, None).await?;
@@ -92,13 +92,13 @@ struct Stream {
 }
 
 impl Stream {
-    async fn next(&mut self) -> Result<Option<Event>, RemoteFault> {
+    async fn next(&mut self) -> Result<Option<Event>, RemoteError> {
         loop {
             if let Some(event) = self.events.next() {
                 return Ok(Some(event));
             }
             let piece = self.response.chunk().await;
-            match piece.map_err(|error| RemoteFault::of(error, self.client.host()))? {
+            match piece.map_err(|error| RemoteError::of(error, self.client.host()))? {
                 Some(piece) => self.events.feed(&piece),
                 None => return Ok(None),
             }
@@ -107,7 +107,7 @@ impl Stream {
 }
 
 /// Waits for the event that says where messages go, which must be the server's own origin: they carry its secrets.
-async fn endpoint(stream: &mut Stream) -> Result<Url, RemoteFault> {
+async fn endpoint(stream: &mut Stream) -> Result<Url, RemoteError> {
     let client = stream.client.clone();
     let end = Instant::now() + ENDPOINT;
     loop {
@@ -132,7 +132,7 @@ async fn endpoint(stream: &mut Stream) -> Result<Url, RemoteFault> {
     }
 }
 
-async fn read(mut stream: Stream, frames: mpsc::Sender<Frame>) -> Result<(), RemoteFault> {
+async fn read(mut stream: Stream, frames: mpsc::Sender<Frame>) -> Result<(), RemoteError> {
     loop {
         let frame = match stream.next().await? {
             Some(Event::Whole { name, data }) if name == "message" => Frame::Whole(data),
@@ -140,7 +140,7 @@ async fn read(mut stream: Stream, frames: mpsc::Sender<Frame>) -> Result<(), Rem
             Some(Event::TooLong(id)) => Frame::TooLong(id),
             None => {
                 let (host, reason) = (stream.client.host().to_owned(), "its stream of events ended".to_owned());
-                return Err(RemoteFault::Broken { host, reason });
+                return Err(RemoteError::Broken { host, reason });
             }
         };
         if frames.send(frame).await.is_err() {
@@ -154,7 +154,7 @@ async fn post(
     url: Url,
     frames: mpsc::Sender<Frame>,
     body: Vec<u8>,
-) -> Result<(), RemoteFault> {
+) -> Result<(), RemoteError> {
     let id = Outgoing::read(&body).filter(|message| message.method.is_some()).and_then(|message| message.id);
     let id = id.map(|id| id.get().to_owned());
     let mut headers = HeaderMap::new();
@@ -165,7 +165,7 @@ async fn post(
         Ok(Ok(response)) => client.refused(response).await,
         Ok(Err(fault)) => return Err(fault),
         Err(_) => {
-            RemoteFault::Broken { host: client.host().to_owned(), reason: "it did not take a message".to_owned() }
+            RemoteError::Broken { host: client.host().to_owned(), reason: "it did not take a message".to_owned() }
         }
     };
     if let Some(id) = id {

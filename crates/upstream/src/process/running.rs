@@ -11,7 +11,7 @@ use tokio::{
 #[cfg(unix)]
 use crate::process::{orphans, supervision::Supervision};
 use crate::{
-    fault::{Exit, StartFault},
+    error::{Exit, StartError},
     limits,
     process::group::Group,
 };
@@ -35,7 +35,7 @@ pub(crate) struct Pipes {
 }
 
 impl Process {
-    pub(super) fn of(mut child: Box<dyn ChildWrapper>, group: Group) -> Result<(Self, Pipes), StartFault> {
+    pub(super) fn of(mut child: Box<dyn ChildWrapper>, group: Group) -> Result<(Self, Pipes), StartError> {
         let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
         let process = Self {
             child,
@@ -46,7 +46,7 @@ impl Process {
         match pipes {
             (Some(stdin), Some(stdout), Some(stderr)) => Ok((process, Pipes { stdin, stdout, stderr })),
             // All three were asked for.
-            _ => Err(StartFault::Interrupted),
+            _ => Err(StartError::Interrupted),
         }
     }
 

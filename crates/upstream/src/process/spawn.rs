@@ -6,7 +6,7 @@ use tokio::process::Command;
 #[cfg(unix)]
 use crate::process::supervised;
 use crate::{
-    fault::StartFault,
+    error::StartError,
     options::Options,
     process::{
         group::Group,
@@ -19,7 +19,7 @@ use crate::{
 ///
 /// # Cancellation
 /// Dropping the future leaves nothing behind.
-pub(crate) async fn spawn(command: &StdioCommand, options: &Options) -> Result<(Process, Pipes), StartFault> {
+pub(crate) async fn spawn(command: &StdioCommand, options: &Options) -> Result<(Process, Pipes), StartError> {
     #[cfg(unix)]
     if let Some(supervisor) = &options.supervisor {
         return supervised::spawn(command, options, supervisor).await;

@@ -6,7 +6,7 @@ use belljar_model::StdioCommand;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use tokio::process::Command;
 
-use crate::{fault::StartFault, options::Options};
+use crate::{error::StartError, options::Options};
 
 /// Who makes the group that a started program leads.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,17 +48,17 @@ pub(super) fn start(
     wrap.spawn()
 }
 
-pub(super) fn spawn_fault(command: &StdioCommand, error: io::Error) -> StartFault {
+pub(super) fn spawn_fault(command: &StdioCommand, error: io::Error) -> StartError {
     let name = command.command.clone();
     if let Some(directory) = &command.cwd
         && !directory.is_dir()
     {
-        return StartFault::NoDirectory { path: directory.clone() };
+        return StartError::NoDirectory { path: directory.clone() };
     }
     // A script whose interpreter is missing is "not found" too, although the file is there.
     let is_path_to_file = name.contains(std::path::MAIN_SEPARATOR) && std::path::Path::new(&name).exists();
     if error.kind() == io::ErrorKind::NotFound && !is_path_to_file {
-        return StartFault::CommandNotFound { command: name };
+        return StartError::CommandNotFound { command: name };
     }
-    StartFault::CannotExecute { command: name, source: error }
+    StartError::CannotExecute { command: name, source: error }
 }

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    fault::StartFault,
+    error::StartError,
     options::{Options, Supervisor},
     process::{
         group::Group,
@@ -30,9 +30,9 @@ pub(super) async fn spawn(
     command: &StdioCommand,
     options: &Options,
     supervisor: &Supervisor,
-) -> Result<(Process, Pipes), StartFault> {
+) -> Result<(Process, Pipes), StartError> {
     let broken =
-        |source: io::Error| StartFault::CannotExecute { command: supervisor.program.display().to_string(), source };
+        |source: io::Error| StartError::CannotExecute { command: supervisor.program.display().to_string(), source };
     let (mut process, pipes) = {
         // While the supervisor's ends can be inherited, no other child may be started, or it would hold them open.
         static TURN: Mutex<()> = Mutex::new(());
@@ -49,8 +49,8 @@ pub(super) async fn spawn(
             .args(&command.args);
         let started = Known::start(|| start(program, command, options, Leader::Supervisor), |child| child.id());
         let (child, known) = started.map_err(|error| match spawn_fault(command, error) {
-            fault @ StartFault::NoDirectory { .. } => fault,
-            StartFault::CannotExecute { source, .. } => broken(source),
+            fault @ StartError::NoDirectory { .. } => fault,
+            StartError::CannotExecute { source, .. } => broken(source),
             _ => broken(io::ErrorKind::NotFound.into()),
         })?;
         let group = Group::led_by(child.id()).with_supervisor(control);

@@ -9,7 +9,7 @@ use belljar_confine::child::{ChildWalls, EXIT_CODE, FAILED, execute};
 use belljar_model::StdioCommand;
 
 use crate::{
-    fault::{Exit, StartFault},
+    error::{Exit, StartError},
     options::Options,
 };
 
@@ -31,9 +31,9 @@ pub fn confine(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// The command with which a child is started: its own, or one that walls it in first.
-pub(crate) fn around(command: &StdioCommand, options: &Options) -> Result<StdioCommand, StartFault> {
+pub(crate) fn around(command: &StdioCommand, options: &Options) -> Result<StdioCommand, StartError> {
     let Some(sandbox) = &command.sandbox else { return Ok(command.clone()) };
-    let refused = |reason: &str| StartFault::Sandbox { reason: reason.to_owned() };
+    let refused = |reason: &str| StartError::Sandbox { reason: reason.to_owned() };
     let confiner = options.confiner.as_ref().ok_or_else(|| refused("this program cannot wall in its servers"))?;
     let walls = ChildWalls {
         network: sandbox.network,
@@ -57,10 +57,10 @@ pub(crate) fn around(command: &StdioCommand, options: &Options) -> Result<StdioC
 
 /// Why a child ended during its start: of itself, or because its walls could not be built. A child that says so falsely is believed, and is not
 /// running either way.
-pub(crate) fn exited(exit: Exit, stderr: Vec<String>) -> StartFault {
+pub(crate) fn exited(exit: Exit, stderr: Vec<String>) -> StartError {
     let failed = matches!(exit, Exit::Process(status) if status.code() == Some(EXIT_CODE.into()));
     match stderr.iter().rev().find_map(|line| line.strip_prefix(FAILED)) {
-        Some(reason) if failed => StartFault::Sandbox { reason: reason.to_owned() },
-        _ => StartFault::Exited { exit, stderr },
+        Some(reason) if failed => StartError::Sandbox { reason: reason.to_owned() },
+        _ => StartError::Exited { exit, stderr },
     }
 }

@@ -12,7 +12,7 @@ use belljar_model::{Activation, Affinity, KeyPiece, PathRules, ServerSpec, Share
 use serde_json::{Map, Value, json};
 
 use crate::{
-    fault::CallFault,
+    error::CallError,
     tools::{key_places, paths},
 };
 
@@ -26,7 +26,7 @@ pub(crate) async fn key(
     affinity: &Affinity,
     base: Option<&Path>,
     arguments: &Map<String, Value>,
-) -> Result<String, CallFault> {
+) -> Result<String, CallError> {
     let rules = spec.life.paths.as_ref();
     let key = composed(&spec.name, affinity, rules, arguments)?;
     if !is_path(affinity, rules) {
@@ -43,8 +43,8 @@ fn composed(
     affinity: &Affinity,
     rules: Option<&PathRules>,
     arguments: &Map<String, Value>,
-) -> Result<String, CallFault> {
-    let fault = |name: &str, problem| CallFault::Key { server: server.to_owned(), argument: name.to_owned(), problem };
+) -> Result<String, CallError> {
+    let fault = |name: &str, problem| CallError::Key { server: server.to_owned(), argument: name.to_owned(), problem };
     let mut key = String::new();
     for piece in affinity.pieces() {
         let name = match piece {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     /// The key of a server with this template and these rules.
-    async fn key_of(template: &str, rules: Option<PathRules>, arguments: Value) -> Result<String, CallFault> {
+    async fn key_of(template: &str, rules: Option<PathRules>, arguments: Value) -> Result<String, CallError> {
         let mut spec = ServerSpec::new("s", Transport::BuiltIn("s".to_owned()));
         spec.life.paths = rules;
         key(&spec, &affinity(template), None, &object(arguments)).await
@@ -222,7 +222,7 @@ mod tests {
             (json!({"owner": "ada", "name": "x".repeat(5_000)}), "it is too long"),
         ] {
             let fault = key_of(two, None, arguments).await.expect_err(expected);
-            assert!(matches!(fault, CallFault::Key { problem, .. } if problem == expected), "{fault}");
+            assert!(matches!(fault, CallError::Key { problem, .. } if problem == expected), "{fault}");
         }
     }
 
@@ -246,7 +246,7 @@ mod tests {
         ] {
             for template in ["{name}", "{owner}/{name}", "/srv/{name}", "repo:{name}"] {
                 let refused = key_of(template, None, json!({"owner": "ada", "name": name})).await;
-                assert!(matches!(refused, Err(CallFault::Key { .. })), "{template} {name:?}: {refused:?}");
+                assert!(matches!(refused, Err(CallError::Key { .. })), "{template} {name:?}: {refused:?}");
             }
         }
         assert!(key_of("{n}", None, json!({"n": -5})).await.is_err());
@@ -278,10 +278,10 @@ mod tests {
         assert_eq!(at(&template, "project").await.expect("a key"), format!("{inside}/project"));
         for (template, name) in [("{root}/{name}", "escape"), (template.as_str(), "escape"), ("{root}{name}", "side")] {
             let refused = at(template, name).await;
-            assert!(matches!(refused, Err(CallFault::Path { .. })), "{template} {name}: {refused:?}");
+            assert!(matches!(refused, Err(CallError::Path { .. })), "{template} {name}: {refused:?}");
         }
-        assert!(matches!(at("{root}/{name}", "../../etc").await, Err(CallFault::Key { .. })));
-        assert!(matches!(at("{root}/.{name}", ".").await, Err(CallFault::Key { .. })));
+        assert!(matches!(at("{root}/{name}", "../../etc").await, Err(CallError::Key { .. })));
+        assert!(matches!(at("{root}/.{name}", ".").await, Err(CallError::Key { .. })));
         // Without roots every folder will do, as the folder that it is.
         let resolved = key_of(&template, None, json!({"name": "escape"})).await.expect("a key");
         assert_eq!(resolved, root.join("out").to_string_lossy());
@@ -339,7 +339,7 @@ mod tests {
             }
             for name in ["escape", "dangling", "allowed"] {
                 let refused = at(&spec, name).await;
-                assert!(matches!(refused, Err(CallFault::Path { .. })), "{name}: {refused:?}");
+                assert!(matches!(refused, Err(CallError::Path { .. })), "{name}: {refused:?}");
             }
         }
         let deeper = with(&[format!("{inside}/{{key}}/data:ro")], None, None);

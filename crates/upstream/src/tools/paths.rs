@@ -11,7 +11,7 @@ use std::{
 use belljar_model::PathRules;
 use serde_json::{Map, Value};
 
-use crate::{fault::CallFault, limits::PATHS_BYTES, text::one_line, tools::key_places::Place};
+use crate::{error::CallError, limits::PATHS_BYTES, text::one_line, tools::key_places::Place};
 
 /// The longest path, in bytes: what Linux takes.
 const PATH_BYTES: usize = 4096;
@@ -27,7 +27,7 @@ pub(crate) async fn admit(
     rules: &PathRules,
     base: Option<&Path>,
     arguments: &mut Map<String, Value>,
-) -> Result<(), CallFault> {
+) -> Result<(), CallError> {
     if !rules.arguments.iter().any(|name| arguments.get(name).is_some_and(|value| !value.is_null())) {
         return Ok(());
     }
@@ -49,14 +49,14 @@ pub(crate) fn resolve_all(
     rules: &PathRules,
     base: Option<&Path>,
     arguments: Map<String, Value>,
-) -> Result<Map<String, Value>, CallFault> {
+) -> Result<Map<String, Value>, CallError> {
     let used = rules.arguments.iter().filter_map(|name| arguments.get(name)).map(bytes).sum();
     refuse_too_many(rules, used)?;
     judge(rules, base, arguments)
 }
 
 /// Refuses paths that have more bytes together than are looked at for one call.
-pub(crate) fn refuse_too_many(rules: &PathRules, used: usize) -> Result<(), CallFault> {
+pub(crate) fn refuse_too_many(rules: &PathRules, used: usize) -> Result<(), CallError> {
     if used <= PATHS_BYTES {
         return Ok(());
     }
@@ -80,7 +80,7 @@ pub(crate) async fn resolve(
     base: Option<&Path>,
     name: &str,
     text: String,
-) -> Result<String, CallFault> {
+) -> Result<String, CallError> {
     let (rules, base, guidance) = (rules.clone(), base.map(Path::to_owned), rules.guidance.clone());
     let judged = tokio::task::spawn_blocking(move || resolved(&rules, base.as_deref(), &text)).await;
     judged
@@ -89,7 +89,7 @@ pub(crate) async fn resolve(
 }
 
 /// Whether each of `places` leads into its folder, or where `rules` let paths lead. `name` says what the paths are made of.
-pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, name: &str) -> Result<(), CallFault> {
+pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, name: &str) -> Result<(), CallError> {
     if places.is_empty() {
         return Ok(());
     }
@@ -121,7 +121,7 @@ fn judge(
     rules: &PathRules,
     base: Option<&Path>,
     mut arguments: Map<String, Value>,
-) -> Result<Map<String, Value>, CallFault> {
+) -> Result<Map<String, Value>, CallError> {
     for name in &rules.arguments {
         let refused = |problem| refusal(name, problem, rules.guidance.clone());
         match arguments.get_mut(name) {
@@ -139,8 +139,8 @@ fn judge(
     Ok(arguments)
 }
 
-fn refusal(argument: &str, problem: String, guidance: Option<String>) -> CallFault {
-    CallFault::Path { argument: argument.to_owned(), problem, guidance }
+fn refusal(argument: &str, problem: String, guidance: Option<String>) -> CallError {
+    CallError::Path { argument: argument.to_owned(), problem, guidance }
 }
 
 /// The path as the file system has it, if it is one that is allowed.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, process::ExitCode};
 
-use belljar_ledger::{Ledger as _, LedgerFault, PinnedServer, Pins};
+use belljar_ledger::{Ledger as _, LedgerError, PinnedServer, Pins};
 use belljar_model::{ServerSpec, ToolPath, nearest};
 use belljar_policy::{laid_out, pinned, suspicions};
 use serde_json::{Value, json};
@@ -182,6 +182,6 @@ fn known_server(name: &str, servers: &[ServerSpec]) -> Result<(), Failure> {
     Err(Failure::usage(format!("no server is called '{server}'"), hint))
 }
 
-fn unusable(fault: LedgerFault) -> Failure {
+fn unusable(fault: LedgerError) -> Failure {
     Failure::config(fault.to_string(), fault.hint())
 }

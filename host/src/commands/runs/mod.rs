@@ -9,7 +9,7 @@ use std::{
 };
 
 use belljar_ledger::{
-    Filter, KeptCall, KeptRecording, KeptRun, Ledger as _, LedgerFault, Purge, SqliteLedger, WholeRun,
+    Filter, KeptCall, KeptRecording, KeptRun, Ledger as _, LedgerError, Purge, SqliteLedger, WholeRun,
 };
 use belljar_model::{ByteSize, ErrorKind, LedgerSettings, RunError, RunId, RunIdStart};
 use belljar_recording::{
@@ -250,6 +250,6 @@ async fn found(ledger: &SqliteLedger, name: RunIdStart) -> Result<WholeRun, Fail
     })
 }
 
-fn unreadable(fault: LedgerFault) -> Failure {
+fn unreadable(fault: LedgerError) -> Failure {
     RunError::new(ErrorKind::Internal, fault.to_string()).with_hint(fault.hint()).into()
 }

@@ -15,7 +15,7 @@ mod tests;
 use std::io;
 
 use belljar_daemon::{Line, Lines};
-use belljar_model::{JsonBounds, JsonFault, JsonText};
+use belljar_model::{JsonBounds, JsonError, JsonText};
 use rmcp::{
     RoleServer,
     model::{ClientNotification, GetExtensions as _, JsonRpcMessage, ProtocolVersion, RequestId, ServerResult},
@@ -150,7 +150,7 @@ impl Gate {
         let bounds = JsonBounds { values: MAX_VALUES, ..JsonBounds::with_bytes(MAX_LINE_BYTES) };
         let text = match JsonText::parse(line, &bounds) {
             Ok(text) => text,
-            Err(JsonFault::Syntax(error)) => {
+            Err(JsonError::Syntax(error)) => {
                 // Nobody can say whether it was a request. An answer could make two that echo go on for ever.
                 tracing::debug!(bytes, "a line of the client is not JSON, and was ignored: {:?}", error.classify());
                 return Taken::Ignored;

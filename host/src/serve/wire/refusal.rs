@@ -1,6 +1,6 @@
 //! What the client hears in place of an answer.
 
-use belljar_model::{ErrorKind, JsonFault, LimitHit, LimitName, Outcome, RunError};
+use belljar_model::{ErrorKind, JsonError, LimitHit, LimitName, Outcome, RunError};
 use rmcp::{
     RoleServer,
     model::{
@@ -27,7 +27,7 @@ pub(super) enum Refusal {
     SameId,
     LongId,
     LongLine,
-    Shape(JsonFault),
+    Shape(JsonError),
     NoMessage,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use belljar_model::JsonText;
 use belljar_sandbox::{
-    CallFault, GrantedTool,
+    CallError, GrantedTool,
     apart::{Answer, CallEnd, Counted},
 };
 
@@ -106,14 +106,14 @@ impl Run {
         &self,
         number: u64,
         room: Room,
-        (result, counted): (Result<JsonText, CallFault>, impl Into<Option<Counted>>),
+        (result, counted): (Result<JsonText, CallError>, impl Into<Option<Counted>>),
     ) {
         self.hand_over(number, &result);
         self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result), counted.into());
     }
 
     /// The answer of a call was lost on its way to the script.
-    fn note_fault(&self, number: u64, fault: &CallFault) {
+    fn note_fault(&self, number: u64, fault: &CallError) {
         if let Some(record) = self.lock().ended.get_mut(&number) {
             (record.ok, record.error) = (false, Some(fault.message.clone()));
         }
@@ -121,7 +121,7 @@ impl Run {
 
     /// An answer is about to be sent. When its process gives it to the script nobody here can know:
     /// what comes from there from now on may have been made of it.
-    fn hand_over(&self, number: u64, result: &Result<JsonText, CallFault>) {
+    fn hand_over(&self, number: u64, result: &Result<JsonText, CallError>) {
         if let Some(tool) = self.close_call(number) {
             self.terms.tools.handing_over(number, &tool.path, result.as_ref());
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use belljar_sandbox::{AnswerRoom, CallFault, Directory, GrantedTool, Namespace, Unavailable};
+use belljar_sandbox::{AnswerRoom, CallError, Directory, GrantedTool, Namespace, Unavailable};
 use cap_std::{ambient_authority, fs::Dir};
 use futures::{FutureExt as _, future::BoxFuture};
 
@@ -38,7 +38,7 @@ impl Tools for Gated {
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         self.tools.call(tool, arguments, limit)
     }
 
@@ -49,7 +49,7 @@ impl Tools for Gated {
         _arguments: JsonText,
         _limit: Duration,
         room: AnswerRoom,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let made = self.made.clone();
         async move {
             room.admit(ANSWER_BYTES).await;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use belljar_model::{LogLevel, RunStep};
-use belljar_sandbox::{CallFault, Directory, GrantedTool, Namespace, Unavailable};
+use belljar_sandbox::{CallError, Directory, GrantedTool, Namespace, Unavailable};
 use futures::future::BoxFuture;
 
 use super::*;
@@ -49,7 +49,7 @@ impl Tools for Heard {
         tool: &GrantedTool,
         arguments: JsonText,
         limit: Duration,
-    ) -> BoxFuture<'static, Result<JsonText, CallFault>> {
+    ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         self.tools.call(tool, arguments, limit)
     }
 

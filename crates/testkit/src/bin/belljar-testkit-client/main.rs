@@ -13,7 +13,7 @@ mod user;
 use std::{env, error::Error, sync::Arc, time::Duration};
 
 use belljar_model::{Asks, Era, HttpEndpoint, JsonText, ServerSpec, ToolDefinition, ToolPath, Transport};
-use belljar_upstream::{BuiltIns, CallFault, Caller, Options, RemoteFault, StartFault, Upstream, auth};
+use belljar_upstream::{BuiltIns, CallError, Caller, Options, RemoteError, StartError, Upstream, auth};
 use cap_std::{ambient_authority, fs::Dir};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -118,15 +118,15 @@ fn wants_login(fault: &(dyn Error + 'static)) -> bool {
     if fault.to_string().contains("belljar login") {
         return true;
     }
-    let start = match fault.downcast_ref::<CallFault>() {
-        Some(CallFault::Unavailable { fault, .. }) => Some(fault),
-        _ => fault.downcast_ref::<Arc<StartFault>>(),
+    let start = match fault.downcast_ref::<CallError>() {
+        Some(CallError::Unavailable { fault, .. }) => Some(fault),
+        _ => fault.downcast_ref::<Arc<StartError>>(),
     };
     let remote = match start.map(Arc::as_ref) {
-        Some(StartFault::Remote { fault }) => fault,
+        Some(StartError::Remote { fault }) => fault,
         _ => return false,
     };
-    matches!(remote, RemoteFault::LoginNeeded { .. } | RemoteFault::LoginExpired { .. })
+    matches!(remote, RemoteError::LoginNeeded { .. } | RemoteError::LoginExpired { .. })
 }
 
 /// A call with a value for each property that the schema requires.

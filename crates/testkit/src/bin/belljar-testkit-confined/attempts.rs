@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use belljar_confine::ConfineFault;
+use belljar_confine::ConfineError;
 use nix::{
     sys::{
         ptrace,
@@ -137,7 +137,7 @@ fn compute() -> io::Result<()> {
     if begun.elapsed().is_zero() && sum == 0 { Err(io::Error::other("no time has passed")) } else { Ok(()) }
 }
 
-fn all() -> Result<(), ConfineFault> {
+fn all() -> Result<(), ConfineError> {
     belljar_confine::engine::before_threads()?;
     belljar_confine::engine::bound_memory(MEMORY as u64)?;
     belljar_confine::engine::before_work()

@@ -8,7 +8,7 @@ use belljar_sandbox::SandboxError;
 /// Why a measure gave no figure.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum MeasureFault {
+pub enum MeasureError {
     /// The program whose start is measured cannot be started.
     #[error("{} cannot be started: {error}", program.display())]
     Start {
@@ -42,19 +42,19 @@ pub enum MeasureFault {
     Task(String),
 }
 
-impl From<wasmtime::Error> for MeasureFault {
+impl From<wasmtime::Error> for MeasureError {
     fn from(error: wasmtime::Error) -> Self {
         Self::Engine(format!("{error:#}"))
     }
 }
 
-impl From<RunError> for MeasureFault {
+impl From<RunError> for MeasureError {
     fn from(error: RunError) -> Self {
         Self::Script(Box::new(error))
     }
 }
 
-impl From<tokio::task::JoinError> for MeasureFault {
+impl From<tokio::task::JoinError> for MeasureError {
     fn from(error: tokio::task::JoinError) -> Self {
         Self::Task(error.to_string())
     }

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf, sync::Arc};
 /// Why the ledger cannot be used.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
-pub enum LedgerFault {
+pub enum LedgerError {
     /// There is no folder for it.
     #[error("there is no state folder of your own to keep a ledger of runs in")]
     NoFolder,
@@ -97,7 +97,7 @@ pub enum LedgerFault {
     Closed,
 }
 
-impl LedgerFault {
+impl LedgerError {
     /// What can be done about it.
     pub fn hint(&self) -> &'static str {
         match self {

@@ -2,11 +2,11 @@
 
 use std::{fmt, io, path::PathBuf, process::ExitStatus, sync::Arc, time::Duration};
 
-use belljar_model::{ByteSize, JsonFault};
+use belljar_model::{ByteSize, JsonError};
 
 pub(crate) mod remote;
 
-pub use remote::RemoteFault;
+pub use remote::RemoteError;
 
 /// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +58,10 @@ impl fmt::Display for StartStep {
     }
 }
 
-/// Why a child could not be started. Its text is one line; [`StartFault::hint`] says what to try.
+/// Why a child could not be started. Its text is one line; [`StartError::hint`] says what to try.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StartFault {
+pub enum StartError {
     /// No such server is configured.
     #[error("no server named '{name}' is configured")]
     UnknownServer {
@@ -149,7 +149,7 @@ pub enum StartFault {
     #[error("{fault}")]
     Remote {
         /// Why.
-        fault: RemoteFault,
+        fault: RemoteError,
     },
     /// The transport is known and not spoken yet.
     #[error("the transport '{transport}' is not supported yet")]
@@ -168,7 +168,7 @@ pub enum StartFault {
     Interrupted,
 }
 
-impl StartFault {
+impl StartError {
     /// What happened, in one line.
     pub fn reason(&self) -> String {
         self.to_string()
@@ -218,7 +218,7 @@ impl StartFault {
 /// Why a call has no result. A tool that fails is a result, and not among these.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CallFault {
+pub enum CallError {
     /// No such server is configured.
     #[error("no server named '{name}' is configured")]
     UnknownServer {
@@ -233,7 +233,7 @@ pub enum CallFault {
         /// Its name.
         server: String,
         /// Why.
-        fault: Arc<StartFault>,
+        fault: Arc<StartError>,
     },
     /// The child died during the call, which may already have had its effect. It is not repeated.
     #[error("server '{server}' died during the call ({})", Ending(exit, stderr))]
@@ -358,7 +358,7 @@ pub enum CallFault {
 pub enum MalformedResult {
     /// It is beyond the bounds of JSON that belljar handles.
     #[error(transparent)]
-    Json(#[from] JsonFault),
+    Json(#[from] JsonError),
     /// It holds a number that no tree can hold.
     #[error("not JSON: {0}")]
     Tree(#[from] serde_json::Error),
@@ -367,7 +367,7 @@ pub enum MalformedResult {
     NotAnObject,
 }
 
-impl CallFault {
+impl CallError {
     /// What to try, if anything can be.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -466,13 +466,13 @@ mod tests {
     #[test]
     fn a_fault_says_what_happened_and_what_to_try() {
         let stderr = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        let fault = StartFault::Exited { exit: Exit::Closed, stderr };
+        let fault = StartError::Exited { exit: Exit::Closed, stderr };
         assert_eq!(
             fault.reason(),
             "the server exited during its start (it closed its end of the connection); its stderr ended with: b | c | d"
         );
         let limit = Duration::from_secs(20);
-        let fault = StartFault::NoAnswer { step: StartStep::Initialize, limit, stderr: Vec::new() };
+        let fault = StartError::NoAnswer { step: StartStep::Initialize, limit, stderr: Vec::new() };
         assert_eq!(fault.reason(), "the server did not answer initialize within 20s of its start");
         assert!(fault.hint().expect("a hint").contains("start_timeout"));
     }

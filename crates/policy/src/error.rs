@@ -11,7 +11,7 @@ pub struct Problem {
     /// Where.
     pub position: Position,
     /// What.
-    pub fault: Fault,
+    pub fault: ProblemKind,
 }
 
 /// All that is wrong with the rules, in the order of the file. Never empty.
@@ -34,7 +34,7 @@ fn all(problems: &[Problem]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
-pub enum Fault {
+pub enum ProblemKind {
     /// The text is not TOML.
     #[error("not valid TOML: {message}")]
     Syntax { message: String },
@@ -135,13 +135,13 @@ pub enum Fault {
     Unlisted { argument: String, value: String, tool: String, nearest: Option<String> },
     /// A condition that means something for other tools of its rule.
     #[error("{fault}; rule '{rule}' takes the condition for unknown there")]
-    NotEverywhere { fault: Box<Fault>, rule: String },
+    NotEverywhere { fault: Box<ProblemKind>, rule: String },
     /// More than there may be.
     #[error("{used} {what}; the limit is {limit}")]
     TooMany { what: &'static str, limit: usize, used: usize },
 }
 
-impl Fault {
+impl ProblemKind {
     pub(crate) fn at(self, offset: usize) -> Located {
         Located { offset, fault: self }
     }
@@ -157,7 +157,7 @@ impl Fault {
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) offset: usize,
-    pub(crate) fault: Fault,
+    pub(crate) fault: ProblemKind,
 }
 
 impl Located {

@@ -8,7 +8,7 @@ use crate::text::one_line;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
-pub enum RemoteFault {
+pub enum RemoteError {
     /// The configured URL is none that can be used.
     #[error("the URL cannot be used: {reason}")]
     Url { reason: String },
@@ -52,7 +52,7 @@ pub(crate) struct NotAllowed {
     pub(crate) host: String,
 }
 
-impl RemoteFault {
+impl RemoteError {
     /// What to try.
     pub fn hint(&self) -> String {
         match self {
