@@ -13,7 +13,7 @@
 
 mod address;
 mod client;
-mod lines;
+mod framing;
 mod lock;
 mod protocol;
 pub mod requests;
@@ -27,7 +27,7 @@ mod tests;
 
 pub use address::{Address, AddressError, user};
 pub use client::{Client, ConnectError, RequestError};
-pub use lines::{Line, Lines};
+pub use framing::{Line, Lines};
 pub use lock::{Lock, LockError};
 pub use protocol::{DaemonError, MAX_LINE_BYTES, PROTOCOL, codes};
 pub use server::{ServeError, Server};

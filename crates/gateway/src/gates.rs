@@ -25,10 +25,10 @@ type Key = (Arc<str>, String);
 
 /// The calls of one run that succeeded.
 #[derive(Debug, Default)]
-pub(crate) struct RunGates(Mutex<State>);
+pub(crate) struct RunGates(Mutex<PassedCalls>);
 
 #[derive(Debug, Default)]
-struct State {
+struct PassedCalls {
     /// Those whose answer the script does not have yet, by their numbers.
     waiting: BTreeMap<u64, Vec<Key>>,
     /// The others, each with how many there were before.
@@ -80,7 +80,7 @@ impl RunGates {
         self.with(|state| state.passed.get(&key).is_some_and(|before| *before < then))
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut PassedCalls) -> T) -> T {
         work(&mut self.0.lock())
     }
 }

@@ -19,7 +19,7 @@ const NAMED: usize = 5;
 /// Where the calls of a run wait for people. When the run is put aside it is closed: no call leaves
 /// it any more, so that none is sent of which nobody would take the answer.
 pub(crate) struct Gate {
-    state: Mutex<State>,
+    state: Mutex<GateState>,
     /// Why the run cannot be put aside, once that is known. Whoever waits is told, and whoever would wait.
     refused: watch::Sender<Option<Arc<str>>>,
     /// The questions that were asked before the run was put aside, by the numbers of their calls.
@@ -27,7 +27,7 @@ pub(crate) struct Gate {
 }
 
 #[derive(Default)]
-struct State {
+struct GateState {
     waiting: BTreeMap<u64, Waits>,
     is_closed: bool,
 }
@@ -99,7 +99,7 @@ impl Gate {
         self.lock().waiting.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
         self.state.lock()
     }
 }

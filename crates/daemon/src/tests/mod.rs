@@ -2,5 +2,5 @@
 
 mod clients;
 mod ends;
-mod lines;
+mod framing;
 mod support;

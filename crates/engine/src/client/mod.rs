@@ -70,11 +70,11 @@ pub struct ProcessEngine {
     overflow: Option<Arc<Dir>>,
     /// Whoever holds this starts the next one.
     starting: tokio::sync::Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<WorkerState>,
 }
 
 #[derive(Default)]
-struct State {
+struct WorkerState {
     current: Option<Process>,
     starts: VecDeque<Instant>,
 }
@@ -264,7 +264,7 @@ impl ProcessEngine {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WorkerState> {
         self.state.lock()
     }
 }

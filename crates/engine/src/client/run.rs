@@ -43,7 +43,7 @@ pub(crate) struct Run {
     number: u64,
     terms: Terms,
     outbox: Arc<Outbox>,
-    state: Mutex<State>,
+    state: Mutex<RunState>,
 }
 
 /// What a run may do, and what is wanted of it.
@@ -60,7 +60,7 @@ pub(crate) struct Terms {
     pub(crate) is_watched: bool,
 }
 
-struct State {
+struct RunState {
     /// What the run has been told of, by the namespace's number.
     directories: Vec<Option<Arc<Directory>>>,
     /// Whether a question waits for its answer.
@@ -106,7 +106,7 @@ impl Run {
         outbox: Arc<Outbox>,
     ) -> (Arc<Self>, oneshot::Receiver<Result<Outcome, Lost>>) {
         let (ending, ended) = oneshot::channel();
-        let state = State {
+        let state = RunState {
             directories: vec![None; terms.namespaces],
             is_asking: false,
             next: 0,
@@ -362,7 +362,7 @@ impl Run {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, RunState> {
         self.state.lock()
     }
 }

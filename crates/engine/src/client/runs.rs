@@ -64,11 +64,11 @@ pub(super) struct Runs {
 }
 
 struct Entry {
-    state: State,
+    state: EntryState,
     _place: Place,
 }
 
-enum State {
+enum EntryState {
     Live {
         run: Arc<Run>,
         has_begun: bool,
@@ -96,7 +96,7 @@ impl Runs {
         }
         self.last += 1;
         let (run, ended) = begin(self.last);
-        let state = State::Live { run: run.clone(), has_begun: false };
+        let state = EntryState::Live { run: run.clone(), has_begun: false };
         self.known.insert(self.last, Entry { state, _place: place });
         Some((run, ended))
     }
@@ -105,8 +105,10 @@ impl Runs {
     pub(super) fn find(&mut self, number: u64, kind: u8) -> Result<(Option<Arc<Run>>, Option<u64>), Violation> {
         let entry = self.known.get_mut(&number).ok_or(Violation::Run)?;
         match &mut entry.state {
-            State::Dropped { limits, max_recording, .. } => Ok((None, bounds::bound(kind, limits, *max_recording))),
-            State::Live { run, has_begun } => {
+            EntryState::Dropped { limits, max_recording, .. } => {
+                Ok((None, bounds::bound(kind, limits, *max_recording)))
+            }
+            EntryState::Live { run, has_begun } => {
                 if !*has_begun && !matches!(kind, from_worker::OUTCOME | from_worker::REPLAYED) {
                     *has_begun = true;
                     self.live += 1;
@@ -122,16 +124,19 @@ impl Runs {
     /// Nobody waits for a run any more. False where the process has nothing to give up.
     pub(super) fn give_up(&mut self, number: u64) -> bool {
         let Some(entry) = self.known.get_mut(&number) else { return false };
-        let State::Live { run, has_begun } = &entry.state else { return false };
+        let EntryState::Live { run, has_begun } = &entry.state else { return false };
         self.live -= u64::from(*has_begun);
-        entry.state =
-            State::Dropped { limits: run.limits().clone(), max_recording: run.max_recording(), since: Instant::now() };
+        entry.state = EntryState::Dropped {
+            limits: run.limits().clone(),
+            max_recording: run.max_recording(),
+            since: Instant::now(),
+        };
         true
     }
 
     /// A run has ended, or is gone.
     pub(super) fn remove(&mut self, number: u64) {
-        if let Some(Entry { state: State::Live { has_begun: true, .. }, .. }) = self.known.remove(&number) {
+        if let Some(Entry { state: EntryState::Live { has_begun: true, .. }, .. }) = self.known.remove(&number) {
             self.live -= 1;
         }
     }
@@ -139,8 +144,8 @@ impl Runs {
     /// When the first run was dropped that is not gone yet.
     pub(super) fn first_dropped(&self) -> Option<Instant> {
         let dropped = self.known.values().filter_map(|entry| match entry.state {
-            State::Dropped { since, .. } => Some(since),
-            State::Live { .. } => None,
+            EntryState::Dropped { since, .. } => Some(since),
+            EntryState::Live { .. } => None,
         });
         dropped.min()
     }
@@ -169,8 +174,8 @@ impl Runs {
         let lost = self.lost.get_or_insert_with(|| lost.clone()).clone();
         self.live = 0;
         let live = std::mem::take(&mut self.known).into_values().filter_map(|entry| match entry.state {
-            State::Live { run, .. } => Some(run),
-            State::Dropped { .. } => None,
+            EntryState::Live { run, .. } => Some(run),
+            EntryState::Dropped { .. } => None,
         });
         (live.collect(), lost)
     }

@@ -13,10 +13,10 @@ const SAID_EVERY: Duration = Duration::from_secs(600);
 
 /// What has gone wrong with the large checks of one tool.
 #[derive(Default)]
-pub(super) struct Setbacks(Mutex<State>);
+pub(super) struct Setbacks(Mutex<SetbackState>);
 
 #[derive(Default)]
-struct State {
+struct SetbackState {
     given_up: GivenUp,
     /// When the log said last that checks were passed over, and how many have been since.
     said: Option<Instant>,
@@ -68,7 +68,7 @@ impl Setbacks {
         Some(std::mem::take(&mut state.unsaid))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SetbackState> {
         self.0.lock()
     }
 }

@@ -11,7 +11,7 @@ use tokio::{sync::Notify, time::Instant};
 /// The calls of one connection.
 #[derive(Debug)]
 pub(crate) struct InFlightCalls {
-    state: Mutex<State>,
+    state: Mutex<InFlightState>,
     max_calls: Option<usize>,
     /// The last call in flight has ended.
     drained: Notify,
@@ -22,7 +22,7 @@ pub(crate) struct InFlightCalls {
 }
 
 #[derive(Debug)]
-struct State {
+struct InFlightState {
     in_flight: usize,
     calls: usize,
     /// When the last call ended, or the connection was made.
@@ -37,7 +37,7 @@ pub(crate) const SUSPECT_TIMEOUTS: usize = 3;
 
 impl InFlightCalls {
     pub(crate) fn new(max_calls: Option<usize>) -> Arc<Self> {
-        let state = State { in_flight: 0, calls: 0, since: Instant::now(), closed: false, timeouts: 0 };
+        let state = InFlightState { in_flight: 0, calls: 0, since: Instant::now(), closed: false, timeouts: 0 };
         let (drained, used_up, suspected) = (Notify::new(), Notify::new(), Notify::new());
         Arc::new(Self { state: Mutex::new(state), max_calls, drained, used_up, suspected })
     }
@@ -116,7 +116,7 @@ impl InFlightCalls {
         self.suspected.notified().await;
     }
 
-    fn lock(&self) -> parking_lot::MutexGuard<'_, State> {
+    fn lock(&self) -> parking_lot::MutexGuard<'_, InFlightState> {
         self.state.lock()
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct Session {
     frames: mpsc::Sender<Frame>,
     /// The most bytes of one message.
     limit: usize,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// Held while the handshake is made again.
     renewal: tokio::sync::Mutex<()>,
     mirrored: Mutex<MirroredArguments>,
@@ -68,7 +68,7 @@ enum Purpose {
 }
 
 #[derive(Default, Clone)]
-struct State {
+struct SessionState {
     id: Option<HeaderValue>,
     version: Option<HeaderValue>,
     /// The parameters of `initialize`, for when it has to be sent again.
@@ -114,7 +114,7 @@ impl Session {
                     if method == "initialize" {
                         self.change(|state| {
                             let params = message.params.map(|params| params.get().to_owned());
-                            *state = State { handshake: params, ..State::default() };
+                            *state = SessionState { handshake: params, ..SessionState::default() };
                         });
                     }
                     match self.clone().shake_hands(&id, &body).await {
@@ -221,7 +221,7 @@ impl Session {
         self.post_in(&after, body).await
     }
 
-    async fn post_in(&self, state: &State, body: &[u8]) -> Result<Response, RemoteError> {
+    async fn post_in(&self, state: &SessionState, body: &[u8]) -> Result<Response, RemoteError> {
         let mut headers = headers_of(state);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
@@ -245,7 +245,7 @@ impl Session {
     }
 
     /// Makes the handshake again, unless somebody else has done so in the meantime.
-    async fn renew(&self, before: &State) -> Result<State, RemoteError> {
+    async fn renew(&self, before: &SessionState) -> Result<SessionState, RemoteError> {
         const ID: &str = "\"belljar-session\"";
         let _renewing = self.renewal.lock().await;
         let now = self.state();
@@ -255,7 +255,7 @@ impl Session {
         tracing::info!("{} has forgotten the session: a new one is begun", self.client.host());
         let params = now.handshake.clone().unwrap_or_default();
         let initialize = format!(r#"{{"jsonrpc":"2.0","id":{ID},"method":"initialize","params":{params}}}"#);
-        let fresh = State { handshake: now.handshake, ..State::default() };
+        let fresh = SessionState { handshake: now.handshake, ..SessionState::default() };
         let response = self.post_in(&fresh, initialize.as_bytes()).await?;
         if !response.status().is_success() {
             return Err(self.client.refused(response).await);
@@ -268,7 +268,7 @@ impl Session {
                 break;
             }
         }
-        let after = State { id, version: now.version, ..fresh };
+        let after = SessionState { id, version: now.version, ..fresh };
         self.change(|state| state.clone_from(&after));
         let initialized = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         self.post_in(&after, initialized).await?;
@@ -404,11 +404,11 @@ impl Session {
         }
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> SessionState {
         self.state.lock().clone()
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut SessionState)) {
         change(&mut self.state.lock());
     }
 }
@@ -480,7 +480,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-fn headers_of(state: &State) -> HeaderMap {
+fn headers_of(state: &SessionState) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in [(SESSION, &state.id), (VERSION, &state.version)] {
         if let Some(value) = value {
