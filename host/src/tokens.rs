@@ -1,7 +1,7 @@
 //! The file of the tokens of `belljar serve --http`, and what a server that runs knows of it.
 
 use std::{
-    io::{self, Read as _, Write as _},
+    io::{self, Write as _},
     sync::Arc,
     time::Duration,
 };
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// The tokens of the file. None where there is no file.
 pub(crate) fn read(folder: &Dir) -> Result<Tokens, Failure> {
-    match text(folder).map_err(|error| unusable(&error.to_string()))? {
+    match belljar_files::read_text(folder, FILE, FILE_BYTES).map_err(|error| unusable(&error.to_string()))? {
         None => Ok(Tokens::default()),
         Some(text) => Tokens::parse(&text).map_err(|fault| unusable(&fault.to_string())),
     }
@@ -66,17 +66,6 @@ pub(crate) fn watch(folder: Dir) -> Result<(watch::Receiver<Arc<Tokens>>, impl F
         }
     };
     Ok((receiver, watching))
-}
-
-fn text(folder: &Dir) -> io::Result<Option<String>> {
-    let file = match folder.open(FILE) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let mut text = String::new();
-    file.take(FILE_BYTES).read_to_string(&mut text)?;
-    Ok(Some(text))
 }
 
 /// Whoever reads meanwhile reads the file as it was.

@@ -8,7 +8,9 @@
 #![warn(missing_docs)]
 
 mod private;
+mod text;
 mod trust;
 
 pub use private::{make_folder, open, own_folder};
+pub use text::read_text;
 pub use trust::{Distrust, check_file, check_folder, check_link};

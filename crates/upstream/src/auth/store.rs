@@ -1,7 +1,7 @@
 //! The file of one server's tokens, and the lock beside it.
 
 use std::{
-    io::{self, Read as _, Write as _},
+    io::{self, Write as _},
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -146,16 +146,7 @@ impl Store {
 
     async fn text_of(&self, name: String) -> io::Result<Option<String>> {
         let store = self.clone();
-        let read = spawn_blocking(move || {
-            let file = match store.folder.open(&name) {
-                Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error),
-            };
-            let mut text = String::new();
-            file.take(FILE_BYTES).read_to_string(&mut text)?;
-            Ok(Some(text))
-        });
+        let read = spawn_blocking(move || belljar_files::read_text(&store.folder, &name, FILE_BYTES));
         read.await.map_err(io::Error::other)?
     }
 
