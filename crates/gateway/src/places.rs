@@ -8,10 +8,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use belljar_model::display::is_hidden;
-use belljar_upstream::real_path;
-
-/// The longest path, in bytes: what Linux takes.
-const PATH_BYTES: usize = 4096;
+use belljar_upstream::{PATH_BYTES, real_path};
 
 /// The most links on one way: what Linux follows.
 const LINKS: usize = 40;

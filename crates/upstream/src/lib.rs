@@ -43,5 +43,5 @@ pub use process::orphans::adopt_orphans;
 pub use process::supervisor::supervise;
 pub use process::walls::confine;
 pub use tools::listed::{Listed, listed};
-pub use tools::paths::real_path;
+pub use tools::paths::{PATH_BYTES, real_path};
 pub use upstream::Upstream;

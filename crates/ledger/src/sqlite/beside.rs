@@ -3,13 +3,16 @@
 //! Its tables are made when something is kept in them first, and are not part of what the versions
 //! of the file say. What is in them is kept whatever is kept of runs.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::{PATIENCE, file};
 use crate::error::LedgerError;
+
+/// The longest time for which rules may ask of labels and of calls that passed.
+pub(super) const LONGEST_ASKED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What `counts.rs`, `labels.rs`, `pins.rs` and `passed.rs` keep.
 const TABLES: &str = "

@@ -4,19 +4,16 @@
 //! Each mark has its run, so that a run can tell what it carries itself, in its script's own order,
 //! from what others brought. What is older than a week is forgotten.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rusqlite::{TransactionBehavior, params};
 
-use super::beside::Beside;
+use super::beside::{Beside, LONGEST_ASKED};
 use crate::{
     asked::{Carried, Mark},
     error::LedgerError,
     query::milliseconds,
 };
-
-/// The longest time for which rules may ask.
-const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Beside {
     /// Keeps a mark. Blocks.
@@ -24,7 +21,7 @@ impl Beside {
         self.with(|connection| {
             let now = SystemTime::now();
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let before = now.checked_sub(KEPT).map_or(0, milliseconds);
+            let before = now.checked_sub(LONGEST_ASKED).map_or(0, milliseconds);
             transaction.prepare_cached("DELETE FROM labelled WHERE at_ms < ?1")?.execute(params![before])?;
             for label in &mark.labels {
                 transaction
@@ -57,6 +54,8 @@ impl Beside {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use belljar_model::RunId;
     use rusqlite::Connection;
 

@@ -5,11 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{TransactionBehavior, params};
 
-use super::beside::Beside;
+use super::beside::{Beside, LONGEST_ASKED};
 use crate::{asked::Passed, error::LedgerError, query::milliseconds};
-
-/// The longest time for which rules may ask.
-const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Passed {
     fn run(&self) -> Option<i64> {
@@ -23,7 +20,7 @@ impl Beside {
         self.with(|connection| {
             let now = SystemTime::now();
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let before = now.checked_sub(KEPT).map_or(0, milliseconds);
+            let before = now.checked_sub(LONGEST_ASKED).map_or(0, milliseconds);
             transaction.prepare_cached("DELETE FROM passed WHERE at_ms < ?1")?.execute(params![before])?;
             transaction
                 .prepare_cached(

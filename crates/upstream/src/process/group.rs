@@ -16,6 +16,8 @@ mod unix {
     };
     use parking_lot::Mutex;
 
+    use crate::process::LOOK_EVERY;
+
     /// A process group that may be signalled as long as it is ours.
     ///
     /// The kernel gives the number of a group away once its last member is gone, so after that it is forgotten here.
@@ -65,13 +67,12 @@ mod unix {
 
         /// Waits until there are no members.
         pub(crate) async fn is_gone_within(&self, limit: Duration) -> bool {
-            const STEP: Duration = Duration::from_millis(5);
             let deadline = tokio::time::Instant::now() + limit;
             while self.signal(None) {
                 if tokio::time::Instant::now() >= deadline {
                     return false;
                 }
-                tokio::time::sleep(STEP).await;
+                tokio::time::sleep(LOOK_EVERY).await;
             }
             true
         }

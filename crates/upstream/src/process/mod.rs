@@ -28,3 +28,7 @@ pub(crate) mod supervisor;
 #[cfg(unix)]
 mod table;
 pub(crate) mod walls;
+
+/// How often it is looked whether processes that were killed are gone: the system tells only their parents.
+#[cfg(unix)]
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(5);

@@ -14,7 +14,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use nix::{
@@ -28,7 +28,10 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     limits,
-    process::table::{Entry, Table},
+    process::{
+        LOOK_EVERY,
+        table::{Entry, Table},
+    },
 };
 
 /// Makes this process adopt what is left below it by a supervisor that was killed; each is then ended with its child's life.
@@ -101,13 +104,12 @@ pub(super) async fn end() -> bool {
 }
 
 fn end_within_limit() -> bool {
-    const STEP: Duration = Duration::from_millis(5);
     let deadline = Instant::now() + limits::KILL_WAIT;
     while end_once() {
         if Instant::now() >= deadline {
             return false;
         }
-        thread::sleep(STEP);
+        thread::sleep(LOOK_EVERY);
     }
     true
 }

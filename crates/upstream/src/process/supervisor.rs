@@ -37,7 +37,10 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use crate::{limits, process::table::Table};
+use crate::{
+    limits,
+    process::{LOOK_EVERY, table::Table},
+};
 
 /// What belljar writes to the pipe to have everything killed at once. Without it, the end of the pipe is belljar's end, and the child
 /// has the time that it has on a shutdown.
@@ -165,7 +168,7 @@ async fn watch(mut child: Child, control: File) -> io::Result<ExitStatus> {
         all_gone_within(limits::HELPER_GRACE).await;
     }
     while signal_all(Signal::SIGKILL) > 0 {
-        all_gone_within(STEP).await;
+        all_gone_within(LOOK_EVERY).await;
     }
     match status {
         Some(status) => Ok(status),
@@ -189,12 +192,10 @@ async fn bury_adopted(child: Option<u32>) {
     }
 }
 
-const STEP: Duration = Duration::from_millis(5);
-
 async fn all_gone_within(limit: Duration) {
     let deadline = Instant::now() + limit;
     while !descendants().is_empty() && Instant::now() < deadline {
-        sleep(STEP).await;
+        sleep(LOOK_EVERY).await;
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::{error::CallError, limits::PATHS_BYTES, text::one_line, tools::key_places::Place};
 
 /// The longest path, in bytes: what Linux takes.
-const PATH_BYTES: usize = 4096;
+pub const PATH_BYTES: usize = 4096;
 
 /// Folders that a refusal names.
 const FOLDERS_SHOWN: usize = 5;
