@@ -1,25 +1,19 @@
 //! Scripts over the toolbox.
 
-use std::{
-    collections::BTreeSet,
-    future::pending,
-    pin::Pin,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+mod resume;
 
-use belljar_approvals::{Change, QuestionId, State};
+use std::{future::pending, sync::Arc, time::Duration};
+
 use belljar_engine::Engine;
-use belljar_ledger::{Asker, Digest, Ledger, LedgerError, NotResting, QuestionFilter, RestingRun};
+use belljar_ledger::{Asker, Digest, LedgerError};
 use belljar_model::{
     ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, MissingTool, Outcome, Recorded,
     RunError, RunId, ToolPath, Usage,
 };
-use belljar_recording::{Entry, Remarks};
-use belljar_sandbox::{GoingOn, Program, Recording, ReplayError};
+use belljar_recording::Remarks;
+use belljar_sandbox::{Program, Recording, ReplayError};
 use belljar_upstream::Caller;
-use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
-use tokio::time::timeout;
+use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{
     Approvals, Teller, Toolbox,
@@ -27,7 +21,7 @@ use crate::{
     locks::RunLocks,
     media,
     plan::CallPlan,
-    rests::{KeptWait, Terms, waiting_error},
+    rests::{Terms, waiting_error},
     rules::AsRules,
     run_log::{Follower, RunLog},
 };
@@ -256,150 +250,6 @@ impl Gateway {
         ScriptPlan { calls, more, others, error: outcome.result.err() }
     }
 
-    async fn gone_on(&self, caller: Caller, run: RunId, mut cancelled: BoxFuture<'_, ()>) -> Outcome {
-        match Box::pin(self.resumed(caller, run, Pin::new(&mut cancelled))).await {
-            Ok(outcome) => outcome,
-            Err(error) => Outcome { run: Some(run), ..Outcome::refused(*error) },
-        }
-    }
-
-    async fn resumed(
-        &self,
-        caller: Caller,
-        run: RunId,
-        mut cancelled: Pin<&mut (impl Future<Output = ()> + Send)>,
-    ) -> Result<Outcome, Box<RunError>> {
-        let unusable = |fault: LedgerError| RunError::new(ErrorKind::Config, fault.to_string()).with_hint(fault.hint());
-        let ledger = self.toolbox.told().ledger.as_ref().map(|kept| kept.ledger.clone());
-        let ledger = ledger.ok_or_else(|| not_resting(run, NotResting::Unknown))?;
-        let found = ledger.resting(run).await.map_err(unusable)?;
-        // Whoever did not ask for it does not hear that it is there, nor that it was.
-        let is_ours = match &found {
-            Ok(resting) => resting.principal.as_deref() == self.asker.principal(),
-            Err(_) => {
-                let kept = ledger.run(run).await.map_err(unusable)?;
-                kept.is_some_and(|(kept, _)| kept.principal.as_deref() == self.asker.principal())
-            }
-        };
-        if !is_ours {
-            return Err(not_resting(run, NotResting::Unknown).into());
-        }
-        let resting = found.map_err(|reason| self.not_resting(run, reason))?;
-        let (terms, _) = opened(run, &resting)?;
-        self.is_where_it_began(run, &terms)?;
-        if let Some(desk) = self.approvals.and_then(|approvals| approvals.desk) {
-            let moved = ledger.change_question(Change::Move(run, desk)).await.map_err(unusable)?;
-            moved.map_err(|refusal| RunError::new(ErrorKind::Internal, refusal.to_string()))?;
-        }
-        // What the owner said of calls that were sent is as good as a decision.
-        let is_settled = resting.assumed.is_some();
-        let is_decided = async { if is_settled { Ok(true) } else { self.is_decided(&ledger, &terms).await } };
-        tokio::select! {
-            is_decided = is_decided => if !is_decided.map_err(unusable)? {
-                return Err(waiting_error(run, &terms.waits, self.is_command()).into());
-            },
-            // Whoever asked gives up waiting for the decision. The run waits on.
-            () = cancelled.as_mut() => return Err(waiting_error(run, &terms.waits, self.is_command()).into()),
-        }
-        // Another may have been faster.
-        let taken = ledger.take_up(run).await.map_err(unusable)?;
-        let resting = taken.map_err(|reason| self.not_resting(run, reason))?;
-        let (terms, recording) = opened(run, &resting)?;
-        // From here on, whatever happens before it goes on lays it down again.
-        let (told, follower) = (self.toolbox.told(), self.follower.clone());
-        let log = RunLog::go_on(told, self.origin, &self.asker, (run, &resting), &terms, follower);
-        let recording = Recording::read(recording);
-        let answered = recording.as_ref().map(answered).unwrap_or_default();
-        let calls = ledger.run(run).await.map_err(unusable)?.map(|(_, calls)| calls).unwrap_or_default();
-        log.unsettled().know(calls, &answered, resting.assumed);
-        // What it asked after it was put aside, in a process that was killed, it asks anew.
-        let open = QuestionFilter { open: true, run: Some(run), ..QuestionFilter::default() };
-        let open = ledger.questions(open).await.map_err(unusable)?.into_iter().map(|kept| kept.question.id);
-        let kept: Vec<QuestionId> = terms.waits.iter().map(KeptWait::question).collect();
-        open.filter(|id| !kept.contains(id)).for_each(|stale| log.withdraw(stale));
-        let recording = match recording {
-            Ok(recording) => recording,
-            Err(error) => return Err(self.lost(&log, &terms, error.to_string()).await),
-        };
-        drop(resting);
-        Box::pin(self.go_on(caller, (log, terms), &recording, cancelled)).await
-    }
-
-    async fn go_on(
-        &self,
-        caller: Caller,
-        (log, terms): (Arc<RunLog>, Terms),
-        recording: &Recording,
-        cancelled: Pin<&mut (impl Future<Output = ()> + Send)>,
-    ) -> Result<Outcome, Box<RunError>> {
-        let start = recording.start();
-        // The calls that waited are sent first.
-        let paths = terms.waits.iter().filter_map(|wait| wait.said.tool.parse::<ToolPath>().ok());
-        paths.for_each(|path| self.toolbox.upstream().begin(path.server()));
-        // Nobody gets more by asking for a run in another way than they began it.
-        let ceiling = terms.ceiling.map_or(self.ceiling, |ceiling| ceiling.min(self.ceiling));
-        let who = AsRules::new(self.asker.clone(), terms.profile.as_deref().map(Arc::from));
-        who.counts().go_on(&terms.counts);
-        who.gates().go_on(&terms.passed);
-        let grant = Arc::new(
-            Grant::new(self.toolbox.clone(), &start.source, start.limits.timeout, caller, log.clone())
-                .with_ceiling(ceiling)
-                .with_caller(who)
-                .with_approvals(self.approvals, self.teller.clone())
-                .with_servers(start.servers.iter().map(|server| server.name.as_str())),
-        );
-        let (texts, told) = &terms.remarks;
-        texts.iter().for_each(|text| grant.remarks().add(text.clone()));
-        told.iter().for_each(|text| grant.remarks().tell(text.clone()));
-        let ends = Ends(grant.locks());
-        let going_on = GoingOn {
-            client: self.client.clone(),
-            max_recording: self.max_recording_of(&log),
-            rest_after: self.rest_after(),
-        };
-        let gone_on = Box::pin(self.engine.resume(recording, going_on, &start.limits, grant.clone(), cancelled)).await;
-        drop(ends);
-        let outcome = match gone_on {
-            Ok(outcome) => outcome,
-            // It waits as before.
-            Err(ReplayError::Run(error)) => {
-                log.lay_down().await;
-                return Err(error.into());
-            }
-            Err(error) => return Err(self.lost(&log, &terms, error.to_string()).await),
-        };
-        let asked = LimitsPatch::default();
-        let asked_digest = terms.asked;
-        Ok(Box::pin(self.ended(Ran { log, grant, limits: start.limits.clone(), asked: &asked, asked_digest }, outcome))
-            .await)
-    }
-
-    /// Ends a run that cannot go on. None of its calls that waited is sent.
-    async fn lost(&self, log: &Arc<RunLog>, terms: &Terms, reason: String) -> Box<RunError> {
-        terms.waits.iter().for_each(|wait| log.withdraw(wait.question()));
-        let text = format!("the run cannot go on from where it waited, and no call that waited was sent: {reason}");
-        let error = RunError::new(ErrorKind::Diverged, text);
-        log.is_live();
-        log.end(&self.toolbox, Some(&error), &Usage::default(), None).await;
-        Box::new(error)
-    }
-
-    /// Whether a call that waits is decided, or its time over, now or within the time for which a run keeps its slot.
-    async fn is_decided(&self, ledger: &Arc<dyn Ledger>, terms: &Terms) -> Result<bool, LedgerError> {
-        let ids: Vec<QuestionId> = terms.waits.iter().map(KeptWait::question).collect();
-        let decided: FuturesUnordered<_> =
-            ids.iter().map(|id| self.toolbox.waiting().for_decision(ledger, *id)).collect();
-        let states = ledger.question_states(ids.clone()).await?;
-        if states.len() < ids.len() || states.iter().any(|(_, state)| *state != State::Open) {
-            return Ok(true);
-        }
-        let first = terms.waits.iter().map(KeptWait::until).min();
-        let left = first.and_then(|until| until.duration_since(SystemTime::now()).ok()).unwrap_or_default();
-        let hold = self.approvals.map_or(Duration::ZERO, |approvals| approvals.hold);
-        let is_decided = timeout(left.min(hold), decided.into_future()).await.is_ok();
-        Ok(is_decided || left <= hold)
-    }
-
     /// After how long a run that waits for people is put aside, if it can be.
     fn rest_after(&self) -> Option<Duration> {
         let approvals = self.approvals.filter(|approvals| approvals.by_command)?;
@@ -435,33 +285,6 @@ impl Gateway {
                 None
             }
         }
-    }
-
-    /// Why a run does not go on, and what to do about it.
-    fn not_resting(&self, run: RunId, reason: NotResting) -> RunError {
-        let error = not_resting(run, reason);
-        match reason {
-            NotResting::Interrupted if self.is_command() => error.with_hint(format!(
-                "belljar runs show {run} says which; say what became of them: belljar resume {run} --assume failed, or done"
-            )),
-            NotResting::Interrupted => error.with_hint("the owner must say what became of them"),
-            _ => error,
-        }
-    }
-
-    /// Refuses to go on with a run whose servers are others here: what was approved would be sent to them. It waits as before.
-    fn is_where_it_began(&self, run: RunId, terms: &Terms) -> Result<(), RunError> {
-        let here = self.toolbox.places();
-        let is_other = |(server, place): &(&String, &String)| here.get(*server).is_some_and(|here| here != *place);
-        let Some((server, _)) = terms.places.iter().find(is_other) else { return Ok(()) };
-        let text = format!(
-            "{run} began with another configuration, or before it was changed: '{server}' is another server here"
-        );
-        let hint = match self.is_command() {
-            true => format!("go on with the configuration with which it began: belljar resume {run} --config FILE"),
-            false => "go on with it where it began; send its code to begin anew here".to_owned(),
-        };
-        Err(RunError::new(ErrorKind::Config, text).with_hint(hint))
     }
 
     /// Whether a person at a command asks, and not a model.
@@ -652,25 +475,6 @@ struct Ran<'a> {
     /// What was asked of its limits.
     asked: &'a LimitsPatch,
     asked_digest: Option<Digest>,
-}
-
-/// What a run goes on from.
-fn opened(run: RunId, resting: &RestingRun) -> Result<(Terms, &[u8]), RunError> {
-    Terms::and_recording(&resting.state).ok_or_else(|| not_resting(run, NotResting::Sealed))
-}
-
-/// The calls whose answers a recording has.
-fn answered(recording: &Recording) -> BTreeSet<u64> {
-    let of_call = |entry| match entry {
-        Entry::Answer { number, .. } => Some(number),
-        _ => None,
-    };
-    recording.entries().filter_map(of_call).collect()
-}
-
-fn not_resting(run: RunId, reason: NotResting) -> RunError {
-    let kind = if reason == NotResting::Running { ErrorKind::Busy } else { ErrorKind::Usage };
-    RunError::new(kind, format!("{run} cannot go on: {reason}"))
 }
 
 /// A hint that came from a recording is complete, and without servers no other can be completed.
