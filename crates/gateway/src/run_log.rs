@@ -14,126 +14,32 @@ use std::{
 
 use belljar_approvals::{Change, Past, QuestionId, State};
 use belljar_ledger::{
-    Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, Ledger, LedgerError, RestingRun, RunEnd, RunRest,
-    RunStart,
+    Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, LedgerError, RestingRun, RunEnd, RunRest, RunStart,
 };
 use belljar_model::{
-    ByteSize, Denial, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RedactRule, RunError, RunEvent, RunId,
-    RunStep, ToolPath, Usage, Verdict, says_error,
+    ByteSize, Denial, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RunError, RunEvent, RunId, RunStep, ToolPath,
+    Usage, Verdict, says_error,
 };
 use belljar_policy::Decision;
 use belljar_sandbox::CallError;
 use parking_lot::{Mutex, MutexGuard};
 use rand::{TryRngCore as _, rngs::OsRng};
-use tokio::{runtime::Handle, sync::broadcast, task::spawn_blocking, time::sleep};
+use tokio::{runtime::Handle, task::spawn_blocking};
 
 use crate::{
     Toolbox,
     judgements::Judgements,
     redacted,
     rests::{Gate, Judged, Terms},
+    told::{RunLedger, Told},
     unsettled::{Earlier, Unsettled},
 };
 
 /// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes at a time.
 const WAITING_CALLS: usize = 256;
 
-/// Events that a slow listener may be behind. It loses what is older, and is told how much.
-const EVENTS: usize = 2048;
-
-/// How often whoever listens looks while runs go on. To be woken by each event would cost the run as
-/// much as a quarter of a call does.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
-
-/// How long after the last event they go on so.
-const LINGER: Duration = Duration::from_millis(50);
-
 /// Rows of what a run did that a person is shown.
 const PAST: usize = 50;
-
-/// Where runs are kept.
-#[derive(Clone)]
-pub struct RunLedger {
-    /// The ledger.
-    pub ledger: Arc<dyn Ledger>,
-    /// Whether nothing runs, and nothing that may change something is called, where it cannot be kept.
-    pub required: bool,
-    /// How much is kept of a run, unless its owner asks for something else.
-    pub level: LedgerLevel,
-    /// How many bytes the recording of a run may have, where recordings are kept.
-    pub max_recording: ByteSize,
-    /// What is left out of recordings.
-    pub redact: Arc<[RedactRule]>,
-}
-
-/// Who is told of runs: the ledger, and whoever listens.
-pub(crate) struct Told {
-    pub(crate) ledger: Option<RunLedger>,
-    events: broadcast::Sender<RunEvent>,
-}
-
-impl Default for Told {
-    fn default() -> Self {
-        Self { ledger: None, events: broadcast::channel(EVENTS).0 }
-    }
-}
-
-impl Told {
-    /// The same with a ledger.
-    pub(crate) fn with(ledger: RunLedger) -> Self {
-        let Self { events, .. } = Self::default();
-        Self { ledger: Some(ledger), events }
-    }
-
-    /// What happens from now on.
-    pub(crate) fn events(&self) -> RunEvents {
-        RunEvents { events: self.events.subscribe(), heard: None }
-    }
-}
-
-/// What happens in runs, for one who watches and may be slow.
-pub struct RunEvents {
-    events: broadcast::Receiver<RunEvent>,
-    /// When the last one came.
-    heard: Option<Instant>,
-}
-
-/// What somebody who watches gets.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Watched {
-    /// Something happened.
-    Event(RunEvent),
-    /// So many events are lost, between the last and the next: whoever watches was slower than the runs.
-    Lost(u64),
-}
-
-impl RunEvents {
-    /// What comes next, some milliseconds after it happened; nothing, when no run will come any more.
-    ///
-    /// # Cancellation
-    /// Nothing is lost.
-    pub async fn next(&mut self) -> Option<Watched> {
-        use broadcast::error::{RecvError, TryRecvError};
-
-        let came = loop {
-            match self.events.try_recv() {
-                Err(TryRecvError::Empty) if self.heard.is_some_and(|heard| heard.elapsed() < LINGER) => {
-                    sleep(LOOK_EVERY).await;
-                }
-                Err(TryRecvError::Empty) => break self.events.recv().await,
-                Err(TryRecvError::Lagged(lost)) => break Err(RecvError::Lagged(lost)),
-                Err(TryRecvError::Closed) => break Err(RecvError::Closed),
-                Ok(event) => break Ok(event),
-            }
-        };
-        self.heard = Some(Instant::now());
-        match came {
-            Ok(event) => Some(Watched::Event(event)),
-            Err(RecvError::Lagged(lost)) => Some(Watched::Lost(lost)),
-            Err(RecvError::Closed) => None,
-        }
-    }
-}
 
 /// Whoever asked for a run, and hears what happens in it. It is called on the run's own path, and must not wait.
 pub type Follower = Arc<dyn Fn(&RunStep) + Send + Sync>;
@@ -670,6 +576,3 @@ impl SentCall {
         has_failed
     }
 }
-
-/// How long closing a ledger is waited for.
-pub(crate) const CLOSING: Duration = Duration::from_secs(5);

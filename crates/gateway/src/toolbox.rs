@@ -5,9 +5,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use belljar_catalog::{
-    Answer, Catalog, Names, Notation, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces,
-};
+use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces};
 use belljar_model::{
     Denial, Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath, Transport,
     TrustedEffect, Verdict,
@@ -22,7 +20,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::{
     sync::{OnceCell, RwLock, Semaphore},
-    task::spawn_blocking,
     time::timeout,
 };
 
@@ -32,17 +29,12 @@ use crate::{
     checked::LARGE_TREES,
     locks::ServerLock,
     observations::Observations,
+    observer::Observer,
     pins::Changed,
     rules::{Files, Rules, denial},
-    run_log::{CLOSING, RunEvents, RunLedger, Told},
     started,
-    tool_result::{Written, may_be_written_so, value, written},
+    told::{CLOSING, RunEvents, RunLedger, Told},
 };
-
-/// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one has not.
-const OBSERVED_BYTES: usize = 256 * 1024;
-/// The longest result that is looked through on a thread of the runtime: it takes some hundred microseconds.
-const IN_PLACE_BYTES: usize = 64 * 1024;
 
 /// Every configured child: its names, its tools once they are known, and its connection.
 pub struct Toolbox {
@@ -628,47 +620,4 @@ fn trusted(effects: Option<&EffectRules>, known: Option<&Known>, tool: &str) -> 
 fn is_same((one, other): (&Arc<ServerCatalog>, &Arc<ServerCatalog>)) -> bool {
     let without_tools = *one.state() != ServerState::Ready && one.state() == other.state();
     Arc::ptr_eq(one, other) || (without_tools && one.name() == other.name())
-}
-
-/// One call whose result is looked at.
-pub(crate) struct Observer {
-    observations: Arc<Observations>,
-    path: ToolPath,
-    words: Words,
-}
-
-impl Observer {
-    /// The result as it goes on to whoever called: a text in Python's notation becomes JSON, as long as all data that the tool has
-    /// written as text was so. Its shape is recorded, unless the tool failed.
-    ///
-    /// # Cancellation
-    /// Dropping the future leaves a look at a large result to its thread.
-    pub(crate) async fn take(self, raw: JsonText) -> JsonText {
-        let taken = if !may_be_written_so(&raw) || self.observations.writes_other(&self.path) {
-            None
-        } else if raw.as_str().len() <= IN_PLACE_BYTES {
-            Some(written(&raw))
-        } else {
-            let raw = raw.clone();
-            spawn_blocking(move || written(&raw)).await.ok()
-        };
-        let raw = match taken {
-            Some(Written::Python(result)) => {
-                self.observations.note(&self.path, Notation::Python);
-                result
-            }
-            Some(Written::Neither) => {
-                self.observations.note(&self.path, Notation::Other);
-                raw
-            }
-            Some(Written::Nothing) | None => raw,
-        };
-        if raw.as_str().len() <= OBSERVED_BYTES
-            && let Ok(result) = raw.to_value()
-            && result.get("isError") != Some(&Value::Bool(true))
-        {
-            self.observations.record(&self.path, &self.words, &value(&result));
-        }
-        raw
-    }
 }

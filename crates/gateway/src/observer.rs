@@ -1,0 +1,61 @@
+//! One call whose result is looked at, on its way to whoever called.
+
+use std::sync::Arc;
+
+use belljar_catalog::{Notation, Words};
+use belljar_model::{JsonText, ToolPath};
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+
+use crate::{
+    observations::Observations,
+    tool_result::{Written, may_be_written_so, value, written},
+};
+
+/// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one has not.
+const OBSERVED_BYTES: usize = 256 * 1024;
+/// The longest result that is looked through on a thread of the runtime: it takes some hundred microseconds.
+const IN_PLACE_BYTES: usize = 64 * 1024;
+
+/// One call whose result is looked at.
+pub(crate) struct Observer {
+    pub(crate) observations: Arc<Observations>,
+    pub(crate) path: ToolPath,
+    pub(crate) words: Words,
+}
+
+impl Observer {
+    /// The result as it goes on to whoever called: a text in Python's notation becomes JSON, as long as all data that the tool has
+    /// written as text was so. Its shape is recorded, unless the tool failed.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves a look at a large result to its thread.
+    pub(crate) async fn take(self, raw: JsonText) -> JsonText {
+        let taken = if !may_be_written_so(&raw) || self.observations.writes_other(&self.path) {
+            None
+        } else if raw.as_str().len() <= IN_PLACE_BYTES {
+            Some(written(&raw))
+        } else {
+            let raw = raw.clone();
+            spawn_blocking(move || written(&raw)).await.ok()
+        };
+        let raw = match taken {
+            Some(Written::Python(result)) => {
+                self.observations.note(&self.path, Notation::Python);
+                result
+            }
+            Some(Written::Neither) => {
+                self.observations.note(&self.path, Notation::Other);
+                raw
+            }
+            Some(Written::Nothing) | None => raw,
+        };
+        if raw.as_str().len() <= OBSERVED_BYTES
+            && let Ok(result) = raw.to_value()
+            && result.get("isError") != Some(&Value::Bool(true))
+        {
+            self.observations.record(&self.path, &self.words, &value(&result));
+        }
+        raw
+    }
+}
