@@ -61,7 +61,7 @@ mod toolset;
 
 /// Where the sandbox looks for what a call gives.
 mod host {
-    pub(crate) use crate::calls::{arguments_fault, bounded, panicked, record, unanswered};
+    pub(crate) use crate::calls::{arguments_error, bounded, panicked, record, unanswered};
 }
 
 pub use answer_room::AnswerRoom;

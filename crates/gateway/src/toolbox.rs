@@ -396,7 +396,7 @@ impl Toolbox {
     async fn catalog_where(&self, is_named: impl Fn(&Server) -> bool) -> Arc<Catalog> {
         let servers = self.servers.iter().map(async |server| {
             if is_named(server) {
-                self.known_or_fault(server).await
+                self.known_or_unavailable(server).await
             } else {
                 let not_started = || Arc::new(ServerCatalog::not_started(server.names.clone()));
                 server.last_known().map_or_else(not_started, |known| known.catalog)
@@ -597,7 +597,7 @@ impl Toolbox {
         (seen, denied)
     }
 
-    async fn known_or_fault(&self, server: &Server) -> Arc<ServerCatalog> {
+    async fn known_or_unavailable(&self, server: &Server) -> Arc<ServerCatalog> {
         self.known(server).await.unwrap_or_else(|fault| {
             let hint = fault.hint().unwrap_or_default();
             Arc::new(ServerCatalog::unavailable(server.names.clone(), &fault.reason(), &hint))

@@ -122,7 +122,7 @@ pub fn call(
             let begin = || tools.begin(number, &tool, arguments, limit, room.room.clone());
             std::panic::catch_unwind(AssertUnwindSafe(begin)).map_err(|_| host::panicked())
         }
-        Err(fault) => Err(host::arguments_fault(&fault)),
+        Err(fault) => Err(host::arguments_error(&fault)),
     };
     async move {
         let result = match called {

@@ -47,7 +47,7 @@ async fn call(upstream: &Upstream, tool: &str, arguments: Value) -> Result<Value
     upstream.call(&ToolPath::new("there", tool), arguments, AMPLE).await
 }
 
-async fn start_fault(upstream: &Upstream) -> std::sync::Arc<StartError> {
+async fn start_error(upstream: &Upstream) -> std::sync::Arc<StartError> {
     upstream.tools("there").await.expect_err("it does not start")
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn panicked() -> CallError {
         .with_hint("this is a defect of the program that offers the tool: see its log")
 }
 
-pub(crate) fn arguments_fault(fault: &JsonError) -> CallError {
+pub(crate) fn arguments_error(fault: &JsonError) -> CallError {
     CallError::refused(format!("the arguments were not accepted: {fault}"))
 }
 

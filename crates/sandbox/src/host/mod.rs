@@ -20,7 +20,7 @@ use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
 use tokio::task::JoinSet;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 
-pub(crate) use calls::{UNANSWERED, arguments_fault, bounded, milliseconds, panicked, record, unanswered};
+pub(crate) use calls::{UNANSWERED, arguments_error, bounded, milliseconds, panicked, record, unanswered};
 pub(crate) use journal::Journal;
 pub(crate) use meter::{Meter, Phase};
 pub(crate) use wasi::stderr_text;

@@ -18,7 +18,7 @@ use wasmtime::{
 
 use super::{
     RunState,
-    calls::{MAX_ERROR, arguments_fault, bounded, panicked, record},
+    calls::{MAX_ERROR, arguments_error, bounded, panicked, record},
 };
 use crate::{
     AnswerRoom, CallError, Directory, GrantedTool,
@@ -149,7 +149,7 @@ impl RunState {
                 // A tool that panics has failed, and nothing else has.
                 catch_unwind(AssertUnwindSafe(begin)).map_err(|_| panicked())
             }
-            Err(fault) => Err(arguments_fault(&fault)),
+            Err(fault) => Err(arguments_error(&fault)),
         };
         let (inbox, journal, overflow) = (self.inbox.clone(), self.journal.clone(), self.overflow.clone());
         let max_result = self.limits.max_result.as_u64();

@@ -13,14 +13,14 @@ fn command(command: &str) -> StdioCommand {
     StdioCommand { command: command.to_owned(), args: Vec::new(), env: BTreeMap::new(), cwd: None, sandbox: None }
 }
 
-async fn start_fault(upstream: &Upstream) -> std::sync::Arc<StartError> {
+async fn start_error(upstream: &Upstream) -> std::sync::Arc<StartError> {
     upstream.tools("child").await.expect_err("the start fails")
 }
 
 #[tokio::test]
 async fn a_command_that_does_not_exist_is_a_clear_start_fault() {
     let upstream = upstream(ServerSpec::new("child", Transport::Stdio(command("belljar-no-such-command"))));
-    let fault = start_fault(&upstream).await;
+    let fault = start_error(&upstream).await;
     assert!(matches!(&*fault, StartError::CommandNotFound { command } if command == "belljar-no-such-command"));
     let status = status(&upstream);
     assert_eq!(status.state, ServerState::Failing);
@@ -36,7 +36,7 @@ async fn a_file_that_is_no_program_is_a_clear_start_fault() {
         "child",
         Transport::Stdio(command(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))),
     ));
-    assert!(matches!(&*start_fault(&upstream).await, StartError::CannotExecute { .. }));
+    assert!(matches!(&*start_error(&upstream).await, StartError::CannotExecute { .. }));
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn a_working_directory_that_does_not_exist_is_a_clear_start_fault() {
     let mut command = command(&binary().to_string_lossy());
     command.cwd = Some(scratch_file());
     let upstream = upstream(ServerSpec::new("child", Transport::Stdio(command)));
-    assert!(matches!(&*start_fault(&upstream).await, StartError::NoDirectory { .. }));
+    assert!(matches!(&*start_error(&upstream).await, StartError::NoDirectory { .. }));
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_child_runs_in_its_working_directory() {
 #[tokio::test]
 async fn a_child_that_exits_at_once_reports_its_stderr() {
     let upstream = child(&["exit"]);
-    let fault = start_fault(&upstream).await;
+    let fault = start_error(&upstream).await;
     let StartError::Exited { exit: Exit::Process(exit), stderr } = &*fault else { panic!("{fault:?}") };
     assert_eq!(exit.code(), Some(3));
     assert_eq!(*stderr, ["cannot start: the variable EXAMPLE_TOKEN is not set"]);
@@ -76,7 +76,7 @@ async fn a_mute_child_hits_the_start_limit_and_is_killed() {
     let upstream = upstream(spec);
     let mut changes = upstream.subscribe();
     let begun = Instant::now();
-    let fault = start_fault(&upstream).await;
+    let fault = start_error(&upstream).await;
     assert!(matches!(&*fault, StartError::NoAnswer { step: StartStep::Initialize, limit: SHORT, .. }), "{fault:?}");
     assert!(begun.elapsed() >= SHORT);
     assert!(fault.hint().is_some_and(|hint| hint.contains("start_timeout")));
@@ -87,14 +87,14 @@ async fn a_mute_child_hits_the_start_limit_and_is_killed() {
 #[tokio::test]
 async fn a_start_fault_names_the_step_that_failed() {
     let refusing = child(&["refuse"]);
-    let fault = start_fault(&refusing).await;
+    let fault = start_error(&refusing).await;
     assert!(
         matches!(&*fault, StartError::Protocol { step: StartStep::Initialize, message, .. } if message == "a licence is needed"),
         "{fault:?}"
     );
     let mut spec = spec(&["mute-list"]);
     spec.start_timeout = Duration::from_secs(3);
-    let fault = start_fault(&upstream(spec)).await;
+    let fault = start_error(&upstream(spec)).await;
     assert!(matches!(&*fault, StartError::NoAnswer { step: StartStep::ListTools, .. }), "{fault:?}");
 }
 
@@ -117,12 +117,12 @@ async fn a_failed_start_is_remembered_for_a_while_and_then_tried_again() {
     let patient = upstream_with(server(), options.clone());
     options.backoff = Backoff { first: Duration::ZERO, most: Duration::ZERO };
     let eager = upstream_with(server(), options);
-    assert!(matches!(&*start_fault(&patient).await, StartError::CommandNotFound { .. }));
-    assert!(matches!(&*start_fault(&eager).await, StartError::CommandNotFound { .. }));
+    assert!(matches!(&*start_error(&patient).await, StartError::CommandNotFound { .. }));
+    assert!(matches!(&*start_error(&eager).await, StartError::CommandNotFound { .. }));
     // Now there is a file, and the fault would be another.
     std::fs::write(&file, "no program").expect("the folder is writable");
-    assert!(matches!(&*start_fault(&patient).await, StartError::CommandNotFound { .. }));
-    assert!(matches!(&*start_fault(&eager).await, StartError::CannotExecute { .. }));
+    assert!(matches!(&*start_error(&patient).await, StartError::CommandNotFound { .. }));
+    assert!(matches!(&*start_error(&eager).await, StartError::CannotExecute { .. }));
     std::fs::remove_file(&file).expect("just written");
 }
 

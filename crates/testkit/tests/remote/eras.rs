@@ -95,7 +95,7 @@ async fn an_era_that_is_configured_is_not_found_out() {
     // With another folder, since the tools are known by now.
     let (_folder, remembered) = folder();
     let upstream = upstream_with(&web, Era::Initialize, &remembered);
-    let fault = start_fault(&upstream).await;
+    let fault = start_error(&upstream).await;
     assert!(fault.to_string().contains("unsupported protocol version"), "{fault}");
     assert_eq!(count(&web, "server/discover"), 1);
 }

@@ -44,7 +44,7 @@ async fn a_bare_url_is_tried_as_streamable_http_and_then_as_the_older_one() {
     let tried = web.requests().iter().filter(|request| request.method == "POST" && request.path == "/sse").count();
     assert_eq!(tried, 1, "the older one was asked for as such, and got something else first");
     let upstream = upstream_at(endpoint(web.url("/sse"), HttpProtocol::Streamable));
-    assert!(start_fault(&upstream).await.to_string().contains("HTTP status 404"));
+    assert!(start_error(&upstream).await.to_string().contains("HTTP status 404"));
 }
 
 /// Some calls at the same time.
@@ -64,7 +64,7 @@ async fn messages_go_to_no_other_origin() {
     let elsewhere = web(ordinary).await;
     let web = web(legacy(Stream::default(), elsewhere.url("/messages?id=1"))).await;
     let upstream = upstream_at(endpoint(web.url("/sse"), HttpProtocol::Sse));
-    assert!(start_fault(&upstream).await.to_string().contains("another origin"));
+    assert!(start_error(&upstream).await.to_string().contains("another origin"));
     assert!(elsewhere.requests().is_empty());
 }
 

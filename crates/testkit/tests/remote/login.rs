@@ -81,7 +81,7 @@ async fn is_known(upstream: &Upstream) {
 async fn a_login_makes_a_server_usable_and_its_token_is_for_its_owner_alone() {
     let (authority, place) = (authority(Flaw::None, 3_600).await, place());
     let before = account(&authority, &place);
-    let fault = start_fault(&before).await;
+    let fault = start_error(&before).await;
     assert!(fault.hint().is_some_and(|hint| hint.contains("belljar login there")), "{fault}");
     before.shutdown().await;
 
@@ -139,7 +139,7 @@ async fn a_login_that_cannot_be_renewed_says_to_log_in_again() {
     authority.withdraw();
     authority.forget();
     let upstream = account(&authority, &place);
-    let fault = start_fault(&upstream).await;
+    let fault = start_error(&upstream).await;
     assert!(fault.to_string().contains("no longer counts"), "{fault}");
     assert!(fault.hint().is_some_and(|hint| hint.contains("belljar login there")));
     assert!(!format!("{fault:?}").contains("sesame"), "{fault:?}");

@@ -24,7 +24,7 @@ async fn headers_go_with_every_request_and_to_no_other_origin() {
     let target = elsewhere.url("/mcp?key=hidden");
     let redirecting = web(move |_| Reply::status(307).with("location", &target)).await;
     let upstream = upstream_at(with_secret(redirecting.url("/mcp")));
-    let fault = start_fault(&upstream).await;
+    let fault = start_error(&upstream).await;
     assert!(matches!(remote(&fault), RemoteError::Redirected { .. }), "{fault}");
     assert!(fault.to_string().contains("/mcp") && !fault.to_string().contains("hidden"), "{fault}");
     assert!(elsewhere.requests().is_empty(), "the headers were taken elsewhere");
@@ -51,19 +51,19 @@ async fn a_redirect_that_would_lose_the_message_is_not_followed() {
     })
     .await;
     let upstream = upstream_at(endpoint(web.url("/mcp"), HttpProtocol::Streamable));
-    assert!(matches!(remote(&start_fault(&upstream).await), RemoteError::Redirected { .. }));
+    assert!(matches!(remote(&start_error(&upstream).await), RemoteError::Redirected { .. }));
     assert!(web.requests().iter().all(|request| request.method == "POST"));
 }
 
 #[tokio::test]
 async fn secrets_are_not_sent_in_the_open() {
     let upstream = upstream_at(with_secret("http://192.0.2.1/mcp".to_owned()));
-    let fault = start_fault(&upstream).await;
+    let fault = start_error(&upstream).await;
     assert!(matches!(remote(&fault), RemoteError::Insecure { .. }), "{fault}");
     assert!(fault.hint().is_some_and(|hint| hint.contains("https://")));
     for url in [format!("http://me:{SECRET}@192.0.2.1/mcp"), format!("http://192.0.2.1/mcp?key={SECRET}")] {
         let upstream = upstream_at(HttpEndpoint::new(url));
-        let fault = start_fault(&upstream).await;
+        let fault = start_error(&upstream).await;
         assert!(matches!(remote(&fault), RemoteError::Insecure { .. }), "{fault}");
     }
 }
@@ -93,7 +93,7 @@ async fn each_refusal_says_how_to_fix_it() {
         let mut spec = ServerSpec::new("there", Transport::Http(endpoint));
         spec.start_timeout = Duration::from_secs(3);
         let upstream = Upstream::new(vec![spec], BuiltIns::new(), options());
-        let fault = start_fault(&upstream).await;
+        let fault = start_error(&upstream).await;
         assert!(fault.to_string().contains(said), "{fault}");
         assert!(fault.hint().is_some_and(|given| given.contains(hint)), "{fault}: {:?}", fault.hint());
         let status = format!("{:?}", upstream.status());
@@ -106,7 +106,7 @@ async fn each_refusal_says_how_to_fix_it() {
 async fn a_server_that_is_not_there_is_tried_again_when_it_may_be() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     let upstream = upstream_at(HttpEndpoint::new(format!("http://127.0.0.1:{port}/mcp")));
-    let fault = start_fault(&upstream).await;
+    let fault = start_error(&upstream).await;
     assert!(matches!(remote(&fault), RemoteError::Unreachable { .. }), "{fault}");
     assert!(!fault.to_string().contains("/mcp"), "{fault}");
 }

@@ -98,7 +98,7 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
         .map_err(|fault| LoginError::Server { fault })?;
     let http = Arc::new(http);
     let redactor = redactor_of_endpoint(endpoint);
-    let failed = |error: AuthError| fault_of(&http, &host, said(&error, &redactor));
+    let failed = |error: AuthError| error_of(&http, &host, said(&error, &redactor));
     let manager = AuthorizationManager::new_with_oauth_http_client(resource(&endpoint.url), http.clone()).await;
     let mut manager = manager.map_err(&failed)?;
     let store = Store::of(folder, &endpoint.url);
@@ -193,14 +193,14 @@ impl Pending {
                 Ok(())
             }
             Ok(Err(callback::CallbackError::Refused(reason))) => Err(LoginError::Refused { reason }),
-            Ok(Err(callback::CallbackError::Exchange(reason))) => Err(fault_of(&self.http, &self.host, reason)),
+            Ok(Err(callback::CallbackError::Exchange(reason))) => Err(error_of(&self.http, &self.host, reason)),
             Ok(Err(callback::CallbackError::Io(error))) => Err(LoginError::Loopback { error }),
         }
     }
 }
 
 /// What a failure means: the place that was refused, if there is one, says more than what rmcp makes of it.
-fn fault_of(http: &Http, host: &str, reason: String) -> LoginError {
+fn error_of(http: &Http, host: &str, reason: String) -> LoginError {
     let host = host.to_owned();
     match http.refused() {
         Some(place) => LoginError::Private { host, place },

@@ -196,7 +196,7 @@ impl Connection {
         let mut end = Instant::now() + limit.total.min(MAX_DURATION);
         let out_of_time = |_| RequestError::Timeout { limit: limit.total };
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
-        let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(fault_of)?;
+        let handle = timeout_at(end, sending).await.map_err(out_of_time)?.map_err(error_of)?;
         let mut waiting = Waiting { abandoned: &self.abandoned, request: Some(handle.id.clone()) };
         let progress = self.client.progress.watch(handle.progress_token, heard);
         let mut answer = handle.rx;
@@ -268,11 +268,11 @@ fn text_of(answer: Result<ServerResult, ServiceError>) -> Result<String, Request
         Ok(ServerResult::CustomResult(CustomResult(Value::String(text)))) => Ok(text),
         // rmcp's own transports give results parsed. What cannot be written again is not a JSON object to the caller.
         Ok(result) => Ok(serde_json::to_string(&result).unwrap_or_default()),
-        Err(fault) => Err(fault_of(fault)),
+        Err(fault) => Err(error_of(fault)),
     }
 }
 
-fn fault_of(fault: ServiceError) -> RequestError {
+fn error_of(fault: ServiceError) -> RequestError {
     match fault {
         ServiceError::McpError(error) if error.code == TOO_LONG => RequestError::TooLong,
         ServiceError::McpError(error) => {

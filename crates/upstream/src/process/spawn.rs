@@ -11,7 +11,7 @@ use crate::{
     process::{
         group::Group,
         running::{Pipes, Process},
-        start::{Leader, spawn_fault, start},
+        start::{Leader, spawn_error, start},
     },
 };
 
@@ -26,7 +26,7 @@ pub(crate) async fn spawn(command: &StdioCommand, options: &Options) -> Result<(
     }
     let mut child_command = Command::new(&command.command);
     child_command.args(&command.args);
-    let child = start(child_command, command, options, Leader::Child).map_err(|error| spawn_fault(command, error))?;
+    let child = start(child_command, command, options, Leader::Child).map_err(|error| spawn_error(command, error))?;
     let group = Group::led_by(child.id());
     Process::of(child, group)
 }

@@ -48,7 +48,7 @@ pub(super) fn start(
     wrap.spawn()
 }
 
-pub(super) fn spawn_fault(command: &StdioCommand, error: io::Error) -> StartError {
+pub(super) fn spawn_error(command: &StdioCommand, error: io::Error) -> StartError {
     let name = command.command.clone();
     if let Some(directory) = &command.cwd
         && !directory.is_dir()

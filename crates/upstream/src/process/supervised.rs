@@ -19,7 +19,7 @@ use crate::{
         group::Group,
         orphans::Known,
         running::{Pipes, Process},
-        start::{Leader, spawn_fault, start},
+        start::{Leader, spawn_error, start},
         supervision::{REPORT_BYTES, Supervision, line},
         supervisor::report,
     },
@@ -48,7 +48,7 @@ pub(super) async fn spawn(
             .arg(&command.command)
             .args(&command.args);
         let started = Known::start(|| start(program, command, options, Leader::Supervisor), |child| child.id());
-        let (child, known) = started.map_err(|error| match spawn_fault(command, error) {
+        let (child, known) = started.map_err(|error| match spawn_error(command, error) {
             fault @ StartError::NoDirectory { .. } => fault,
             StartError::CannotExecute { source, .. } => broken(source),
             _ => broken(io::ErrorKind::NotFound.into()),
@@ -70,7 +70,7 @@ pub(super) async fn spawn(
             Ok((process, pipes))
         }
         (Some((word, number)), _) if word == report::ERROR => {
-            Err(spawn_fault(command, io::Error::from_raw_os_error(number)))
+            Err(spawn_error(command, io::Error::from_raw_os_error(number)))
         }
         _ => {
             // A child may have been started all the same, and have killed it.

@@ -79,7 +79,7 @@ impl Run {
                     let Some(room) = run.outbox.room_for(bytes).await else { return };
                     let result = answer.read().await;
                     if let Err(fault) = &result {
-                        run.note_fault(number, fault);
+                        run.note_error(number, fault);
                     }
                     run.send(number, room, (result, None));
                 });
@@ -113,7 +113,7 @@ impl Run {
     }
 
     /// The answer of a call was lost on its way to the script.
-    fn note_fault(&self, number: u64, fault: &CallError) {
+    fn note_error(&self, number: u64, fault: &CallError) {
         if let Some(record) = self.lock().ended.get_mut(&number) {
             (record.ok, record.error) = (false, Some(fault.message.clone()));
         }
