@@ -8,7 +8,7 @@ use belljar_engine::Engine;
 use belljar_ledger::{Asker, Digest, LedgerError};
 use belljar_model::{
     ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, MissingTool, Outcome, Recorded,
-    RunError, RunId, ToolPath, Usage,
+    RunError, RunId, ToolPath,
 };
 use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError};
