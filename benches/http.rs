@@ -1,4 +1,5 @@
-//! A client of `belljar serve --http` by hand, in the revision without sessions, and many of them at once.
+//! A client of `belljar serve --http` by hand, in the revision without sessions, and many of them
+//! at once.
 
 use std::{
     io,
@@ -38,8 +39,8 @@ pub struct Connection {
 pub struct Load {
     /// How long each run took that was answered, from when it was first asked for.
     pub answered: Vec<Duration>,
-    /// How often a client was told that belljar is busy or has too many requests open, waited as long as it was told, and asked
-    /// again.
+    /// How often a client was told that belljar is busy or has too many requests open, waited as
+    /// long as it was told, and asked again.
     pub busy: u64,
     /// What else came.
     pub lost: Vec<String>,
@@ -149,8 +150,8 @@ impl Connection {
     }
 }
 
-/// Has `clients` at once make `runs` each, one after the other; one that loses a run stops. `code` gives a script and the value that
-/// it must give.
+/// Has `clients` at once make `runs` each, one after the other; one that loses a run stops. `code`
+/// gives a script and the value that it must give.
 pub async fn load(
     endpoint: &Endpoint,
     clients: usize,

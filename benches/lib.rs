@@ -1,4 +1,5 @@
-//! What belongs to the benches, and to a test that repeats one of them in small. What measures share is in `crates/measures`.
+//! What belongs to the benches, and to a test that repeats one of them in small. What measures
+//! share is in `crates/measures`.
 
 #![forbid(unsafe_code)]
 

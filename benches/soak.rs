@@ -1,4 +1,5 @@
-//! Very many short runs of every kind, one after the other and beside each other, while the process is watched.
+//! Very many short runs of every kind, one after the other and beside each other, while the process
+//! is watched.
 
 use std::{
     io,

@@ -1,4 +1,5 @@
-//! Replays what fuzzing keeps, in ordinary tests. Included by path, so that the places that need it share it.
+//! Replays what fuzzing keeps, in ordinary tests. Included by path, so that the places that need it
+//! share it.
 
 use std::{fs, path::Path};
 

@@ -1,11 +1,13 @@
-// What the worst attacks on the host do to it: its memory, and how long an innocent run takes meanwhile.
+// What the worst attacks on the host do to it: its memory, and how long an innocent run takes
+// meanwhile.
 //
 //   cargo build --release --workspace --bins
 //   scripts/hostile-host [BELLJAR] [--only NAME]
 //
-// Each attack gets a `belljar serve` of its own with one child server, which is this same file. While it goes on, `1+1` is
-// run four times a second on the same connection, and the private memory of belljar and of its own workers is read from
-// /proc (children are not counted). The table is printed as Markdown. Linux alone.
+// Each attack gets a `belljar serve` of its own with one child server, which is this same file.
+// While it goes on, `1+1` is run four times a second on the same connection, and the private memory
+// of belljar and of its own workers is read from /proc (children are not counted). The table is
+// printed as Markdown. Linux alone.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";

@@ -81,7 +81,8 @@ mod measures {
         });
     }
 
-    /// What two pipes and two wake-ups take, with nothing that is belljar's on the other side: the median.
+    /// What two pipes and two wake-ups take, with nothing that is belljar's on the other side: the
+    /// median.
     async fn there_and_back() -> Duration {
         let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (mut to, mut from) = (other.stdin.take().unwrap(), other.stdout.take().unwrap());

@@ -1,6 +1,8 @@
-//! What a script pays to ask what tools there are: `cargo bench -p belljar-benches --bench discovery`.
+//! What a script pays to ask what tools there are:
+//! `cargo bench -p belljar-benches --bench discovery`.
 //!
-//! Each case is a run of a hundred questions over one server with 1,000 tools; the first is a run of none.
+//! Each case is a run of a hundred questions over one server with 1,000 tools; the first is a run
+//! of none.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench that cannot go on has failed")]
 

@@ -1,13 +1,15 @@
-//! What the HTTP front costs, and how belljar bears many clients: `cargo bench --workspace --bench http`.
+//! What the HTTP front costs, and how belljar bears many clients:
+//! `cargo bench --workspace --bench http`.
 //!
-//! - One `tools/call` of `return 1` over the loopback, above the run itself: the time until its answer is there, less what the
-//!   outcome says that the run took. The same over stdin and stdout, in turn.
+//! - One `tools/call` of `return 1` over the loopback, above the run itself: the time until its
+//!   answer is there, less what the outcome says that the run took. The same over stdin and stdout,
+//!   in turn.
 //! - Requests a second over HTTP and over stdin and stdout, as many at a time, in turn.
-//! - 500 clients that make 20 runs each, more than there are slots and places in the queue: each run leaves a line in a file. How
-//!   many there are, and how long the clients took to be answered.
+//! - 500 clients that make 20 runs each, more than there are slots and places in the queue: each
+//!   run leaves a line in a file. How many there are, and how long the clients took to be answered.
 //!
-//! It measures the binaries of its own profile, which must have been built: `cargo build --release --workspace --bins`. With
-//! `--profile dev`, those of that one.
+//! It measures the binaries of its own profile, which must have been built:
+//! `cargo build --release --workspace --bins`. With `--profile dev`, those of that one.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 

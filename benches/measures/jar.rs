@@ -1,10 +1,13 @@
-//! What the jar costs, wall by wall: `cargo bench --workspace --bench jar`, or with a part of the names after `--`.
+//! What the jar costs, wall by wall: `cargo bench --workspace --bench jar`, or with a part of the
+//! names after `--`.
 //!
-//! - `instantiate`, and `1+1`, a typical script, the translation of TypeScript of 1, 10 and 100 KB, and some computing: each without any
-//!   wall, with fuel, epochs or the limiter alone, and with all. These engines are made here, link no tools and no console, and allocate as
-//!   wasmtime does by itself.
+//! - `instantiate`, and `1+1`, a typical script, the translation of TypeScript of 1, 10 and 100 KB,
+//!   and some computing: each without any wall, with fuel, epochs or the limiter alone, and with
+//!   all. These engines are made here, link no tools and no console, and allocate as wasmtime does
+//!   by itself.
 //! - `stock Boa`: the same computing in the engine as it comes, built natively.
-//! - `sandbox`: what users get, with its pool: `1+1`, calls one after the other and at once, results and values of 1 KB to 10 MB.
+//! - `sandbox`: what users get, with its pool: `1+1`, calls one after the other and at once,
+//!   results and values of 1 KB to 10 MB.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench that cannot go on has failed")]
 
@@ -48,7 +51,8 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Functions with types that are never called, of about so many bytes: what is left is to translate, parse and compile them.
+/// Functions with types that are never called, of about so many bytes: what is left is to
+/// translate, parse and compile them.
 fn typescript(bytes: usize) -> String {
     let mut source = String::new();
     for number in 0.. {

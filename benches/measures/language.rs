@@ -1,8 +1,8 @@
 //! The language's own work, in the jar and in stock Boa built natively, in turn, in one process:
 //! `cargo bench --workspace --bench language [-- ROUNDS]`.
 //!
-//! Each script prepares its data, and measures its work itself, in milliseconds. What is quadratic in stock Boa is measured there
-//! with a tenth of the data.
+//! Each script prepares its data, and measures its work itself, in milliseconds. What is quadratic
+//! in stock Boa is measured there with a tenth of the data.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 
@@ -20,7 +20,8 @@ use tokio::runtime::{Builder, Runtime};
 /// A piece of work.
 struct Work {
     name: &'static str,
-    /// Declarations, and a function `prepare` of what `work` gets. `SCALE` is 1, or less for stock Boa.
+    /// Declarations, and a function `prepare` of what `work` gets. `SCALE` is 1, or less for stock
+    /// Boa.
     script: &'static str,
     /// How much of the data stock Boa gets, or nothing where it cannot take part.
     stock: Option<f64>,

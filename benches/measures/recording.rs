@@ -1,4 +1,5 @@
-//! What it costs to keep what a run takes in, and to repeat it: `cargo bench --workspace --bench recording`.
+//! What it costs to keep what a run takes in, and to repeat it:
+//! `cargo bench --workspace --bench recording`.
 //!
 //! - Recording in memory, and replay, in a sandbox.
 //! - All that is beside a run in a gateway (a recording, the ledger at level `calls`, somebody who

@@ -1,6 +1,8 @@
-//! What it costs that a run which waits for its owner is put aside: `cargo bench --workspace --bench resting`.
+//! What it costs that a run which waits for its owner is put aside:
+//! `cargo bench --workspace --bench resting`.
 //!
-//! - A run that is put aside once and goes on, against the same run in one go, and against its replay.
+//! - A run that is put aside once and goes on, against the same run in one go, and against its
+//!   replay.
 //! - A thousand runs that wait: what they take on disk, and what of this process's memory.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
@@ -106,7 +108,8 @@ impl House {
             let recording = Recording::read(recording).unwrap();
             let (replayed, replay) = timed(self.allows.replay(&recording)).await;
             assert!(whole.is_ok() && replayed.unwrap().is_ok());
-            // What the ledger was handed and nobody waited for is written by then, and in no other's time.
+            // What the ledger was handed and nobody waited for is written by then, and in no
+            // other's time.
             self.owner.runs(Filter { limit: 1, ..Filter::default() }).await.unwrap();
             let (parked, park) = timed(execute(&self.asks, calls, asked, round as u64)).await;
             let run = resting(&parked);

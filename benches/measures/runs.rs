@@ -49,8 +49,8 @@ fn runs(criterion: &mut Criterion) {
         two_tools(),
     );
 
-    // The same as the first, all rounds in one task of a runtime with a thread for each core. A task for each round would measure how long
-    // it takes to wake a thread.
+    // The same as the first, all rounds in one task of a runtime with a thread for each core. A
+    // task for each round would measure how long it takes to wake a thread.
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
     let bench = Arc::new(bench);
     criterion.bench_function("instantiate + 1+1 + drop, many threads", |bencher| {

@@ -1,7 +1,9 @@
-//! belljar as one of the contenders of `benches/peers`, by the protocol in its README: `peers ROW MILLISECONDS` prints a line of JSON.
+//! belljar as one of the contenders of `benches/peers`, by the protocol in its README:
+//! `peers ROW MILLISECONDS` prints a line of JSON.
 //!
-//! As in a server, runs are on the workers of a runtime with as many threads as there are cores. Each run has an instance of its own; a
-//! sandbox that is up and waits for a script is not a thing that belljar has, so the start of the instance is in every row.
+//! As in a server, runs are on the workers of a runtime with as many threads as there are cores.
+//! Each run has an instance of its own; a sandbox that is up and waits for a script is not a thing
+//! that belljar has, so the start of the instance is in every row.
 
 #![allow(
     clippy::unwrap_used,
@@ -79,7 +81,8 @@ impl Jar {
         json!({ "milliseconds": milliseconds, "value": value })
     }
 
-    /// Many runs that wait for a tool; whoever started this process measures its memory before and then.
+    /// Many runs that wait for a tool; whoever started this process measures its memory before and
+    /// then.
     fn waiting(&self, row: &str, count: usize) -> Value {
         let (script, limits) = (workload(row), patient());
         let (arrival, mut arrivals) = mpsc::unbounded_channel();

@@ -1,6 +1,7 @@
 // belljar and what a user could pick instead, in turn, in one run on one machine: see README.md.
 //
-//     node benches/peers/measure.mjs [--rows fib,json] [--contenders belljar,deno] [--rounds 5] [--milliseconds 400] [--json | --markdown]
+//     node benches/peers/measure.mjs [--rows fib,json] [--contenders belljar,deno] [--rounds 5]
+//         [--milliseconds 400] [--json | --markdown]
 //
 // A first Ctrl-C ends the run after the row that is being measured, and shows what there is.
 

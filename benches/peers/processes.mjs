@@ -1,4 +1,5 @@
-// A contender as a process, with bounds from outside, so that nothing that a row does to it reaches the machine.
+// A contender as a process, with bounds from outside, so that nothing that a row does to it reaches
+// the machine.
 
 import { spawn } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";

@@ -1,4 +1,5 @@
-// From what contenders answered to a table. Nothing here starts, measures or assumes anything: a cell that nobody answered stays empty.
+// From what contenders answered to a table. Nothing here starts, measures or assumes anything: a
+// cell that nobody answered stays empty.
 
 export const FIRST = "belljar";
 

@@ -1,4 +1,5 @@
-// Talks to a running belljar daemon: node client.mjs SOCKET, with the path that `belljar daemon status` shows.
+// Talks to a running belljar daemon: node client.mjs SOCKET, with the path that
+// `belljar daemon status` shows.
 import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
 

@@ -1,4 +1,5 @@
-//! What of the sandbox, the engine and the gateway looks at foreign values and needs no wasmtime, by path: those crates link it.
+//! What of the sandbox, the engine and the gateway looks at foreign values and needs no wasmtime,
+//! by path: those crates link it.
 
 #![allow(dead_code, unreachable_pub, reason = "the modules are more than what the targets reach")]
 

@@ -1,8 +1,9 @@
 //! The guest's allocator, made for an instance that lives for one script.
 //!
-//! Small blocks come from free lists, one for each size, which are filled from large pieces of memory and never give them back: the
-//! instance ends soon, and its memory with it. Large blocks go to the standard library's allocator. An interpreter allocates and
-//! frees small blocks all the time; here that is a few instructions, and no block has a header.
+//! Small blocks come from free lists, one for each size, which are filled from large pieces of
+//! memory and never give them back: the instance ends soon, and its memory with it. Large blocks go
+//! to the standard library's allocator. An interpreter allocates and frees small blocks all the
+//! time; here that is a few instructions, and no block has a header.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -33,7 +34,8 @@ struct State {
     large: usize,
 }
 
-// SAFETY: the guest is compiled for wasm32-wasip2, which has one thread. (See the `cfg` where it is installed.)
+// SAFETY: the guest is compiled for wasm32-wasip2, which has one thread. (See the `cfg` where it is
+// installed.)
 unsafe impl Sync for Heap {}
 
 impl Heap {
@@ -70,8 +72,9 @@ impl State {
         let Some(first) = self.free.get_mut(list) else { return null_mut() };
         let block = *first;
         if !block.is_null() {
-            // SAFETY: a block on a free list was given back with room for at least GRAIN bytes, aligned for a pointer, and its
-            // first bytes were written by `give` with the address of the next.
+            // SAFETY: a block on a free list was given back with room for at least GRAIN bytes,
+            // aligned for a pointer, and its first bytes were written by `give` with the address of
+            // the next.
             *first = unsafe { block.cast::<*mut u8>().read() };
             return block;
         }
@@ -80,7 +83,8 @@ impl State {
 
     fn give(&mut self, block: *mut u8, list: usize) {
         let Some(first) = self.free.get_mut(list) else { return };
-        // SAFETY: the caller owns the block, which has at least GRAIN bytes and is aligned for a pointer.
+        // SAFETY: the caller owns the block, which has at least GRAIN bytes and is aligned for a
+        // pointer.
         unsafe { block.cast::<*mut u8>().write(*first) };
         *first = block;
     }
@@ -104,7 +108,8 @@ impl State {
     }
 }
 
-// SAFETY: `take` gives blocks that are large and aligned enough and that nobody else has; the rest is the standard library's.
+// SAFETY: `take` gives blocks that are large and aligned enough and that nobody else has; the rest
+// is the standard library's.
 unsafe impl GlobalAlloc for Heap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -123,7 +128,8 @@ unsafe impl GlobalAlloc for Heap {
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         match list(&layout) {
-            // SAFETY: one thread; the block came from `take` of the same list, since the layout is the same.
+            // SAFETY: one thread; the block came from `take` of the same list, since the layout is
+            // the same.
             Some(list) => unsafe { (*self.state.get()).give(block, list) },
             None => {
                 self.resized(block, layout.size(), 0);
@@ -145,7 +151,8 @@ unsafe impl GlobalAlloc for Heap {
                 moved
             }
             _ => {
-                // SAFETY: both blocks are valid for the smaller of the two sizes, and are not the same.
+                // SAFETY: both blocks are valid for the smaller of the two sizes, and are not the
+                // same.
                 unsafe {
                     let moved = self.alloc(wanted);
                     if !moved.is_null() {

@@ -38,7 +38,8 @@ thread_local! {
     static REJECTED: RefCell<Vec<JsObject<Promise>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Builds the context that the snapshot holds, and runs a little code so that what is made lazily is there.
+/// Builds the context that the snapshot holds, and runs a little code so that what is made lazily
+/// is there.
 pub(crate) fn build() {
     #[cfg(target_family = "wasm")]
     boa_gc::count_storage(|| crate::HEAP.large_bytes());
@@ -180,7 +181,8 @@ fn unparsable(error: JsError, context: &mut Context) -> Failure {
 }
 
 fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
-    // A program is in strict mode, as a module is. What it makes of texts while it runs says so itself.
+    // A program is in strict mode, as a module is. What it makes of texts while it runs says so
+    // itself.
     context.strict(true);
     let script = scripts::parse(code, Some(SCRIPT_NAME), context);
     context.strict(false);
@@ -296,14 +298,16 @@ impl HostHooks for Hooks {
         0
     }
 
-    /// Asked before each buffer is made. The collector is asked when the buffer is there already, and two large ones may be one too many.
+    /// Asked before each buffer is made. The collector is asked when the buffer is there already,
+    /// and two large ones may be one too many.
     fn max_buffer_size(&self, _: &mut Context) -> u64 {
         boa_gc::collect_if_due();
         MAX_BUFFER_BYTES
     }
 }
 
-/// The host's clock, read at each question: an instant kept from `init` would be part of the snapshot.
+/// The host's clock, read at each question: an instant kept from `init` would be part of the
+/// snapshot.
 struct HostClock;
 
 impl Clock for HostClock {

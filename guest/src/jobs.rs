@@ -20,8 +20,8 @@ enum Microtask {
     Async(NativeAsyncJob),
 }
 
-/// Runs promise jobs in the order in which they came, until none is left. It never waits: what takes time is
-/// [`pending`](crate::pending).
+/// Runs promise jobs in the order in which they came, until none is left. It never waits: what
+/// takes time is [`pending`](crate::pending).
 #[derive(Default)]
 pub(crate) struct JobQueue {
     queue: RefCell<VecDeque<Microtask>>,
@@ -58,7 +58,8 @@ impl JobExecutor for JobQueue {
     }
 }
 
-/// `import()` is refused at once. `Atomics.waitAsync` is never notified, since there is no second agent, so it is let go of.
+/// `import()` is refused at once. `Atomics.waitAsync` is never notified, since there is no second
+/// agent, so it is let go of.
 fn poll_once(job: NativeAsyncJob, context: &mut Context) -> JsResult<()> {
     let context = RefCell::new(context);
     let polled = pin!(job.call(&context)).poll(&mut TaskContext::from_waker(Waker::noop()));

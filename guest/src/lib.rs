@@ -1,11 +1,12 @@
 //! The interpreter inside the jar: Boa runs the script, oxc translates its TypeScript.
 //!
-//! This crate is compiled for `wasm32-wasip2` into a component of the world `interpreter` (see `wit/sandbox.wit`). Untrusted source
-//! is read, parsed, translated and run here, and nowhere else. Whatever goes wrong in here, the worst outcome is a trap that ends
-//! this instance: the host relies on nothing that this code promises.
+//! This crate is compiled for `wasm32-wasip2` into a component of the world `interpreter` (see
+//! `wit/sandbox.wit`). Untrusted source is read, parsed, translated and run here, and nowhere else.
+//! Whatever goes wrong in here, the worst outcome is a trap that ends this instance: the host
+//! relies on nothing that this code promises.
 //!
-//! One instance runs one script. `init` is called when the image is built and its effects are part of the snapshot, so nothing it
-//! calls may read a clock or draw a random number.
+//! One instance runs one script. `init` is called when the image is built and its effects are part
+//! of the snapshot, so nothing it calls may read a clock or draw a random number.
 
 mod failure;
 mod heap;

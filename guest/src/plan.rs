@@ -131,7 +131,8 @@ fn refusal(mut faults: Vec<Fault>, source: &str) -> Option<Failure> {
     })
 }
 
-/// The calls as JSON, in the form of `catalog.plan`. What is behind the last that has room is left out.
+/// The calls as JSON, in the form of `catalog.plan`. What is behind the last that has room is left
+/// out.
 fn question(sites: &Sites, known: &[&Site], numbers: &[u32]) -> String {
     let mut text = String::from("{\"calls\":[");
     let mut left_out = sites.more;

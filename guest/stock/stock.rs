@@ -1,4 +1,5 @@
-//! What the engine gives without belljar's patches: each of them is here for a program that goes wrong without it.
+//! What the engine gives without belljar's patches: each of them is here for a program that goes
+//! wrong without it.
 //!
 //! A patch whose programs are all right here is one that a new release of the engine has made
 //! needless: delete it. One for speed says so in its header, and gives the same here: what it is
@@ -17,7 +18,8 @@ use std::{
 
 use boa_engine::{Context, Source, builtins::promise::PromiseState, object::builtins::JsPromise};
 
-/// What the header of a patch says that changes nothing but what things cost, or what the host is told.
+/// What the header of a patch says that changes nothing but what things cost, or what the host is
+/// told.
 const UNSEEN: [&str; 3] = ["Speed: ", "Memory: ", "Host: "];
 
 #[test]
@@ -38,8 +40,8 @@ fn every_patch_is_needed() {
         let programs = patch.with_extension("json");
         let programs = fs::read_to_string(&programs).unwrap_or_else(|error| panic!("{}: {error}", programs.display()));
         let rows: Vec<Vec<String>> = serde_json::from_str(&programs).expect("the programs are JSON");
-        // The first shows the slip. The others are its neighbours, and some of them never end here. A third text is why
-        // Node 20 gives something else.
+        // The first shows the slip. The others are its neighbours, and some of them never end here.
+        // A third text is why Node 20 gives something else.
         let [program, node, ..] = rows.first().expect("a patch has programs").as_slice() else {
             panic!("a program has a value: {}", patch.display())
         };

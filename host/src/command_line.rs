@@ -32,7 +32,8 @@ use crate::{
     envelope, help, output,
 };
 
-/// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a WebAssembly sandbox.
+/// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a
+/// WebAssembly sandbox.
 #[derive(Parser)]
 #[command(name = "belljar", version, about, after_help = help::BELLJAR, max_term_width = 110)]
 pub(crate) struct Arguments {
@@ -52,7 +53,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Runs a script and prints its value.
     Run(RunArguments),
-    /// Shows which tools a script would call, and what the rules say of each call. Runs nothing, starts nothing.
+    /// Shows which tools a script would call, and what the rules say of each call. Runs nothing,
+    /// starts nothing.
     #[command(after_help = help::CHECK)]
     Check(CheckArguments),
     /// Serves MCP on stdin and stdout or over HTTP, with two tools: search_docs and execute_code.
@@ -66,7 +68,8 @@ pub(crate) enum Command {
     Test(TestArguments),
     /// Lists the calls that wait for your decision, with all that would be sent.
     Approvals(ApprovalsArguments),
-    /// Approves a call that waits for your decision: it is sent once, and only if nothing about it has changed.
+    /// Approves a call that waits for your decision: it is sent once, and only if nothing about it
+    /// has changed.
     #[command(after_help = help::APPROVE)]
     Approve(ApproveArguments),
     /// Refuses a call that waits for your decision.
@@ -93,7 +96,8 @@ pub(crate) enum Command {
     /// Checks that everything works: the image, the folders, the daemon, and each server.
     #[command(after_help = help::DOCTOR)]
     Doctor(ServersArguments),
-    /// Measures what belljar costs on this machine: starts, calls, runs, memory, limits, search and tokens.
+    /// Measures what belljar costs on this machine: starts, calls, runs, memory, limits, search and
+    /// tokens.
     Bench(BenchArguments),
     /// Adds a server to belljar.toml.
     Add(AddArguments),
@@ -146,7 +150,8 @@ impl Arguments {
             Command::Import(arguments) => arguments.json,
             Command::Login(arguments) => arguments.json,
             Command::Install(arguments) => arguments.json,
-            // One writes JSON in any case, one speaks a protocol, and two print what is in the form of shells and of `man`.
+            // One writes JSON in any case, one speaks a protocol, and two print what is in the form
+            // of shells and of `man`.
             Command::Request(_) | Command::Serve(_) | Command::Completions(_) | Command::Man(_) => false,
         }
     }
@@ -163,14 +168,16 @@ pub(crate) fn parse() -> Result<Arguments, ExitCode> {
         } else if wants_json && !is_help {
             output::print_json(&Outcome::refused(usage(&error.render().to_string())));
         } else {
-            // clap prints help to stdout and errors to stderr; if neither can be written to, nobody is there to be told.
+            // clap prints help to stdout and errors to stderr; if neither can be written to, nobody
+            // is there to be told.
             let _ = error.print();
         }
         ExitCode::from(if is_help { 0 } else { 2 })
     })
 }
 
-/// clap's complaint as an error: what is wrong stands in its first paragraph, and what to try after "tip:".
+/// clap's complaint as an error: what is wrong stands in its first paragraph, and what to try after
+/// "tip:".
 fn usage(complaint: &str) -> RunError {
     let mut lines = complaint.lines().map(str::trim);
     let message: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();

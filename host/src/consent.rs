@@ -54,8 +54,8 @@ pub(crate) fn types(word: &str, prompt: &str) -> Result<(), Failure> {
     }
 }
 
-/// Waits for the owner to type a code that only this terminal shows, and so to do this. With `--yes` nobody types, where
-/// their configuration allows that.
+/// Waits for the owner to type a code that only this terminal shows, and so to do this. With
+/// `--yes` nobody types, where their configuration allows that.
 pub(crate) fn owner_agrees(
     yes: bool,
     allow_yes: impl FnOnce() -> Result<bool, Failure>,

@@ -13,8 +13,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::output::{self, Log};
 
-/// Variables that every child gets: what the official SDKs pass on, and what locates programs and their caches. Secrets of others
-/// are not among them.
+/// Variables that every child gets: what the official SDKs pass on, and what locates programs and
+/// their caches. Secrets of others are not among them.
 const INHERITED: [&str; 17] = [
     "HOME",
     "LANG",
@@ -40,7 +40,8 @@ pub(crate) fn inherited() -> BTreeMap<String, String> {
     INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?))).collect()
 }
 
-/// Calls `with` with what a configuration may refer to. The variables that it asks for come with its answer.
+/// Calls `with` with what a configuration may refer to. The variables that it asks for come with
+/// its answer.
 pub(crate) fn with_variables<T>(with: impl FnOnce(&Variables<'_>) -> T) -> (T, BTreeMap<String, Option<String>>) {
     let (home, workspace) = (env::home_dir(), env::current_dir().ok());
     let looked_up = RefCell::new(BTreeMap::new());
@@ -58,8 +59,9 @@ pub(crate) fn home() -> Option<PathBuf> {
     env::home_dir()
 }
 
-/// Where daemons may listen, the best place first. Each has to be a folder that is the user's alone, and anybody can make the one in the
-/// temporary folder first; the one below the user's own state nobody else can.
+/// Where daemons may listen, the best place first. Each has to be a folder that is the user's
+/// alone, and anybody can make the one in the temporary folder first; the one below the user's own
+/// state nobody else can.
 pub(crate) fn runtime_folders() -> Vec<PathBuf> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let temporary = env::temp_dir().join(format!("belljar-{}", belljar_daemon::user()));
@@ -132,12 +134,14 @@ pub(crate) fn own_worker(role: &str) -> Option<WorkerProgram> {
     own_program().map(|program| WorkerProgram { program, arguments: vec![role.into()] })
 }
 
-/// A configuration in the current folder. It could start programs, so it is offered and never loaded unasked.
+/// A configuration in the current folder. It could start programs, so it is offered and never
+/// loaded unasked.
 pub(crate) fn config_nearby() -> Option<&'static str> {
     ["belljar.toml", ".mcp.json"].into_iter().find(|name| Path::new(name).is_file())
 }
 
-/// Sends the log to stderr: warnings, or more with `-v`, less with `-q`, or what `BELLJAR_LOG` says.
+/// Sends the log to stderr: warnings, or more with `-v`, less with `-q`, or what `BELLJAR_LOG`
+/// says.
 pub(crate) fn log_to_stderr(verbose: u8, quiet: bool) {
     let level = match verbose {
         0 if quiet => "error",
@@ -156,7 +160,8 @@ pub(crate) fn log_to_stderr(verbose: u8, quiet: bool) {
         .init();
 }
 
-/// What is logged: what `BELLJAR_LOG` says, else `level`. The code of a login, which a library would log, never is.
+/// What is logged: what `BELLJAR_LOG` says, else `level`. The code of a login, which a library
+/// would log, never is.
 pub(crate) fn log_filter(level: &str) -> EnvFilter {
     let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     let quiet =

@@ -1,7 +1,8 @@
 //! What this process does to itself before it reads anything that others may want.
 //!
-//! Child servers run as the same user, and the system would let them read belljar's environment and memory through `/proc`, or trace
-//! it. This must come first in `main`: what is read later is then out of their reach.
+//! Child servers run as the same user, and the system would let them read belljar's environment and
+//! memory through `/proc`, or trace it. This must come first in `main`: what is read later is then
+//! out of their reach.
 
 use std::{env, ffi::OsStr, io};
 
@@ -10,7 +11,8 @@ use crate::{select, setup};
 /// The variable that leaves the process open to debuggers and profilers of the same user.
 const DEBUGGABLE: &str = "BELLJAR_DEBUGGABLE";
 
-/// What a process of this program is for, as far as it matters here. It is told by the first arguments.
+/// What a process of this program is for, as far as it matters here. It is told by the first
+/// arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Stands between belljar and a child server, and hardens itself.
@@ -21,8 +23,8 @@ pub(crate) enum Role {
     Engine,
     /// Checks arguments against schemas, and hardens itself.
     Checker,
-    /// Walls itself in and becomes a child server. It holds nothing that its child does not get, and a hidden process could not name its user
-    /// in a namespace of its own.
+    /// Walls itself in and becomes a child server. It holds nothing that its child does not get,
+    /// and a hidden process could not name its user in a namespace of its own.
     Confiner,
     /// Serves commands, and was most often started by one.
     Daemon,
@@ -53,7 +55,8 @@ impl Role {
     }
 }
 
-/// Hides a daemon or a command from others of the same user. A daemon also drops what it inherited by accident.
+/// Hides a daemon or a command from others of the same user. A daemon also drops what it inherited
+/// by accident.
 ///
 /// # Errors
 /// What the system says. The process must then not go on.
@@ -61,8 +64,8 @@ pub(crate) fn harden(role: Role) -> io::Result<()> {
     if matches!(role, Role::Supervisor | Role::Filter | Role::Engine | Role::Checker | Role::Confiner) {
         return Ok(());
     }
-    // A daemon outlives its starter. Whoever started a command may want it to hold what it passed on: a lock, or the pipe behind
-    // `--config <(…)`.
+    // A daemon outlives its starter. Whoever started a command may want it to hold what it passed
+    // on: a lock, or the pipe behind `--config <(…)`.
     #[cfg(unix)]
     if role == Role::Daemon {
         belljar_worker::close_inherited(&[])?;
@@ -74,7 +77,8 @@ pub(crate) fn harden(role: Role) -> io::Result<()> {
 
 #[cfg(target_os = "linux")]
 fn hide() -> io::Result<()> {
-    // The engine resets its slots by the page map, which a hidden process can only open as root. Opening it reads nothing.
+    // The engine resets its slots by the page map, which a hidden process can only open as root.
+    // Opening it reads nothing.
     belljar_sandbox::open_page_map();
     if env::var_os(DEBUGGABLE).is_none_or(|value| value.is_empty() || value == "0") {
         // It also keeps memory out of core dumps.

@@ -1,7 +1,7 @@
 //! `belljar`: the command line and the MCP server.
 //!
-//! The only place with command-line arguments, standard output, the environment and exit codes. What the commands do lives in the
-//! crates; here they are set up, asked, and their answers shown.
+//! The only place with command-line arguments, standard output, the environment and exit codes.
+//! What the commands do lives in the crates; here they are set up, asked, and their answers shown.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,9 @@
 //! Standard output and standard error, and nothing raw that a stranger wrote.
 //!
-//! Results go to stdout, all else to stderr. Texts of scripts, children and clients are shown as `belljar_model::display` says: on one line
-//! ([`visible_line`]), or as a block whose further lines are indented ([`visible`]), so that none of them can move a cursor, change a title
-//! or forge a line of belljar's. Only a result on stdout ([`visible_text`]) keeps its lines as they are.
+//! Results go to stdout, all else to stderr. Texts of scripts, children and clients are shown as
+//! `belljar_model::display` says: on one line ([`visible_line`]), or as a block whose further lines
+//! are indented ([`visible`]), so that none of them can move a cursor, change a title or forge a
+//! line of belljar's. Only a result on stdout ([`visible_text`]) keeps its lines as they are.
 
 use std::{
     borrow::Cow,
@@ -104,8 +105,9 @@ impl Write for Log {
     }
 }
 
-/// How the fields of an entry are written, its message among them: each on one line, since any of them may hold what a script, a child or a
-/// client wrote. What else is in an entry is belljar's own.
+/// How the fields of an entry are written, its message among them: each on one line, since any of
+/// them may hold what a script, a child or a client wrote. What else is in an entry is belljar's
+/// own.
 pub(crate) fn log_fields() -> impl for<'writer> FormatFields<'writer> + Send + Sync + 'static {
     debug_fn(|writer, field, value| {
         let text = format!("{value:?}");
@@ -119,7 +121,8 @@ pub(crate) fn log_fields() -> impl for<'writer> FormatFields<'writer> + Send + S
     .delimited(" ")
 }
 
-/// An entry on one line. Colours pass, which are belljar's: [`log_fields`] leaves none in other texts.
+/// An entry on one line. Colours pass, which are belljar's: [`log_fields`] leaves none in other
+/// texts.
 pub(crate) fn log_line(entry: &str) -> String {
     let (text, end) = entry.strip_suffix('\n').map_or((entry, ""), |text| (text, "\n"));
     let mut line = String::with_capacity(entry.len());
@@ -148,7 +151,8 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     display::block(text, "  ")
 }
 
-/// A text that is all that stands there, a result or what belljar itself wrote: its lines begin where they begin.
+/// A text that is all that stands there, a result or what belljar itself wrote: its lines begin
+/// where they begin.
 pub(crate) fn visible_text(text: &str) -> Cow<'_, str> {
     display::block(text, "")
 }

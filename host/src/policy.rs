@@ -1,4 +1,5 @@
-//! The owner's rules for calls: where they are, and that a mistake in them ends the command before anything is called.
+//! The owner's rules for calls: where they are, and that a mistake in them ends the command before
+//! anything is called.
 
 use std::{
     path::{Path, PathBuf},
@@ -30,7 +31,8 @@ pub(crate) struct LoadedPolicy {
     pub(crate) policy: Arc<Policy>,
 }
 
-/// The rules of the configuration at `path`: those in the file that it names, or in a policy.toml beside it.
+/// The rules of the configuration at `path`: those in the file that it names, or in a policy.toml
+/// beside it.
 pub(crate) fn find(path: &Path, config: &Config, variables: &Variables<'_>) -> Result<Option<FoundPolicy>, Failure> {
     let file = config.policy.clone().unwrap_or_else(|| path.with_file_name(BESIDE));
     let Some(text) = belljar_config::text(&file)? else {
@@ -61,7 +63,8 @@ impl FoundPolicy {
 }
 
 impl LoadedPolicy {
-    /// Refuses rules that name arguments which the servers did not have when the rules were written.
+    /// Refuses rules that name arguments which the servers did not have when the rules were
+    /// written.
     ///
     /// The lists are those on disk. One that came later than the rules is left out: a server that
     /// changes must not make the whole file useless. The gateway takes what such a list leaves
@@ -77,7 +80,8 @@ impl LoadedPolicy {
         self.policy.wants_webhook().filter(|_| config.approvals.webhook.is_none())
     }
 
-    /// The name under which what the rules pin is kept: where their file is, whichever way leads there.
+    /// The name under which what the rules pin is kept: where their file is, whichever way leads
+    /// there.
     pub(crate) fn name(&self) -> String {
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         path.to_string_lossy().into_owned()

@@ -72,7 +72,8 @@ impl Loaded {
         self.config.limits.over(&Limits::default())
     }
 
-    /// The folder in which a daemon runs its servers, where they name none: that of the configuration; the home for the user's own.
+    /// The folder in which a daemon runs its servers, where they name none: that of the
+    /// configuration; the home for the user's own.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         let path = self.path.as_ref()?;
         if environment::own_config().as_ref() == Some(path) {
@@ -112,7 +113,8 @@ pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
     Ok(Loaded { config, path, looked_up, policy })
 }
 
-/// The same for a command that calls tools: its rules must fit what the servers listed when the rules were written.
+/// The same for a command that calls tools: its rules must fit what the servers listed when the
+/// rules were written.
 pub(crate) fn read_to_call(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
     let loaded = read(arguments)?;
     if let Some(rules) = &loaded.policy {
@@ -127,7 +129,8 @@ pub(crate) fn to_change(arguments: &ConfigArguments) -> Result<PathBuf, Failure>
     path.ok_or_else(|| Failure::usage("there is no home folder", "name a file with --config"))
 }
 
-/// The folder for what is learned from run to run. Without one, nothing is kept, and all else works.
+/// The folder for what is learned from run to run. Without one, nothing is kept, and all else
+/// works.
 pub(crate) fn state_folder() -> Option<Dir> {
     folder(environment::state_folder())
 }
@@ -145,7 +148,8 @@ pub(crate) fn credentials() -> Option<Dir> {
     folder(Some(environment::state_folder()?.join("logins")))
 }
 
-/// A folder of belljar's own, made if need be, and the user's alone. One that is somebody else's is not used.
+/// A folder of belljar's own, made if need be, and the user's alone. One that is somebody else's is
+/// not used.
 fn folder(path: Option<PathBuf>) -> Option<Dir> {
     let path = path?;
     belljar_files::own_folder(&path)
@@ -261,7 +265,8 @@ fn name_of(path: Option<&Path>) -> String {
     path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Where runs are kept, as the configuration says. No file is made before there is something to keep.
+/// Where runs are kept, as the configuration says. No file is made before there is something to
+/// keep.
 fn ledger(settings: &LedgerSettings) -> RunLedger {
     RunLedger {
         ledger: Arc::new(ledger_of(settings)),
@@ -278,7 +283,8 @@ pub(crate) fn ledger_of(settings: &LedgerSettings) -> SqliteLedger {
     SqliteLedger::new(environment::state_folder().as_deref(), options)
 }
 
-/// What runs scripts: a sandbox of this process, or a confined process where the configuration asks for one.
+/// What runs scripts: a sandbox of this process, or a confined process where the configuration asks
+/// for one.
 pub(crate) async fn engine(runs: &RunsPatch) -> Result<Engine, Failure> {
     if runs.process != Some(true) {
         let sandbox = Sandbox::new(&Image::embedded(), options(runs)).map_err(|error| match error {

@@ -1,12 +1,13 @@
-//! How a process is told to end: Ctrl-C, or SIGTERM from a supervisor or a client. How it is told to
-//! read its configuration again: SIGHUP.
+//! How a process is told to end: Ctrl-C, or SIGTERM from a supervisor or a client. How it is told
+//! to read its configuration again: SIGHUP.
 
 use std::future::Future;
 
 /// Ends when the process is told to end.
 ///
-/// Listens from the call on, not from the first poll: so that, when it is called before any child is started, no signal can end
-/// the process and leave a child behind. From then on a signal no longer ends the process by itself.
+/// Listens from the call on, not from the first poll: so that, when it is called before any child
+/// is started, no signal can end the process and leave a child behind. From then on a signal no
+/// longer ends the process by itself.
 #[cfg(unix)]
 pub(crate) fn told_to_end() -> impl Future<Output = ()> + Send {
     use tokio::signal::unix::{SignalKind, signal};
@@ -44,7 +45,8 @@ pub(crate) struct Reloads(Option<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
 impl Reloads {
-    /// Listens from now on. Where that is not possible, the signal ends the process as it always did.
+    /// Listens from now on. Where that is not possible, the signal ends the process as it always
+    /// did.
     pub(crate) fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
 

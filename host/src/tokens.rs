@@ -42,7 +42,8 @@ pub(crate) fn change<T>(folder: &Dir, change: impl FnOnce(&mut Tokens) -> Result
     Ok(changed)
 }
 
-/// The tokens as they are, now and from now on, as long as the future is polled. A file that becomes unusable lets nobody in.
+/// The tokens as they are, now and from now on, as long as the future is polled. A file that
+/// becomes unusable lets nobody in.
 pub(crate) fn watch(folder: Dir) -> Result<(watch::Receiver<Arc<Tokens>>, impl Future<Output = ()>), Failure> {
     let (sender, receiver) = watch::channel(Arc::new(read(&folder)?));
     let folder = Arc::new(folder);

@@ -1,4 +1,5 @@
-//! What other runtimes have and the jar has not explains its absence, and can be looked for without an error.
+//! What other runtimes have and the jar has not explains its absence, and can be looked for without
+//! an error.
 
 use belljar_model::ErrorKind;
 use serde_json::json;

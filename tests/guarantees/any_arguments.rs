@@ -1,5 +1,5 @@
-//! Several calls are one question: the owner decides about one, about these, or about any arguments of a tool under a
-//! rule, as it is defined now, for the rest of the run and no further.
+//! Several calls are one question: the owner decides about one, about these, or about any arguments
+//! of a tool under a rule, as it is defined now, for the rest of the run and no further.
 
 use std::time::SystemTime;
 

@@ -1,4 +1,5 @@
-//! A call that a rule asks a person about is sent after they agreed to just that call, once, and never otherwise.
+//! A call that a rule asks a person about is sent after they agreed to just that call, once, and
+//! never otherwise.
 
 use std::{
     collections::BTreeMap,
@@ -388,7 +389,8 @@ async fn a_tool_whose_definition_has_changed_since_is_not_called() {
     let write = "await fs.list_directory({ path: '/' }); await fs.write_file({ path: '/x', content: '' })";
     let run = house.start(write);
     let question = house.questions(1).await.remove(0);
-    // Another run makes the server change its mind. The server says so, and nobody asks for its tools.
+    // Another run makes the server change its mind. The server says so, and nobody asks for its
+    // tools.
     assert!(house.start("await fs.read_text_file({ path: '/a' }); 1").await.unwrap().is_ok());
     let upstream = house.gateway.toolbox().upstream();
     let is_heard_of = async || {

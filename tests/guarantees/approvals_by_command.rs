@@ -1,4 +1,5 @@
-//! A person decides about a call with the program itself: at the terminal of the run, or by a command elsewhere.
+//! A person decides about a call with the program itself: at the terminal of the run, or by a
+//! command elsewhere.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -192,7 +193,8 @@ fn a_decision_by_command_wants_a_person_who_types_what_the_terminal_shows() {
     let answer = terminal.belljar(&["approve", id, "--yes"]);
     assert!(answer.code == 2 && answer.stderr.contains("--yes is not allowed here"), "{answer:?}");
     let mut person = Person::at(&terminal.command(&["approve", id]));
-    // What was typed before the question was there is thrown away, and what is not the code decides nothing.
+    // What was typed before the question was there is thrown away, and what is not the code decides
+    // nothing.
     person.types("yes");
     person.sees(" to approve: ");
     person.types("yes");

@@ -1,4 +1,5 @@
-//! Arguments are checked before a call leaves the jar, and what is wrong with them is said to the one who can fix it.
+//! Arguments are checked before a call leaves the jar, and what is wrong with them is said to the
+//! one who can fix it.
 
 use std::sync::atomic::Ordering;
 
@@ -137,7 +138,8 @@ fn a_single_call_is_told_of_an_argument_that_its_tool_does_not_list() {
 
 #[tokio::test]
 async fn what_is_required_but_has_a_default_may_be_left_out() {
-    // As servers declare it whose schemas are made from what they have after their defaults are filled in.
+    // As servers declare it whose schemas are made from what they have after their defaults are
+    // filled in.
     let stub = Stub::new(Stub::real_tools("playwright"), |_, arguments| text(&arguments.to_string()));
     let gateway = gateway(&[("browser", stub)], Vec::new());
     assert_eq!(value(&gateway, "return await browser.browser_console_messages({})").await, json!({}));

@@ -1,4 +1,5 @@
-//! A command that is told to end does so promptly, says what had happened, and leaves no child behind.
+//! A command that is told to end does so promptly, says what had happened, and leaves no child
+//! behind.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -16,7 +17,8 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// More than anything takes that works, also on a busy machine; less than any time limit that is not set by a test.
+/// More than anything takes that works, also on a busy machine; less than any time limit that is
+/// not set by a test.
 pub(crate) const AMPLE: Duration = Duration::from_secs(20);
 
 /// Waits for a file that is written by something else, and gives its text.
@@ -66,7 +68,8 @@ pub(crate) fn send(name: &str, pid: u32) {
     assert!(sent.success(), "SIG{name} cannot be sent");
 }
 
-/// A server that writes `file` when one of its tools is called: so that a test knows that a script has come to that call.
+/// A server that writes `file` when one of its tools is called: so that a test knows that a script
+/// has come to that call.
 ///
 /// Its child exits on the call, which therefore fails.
 pub(crate) fn milestone(file: &Path) -> Value {

@@ -1,4 +1,5 @@
-//! `belljar check` says which tools a script would call, and what the rules say of each, and neither runs it nor starts a server.
+//! `belljar check` says which tools a script would call, and what the rules say of each, and
+//! neither runs it nor starts a server.
 
 use serde_json::{Value, json};
 
@@ -83,7 +84,8 @@ fn a_tool_that_is_not_described_as_it_is_pinned_is_shown_as_asked_about() {
     let (terminal, config) = terminal();
     terminal.file("policy.toml", "default = 'allow'\npin = true\n");
     let verdict = || checked(&terminal, &config, "await kid.read({ path: 'a' })").1["calls"][0]["verdict"].clone();
-    // Nothing is known of a description that nobody has accepted, and the first that is seen is pinned.
+    // Nothing is known of a description that nobody has accepted, and the first that is seen is
+    // pinned.
     assert_eq!(verdict(), json!("allow"));
     let list = std::fs::read_to_string(terminal.folder.path().join("listed.json")).unwrap();
     terminal.file("tools.json", list.replace("readOnlyHint", "openWorldHint"));

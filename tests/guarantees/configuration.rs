@@ -1,4 +1,5 @@
-//! Where the configuration comes from, what is wrong with it in clear words, and that its secrets stay secret.
+//! Where the configuration comes from, what is wrong with it in clear words, and that its secrets
+//! stay secret.
 
 use std::path::PathBuf;
 
@@ -225,7 +226,8 @@ fn the_file_of_an_mcp_client_works_as_it_is() {
     let environment = belljar(&["run", "--code", "await kid.environment({})"]).json()["value"].take();
     assert_eq!(environment["GREETING"], "hello you", "{environment:#}");
     assert_eq!(environment["PLACE"], "world", "{environment:#}");
-    // A child gets what its configuration says and what locates programs, and no other variable of belljar's own.
+    // A child gets what its configuration says and what locates programs, and no other variable of
+    // belljar's own.
     let variables = environment.as_object().unwrap();
     assert!(variables.contains_key("PATH") && variables.contains_key("HOME"), "{environment:#}");
     assert!(!variables.keys().any(|name| name.starts_with("BELLJAR") || name.starts_with("CARGO")), "{environment:#}");

@@ -22,7 +22,8 @@ use crate::{
     support::Terminal,
 };
 
-/// What a server cannot pass that has no diagnostic tools of the suite's. Each that passes after all is a failure, too.
+/// What a server cannot pass that has no diagnostic tools of the suite's. Each that passes after
+/// all is a failure, too.
 const WITHOUT_DIAGNOSTIC_TOOLS: &str = "server:
   - server-stateless:sep-2575-server-rejects-undeclared-capability
   - server-stateless:sep-2575-missing-capability-http-400

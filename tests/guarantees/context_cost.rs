@@ -1,4 +1,5 @@
-//! What belljar costs of a model's context: two definitions, whatever the number of servers, and an example that works as it stands.
+//! What belljar costs of a model's context: two definitions, whatever the number of servers, and an
+//! example that works as it stands.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},

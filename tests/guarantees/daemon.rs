@@ -1,4 +1,5 @@
-//! One warm process behind every command: it keeps what its servers know, comes to be once, and leaves nothing behind.
+//! One warm process behind every command: it keeps what its servers know, comes to be once, and
+//! leaves nothing behind.
 
 use std::{
     io::{BufRead as _, Read as _, Write as _},
@@ -171,7 +172,8 @@ fn who_waits_at_a_terminal_sees_what_starts_in_the_daemon() {
     let call = shell.command(&["call", "kid.echo", "--input", "{\"text\": \"there\"}"]);
     let first = on_a_terminal(&call, "");
     assert!(first.stdout.contains("starting kid") && first.stdout.contains("there"), "{first:#?}");
-    // Nothing starts any more, so there is nothing to see; and whoever is not a terminal sees nothing at all.
+    // Nothing starts any more, so there is nothing to see; and whoever is not a terminal sees
+    // nothing at all.
     let second = on_a_terminal(&call, "");
     assert!(!second.stdout.contains("starting") && second.stdout.contains("there"), "{second:#?}");
     shell.belljar(&["daemon", "stop"]);
@@ -358,7 +360,8 @@ fn a_place_where_no_socket_can_be_is_said_with_what_to_do() {
         (&open, "may be entered by others (mode 0755)", "chmod 700"),
         (&taken, "", "--no-daemon"),
     ] {
-        // Neither the user's own state nor the temporary folder is a place for a socket, so that none is left.
+        // Neither the user's own state nor the temporary folder is a place for a socket, so that
+        // none is left.
         let mut command = shell.command(&["daemon", "status"]);
         command.env("XDG_RUNTIME_DIR", folder).env("XDG_STATE_HOME", &long).env("TMPDIR", &long);
         let answer = Answer::of(command.output().unwrap());
@@ -419,7 +422,8 @@ fn a_daemon_of_a_newer_protocol_is_named_with_what_to_do_and_left_alone() {
 #[test]
 fn a_full_disk_costs_the_daemon_its_log_and_no_call() {
     let shell = Shell::new(&echo());
-    // No process that begins here may write to a file: what a full disk is like, for one that cannot be filled.
+    // No process that begins here may write to a file: what a full disk is like, for one that
+    // cannot be filled.
     let full = |arguments: &[&str]| {
         let command = shell.command(arguments);
         let mut full = Command::new("sh");
@@ -527,7 +531,8 @@ fn what_a_child_asks_is_asked_of_the_client_of_serve_and_its_answer_goes_back() 
     );
 }
 
-/// In the revision without sessions a server sends no requests. A client that knows tasks finds the question in the task.
+/// In the revision without sessions a server sends no requests. A client that knows tasks finds the
+/// question in the task.
 #[test]
 fn what_a_child_asks_is_in_the_task_of_its_run_where_the_client_takes_no_requests() {
     let shell = Shell::new(&json!({ "kid": { "command": child(), "args": ["probe"], "asks": ["sampling"] } }));

@@ -1,4 +1,5 @@
-//! A child server that is dead, dies or never lived takes nothing else with it, and everybody who asks is told why.
+//! A child server that is dead, dies or never lived takes nothing else with it, and everybody who
+//! asks is told why.
 
 use std::{
     path::{Path, PathBuf},

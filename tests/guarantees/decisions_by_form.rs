@@ -1,5 +1,5 @@
-//! The client's user decides by a form: by an explicit word alone, each question in a form of its own, and a form that
-//! matters no more is taken back.
+//! The client's user decides by a form: by an explicit word alone, each question in a form of its
+//! own, and a form that matters no more is taken back.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
-//! A client without sessions is asked in place of an answer, and decides by sending its request again: with what it was given, and
-//! an explicit word in it. Whatever else it sends decides nothing.
+//! A client without sessions is asked in place of an answer, and decides by sending its request
+//! again: with what it was given, and an explicit word in it. Whatever else it sends decides
+//! nothing.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

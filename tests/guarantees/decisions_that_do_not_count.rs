@@ -1,5 +1,6 @@
-//! A decision counts for the call that was shown, once, and while its time lasts. Whatever else it is used for is refused with the
-//! reason, when a run goes on hours later as well, and whoever decides again or too late hears so.
+//! A decision counts for the call that was shown, once, and while its time lasts. Whatever else it
+//! is used for is refused with the reason, when a run goes on hours later as well, and whoever
+//! decides again or too late hears so.
 
 use std::{
     path::Path,

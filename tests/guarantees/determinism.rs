@@ -1,4 +1,5 @@
-//! The same script with the same answers uses the same fuel: the host hands over one answer at a time, in an order it records.
+//! The same script with the same answers uses the same fuel: the host hands over one answer at a
+//! time, in an order it records.
 
 use std::{sync::Arc, time::Duration};
 

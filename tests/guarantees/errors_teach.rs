@@ -1,4 +1,5 @@
-//! An error says what happened, where, and what to try: it is read by the model that has to repair its script.
+//! An error says what happened, where, and what to try: it is read by the model that has to repair
+//! its script.
 
 use std::{sync::Arc, time::Duration};
 

@@ -8,7 +8,8 @@ fn every_test_file_is_a_module_of_the_binary() {
     assert_all_declared(&folder, "main.rs");
 }
 
-/// Every file of a folder is a module of the file in it that declares them, and so are those of its folders.
+/// Every file of a folder is a module of the file in it that declares them, and so are those of its
+/// folders.
 fn assert_all_declared(folder: &Path, declaring: &str) {
     let text = fs::read_to_string(folder.join(declaring)).unwrap();
     let declared: BTreeSet<String> =
@@ -26,7 +27,8 @@ fn assert_all_declared(folder: &Path, declaring: &str) {
     assert_eq!(modules, declared, "{}", folder.display());
 }
 
-/// What a target finds is kept as a seed, and only an ordinary test sees that it does not come back.
+/// What a target finds is kept as a seed, and only an ordinary test sees that it does not come
+/// back.
 #[test]
 fn every_fuzz_target_is_built_seeded_replayed_and_told_of() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

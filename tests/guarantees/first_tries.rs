@@ -72,7 +72,8 @@ fn world(place: &Path) -> Value {
 /// The branch that the repository is on.
 const BRANCH: &str = "trunk";
 
-/// The text without what is another each time: what stands behind one of [`PASSING`], up to the next quote.
+/// The text without what is another each time: what stands behind one of [`PASSING`], up to the
+/// next quote.
 fn lasting(text: &str) -> String {
     PASSING.iter().fold(text.to_owned(), |text, mark| {
         let mut parts = text.split(mark);

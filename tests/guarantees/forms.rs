@@ -1,4 +1,5 @@
-//! The forms in which models write programs are all understood, and what is wrong with a program is said at its place.
+//! The forms in which models write programs are all understood, and what is wrong with a program is
+//! said at its place.
 
 use belljar_model::{ErrorKind, RunError};
 use serde_json::{Value, json};
@@ -32,7 +33,8 @@ async fn the_value_is_what_is_returned_or_else_the_last_expression() {
         ("`a ${'template'}`", json!("a template")),
         ("\"use strict\"; 5", json!(5)),
         ("let n = 0; for (let i = 0; i < 4; i++) n += i; n", json!(6)),
-        // A function declared last is there before the first statement, so the value is still the expression's.
+        // A function declared last is there before the first statement, so the value is still the
+        // expression's.
         ("main();\nasync function main() { return await box.add({ a: 1, b: 2 }) }", json!(3)),
     ])
     .await;

@@ -1,7 +1,9 @@
-//! What scripts cost does not creep up unnoticed: the fuel of ten fixed scripts stays within two of a hundred of what is recorded.
+//! What scripts cost does not creep up unnoticed: the fuel of ten fixed scripts stays within two of
+//! a hundred of what is recorded.
 //!
-//! Fuel counts the guest's instructions and is the same on every machine, so it tells what no clock on a busy machine can. Where a
-//! change makes scripts dearer or cheaper on purpose, `BELLJAR_ACCEPT=1` writes the record anew.
+//! Fuel counts the guest's instructions and is the same on every machine, so it tells what no clock
+//! on a busy machine can. Where a change makes scripts dearer or cheaper on purpose,
+//! `BELLJAR_ACCEPT=1` writes the record anew.
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 

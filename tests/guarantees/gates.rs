@@ -27,7 +27,8 @@ const MEASURED: &str = "default = 'allow'\n\
     measure = { tool = 'code.references', arguments = { symbol = '{symbol}' }, count = '/references', max = 2 }\nthen = 'ask'\n\
     [[rule]]\nid = 'private'\ntools = 'code.references'\nargs.symbol = { is = 'secret' }\nthen = 'deny'\n";
 
-/// `references` finds as many as its argument has letters, and fails for `none`; each call is noted.
+/// `references` finds as many as its argument has letters, and fails for `none`; each call is
+/// noted.
 fn code() -> (Stub, Arc<Mutex<Vec<String>>>) {
     let schema =
         json!({ "type": "object", "properties": { "symbol": { "type": "string" }, "note": { "type": "string" } } });

@@ -39,7 +39,8 @@ impl Served {
         Self { terminal, child, address, token, said }
     }
 
-    /// Sends one message of the revision without sessions, and gives the connection on which its answer comes.
+    /// Sends one message of the revision without sessions, and gives the connection on which its
+    /// answer comes.
     pub(crate) fn send(&self, token: &str, method: &str, name: &str, mut params: Value) -> TcpStream {
         let meta = &mut params["_meta"];
         meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
@@ -189,7 +190,8 @@ fn the_official_client_finds_over_http_what_it_finds_on_stdio() {
     official_client::checked(Command::new(node()).arg(client).arg(url).env("TOKEN", &served.token));
 }
 
-/// The second version of the SDK begins as the first does, asks first, or knows the revision without sessions alone.
+/// The second version of the SDK begins as the first does, asks first, or knows the revision
+/// without sessions alone.
 #[test]
 fn the_second_official_client_finds_the_same_however_it_agrees_on_a_revision() {
     installed("@modelcontextprotocol/client/package.json");

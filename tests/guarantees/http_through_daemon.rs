@@ -1,4 +1,5 @@
-//! `belljar serve --http --daemon`: many principals at one door, and the daemon's servers behind it.
+//! `belljar serve --http --daemon`: many principals at one door, and the daemon's servers behind
+//! it.
 
 use std::path::Path;
 

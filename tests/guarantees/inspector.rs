@@ -1,5 +1,5 @@
-//! belljar under the Inspector's command line, the tool by which people look at MCP servers. With `--strict` it also judges
-//! whether the schemas of the tools can be used by clients of all kinds.
+//! belljar under the Inspector's command line, the tool by which people look at MCP servers. With
+//! `--strict` it also judges whether the schemas of the tools can be used by clients of all kinds.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! `belljar install` changes one entry in a client's file, shows it first, and can take it out again.
+//! `belljar install` changes one entry in a client's file, shows it first, and can take it out
+//! again.
 
 use std::os::unix::fs::PermissionsExt as _;
 

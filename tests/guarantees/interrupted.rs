@@ -1,5 +1,5 @@
-//! A run that goes on after its process was killed sends nothing twice that may have been done: what became of it is what
-//! the ledger knows, and else what its owner says.
+//! A run that goes on after its process was killed sends nothing twice that may have been done:
+//! what became of it is what the ledger knows, and else what its owner says.
 
 use std::{
     path::PathBuf,
@@ -55,7 +55,8 @@ impl House {
         notes.lines().map(str::to_owned).collect()
     }
 
-    /// A run that waited, was approved and went on, and whose process was killed when the server had had so many calls.
+    /// A run that waited, was approved and went on, and whose process was killed when the server
+    /// had had so many calls.
     fn interrupted(&self, script: &str, calls: usize) -> String {
         let answer = self.belljar(&["run", "--code", script, "--json"]);
         let run = answer.json()["run"].as_str().unwrap().to_owned();

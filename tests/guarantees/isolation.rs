@@ -1,5 +1,5 @@
-//! A run sees nothing of another run, of the host, or of the machine; and whatever a script does to its own world, belljar's own
-//! work in it is not disturbed.
+//! A run sees nothing of another run, of the host, or of the machine; and whatever a script does to
+//! its own world, belljar's own work in it is not disturbed.
 
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
-//! Wherever a process is killed, no call that may change something is sent twice, and none that the owner denied is sent at all.
+//! Wherever a process is killed, no call that may change something is sent twice, and none that the
+//! owner denied is sent at all.
 //!
-//! Forty calls at once, some of which the owner is asked about; decisions in any order while the run goes on and while it waits;
-//! each process of the run killed at any moment. What was sent is what the server has written down.
+//! Forty calls at once, some of which the owner is asked about; decisions in any order while the
+//! run goes on and while it waits; each process of the run killed at any moment. What was sent is
+//! what the server has written down.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,7 +27,8 @@ const CALLS: u64 = 40;
 const ROUNDS: u64 = 16;
 /// Processes of a round that are killed at most, before it goes on to its end.
 const KILLED: u64 = 4;
-/// How long a process lives at most that is killed: about as long as it takes from its start to its rest.
+/// How long a process lives at most that is killed: about as long as it takes from its start to its
+/// rest.
 const LONGEST_MS: u64 = 400;
 /// The same in every other round: before it has sent anything, most of the time.
 const SHORTEST_MS: u64 = 60;
@@ -186,7 +189,8 @@ impl Round {
     /// The run from its beginning to its end, whichever that is.
     fn plays(&mut self) -> (Ended, Value) {
         loop {
-            // The first process is spared as often as not: a run that was killed before it was put aside is over.
+            // The first process is spared as often as not: a run that was killed before it was put
+            // aside is over.
             let is_killed = self.killed < self.to_kill && (self.run.is_some() || self.numbers.coin());
             let life = is_killed.then(|| Duration::from_millis(self.numbers.next(self.longest_ms)));
             let (ended, outcome) = self.process(life);
@@ -246,7 +250,8 @@ fn wait_for_servers(received: &Path) {
     }
 }
 
-/// Plays a round. Whether its run came to its own end after it was killed, and how many decisions there were.
+/// Plays a round. Whether its run came to its own end after it was killed, and how many decisions
+/// there were.
 fn plays(seed: u64) -> (bool, u64, usize) {
     let mut round = Round::new(seed);
     let (ended, outcome) = round.plays();
@@ -266,7 +271,8 @@ fn plays(seed: u64) -> (bool, u64, usize) {
         for id in 0..CALLS {
             let approved = round.decided.get(&id).copied();
             let expected = if round.asked.contains(&id) { approved == Some(true) } else { true };
-            // A process that is killed between the use of a decision and the call takes the call with it: it is not sent, and says so.
+            // A process that is killed between the use of a decision and the call takes the call
+            // with it: it is not sent, and says so.
             let is_lost =
                 round.killed > 0 && expected && outcome["value"][usize::try_from(id).unwrap()] == "PolicyError";
             let is_sent = sent.contains_key(&id);

@@ -1,4 +1,5 @@
-//! A run carries the labels of the answers that it has, and rules can say what may be called with them.
+//! A run carries the labels of the answers that it has, and rules can say what may be called with
+//! them.
 
 use std::sync::{Arc, atomic::Ordering};
 

@@ -1,4 +1,5 @@
-//! A run that is ended from outside says where its script was last seen, in lines of its author's source.
+//! A run that is ended from outside says where its script was last seen, in lines of its author's
+//! source.
 
 use std::{sync::Arc, time::Duration};
 

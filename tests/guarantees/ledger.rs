@@ -1,5 +1,5 @@
-//! The ledger of runs: what is kept of each, what is not, and what survives a killed process, a file that is damaged and a folder that is
-//! not there.
+//! The ledger of runs: what is kept of each, what is not, and what survives a killed process, a
+//! file that is damaged and a folder that is not there.
 
 use std::{
     fs,

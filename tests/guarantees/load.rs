@@ -1,4 +1,5 @@
-//! More clients than belljar has room for: each run is made once, and nothing is lost, also where belljar is killed.
+//! More clients than belljar has room for: each run is made once, and nothing is lost, also where
+//! belljar is killed.
 //!
 //! The whole of it, and how long it takes, is a bench: `cargo bench --workspace --bench http`.
 

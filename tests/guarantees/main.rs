@@ -1,4 +1,5 @@
-//! belljar's guarantees, a module for each. A module's name is what it is about; a test's name is the sentence that it proves.
+//! belljar's guarantees, a module for each. A module's name is what it is about; a test's name is
+//! the sentence that it proves.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
@@ -38,6 +39,7 @@ mod fuel;
 mod gates;
 mod generated;
 mod hostile;
+mod house;
 mod http;
 mod http_through_daemon;
 mod inspector;

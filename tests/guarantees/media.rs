@@ -1,4 +1,5 @@
-//! Images, sounds and embedded files that a script returns reach whoever asked as what they are, and as text nobody.
+//! Images, sounds and embedded files that a script returns reach whoever asked as what they are,
+//! and as text nobody.
 
 use belljar_gateway::{Gateway, report};
 use belljar_model::{ByteSize, ErrorKind, LimitsPatch, Media, Outcome};

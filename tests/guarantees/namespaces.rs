@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::support::{error_of, run, run_with, value};
 
-/// A server whose names are not identifiers, with the globals and properties that the catalogue would give it. Each call answers
-/// with the tool's exact name and its arguments.
+/// A server whose names are not identifiers, with the globals and properties that the catalogue
+/// would give it. Each call answers with the tool's exact name and its arguments.
 struct Named;
 
 impl Named {

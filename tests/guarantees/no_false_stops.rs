@@ -1,5 +1,6 @@
-//! A script that runs well is never stopped before it runs: over all scripts of the tests and examples, and all programs that
-//! are compared with Node, no call counts as one that is certain to fail.
+//! A script that runs well is never stopped before it runs: over all scripts of the tests and
+//! examples, and all programs that are compared with Node, no call counts as one that is certain to
+//! fail.
 
 use std::{fs, path::Path, sync::Arc};
 

@@ -1,4 +1,5 @@
-//! No digit of a tool's result is lost in silence, and whatever else JSON may hold arrives by the rules of `JSON.parse`.
+//! No digit of a tool's result is lost in silence, and whatever else JSON may hold arrives by the
+//! rules of `JSON.parse`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::run_with;
 
-/// Answers each call of `child.answer` with a text that need not be what a `serde_json::Value` can hold.
+/// Answers each call of `child.answer` with a text that need not be what a `serde_json::Value` can
+/// hold.
 struct Answering(String);
 
 impl Tools for Answering {
@@ -60,7 +62,8 @@ pub(crate) async fn an_integer_beyond_what_numbers_hold_exactly_arrives_as_its_d
     for (digits, expected) in [
         ("9007199254740991", json!("number 9007199254740991")),
         ("-9007199254740991", json!("number -9007199254740991")),
-        // Beyond, some would be rounded and some not: all are texts, so that a field is always of one type.
+        // Beyond, some would be rounded and some not: all are texts, so that a field is always of
+        // one type.
         ("9007199254740992", json!("string 9007199254740992")),
         ("1152921504606846976", json!("string 1152921504606846976")),
         ("9007199254740993", json!("string 9007199254740993")),

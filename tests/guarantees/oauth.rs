@@ -1,4 +1,5 @@
-//! `belljar serve --http` with an authorization server: whose tokens it takes, and what their subjects own.
+//! `belljar serve --http` with an authorization server: whose tokens it takes, and what their
+//! subjects own.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},

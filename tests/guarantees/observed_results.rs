@@ -1,4 +1,5 @@
-//! What results look like is learned from calls where no server declares it, and shown the next time.
+//! What results look like is learned from calls where no server declares it, and shown the next
+//! time.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! `belljar serve` under a client that belljar's authors did not write: the one of the official TypeScript SDK.
+//! `belljar serve` under a client that belljar's authors did not write: the one of the official
+//! TypeScript SDK.
 
 use std::{collections::BTreeMap, process::Command};
 
@@ -41,7 +42,8 @@ pub(crate) fn checked(client: &mut Command) -> Value {
     found
 }
 
-/// The clients of both versions, in both eras of the protocol, under all that clients do with forms.
+/// The clients of both versions, in both eras of the protocol, under all that clients do with
+/// forms.
 #[test]
 fn of_all_that_official_clients_do_with_a_form_an_explicit_word_alone_sends_the_call() {
     installed("@modelcontextprotocol/sdk/package.json");

@@ -1,4 +1,5 @@
-//! A tool that is pinned is asked about once its server describes it otherwise, until its owner has accepted that.
+//! A tool that is pinned is asked about once its server describes it otherwise, until its owner has
+//! accepted that.
 
 use std::{
     collections::BTreeMap,

@@ -281,7 +281,8 @@ fn what_a_server_has_now_stops_a_script_and_no_list_that_an_earlier_process_kept
         terminal.file("tools.json", json!([{ "name": tool, "inputSchema": schema }]).to_string());
     };
     let runs = |code: &str| terminal.belljar(&["run", "--code", code, "--config", config.to_str().unwrap()]);
-    // The second has a tool that the list on disk does not have, the third an argument that it would refuse.
+    // The second has a tool that the list on disk does not have, the third an argument that it
+    // would refuse.
     for (tool, argument) in [("read", "path"), ("fetch", "path"), ("fetch", "url")] {
         lists(tool, argument);
         let answer = runs(&format!("return await kid.{tool}({{ {argument}: 'x' }})"));

@@ -1,4 +1,5 @@
-//! A rule that does nothing is found before it is needed: `belljar policy`, and what is looked at when rules are read.
+//! A rule that does nothing is found before it is needed: `belljar policy`, and what is looked at
+//! when rules are read.
 
 use std::{
     fs,
@@ -277,7 +278,8 @@ async fn what_a_server_changes_makes_its_own_rules_fail_closed_and_no_others() {
     assert!(error(&gateway, "await a.drop({ force: true })").await.unwrap().contains("rule 'force'"));
     assert_eq!(error(&gateway, "await a.change({})").await, None);
     listed(&gateway, "overwrite").await;
-    // The rule knows nothing of 'overwrite', and does not take a call without 'force' for a gentle one.
+    // The rule knows nothing of 'overwrite', and does not take a call without 'force' for a gentle
+    // one.
     assert!(error(&gateway, "await a.drop({ overwrite: true })").await.unwrap().contains("rule 'force'"));
     assert!(error(&gateway, "await a.drop({})").await.unwrap().contains("rule 'force'"));
     assert_eq!(error(&gateway, "await b.drop({}); await a.change({})").await, None);

@@ -9,7 +9,8 @@ use crate::{
     support::{Terminal, repository},
 };
 
-/// A file of an installed npm package. Without it there is nothing to test, which is a failure and no reason to pass.
+/// A file of an installed npm package. Without it there is nothing to test, which is a failure and
+/// no reason to pass.
 pub(crate) fn installed(file: &str) -> PathBuf {
     let path = repository().join("tests/servers/node_modules").join(file);
     assert!(
@@ -315,7 +316,8 @@ fn a_table_is_made_filled_and_asked() {
         json!([{ "type": "text", "text": r#"[{"name":"it's","year":1,"built":null}]"# }])
     );
     assert_eq!(first["raw"]["_meta"]["belljar/notation"], "python");
-    // A query that fails is answered with words, and changes nothing for those after it. What was seen is declared.
+    // A query that fails is answered with words, and changes nothing for those after it. What was
+    // seen is declared.
     let script = "
         const failed = await sqlite.read_query({ query: 'SELECT * FROM missing' });
         const rows = await sqlite.read_query({ query: 'SELECT name, year, NULL AS built FROM engines WHERE year < 1830' });

@@ -1,6 +1,8 @@
-//! The pages of reference are made of the code: limits, keys of the configuration, and the command line.
+//! The pages of reference are made of the code: limits, keys of the configuration, and the command
+//! line.
 //!
-//! Each test makes its page anew and compares it with the one in docs; `BELLJAR_ACCEPT=1` writes it.
+//! Each test makes its page anew and compares it with the one in docs; `BELLJAR_ACCEPT=1` writes
+//! it.
 
 use std::{
     collections::BTreeSet,
@@ -69,7 +71,8 @@ fn the_page_of_keys_is_made_of_the_schema_of_the_configuration() {
 
 #[test]
 fn the_defaults_in_the_schema_are_those_of_the_reader() {
-    /// What is left out as a whole where it is not set; and `runs`, which fills in nothing: the next test has it.
+    /// What is left out as a whole where it is not set; and `runs`, which fills in nothing: the
+    /// next test has it.
     const OPTIONAL: [&str; 6] = ["limits", "runs", "http", "webhook", "sandbox", "oauth"];
     fn defaults(prefix: &str, table: &Value, text: &mut String) {
         for (name, property) in properties(table).filter(|(name, _)| !OPTIONAL.contains(&name.as_str())) {

@@ -1,5 +1,5 @@
-//! A recorded run is repeated without its tools: in value, logs, calls and fuel, unit for unit. What differs is named before
-//! anything comes of it.
+//! A recorded run is repeated without its tools: in value, logs, calls and fuel, unit for unit.
+//! What differs is named before anything comes of it.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -213,7 +213,8 @@ async fn three_calls() -> (Arc<AtomicU64>, Recording) {
     (calls, recording)
 }
 
-/// The recording with another start, or with other entries, as somebody makes it who knows the format.
+/// The recording with another start, or with other entries, as somebody makes it who knows the
+/// format.
 fn edited<'a>(
     recording: &'a Recording,
     start: impl FnOnce(&mut Start),
@@ -306,7 +307,8 @@ async fn what_differs_is_named_and_nothing_comes_of_it() {
     let text = divergence(&late).await;
     assert_eq!(text, "the recording hands over number 0, and the replay ended before it");
 
-    // Another source takes other fuel to be read. An engine that makes no promise about fuel comes to the calls.
+    // Another source takes other fuel to be read. An engine that makes no promise about fuel comes
+    // to the calls.
     let with_source = |from: &str, to: &str| {
         let start = |start: &mut Start| {
             start.source = start.source.replace(from, to);
@@ -605,7 +607,8 @@ async fn time_is_simulated_in_a_rehearsal_and_the_same_each_time() {
 fn what_belljar_added_to_the_logs_and_the_hint_is_in_the_replay_too() {
     let terminal = support::Terminal::new();
     for (at, (code, what)) in [
-        // A warning of an argument that the tool does not list; and a hint that has the tool's signature.
+        // A warning of an argument that the tool does not list; and a hint that has the tool's
+        // signature.
         ("return (await demo.list_projects({ colour: 'red' })).projects.length", "colour"),
         ("await demo.list_project({})", "It is "),
     ]

@@ -1,4 +1,5 @@
-//! `belljar request`: one JSON object in, one JSON object out, whatever happens; and never more than the request allows.
+//! `belljar request`: one JSON object in, one JSON object out, whatever happens; and never more
+//! than the request allows.
 
 use serde_json::{Value, json};
 

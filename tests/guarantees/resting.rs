@@ -1,4 +1,5 @@
-//! A run that waits for its owner gives up its slot, and goes on in any later process as if nothing had been.
+//! A run that waits for its owner gives up its slot, and goes on in any later process as if nothing
+//! had been.
 
 use std::{
     sync::Arc,

@@ -87,7 +87,8 @@ async fn a_policy_error_says_what_the_owner_says_and_is_repeated_by_a_replay() {
     assert_eq!(replayed.result.unwrap().to_value().unwrap(), said);
     assert_eq!(replayed.usage.fuel, outcome.usage.fuel);
     assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
-    // What a script has put in the place of the class, or a rule of no name, changes nothing of what is told.
+    // What a script has put in the place of the class, or a rule of no name, changes nothing of
+    // what is told.
     let source =
         "globalThis.PolicyError = null; await fs.write_file({ path: '/etc/undefined', content: undefined ?? 'x' })";
     let error = run(&gateway, source).await.result.unwrap_err();
@@ -297,7 +298,8 @@ async fn no_way_of_writing_a_path_leads_past_a_rule() {
     for tool in ["read_text_file", "create_directory"] {
         assert_eq!(passed(tool, &meant).await, json!(meant), "{tool}");
     }
-    // The folder of a rule that is not there yet: another way of writing its name may be the same folder to a server.
+    // The folder of a rule that is not there yet: another way of writing its name may be the same
+    // folder to a server.
     let missing = root.join("new/caf\u{e9}");
     let rules = format!(
         "default = 'allow'\n[[rule]]\nid = 'new'\ntools = 'fs.*'\nargs.path = {{ under = {missing:?} }}\nthen = 'deny'\n"
@@ -314,7 +316,8 @@ async fn no_way_of_writing_a_path_leads_past_a_rule() {
 async fn a_name_in_another_case_leads_past_no_rule() {
     let schema =
         json!({ "type": "object", "properties": { "path": { "type": "string" } }, "additionalProperties": true });
-    // As servers written in Go read arguments: whatever the case of a name, and the last one counts.
+    // As servers written in Go read arguments: whatever the case of a name, and the last one
+    // counts.
     let stub = Stub::new(json!([{ "name": "save", "inputSchema": schema }]), |_, arguments| {
         let folded = arguments.as_object().unwrap().iter().map(|(name, value)| (name.to_lowercase(), value.clone()));
         json!({ "content": [], "structuredContent": Value::from_iter(folded) })
@@ -375,7 +378,8 @@ async fn rules_judge_the_path_that_is_sent_where_belljar_resolves_it() {
     assert_eq!(sent, json!(root.join("out/x")));
 }
 
-/// What is sent to a child is sent in two files, and both send what the one place gives that judges.
+/// What is sent to a child is sent in two files, and both send what the one place gives that
+/// judges.
 #[test]
 fn nothing_sends_a_call_but_what_has_had_it_judged() {
     let root = repository();

@@ -1,8 +1,11 @@
-//! Scripts as models write them do what they should, and scripts with the mistakes that models make say how to fix them.
+//! Scripts as models write them do what they should, and scripts with the mistakes that models make
+//! say how to fix them.
 //!
-//! `tests/scripts` holds a script and, beside it, what it must give: `NAME.expected.json`. `tests/scripts/mistakes` holds a script and
-//! the text that a model reads of it: `NAME.snap`. They run over the real filesystem, memory and everything servers, and over the
-//! tool lists of git and playwright with the answers in `tests/scripts/world`. To accept what they give: `BELLJAR_ACCEPT=1`.
+//! `tests/scripts` holds a script and, beside it, what it must give: `NAME.expected.json`.
+//! `tests/scripts/mistakes` holds a script and the text that a model reads of it: `NAME.snap`. They
+//! run over the real filesystem, memory and everything servers, and over the tool lists of git and
+//! playwright with the answers in `tests/scripts/world`. To accept what they give:
+//! `BELLJAR_ACCEPT=1`.
 
 use std::{
     collections::BTreeSet,
@@ -51,7 +54,8 @@ impl World {
         Self::at(Arc::new(tempfile::tempdir().unwrap()), gateway)
     }
 
-    /// Another one, with servers of its own that work on the same folder: what they answer is the same, byte for byte.
+    /// Another one, with servers of its own that work on the same folder: what they answer is the
+    /// same, byte for byte.
     pub(crate) fn beside(&self, gateway: impl FnOnce(&[(&str, Stub)], Vec<ServerSpec>) -> Gateway) -> Self {
         Self::at(self.folder.clone(), gateway)
     }
@@ -105,7 +109,8 @@ impl World {
         gateway.execute(source.to_owned()).limits(&limits).await
     }
 
-    /// A text without the name of the folder of this very test, and without that of the run, which is another one each time.
+    /// A text without the name of the folder of this very test, and without that of the run, which
+    /// is another one each time.
     pub(crate) fn anonymous(&self, text: &str) -> String {
         let folder = self.folder.path().canonicalize().unwrap();
         let text = text.split_once("\n\nrun: r_").map_or(text, |(text, _)| text);
@@ -113,7 +118,8 @@ impl World {
     }
 }
 
-/// A server with the tools of a real one, whose answers are in a file: the first that asks for no other arguments counts.
+/// A server with the tools of a real one, whose answers are in a file: the first that asks for no
+/// other arguments counts.
 fn canned(server: &str) -> Stub {
     let path = corpus().join(format!("world/{server}.json"));
     let answers: Vec<Value> = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -242,7 +248,8 @@ async fn every_script_of_the_corpus_is_repeated_exactly_in_a_new_process() {
     });
 }
 
-/// Asserts that the replay of a file, in a process of its own, gives the run in all that does not measure the host.
+/// Asserts that the replay of a file, in a process of its own, gives the run in all that does not
+/// measure the host.
 pub(crate) fn assert_repeated(terminal: &Terminal, file: &str, run: &Outcome) {
     let answer = terminal.belljar(&["replay", file, "--json"]);
     let (mut replay, mut run) = (answer.json(), serde_json::to_value(run).unwrap());

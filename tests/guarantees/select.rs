@@ -1,4 +1,5 @@
-//! `--select` shows what was asked for of a value, and a filter that goes wrong ends itself and nothing else.
+//! `--select` shows what was asked for of a value, and a filter that goes wrong ends itself and
+//! nothing else.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! A server that keeps state between calls, such as a page: calls of different intentions do not mix unseen.
+//! A server that keeps state between calls, such as a page: calls of different intentions do not
+//! mix unseen.
 
 use std::sync::{
     Arc,

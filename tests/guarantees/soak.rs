@@ -1,4 +1,5 @@
-//! Very many runs leave nothing behind. The long form is a command: `cargo bench --workspace --bench soak -- 1000000`.
+//! Very many runs leave nothing behind. The long form is a command:
+//! `cargo bench --workspace --bench soak -- 1000000`.
 
 #![cfg(target_os = "linux")]
 

@@ -1,5 +1,6 @@
-//! What costs more than it should does not come back: work that grows with the size of its input alone, and not with its square,
-//! and ways to write the same thing that cost alike. In fuel, with wide margins.
+//! What costs more than it should does not come back: work that grows with the size of its input
+//! alone, and not with its square, and ways to write the same thing that cost alike. In fuel, with
+//! wide margins.
 
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use belljar_sandbox::Program;
 
 use crate::support::sandbox;
 
-/// What a script with twice the work may cost, of what it costs with once: a square would be four times.
+/// What a script with twice the work may cost, of what it costs with once: a square would be four
+/// times.
 const TWICE: f64 = 2.7;
 
 async fn fuel(source: &str) -> f64 {

@@ -34,8 +34,8 @@ impl Stub {
         Self { tools: Arc::new(Mutex::new(tools)), answer: Arc::new(answer), calls: Arc::default() }
     }
 
-    /// The file server, and the paths of the calls that have reached it. What it says of `write_file` is another thing from
-    /// the first call of `trigger` on.
+    /// The file server, and the paths of the calls that have reached it. What it says of
+    /// `write_file` is another thing from the first call of `trigger` on.
     pub(crate) fn that_redefines_after(trigger: &'static str) -> (Self, Arc<Mutex<Vec<String>>>) {
         let tools = Self::real_tools("filesystem");
         let mut changed = tools.clone();
@@ -108,7 +108,8 @@ pub(crate) fn text(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-/// A gateway over stub servers, by their names, and over `others`. A stub called playwright keeps state, as a browser does.
+/// A gateway over stub servers, by their names, and over `others`. A stub called playwright keeps
+/// state, as a browser does.
 pub(crate) fn gateway(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Gateway {
     over(toolbox_of(stubs, others, |spec| spec.life.stateful = spec.name == "playwright"))
 }
@@ -132,7 +133,8 @@ pub(crate) fn gateway_with_rules(stubs: &[(&str, Stub)], rules: Arc<Policy>) -> 
     over(toolbox.with_policy(rules, &specs))
 }
 
-/// A gateway over stub servers whose configuration is changed first, and whose calls are judged by rules and kept.
+/// A gateway over stub servers whose configuration is changed first, and whose calls are judged by
+/// rules and kept.
 pub(crate) fn gateway_of_with_rules(
     stubs: &[(&str, Stub)],
     rules: Arc<Policy>,
@@ -156,7 +158,8 @@ pub(crate) fn gateway_with_rules_and_ledger(stubs: &[(&str, Stub)], rules: Arc<P
     over(toolbox_of(stubs, Vec::new(), |_| {}).with_policy(rules, &specs).with_ledger(ledger))
 }
 
-/// A gateway over stub servers and others, whose calls are judged by rules, and whose runs are kept.
+/// A gateway over stub servers and others, whose calls are judged by rules, and whose runs are
+/// kept.
 pub(crate) fn gateway_over_all(
     stubs: &[(&str, Stub)],
     others: Vec<ServerSpec>,

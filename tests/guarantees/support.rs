@@ -78,11 +78,13 @@ pub(crate) async fn error_of(kind: ErrorKind, source: &str) -> RunError {
 pub(crate) fn belljar() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        // All of the workspace, so that the features, and with them the dependencies, are those of the test itself.
+        // All of the workspace, so that the features, and with them the dependencies, are those of
+        // the test itself.
         let mut cargo = Command::new(env!("CARGO"));
         cargo.current_dir(repository()).args(["build", "--quiet", "--workspace", "--bins", "--locked"]);
-        // Of this test's own package cargo tells its processes; build scripts that look for that would be run again, and all that
-        // depends on them compiled, each time that a build follows a test.
+        // Of this test's own package cargo tells its processes; build scripts that look for that
+        // would be run again, and all that depends on them compiled, each time that a build follows
+        // a test.
         let of_package = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
         std::env::vars().map(|(name, _)| name).filter(of_package).for_each(|name| {
             cargo.env_remove(name);
@@ -98,8 +100,8 @@ pub(crate) fn belljar() -> &'static Path {
     })
 }
 
-/// An empty folder in which a socket can be: the system takes 103 bytes of a socket's path, whatever folder for
-/// temporary files a test run was given.
+/// An empty folder in which a socket can be: the system takes 103 bytes of a socket's path,
+/// whatever folder for temporary files a test run was given.
 fn short_folder() -> tempfile::TempDir {
     const LONGEST: usize = 40;
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Wherever a run waits it can be put aside: each program of `tests/scripts`, put aside before each answer that it gets, ends as it
-//! would have in one go.
+//! Wherever a run waits it can be put aside: each program of `tests/scripts`, put aside before each
+//! answer that it gets, ends as it would have in one go.
 
 use std::{
     fs,
@@ -59,7 +59,8 @@ impl Asked {
         Self { world, plain, owner, _folder: folder }
     }
 
-    /// A gateway whose runs are put aside as soon as they rest. Nothing of any run is in it: its sandbox is new.
+    /// A gateway whose runs are put aside as soon as they rest. Nothing of any run is in it: its
+    /// sandbox is new.
     fn gateway(&self) -> Gateway {
         let options = SandboxOptions { max_live: 1, ..SandboxOptions::default() };
         let sandbox = Arc::new(Sandbox::new(&Image::embedded(), options).unwrap());
@@ -82,7 +83,8 @@ impl Asked {
         self.owner.change_question(Change::Decide(question.id, decision)).await.unwrap().unwrap();
     }
 
-    /// Does the work of a run, and approves its first call where that has waited for long: the run does not rest then.
+    /// Does the work of a run, and approves its first call where that has waited for long: the run
+    /// does not rest then.
     async fn approving(&self, work: impl Future<Output = Outcome>) -> Outcome {
         let approving = async {
             let mut since: Option<(Question, Instant)> = None;

@@ -1,4 +1,5 @@
-//! What Node does is done here: tables whose expected side Node has written (`tests/tables/regenerate.mjs`).
+//! What Node does is done here: tables whose expected side Node has written
+//! (`tests/tables/regenerate.mjs`).
 
 use crate::support::run;
 

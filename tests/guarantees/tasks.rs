@@ -1,4 +1,5 @@
-//! Long runs: clients that know tasks get one and ask for the result later; all others hear meanwhile what the run does.
+//! Long runs: clients that know tasks get one and ask for the result later; all others hear
+//! meanwhile what the run does.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},

@@ -17,7 +17,8 @@ use crate::support;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_in_promise_all_are_under_way_at_the_same_time() {
-    // Nobody passes the barrier before all hundred are there: one after the other would wait for ever.
+    // Nobody passes the barrier before all hundred are there: one after the other would wait for
+    // ever.
     let barrier = Arc::new(Barrier::new(100));
     let tools = ToolSet::new().with("box", "meet", Effect::ReadOnly, move |_| {
         let barrier = barrier.clone();

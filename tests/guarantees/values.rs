@@ -1,5 +1,5 @@
-//! Values cross the glass as a programmer expects: by the rules of JSON, with errors that name the place, and results of tools in
-//! the shape that is of most use.
+//! Values cross the glass as a programmer expects: by the rules of JSON, with errors that name the
+//! place, and results of tools in the shape that is of most use.
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,7 +46,8 @@ impl Tools for Answering {
     }
 }
 
-/// The value of a script in which `result` is what the child's tool answers, and `answered` the promise of its call.
+/// The value of a script in which `result` is what the child's tool answers, and `answered` the
+/// promise of its call.
 async fn with_result(result: &Value, script: &str) -> Value {
     let source = format!("const result = {result};\n{script}");
     let outcome = run_with(&source, &Limits::default(), Arc::new(Answering)).await;

@@ -1,4 +1,5 @@
-//! The rule says by which ways its owner is asked, and a decision that comes another way counts for nothing.
+//! The rule says by which ways its owner is asked, and a decision that comes another way counts for
+//! nothing.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What every web runtime has beside the language is there, on the host's clock and the run's own randomness.
+//! What every web runtime has beside the language is there, on the host's clock and the run's own
+//! randomness.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! An address of the owner's is told that calls wait: signed, bounded, and unable to decide or to hold anything up.
+//! An address of the owner's is told that calls wait: signed, bounded, and unable to decide or to
+//! hold anything up.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -42,8 +43,8 @@ impl Request {
     }
 }
 
-/// An address that answers each request with the next of these texts, and the last one again and again; one that is empty
-/// keeps it waiting.
+/// An address that answers each request with the next of these texts, and the last one again and
+/// again; one that is empty keeps it waiting.
 struct Address {
     url: String,
     requests: mpsc::Receiver<Request>,

@@ -1,4 +1,5 @@
-//! Each child server is a typed WIT package, which the tools of every language take as it is: `belljar wit`.
+//! Each child server is a typed WIT package, which the tools of every language take as it is:
+//! `belljar wit`.
 
 use std::{fs, path::Path};
 

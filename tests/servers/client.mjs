@@ -1,11 +1,13 @@
-// Drives `belljar serve`, on stdio or over HTTP, with a client that belljar's authors did not write: the one of the official TypeScript SDK.
+// Drives `belljar serve`, on stdio or over HTTP, with a client that belljar's authors did not
+// write: the one of the official TypeScript SDK.
 //
 //   node client.mjs PATH_TO_BELLJAR [argument of serve]…
 //   TOKEN=… node client.mjs http://127.0.0.1:PORT/mcp
-//   TOKEN=… NEGOTIATION=legacy|auto|2026-07-28 node client.mjs http://127.0.0.1:PORT/mcp     with version 2 of the SDK
+//   TOKEN=… NEGOTIATION=legacy|auto|2026-07-28 node client.mjs http://127.0.0.1:PORT/mcp with
+//   version 2 of the SDK
 //
-// Prints one JSON object with what it found and exits 0; or says on stderr which check failed and exits 1.
-// It runs over the built-in demo: the environment that it hands on names no configuration.
+// Prints one JSON object with what it found and exits 0; or says on stderr which check failed and
+// exits 1. It runs over the built-in demo: the environment that it hands on names no configuration.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +47,8 @@ const transport = belljar.startsWith("http")
   : new StdioClientTransport({
       command: belljar,
       args: ["serve", ...serveArguments],
-      // The transport adds PATH and the like from this process's environment, and nothing else: BELLJAR_CONFIG is not set.
+      // The transport adds PATH and the like from this process's environment, and nothing else:
+      // BELLJAR_CONFIG is not set.
       env: { HOME: home, XDG_CONFIG_HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home },
       stderr: "pipe",
     });
@@ -165,7 +168,8 @@ async function checks() {
   check(long.structuredContent.value === "rested", `a long script failed: ${shown(long.structuredContent)}`);
   check(told.length === 1 && told[0].progress >= 5 && told[0].message, `the progress of a long script is another: ${shown(told)}`);
 
-  // The second version of the SDK does not ask for what is not there, and answers with an empty list by itself.
+  // The second version of the SDK does not ask for what is not there, and answers with an empty
+  // list by itself.
   const declared = client.getServerCapabilities();
   const more = Object.keys(declared).filter((name) => !["tools", "logging", "extensions"].includes(name));
   check(declared.tools && more.length === 0, `belljar declares more than it has: ${more}`);
@@ -179,7 +183,8 @@ async function checks() {
   return { revision: client.getNegotiatedProtocolVersion?.(), server: client.getServerVersion(), tools: names, searchText, ok, failure, refused, afterCancel };
 }
 
-// Cancels a script that makes an issue of its own and then runs `loop`, once it is known to have begun.
+// Cancels a script that makes an issue of its own and then runs `loop`, once it is known to have
+// begun.
 async function cancel(execute, title, loop) {
   const controller = new AbortController();
   const code = `const { id } = await demo.create_issue({ project: "comet", title: "${title}" });\n${loop}`;

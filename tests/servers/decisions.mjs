@@ -1,8 +1,10 @@
-// Asks `belljar serve` for calls that its owner must decide about, with clients that belljar's authors did not write: those of
-// the official TypeScript SDKs, each of which answers forms in another way, as real clients do.
+// Asks `belljar serve` for calls that its owner must decide about, with clients that belljar's
+// authors did not write: those of the official TypeScript SDKs, each of which answers forms in
+// another way, as real clients do.
 //
-//   CONFIG=… HOME=… node decisions.mjs PATH_TO_BELLJAR                                      with version 1 of the SDK
-//   CONFIG=… HOME=… NEGOTIATION=legacy|auto|2026-07-28 node decisions.mjs PATH_TO_BELLJAR   with version 2 of the SDK
+//   CONFIG=… HOME=… node decisions.mjs PATH_TO_BELLJAR with version 1 of the SDK
+//   CONFIG=… HOME=… NEGOTIATION=legacy|auto|2026-07-28 node decisions.mjs PATH_TO_BELLJAR with
+//   version 2 of the SDK
 //
 // Prints one JSON object: of each client, how many forms it was shown and what became of its call.
 

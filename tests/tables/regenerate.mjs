@@ -1,8 +1,11 @@
-// Fills the tables beside this file, and the programs of the engine's patches (guest/patches), with what Node 20 makes of their sources: `TZ=UTC node tests/tables/regenerate.mjs`
+// Fills the tables beside this file, and the programs of the engine's patches (guest/patches), with
+// what Node 20 makes of their sources: `TZ=UTC node tests/tables/regenerate.mjs`
 //
-// A row is [source, expected]. In console.json the source is the arguments of console.log and the expected text what Node's util.format
-// makes of them; in console_calls.json it is statements, and the text what Node's console prints; in the others it is an expression, and the expected text the JSON of its value, or `throws` and the name of the error.
-// A third item is a reason for which the row is left as it is: what belljar does otherwise, on purpose, or what Node 20 has not yet.
+// A row is [source, expected]. In console.json the source is the arguments of console.log and the
+// expected text what Node's util.format makes of them; in console_calls.json it is statements, and
+// the text what Node's console prints; in the others it is an expression, and the expected text the
+// JSON of its value, or `throws` and the name of the error. A third item is a reason for which the
+// row is left as it is: what belljar does otherwise, on purpose, or what Node 20 has not yet.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { Console } from "node:console";
 import { Writable } from "node:stream";

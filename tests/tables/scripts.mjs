@@ -1,5 +1,6 @@
-// Takes a JSON list of scripts on stdin and prints the list of what Node makes of them, which share a realm: a value as text, or `throws`
-// and what was thrown, of an error its name. The guest's own tests (guest/testing) compare with it.
+// Takes a JSON list of scripts on stdin and prints the list of what Node makes of them, which share
+// a realm: a value as text, or `throws` and what was thrown, of an error its name. The guest's own
+// tests (guest/testing) compare with it.
 import { readFileSync } from "node:fs";
 import { createContext, runInContext } from "node:vm";
 

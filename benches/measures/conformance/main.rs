@@ -1,10 +1,11 @@
 //! Runs a checkout of test262 in the jar and in stock Boa built natively:
 //! `cargo bench --workspace --bench conformance -- PATH [FILTER]`.
 //!
-//! It prints how many tests pass in each, and every test that stock Boa passes and the jar does not, on stderr as soon as it is known
-//! (with those that pass in neither) and in the end once more. Those are defects, unless they
-//! are in `known.txt`, with a reason; with any other, it ends with 1. Each test runs once, in sloppy mode unless it asks for strict
-//! mode alone, by an indirect `eval`: the jar has no other way to run a script as the suite wants it. Modules are left out.
+//! It prints how many tests pass in each, and every test that stock Boa passes and the jar does
+//! not, on stderr as soon as it is known (with those that pass in neither) and in the end once
+//! more. Those are defects, unless they are in `known.txt`, with a reason; with any other, it ends
+//! with 1. Each test runs once, in sloppy mode unless it asks for strict mode alone, by an indirect
+//! `eval`: the jar has no other way to run a script as the suite wants it. Modules are left out.
 
 #![allow(
     clippy::unwrap_used,
@@ -56,7 +57,8 @@ var $262 = {
 };
 ";
 
-/// Tests that fail here and not in stock Boa, with the reason: a path or the beginning of one, a tab, the reason.
+/// Tests that fail here and not in stock Boa, with the reason: a path or the beginning of one, a
+/// tab, the reason.
 const KNOWN: &str = include_str!("known.txt");
 
 /// A script that evaluates a test and says how that ended.
@@ -65,7 +67,8 @@ fn script(test: &Test) -> String {
         let literal = serde_json::to_string(text).unwrap();
         literal.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
     };
-    // The host's part is evaluated before it: what a strict test begins with is a directive only there.
+    // The host's part is evaluated before it: what a strict test begins with is a directive only
+    // there.
     let (host, source) = (literal(HOST), literal(&test.source));
     format!(
         "((0, eval)({host}), (function () {{ try {{ (0, eval)({source}); return 'ended'; }} \
@@ -104,7 +107,8 @@ struct Jar {
 
 impl Jar {
     fn passes(&self, test: &Test) -> bool {
-        // What is around the test uses no global that a test may have taken away, and no promise whose constructor a test may watch.
+        // What is around the test uses no global that a test may have taken away, and no promise
+        // whose constructor a test may watch.
         let mut source = format!("const all = globalThis, later = setTimeout;\nconst ended = {};\n", script(test));
         if test.is_async {
             source.push_str("await { then(resolve) { later(resolve, 1); } };\n");

@@ -28,7 +28,8 @@ impl Suite {
         Self { root: root.to_owned(), includes: HashMap::new() }
     }
 
-    /// The paths of all tests whose path contains `filter`, in order. Of internationalisation and what is not agreed yet, none.
+    /// The paths of all tests whose path contains `filter`, in order. Of internationalisation and
+    /// what is not agreed yet, none.
     pub(crate) fn paths(&self, filter: &str) -> Vec<PathBuf> {
         let mut paths = Vec::new();
         let mut folders: Vec<PathBuf> = ["annexB", "built-ins", "harness", "language"]

@@ -1,8 +1,10 @@
-//! What stands against hostile code, in figures: `cargo bench --workspace --bench walls`, or with the names of some of them after `--`.
+//! What stands against hostile code, in figures: `cargo bench --workspace --bench walls`, or with
+//! the names of some of them after `--`.
 //!
-//! `deadline` how late a deadline is, `neighbour` what endless scripts do to an innocent one, `waiting` what a thousand runs take that
-//! wait for tools, `queue` what ten thousand take that wait for a slot, `cancel` how soon a dropped run's slot is free, `cost` what
-//! fuel, epochs and the memory limiter cost.
+//! `deadline` how late a deadline is, `neighbour` what endless scripts do to an innocent one,
+//! `waiting` what a thousand runs take that wait for tools, `queue` what ten thousand take that
+//! wait for a slot, `cancel` how soon a dropped run's slot is free, `cost` what fuel, epochs and
+//! the memory limiter cost.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,7 +1,8 @@
 //! What a thousand runs take that all wait for a tool.
 //!
-//! All instances share the pages of the snapshot that they have not written to. `VmRSS` counts such a page once for each of them, `Pss` once
-//! in all: that is the memory which the machine no longer has.
+//! All instances share the pages of the snapshot that they have not written to. `VmRSS` counts such
+//! a page once for each of them, `Pss` once in all: that is the memory which the machine no longer
+//! has.
 
 use belljar_measures::{
     Gate, patient,

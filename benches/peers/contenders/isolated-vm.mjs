@@ -1,4 +1,5 @@
-// isolated-vm: a V8 isolate of its own inside the process. Node.js 20 and later must be started with --no-node-snapshot.
+// isolated-vm: a V8 isolate of its own inside the process. Node.js 20 and later must be started
+// with --no-node-snapshot.
 
 import { readFileSync } from "node:fs";
 import process from "node:process";

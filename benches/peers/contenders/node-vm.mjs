@@ -1,4 +1,5 @@
-// Node's own `node:vm`. Its documentation says that it is no security mechanism, and it has no limit of memory.
+// Node's own `node:vm`. Its documentation says that it is no security mechanism, and it has no
+// limit of memory.
 
 import process from "node:process";
 import vm from "node:vm";

@@ -1,4 +1,5 @@
-// The protocol of ../README.md, for contenders that run JavaScript: everything that is not particular to one of them.
+// The protocol of ../README.md, for contenders that run JavaScript: everything that is not
+// particular to one of them.
 
 import { readFileSync } from "node:fs";
 import process from "node:process";

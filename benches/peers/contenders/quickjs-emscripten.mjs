@@ -1,4 +1,5 @@
-// quickjs-emscripten: QuickJS compiled to WebAssembly. Values cross as JSON, as its documentation advises for anything large.
+// quickjs-emscripten: QuickJS compiled to WebAssembly. Values cross as JSON, as its documentation
+// advises for anything large.
 
 import { readFileSync } from "node:fs";
 import process from "node:process";

@@ -1,4 +1,5 @@
-// What runs inside the workers of Node.js and of Deno: scripts that come as messages, whose calls of tools leave as messages.
+// What runs inside the workers of Node.js and of Deno: scripts that come as messages, whose calls
+// of tools leave as messages.
 
 /** The text of a worker; `port` is an expression for the object that it receives and sends with. */
 export function workerSource(port, tools) {

@@ -15,7 +15,8 @@ pub fn digest(text: &[u8]) -> Digest {
     Sha256::digest(text).into()
 }
 
-/// What a decision is bound to. A call for which any of it differs is not the call that was decided about.
+/// What a decision is bound to. A call for which any of it differs is not the call that was decided
+/// about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
     /// The run.

@@ -6,8 +6,8 @@ use belljar_model::{AskWays, RunId, ToolPath, display::line};
 
 use crate::{Binding, Digest};
 
-/// Calls of one run, of one tool as it is defined now, about which one rule asks. The owner can agree to all of them,
-/// those to come included, and to no others by that.
+/// Calls of one run, of one tool as it is defined now, about which one rule asks. The owner can
+/// agree to all of them, those to come included, and to no others by that.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group {
     /// The run.

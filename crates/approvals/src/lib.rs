@@ -4,10 +4,11 @@
 //! it, and its [`Binding`] says of which call: the run, the call's number, the arguments as they
 //! would be sent, the tool's definition, the rule, who called, and until when. A decision is about
 //! that and about nothing else: the binding is compared with what is about to be sent, and it is
-//! used once. A [`Group`] is all calls of a run that are asked about for one reason: the owner can agree to any
-//! arguments of these.
+//! used once. A [`Group`] is all calls of a run that are asked about for one reason: the owner can
+//! agree to any arguments of these.
 //!
-//! No I/O: where questions are kept, and who is shown them, is decided elsewhere. Nothing here ever takes a decision.
+//! No I/O: where questions are kept, and who is shown them, is decided elsewhere. Nothing here ever
+//! takes a decision.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -24,7 +24,8 @@ pub struct Question {
     pub so_far: Vec<Past>,
     /// When it was asked.
     pub asked: SystemTime,
-    /// The one place that is asked beside `belljar approve`, where there is one: a terminal, or a client.
+    /// The one place that is asked beside `belljar approve`, where there is one: a terminal, or a
+    /// client.
     pub desk: Option<u64>,
     /// Whether `belljar approve` may decide it.
     pub for_command: bool,
@@ -113,16 +114,18 @@ pub struct Decision {
 pub enum Change {
     /// It is asked.
     Ask(Box<Question>),
-    /// It is asked and agreed to at once, where the owner has agreed to any arguments of such calls; refused elsewhere.
+    /// It is asked and agreed to at once, where the owner has agreed to any arguments of such
+    /// calls; refused elsewhere.
     Claim(Box<Question>),
     /// It is decided.
     Decide(QuestionId, Decision),
-    /// It is agreed to, and with it all calls of its [`Group`](crate::Group): those that are asked about now, and those to
-    /// come.
+    /// It is agreed to, and with it all calls of its [`Group`](crate::Group): those that are asked
+    /// about now, and those to come.
     Grant(QuestionId, Decision),
     /// The decision is used for the call that is bound so: from then on it may have been sent.
     Use(QuestionId, Box<Binding>),
-    /// The open questions of a run that may be decided at this place are asked there instead, beside the command.
+    /// The open questions of a run that may be decided at this place are asked there instead,
+    /// beside the command.
     Move(RunId, Desk),
     /// It ends without a decision.
     End(QuestionId, State),

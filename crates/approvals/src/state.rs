@@ -100,7 +100,8 @@ impl State {
         }
     }
 
-    /// The state after it ended without the call being sent. One that was approved may end so too: nothing has used it.
+    /// The state after it ended without the call being sent. One that was approved may end so too:
+    /// nothing has used it.
     ///
     /// # Errors
     /// It ended before.

@@ -10,18 +10,21 @@ use crate::{
     problems,
 };
 
-/// The longest schema that is compiled, as JSON text: four times the largest that is known of a published server.
+/// The longest schema that is compiled, as JSON text: four times the largest that is known of a
+/// published server.
 pub const MAX_SCHEMA_BYTES: usize = 256 * 1024;
-/// The longest one that is compiled in this process: tens of milliseconds, on a thread for such work.
+/// The longest one that is compiled in this process: tens of milliseconds, on a thread for such
+/// work.
 const MAX_SCHEMA_BYTES_HERE: usize = 64 * 1024;
-/// What else is compiled in this process. Each pattern keeps up to two caches of [`MAX_PATTERN_CACHE_BYTES`].
+/// What else is compiled in this process. Each pattern keeps up to two caches of
+/// [`MAX_PATTERN_CACHE_BYTES`].
 const MAX_SIZE_HERE: Size = Size { patterns: 64, states: 8_192, unfolded: 20_000 };
 /// Bytes of one compiled pattern.
 const MAX_PATTERN_BYTES: usize = 256 * 1024;
 /// Bytes that one compiled pattern keeps of what it has seen.
 const MAX_PATTERN_CACHE_BYTES: usize = 64 * 1024;
-/// What a check may cost on a thread that others wait for, in estimated nanoseconds. To make the estimate, and to look for the names
-/// that were meant, takes the rest of a millisecond at most.
+/// What a check may cost on a thread that others wait for, in estimated nanoseconds. To make the
+/// estimate, and to look for the names that were meant, takes the rest of a millisecond at most.
 pub const MAX_COST_IN_PLACE: u64 = 700_000;
 
 /// Why a schema is not used.
@@ -74,7 +77,8 @@ impl Plan {
         self.cost_within(MAX_COST_IN_PLACE, arguments).is_some()
     }
 
-    /// What a check of `arguments` costs at most, in estimated nanoseconds; nothing, where that is more than `limit`.
+    /// What a check of `arguments` costs at most, in estimated nanoseconds; nothing, where that is
+    /// more than `limit`.
     pub fn cost_within(&self, limit: u64, arguments: &Value) -> Option<u64> {
         cost::within(limit, &self.parts, arguments)
     }

@@ -1,8 +1,9 @@
 //! What a check costs, estimated before it begins.
 //!
-//! The estimate goes through schema and value as the validator would, and adds up what each part takes for each value, in nanoseconds
-//! of a slow machine. It stops at the limit that it is given, so it never takes longer than what it may allow; it does not recurse.
-//! The figures are upper bounds for ordinary inputs and for hostile ones: `calibration` in the tests measures both.
+//! The estimate goes through schema and value as the validator would, and adds up what each part
+//! takes for each value, in nanoseconds of a slow machine. It stops at the limit that it is given,
+//! so it never takes longer than what it may allow; it does not recurse. The figures are upper
+//! bounds for ordinary inputs and for hostile ones: `calibration` in the tests measures both.
 
 use serde_json::Value;
 
@@ -18,7 +19,8 @@ const PROBLEM: u64 = 700;
 /// Parts inside each other that a check may call itself for, on the stack of whoever checks.
 const MAX_FRAMES: u32 = 256;
 
-/// What a check of `value` costs at most; `None` when that is more than `limit`, or when the check would call itself too deep.
+/// What a check of `value` costs at most; `None` when that is more than `limit`, or when the check
+/// would call itself too deep.
 pub(crate) fn within(limit: u64, parts: &Parts, value: &Value) -> Option<u64> {
     let mut walk = Walk { spent: 0, limit, open: Vec::new() };
     // Once to know whether it fits, once for its problems.
@@ -138,7 +140,8 @@ fn of_text(price: &Price, text: &str) -> u64 {
     price.text_byte.saturating_mul(text.len() as u64)
 }
 
-/// Elements that are compared with each other: by their hashes, which those who choose them can make equal.
+/// Elements that are compared with each other: by their hashes, which those who choose them can
+/// make equal.
 fn of_unique(elements: &[Value], limit: u64) -> u64 {
     let is_plain = |element: &Value| match element {
         Value::Array(_) | Value::Object(_) => false,

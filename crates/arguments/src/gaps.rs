@@ -48,7 +48,8 @@ impl Gaps {
         self.unknown.iter().any(|unknown| unknown == place)
     }
 
-    /// How far a problem is one of the call, which the validator found with `null` and empty texts in the gaps.
+    /// How far a problem is one of the call, which the validator found with `null` and empty texts
+    /// in the gaps.
     pub(crate) fn weigh(&self, error: &ValidationError<'_>) -> Weight {
         let path = error.evaluation_path().as_str();
         let mut before = path.split('/').rev();

@@ -8,7 +8,8 @@ const LONGEST_COMPARED: usize = 128;
 /// What it takes to compare two names, however short, in comparisons of two characters.
 const COMPARED_AT_LEAST: usize = 512;
 
-/// What it takes to look for the name among `known` that `given` was meant to be, in comparisons of two characters.
+/// What it takes to look for the name among `known` that `given` was meant to be, in comparisons of
+/// two characters.
 pub(crate) fn comparisons(given: &str, known: &[&str]) -> usize {
     let each = |name: &&str| given.len().min(LONGEST_COMPARED) * name.len().min(LONGEST_COMPARED) + COMPARED_AT_LEAST;
     known.iter().map(each).sum()
@@ -16,7 +17,8 @@ pub(crate) fn comparisons(given: &str, known: &[&str]) -> usize {
 
 /// The name among `known` that `given` was probably meant to be.
 ///
-/// A typing error is forgiven, and so is one word more or less, or a name cut short: `file_path` for `path`, `warn` for `warning`.
+/// A typing error is forgiven, and so is one word more or less, or a name cut short: `file_path`
+/// for `path`, `warn` for `warning`.
 pub(crate) fn meant<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     nearest(given, known.iter().copied()).or_else(|| {
         let words = words(given);

@@ -1,7 +1,8 @@
 //! The parts of a schema: which asks which of what, and what each costs.
 //!
-//! A schema of a few lines can keep a validator busy for ever: parts that refer to each other multiply at every level. So the parts
-//! and their references are collected first. A schema that applies itself to the same value has no end, and is not used.
+//! A schema of a few lines can keep a validator busy for ever: parts that refer to each other
+//! multiply at every level. So the parts and their references are collected first. A schema that
+//! applies itself to the same value has no end, and is not used.
 
 use std::{collections::HashMap, io};
 
@@ -81,7 +82,8 @@ pub(crate) struct Part {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inner {
     pub(crate) part: usize,
-    /// Whether it may fail and the value be valid all the same: it is then asked again for its problems, which keep copies of values.
+    /// Whether it may fail and the value be valid all the same: it is then asked again for its
+    /// problems, which keep copies of values.
     pub(crate) is_alternative: bool,
 }
 
@@ -235,7 +237,8 @@ impl<'schema> Collected<'schema> {
         Ok(part)
     }
 
-    /// The parts of a list or of an object of parts. (A list of names, as in `dependencies`, is not such a list.)
+    /// The parts of a list or of an object of parts. (A list of names, as in `dependencies`, is not
+    /// such a list.)
     fn here(&mut self, value: &'schema Value, is_alternative: bool, part: &mut Part) -> Result<(), Unbounded> {
         let mut inner = Vec::new();
         self.each(value, &mut inner)?;

@@ -1,8 +1,9 @@
 //! How large the automaton of a pattern becomes, read off its text.
 //!
-//! A pattern takes time linear in the text that it is applied to, but each byte may cost a step for each state of its automaton:
-//! `a.{60}[^ab#]` has hundreds of them. This must be known before the pattern is compiled, which takes time and memory as well, so the
-//! text is read once from left to right, and what is not understood counts as much as it could be.
+//! A pattern takes time linear in the text that it is applied to, but each byte may cost a step for
+//! each state of its automaton: `a.{60}[^ab#]` has hundreds of them. This must be known before the
+//! pattern is compiled, which takes time and memory as well, so the text is read once from left to
+//! right, and what is not understood counts as much as it could be.
 
 /// States for a class that covers most of Unicode, as a dot does.
 const WIDE: u64 = 16;

@@ -120,7 +120,8 @@ impl Price {
     }
 }
 
-/// What it takes to copy, compare or hash a value once. It is not looked at further than to the limit.
+/// What it takes to copy, compare or hash a value once. It is not looked at further than to the
+/// limit.
 pub(crate) fn size_of(value: &Value, limit: u64) -> u64 {
     let (mut size, mut open) = (0_u64, vec![value]);
     while let Some(value) = open.pop() {

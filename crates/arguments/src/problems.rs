@@ -15,7 +15,8 @@ use crate::names::{comparisons, meant};
 const MAX_TOLD: usize = 3;
 /// Problems that are looked at, those inside of alternatives included.
 const MAX_SEEN: usize = 100;
-/// Comparisons of two characters that the search for names that were meant may take: some hundred microseconds.
+/// Comparisons of two characters that the search for names that were meant may take: some hundred
+/// microseconds.
 pub(crate) const MAX_COMPARED: usize = 100_000;
 /// Characters of a sentence that comes from the validator and may repeat parts of the schema.
 const MAX_SENTENCE: usize = 200;
@@ -142,7 +143,8 @@ impl Words<'_> {
     /// A required name that is not there; perhaps it is, under another name.
     fn missing(&mut self, error: &ValidationError<'_>, name: &str) {
         let schema = properties(self.schema, error).and_then(|properties| properties.get(name));
-        // A schema that describes what a server has after it has filled in its defaults requires them all.
+        // A schema that describes what a server has after it has filled in its defaults requires
+        // them all.
         if schema.is_some_and(|schema| schema.get("default").is_some()) {
             return;
         }
@@ -195,7 +197,8 @@ impl Words<'_> {
         self.put(format!("{place}: there is no argument of this name{near}"));
     }
 
-    /// None of several alternatives fits: all that is asked for, or what is wrong with the one that fits best.
+    /// None of several alternatives fits: all that is asked for, or what is wrong with the one that
+    /// fits best.
     fn alternatives(&mut self, error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>], nesting: usize) {
         let at = error.instance_path();
         let refused: Option<Vec<_>> = context.iter().map(|errors| outright(errors, at)).collect();
@@ -212,7 +215,8 @@ impl Words<'_> {
             self.put(format!("{}: expected {}, found {}", place(at), all.join(" or "), shown(error.instance())));
             return;
         }
-        // An alternative that names its own kind, as in `type: "text"`, is not meant where the name is another.
+        // An alternative that names its own kind, as in `type: "text"`, is not meant where the name
+        // is another.
         let distance = |errors: &&Vec<ValidationError<'static>>| {
             let is_other = |error: &ValidationError<'static>| matches!(error.kind(), Kind::Constant { .. });
             (outright(errors, at).is_some(), errors.iter().any(is_other), errors.len())

@@ -1,8 +1,9 @@
 //! Names that a schema neither lists nor leaves room for.
 //!
-//! JSON Schema admits every name that it does not forbid, and most servers ignore an argument that they do not know: they answer as
-//! if it had not been given, and nobody notices. So a name that is nearly one of those listed is taken for a mistake, and any other
-//! is told to the author. A schema that says how further names look, or that is put together from others, leaves room for them.
+//! JSON Schema admits every name that it does not forbid, and most servers ignore an argument that
+//! they do not know: they answer as if it had not been given, and nobody notices. So a name that is
+//! nearly one of those listed is taken for a mistake, and any other is told to the author. A schema
+//! that says how further names look, or that is put together from others, leaves room for them.
 
 use serde_json::{Map, Value};
 
@@ -178,7 +179,8 @@ impl<'v> Walk<'v> {
         match near {
             Some(near) => {
                 let found = &mut self.found;
-                // What is not known may be left out, and then its name is free too: another one may be meant.
+                // What is not known may be left out, and then its name is free too: another one may
+                // be meant.
                 let may_be_free = |name: &&str| {
                     !given.contains_key(*name) || self.gaps.is_unknown(&gaps::member(&object.pointer, name))
                 };

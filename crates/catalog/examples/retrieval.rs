@@ -1,7 +1,7 @@
 //! Prints how well tools are found: `cargo run -p belljar-catalog --example retrieval --release`
 //!
-//! The questions and the lists are in `testdata`. With `--misses`, it says which of the questions that are not held out have no right
-//! tool first, and what stands there.
+//! The questions and the lists are in `testdata`. With `--misses`, it says which of the questions
+//! that are not held out have no right tool first, and what stands there.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 

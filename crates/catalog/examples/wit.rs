@@ -1,7 +1,9 @@
-//! Prints the WIT packages of tool lists: `cargo run -p belljar-catalog --example wit -- crates/catalog/testdata`
+//! Prints the WIT packages of tool lists:
+//! `cargo run -p belljar-catalog --example wit -- crates/catalog/testdata`
 //!
-//! Each `NAME.json` in the folder is the `tools/list` answer of a server called `NAME`. With `--time`, it says instead how long
-//! it takes from the definitions to the text, at the median of fifty times, and how many tools have typed arguments.
+//! Each `NAME.json` in the folder is the `tools/list` answer of a server called `NAME`. With
+//! `--time`, it says instead how long it takes from the definitions to the text, at the median of
+//! fifty times, and how many tools have typed arguments.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 

@@ -1,4 +1,5 @@
-//! What tools cost of a model's context: all their definitions at once, or belljar's two and what a task looks up.
+//! What tools cost of a model's context: all their definitions at once, or belljar's two and what a
+//! task looks up.
 
 use std::fs;
 

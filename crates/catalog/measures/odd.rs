@@ -1,4 +1,5 @@
-//! Odd tool definitions without end: schemas of every draft, as wrong and as hostile as a generator makes them.
+//! Odd tool definitions without end: schemas of every draft, as wrong and as hostile as a generator
+//! makes them.
 //!
 //! The same seed gives the same definitions, on every machine.
 

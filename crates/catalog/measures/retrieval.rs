@@ -23,7 +23,8 @@ pub fn questions() -> Vec<Question> {
     read("retrieval/questions.tsv")
 }
 
-/// What a person says who has not seen the tools. What it means was written down (`src/intents.rs`) with these in view.
+/// What a person says who has not seen the tools. What it means was written down (`src/intents.rs`)
+/// with these in view.
 pub fn wishes() -> Vec<Question> {
     read("retrieval/wishes.tsv")
 }
@@ -77,7 +78,8 @@ pub fn place(found: &[String], question: &Question) -> Option<usize> {
     found.iter().take(DEPTH).position(|path| question.right.contains(path)).map(|at| at + 1)
 }
 
-/// The figures of an engine over some questions. A question is answered at `k` where one of its tools is among the first `k`.
+/// The figures of an engine over some questions. A question is answered at `k` where one of its
+/// tools is among the first `k`.
 pub fn figures<'q>(engine: &Engine<'_>, questions: impl Iterator<Item = &'q Question>) -> Figures {
     let mut figures = Figures::default();
     for question in questions {

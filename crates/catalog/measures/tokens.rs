@@ -1,4 +1,5 @@
-//! Tokens as GPT-4o and its successors count them (o200k), by the `gpt-tokenizer` pinned in `tests/servers`.
+//! Tokens as GPT-4o and its successors count them (o200k), by the `gpt-tokenizer` pinned in
+//! `tests/servers`.
 
 use std::{
     io::Write as _,
@@ -8,7 +9,8 @@ use std::{
 
 /// The tokens of each text.
 ///
-/// A Rust tokenizer would do as well, but the features that it asks of shared crates would compile all of wasmtime anew.
+/// A Rust tokenizer would do as well, but the features that it asks of shared crates would compile
+/// all of wasmtime anew.
 pub fn count<T: AsRef<str>>(texts: &[T]) -> Vec<usize> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers/tokens.mjs");
     let mut node = Command::new("node")

@@ -13,8 +13,8 @@ use crate::{
     tool::Tool,
 };
 
-/// Bytes of a text per token, in tenths. Signatures and declarations of real tools have 4.1 to 4.4 in o200k; fewer are taken, so
-/// that a budget is kept rather than passed.
+/// Bytes of a text per token, in tenths. Signatures and declarations of real tools have 4.1 to 4.4
+/// in o200k; fewer are taken, so that a budget is kept rather than passed.
 const TENTHS_OF_BYTES_PER_TOKEN: usize = 36;
 
 /// About how many tokens a text takes: its bytes by 3.6, rounded up.
@@ -36,7 +36,8 @@ pub struct Answer {
     pub omitted: usize,
     /// The servers whose tools are not known, whatever was asked for.
     pub unavailable: Vec<Unavailable>,
-    /// What else the asker should know: a server that does not exist, a budget too small. Mostly nothing.
+    /// What else the asker should know: a server that does not exist, a budget too small. Mostly
+    /// nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Whether the text only names the unavailable servers: what was asked for was found in others.
@@ -67,7 +68,8 @@ pub struct Found {
     /// The first sentence of its description; absent where only names were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The signature on one line, or the whole declaration where all was asked for; absent where only names were.
+    /// The signature on one line, or the whole declaration where all was asked for; absent where
+    /// only names were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declaration: Option<String>,
     /// Whether its server keeps one state for all calls, so that those which overlap may mix.

@@ -1,13 +1,16 @@
 //! Every bound of this crate, in one place, each with its reason.
 //!
-//! Child servers write what is read here, so nothing may grow with it unbounded: not work, not text, not recursion.
+//! Child servers write what is read here, so nothing may grow with it unbounded: not work, not
+//! text, not recursion.
 
-/// Tools of one server that get a name. What is over is recorded as a fault. The largest servers known have some hundreds.
+/// Tools of one server that get a name. What is over is recorded as a fault. The largest servers
+/// known have some hundreds.
 pub(crate) const TOOLS_PER_SERVER: usize = 20_000;
 
 /// Characters of a summary: one line beside a signature.
 pub(crate) const SUMMARY_CHARS: usize = 160;
-/// Characters of a tool's description that a declaration repeats. The longest in real lists have some 1,500.
+/// Characters of a tool's description that a declaration repeats. The longest in real lists have
+/// some 1,500.
 pub(crate) const DESCRIPTION_CHARS: usize = 2_000;
 /// Lines of a tool's description that a declaration repeats.
 pub(crate) const DESCRIPTION_LINES: usize = 40;
@@ -24,28 +27,32 @@ pub(crate) const FOLDER_CHARS: usize = 160;
 /// Characters of a name, of a server or a tool, in a note.
 pub(crate) const SHOWN_NAME_CHARS: usize = 80;
 
-/// Schemas inside each other that are read; what is deeper is `unknown`. Real ones nest below ten. It also bounds recursion.
+/// Schemas inside each other that are read; what is deeper is `unknown`. Real ones nest below ten.
+/// It also bounds recursion.
 pub(crate) const SCHEMA_DEPTH: usize = 24;
 /// Schemas read for one tool; what is over is `unknown`. The largest real tool has some 300.
 pub(crate) const SCHEMA_NODES: usize = 2_000;
 /// Different `$ref` targets read for one tool; what is over is `unknown`.
 pub(crate) const ALIASES: usize = 64;
-/// `$ref` targets printed inside each other in place of their name. It bounds the printer's recursion.
+/// `$ref` targets printed inside each other in place of their name. It bounds the printer's
+/// recursion.
 pub(crate) const INLINE_CHAIN: usize = 3;
 /// Values looked at in the search for one `$anchor` or `$id`.
 pub(crate) const ANCHOR_SEARCH: usize = 2_000;
-/// Literals in one union; a longer enumeration becomes the type of its values, and the comment names some of them.
+/// Literals in one union; a longer enumeration becomes the type of its values, and the comment
+/// names some of them.
 pub(crate) const UNION_LITERALS: usize = 64;
 /// Schemas in one `anyOf`, `oneOf`, `allOf` or tuple.
 pub(crate) const PARTS: usize = 32;
-/// Members of the unions in one intersection, multiplied: a compiler expands the product, and gives up at 100,000.
+/// Members of the unions in one intersection, multiplied: a compiler expands the product, and gives
+/// up at 100,000.
 pub(crate) const UNION_PRODUCT: usize = 1_000;
 /// Bytes of a member's name; a longer one is counted and not shown.
 pub(crate) const MEMBER_NAME_BYTES: usize = 256;
 /// Bytes of a literal; a longer one becomes the type of its value.
 pub(crate) const LITERAL_BYTES: usize = 200;
-/// Bytes of a type in a full declaration, some 6,000 tokens, and of all its named types together. After that, types are
-/// `unknown` and members are counted.
+/// Bytes of a type in a full declaration, some 6,000 tokens, and of all its named types together.
+/// After that, types are `unknown` and members are counted.
 pub(crate) const DECLARATION_BYTES: usize = 24 * 1024;
 /// Bytes of the arguments, and again of the result, in a one-line signature.
 pub(crate) const SIGNATURE_BYTES: usize = 240;
@@ -94,7 +101,8 @@ pub(crate) const CORRECTIONS: usize = 4;
 /// Bytes of a text that is compared with every tool's name; a longer one is nobody's typing error.
 pub(crate) const NEAREST_BYTES: usize = 100;
 
-/// Results of a search for words, where no limit is given. The right tool is among the first ten for all but one question in fifty.
+/// Results of a search for words, where no limit is given. The right tool is among the first ten
+/// for all but one question in fifty.
 pub(crate) const DEFAULT_RESULTS: usize = 10;
 /// The most results, whatever limit is given.
 pub(crate) const MOST_RESULTS: usize = 1_000;
@@ -116,17 +124,21 @@ pub(crate) const UNAVAILABLE_SHOWN: usize = 8;
 /// Servers named in the note on an unknown server.
 pub(crate) const SERVERS_SHOWN: usize = 12;
 
-/// Characters of a name in WIT, before a number that tells it from another. Binders make file names of some.
+/// Characters of a name in WIT, before a number that tells it from another. Binders make file names
+/// of some.
 pub(crate) const WIT_NAME_CHARS: usize = 64;
 /// Characters of what tells a type of a tool from its others, beside the tool's name.
 pub(crate) const WIT_HINT_CHARS: usize = 40;
-/// Types inside each other in WIT; what is deeper is JSON text. Readers of WIT take 100 at most, and binders recurse.
+/// Types inside each other in WIT; what is deeper is JSON text. Readers of WIT take 100 at most,
+/// and binders recurse.
 pub(crate) const WIT_HEIGHT: usize = 32;
-/// The size of one type in WIT, with all types in it as often as they are in it; what is larger is JSON text. WIT's binary form
-/// counts so, and allows a million for all types of a package together.
+/// The size of one type in WIT, with all types in it as often as they are in it; what is larger is
+/// JSON text. WIT's binary form counts so, and allows a million for all types of a package
+/// together.
 pub(crate) const WIT_TYPE_SIZE: usize = 4_000;
-/// The sizes of all types of one package; tools that are over it cross as JSON text. With as many functions as a server may
-/// have tools, the binary form takes some 80,000. The largest of ten real lists has 333.
+/// The sizes of all types of one package; tools that are over it cross as JSON text. With as many
+/// functions as a server may have tools, the binary form takes some 80,000. The largest of ten real
+/// lists has 333.
 pub(crate) const WIT_PACKAGE_SIZE: usize = 50_000;
 /// Bytes of the comments in one interface; after that, a function's says only which tool it calls.
 pub(crate) const WIT_DOCS_BYTES: usize = 1024 * 1024;

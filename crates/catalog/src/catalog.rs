@@ -9,7 +9,8 @@ use belljar_model::{ToolPath, nearest};
 
 use crate::{bounds::NEAREST_BYTES, server::ServerCatalog, tool::Tool, vocabulary::Vocabulary};
 
-/// Every configured server, as known at one moment. Immutable: hold it in an [`Arc`] and replace it when a server changes.
+/// Every configured server, as known at one moment. Immutable: hold it in an [`Arc`] and replace it
+/// when a server changes.
 #[derive(Debug, Default)]
 pub struct Catalog {
     servers: Vec<Arc<ServerCatalog>>,
@@ -19,9 +20,11 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Joins servers, in the order of the configuration. Cheap: what costs was done when each was made.
+    /// Joins servers, in the order of the configuration. Cheap: what costs was done when each was
+    /// made.
     ///
-    /// Their names come from one call of [`namespaces`](crate::namespaces). Where they don't and clash, the first server wins.
+    /// Their names come from one call of [`namespaces`](crate::namespaces). Where they don't and
+    /// clash, the first server wins.
     pub fn new(servers: Vec<Arc<ServerCatalog>>) -> Self {
         let (mut by_name, mut by_namespace) = (HashMap::new(), HashMap::new());
         for (at, server) in servers.iter().enumerate() {
@@ -33,7 +36,8 @@ impl Catalog {
         Self { servers, by_name, by_namespace, vocabulary: OnceLock::new() }
     }
 
-    /// The words of all servers. The first search makes it: some milliseconds for thousands of tools.
+    /// The words of all servers. The first search makes it: some milliseconds for thousands of
+    /// tools.
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         self.vocabulary.get_or_init(|| Vocabulary::new(&self.servers))
     }
@@ -68,7 +72,8 @@ impl Catalog {
         self.namespace(namespace)?.property(property)
     }
 
-    /// The tool that a text names, as people and models write it: by its path, or as a script calls it. The path wins.
+    /// The tool that a text names, as people and models write it: by its path, or as a script calls
+    /// it. The path wins.
     pub fn lookup(&self, text: &str) -> Option<&Tool> {
         let (server, tool) = text.split_once('.')?;
         self.server(server).and_then(|server| server.tool(tool)).or_else(|| self.resolve(server, tool))
@@ -83,8 +88,9 @@ impl Catalog {
 
     /// The tool that a text was probably meant to name, for a "did you mean".
     ///
-    /// `fs.read_fil` is looked for in `fs`, or in the server that was probably meant; where that has nothing like it, or where
-    /// the text names no server, a tool whose name is nearly that is looked for everywhere.
+    /// `fs.read_fil` is looked for in `fs`, or in the server that was probably meant; where that
+    /// has nothing like it, or where the text names no server, a tool whose name is nearly that is
+    /// looked for everywhere.
     pub fn nearest_tool(&self, text: &str) -> Option<&Tool> {
         if text.len() > NEAREST_BYTES {
             return None;

@@ -1,4 +1,5 @@
-//! What a tool looks like to the author of a script: a TypeScript declaration, or a signature on one line.
+//! What a tool looks like to the author of a script: a TypeScript declaration, or a signature on
+//! one line.
 //!
 //! ```ts
 //! declare namespace fs {
@@ -10,9 +11,11 @@
 //! }
 //! ```
 //!
-//! A declaration is valid strict TypeScript by itself and beside all others: namespaces of one name merge, and the types that
-//! a tool needs by name (`read_file_Entry`) carry the tool's. A tool whose name is not an identifier is declared under its alias, and the
-//! comment says its exact name. A result is `unknown` where the server describes none: `any` would promise what nobody has said.
+//! A declaration is valid strict TypeScript by itself and beside all others: namespaces of one name
+//! merge, and the types that a tool needs by name (`read_file_Entry`) carry the tool's. A tool
+//! whose name is not an identifier is declared under its alias, and the comment says its exact
+//! name. A result is `unknown` where the server describes none: `any` would promise what nobody has
+//! said.
 
 use belljar_model::ToolDefinition;
 
@@ -83,8 +86,9 @@ fn printed(types: &Types, prefix: &str, room: Room, kind: &Type, indent: usize) 
     printer.into_text()
 }
 
-/// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`. What does not fit is counted or `unknown`. Its
-/// result is the observed one, where one is given, and says so.
+/// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`. What does
+/// not fit is counted or `unknown`. Its result is the observed one, where one is given, and says
+/// so.
 pub(crate) fn signature(
     namespace: &str,
     tool: &str,
@@ -109,7 +113,8 @@ const JSON_TEXT: &str = " /* JSON text */";
 /// Behind a result of which nothing is declared.
 const JSON: &str = " /* JSON, parsed */";
 
-/// What a description that speaks of JSON says of a result that is a text, or of which nothing is declared.
+/// What a description that speaks of JSON says of a result that is a text, or of which nothing is
+/// declared.
 fn said_of_json(definition: &ToolDefinition, function: &Function) -> &'static str {
     let said = definition.description.as_deref().unwrap_or_default();
     let gives_json = GIVES_JSON.iter().any(|words| said.contains(words));
@@ -146,7 +151,8 @@ fn resolved<'t>(types: &'t Types, kind: &'t Type) -> &'t Type {
     }
 }
 
-/// The whole declaration. `effect` is what stands in brackets behind the description. The result is the observed one, where one is given.
+/// The whole declaration. `effect` is what stands in brackets behind the description. The result is
+/// the observed one, where one is given.
 pub(crate) fn declaration(
     namespace: &Names,
     tool: &Names,
@@ -213,7 +219,8 @@ fn needed(function: &Function) -> Vec<usize> {
     (0..function.types.aliases.len()).filter(printed).collect()
 }
 
-/// The comment on the function: its description, its effect, its exact name where that is another, and more lines.
+/// The comment on the function: its description, its effect, its exact name where that is another,
+/// and more lines.
 fn described(tool: &Names, definition: &ToolDefinition, effect: &str, more: &[Option<String>]) -> String {
     let said = definition.description.as_deref().or(definition.title.as_deref()).unwrap_or_default();
     let lines = comment_lines(said, DESCRIPTION_CHARS, DESCRIPTION_LINES);

@@ -1,4 +1,5 @@
-//! What is worth knowing of a tool beside its signature: the rest of its description, and what its arguments are to be.
+//! What is worth knowing of a tool beside its signature: the rest of its description, and what its
+//! arguments are to be.
 //!
 //! An answer has it of its first tools, as far as there is room, so that nobody has to ask a second
 //! time before the first call.

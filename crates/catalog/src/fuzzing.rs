@@ -11,7 +11,8 @@ use crate::{
     wit::{self, Kind, Mapping, Package, Selection, Worlds},
 };
 
-/// The WIT packages of the servers that [`declarations`] makes, for whoever has a reader of WIT at hand.
+/// The WIT packages of the servers that [`declarations`] makes, for whoever has a reader of WIT at
+/// hand.
 pub fn packages(data: &[u8]) -> Vec<String> {
     let Ok(text) = std::str::from_utf8(data) else { return Vec::new() };
     let Ok(Value::Array(list)) = serde_json::from_str(text.split(PART).next().unwrap_or_default()) else {
@@ -59,7 +60,8 @@ fn mapped(mapping: &Mapping, server: &ServerCatalog) {
 /// What ends a part of a target's input.
 const PART: &str = "\n----\n";
 
-/// Names, declarations and search of whatever a server lists: a list, what to search for, and a result of the first tool.
+/// Names, declarations and search of whatever a server lists: a list, what to search for, and a
+/// result of the first tool.
 pub fn declarations(data: &[u8]) {
     declared(data);
 }

@@ -1,6 +1,7 @@
 //! What may be written as a bare name in a script.
 
-/// Words that JavaScript reserves in strict mode and in modules: they can be no variable and no function.
+/// Words that JavaScript reserves in strict mode and in modules: they can be no variable and no
+/// function.
 #[rustfmt::skip]
 pub const RESERVED_WORDS: &[&str] = &[
     "arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete",
@@ -10,9 +11,11 @@ pub const RESERVED_WORDS: &[&str] = &[
     "yield",
 ];
 
-/// Names that stand for something of the language or of the jar in every script, so that no server may take them.
+/// Names that stand for something of the language or of the jar in every script, so that no server
+/// may take them.
 ///
-/// What the jar leaves out on purpose (`fetch`, `process`, `require`) is not among them: those are free for servers.
+/// What the jar leaves out on purpose (`fetch`, `process`, `require`) is not among them: those are
+/// free for servers.
 #[rustfmt::skip]
 pub const GLOBALS: &[&str] = &[
     // values and functions of the language
@@ -33,10 +36,12 @@ pub const GLOBALS: &[&str] = &[
     "setInterval", "setTimeout", "structuredClone", "tools",
 ];
 
-/// Names that the language looks up on objects by itself, so that no object may have a tool under them.
+/// Names that the language looks up on objects by itself, so that no object may have a tool under
+/// them.
 ///
-/// `then` makes an object a promise: `await fs`, or returning `fs` from an async function, would call the tool. `toJSON`,
-/// `toString` and `valueOf` are called by conversions; the others are how scripts inspect objects.
+/// `then` makes an object a promise: `await fs`, or returning `fs` from an async function, would
+/// call the tool. `toJSON`, `toString` and `valueOf` are called by conversions; the others are how
+/// scripts inspect objects.
 #[rustfmt::skip]
 pub const SPECIAL_PROPERTIES: &[&str] = &[
     "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor",
@@ -49,7 +54,8 @@ pub fn is_identifier(text: &str) -> bool {
     text.starts_with(|first: char| !first.is_ascii_digit()) && text.chars().all(is_identifier_part)
 }
 
-/// The nearest identifier: each character that can be in none becomes `_`, and a leading digit gets `_` before it.
+/// The nearest identifier: each character that can be in none becomes `_`, and a leading digit gets
+/// `_` before it.
 pub(crate) fn identifier(text: &str) -> String {
     let mut name = String::with_capacity(text.len() + 1);
     if text.is_empty() || text.starts_with(|first: char| first.is_ascii_digit()) {

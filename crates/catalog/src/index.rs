@@ -1,9 +1,10 @@
 //! The words of one server's tools, with their weights.
 //!
-//! This is BM25F, written out: the `bm25` crate scores one text per document and hashes words into 32 bits, while tools want
-//! fields of different worth (a word of the name says more than one of a parameter's description) and a vocabulary in which
-//! typing errors can be looked for. A field's length is measured against a typical one, not against the average of all tools,
-//! so that a server's index is made once and does not change when another server comes or goes.
+//! This is BM25F, written out: the `bm25` crate scores one text per document and hashes words into
+//! 32 bits, while tools want fields of different worth (a word of the name says more than one of a
+//! parameter's description) and a vocabulary in which typing errors can be looked for. A field's
+//! length is measured against a typical one, not against the average of all tools, so that a
+//! server's index is made once and does not change when another server comes or goes.
 
 use std::collections::HashMap;
 
@@ -25,7 +26,8 @@ struct Field {
 }
 
 const NAME: Field = Field { weight: 4.0, typical_words: 3.0 };
-/// The word with which a name begins, beside what it is worth as any other: `commit` says more of `git_commit` than of `list_commits`.
+/// The word with which a name begins, beside what it is worth as any other: `commit` says more of
+/// `git_commit` than of `list_commits`.
 const VERB_WEIGHT: f32 = 6.0;
 const TITLE: Field = Field { weight: 2.0, typical_words: 3.0 };
 const SERVER: Field = Field { weight: 1.5, typical_words: 1.0 };
@@ -82,7 +84,8 @@ impl Index {
     }
 }
 
-/// The word under which a name is found that begins with this stem. No word of a question is such a one.
+/// The word under which a name is found that begins with this stem. No word of a question is such a
+/// one.
 pub(crate) fn verb(stem: &str) -> String {
     format!("!{stem}")
 }
@@ -131,7 +134,8 @@ impl Unsorted {
         }
     }
 
-    /// Adds the word with which a tool's name begins, the server's own name aside: `commit` of `git_commit`.
+    /// Adds the word with which a tool's name begins, the server's own name aside: `commit` of
+    /// `git_commit`.
     fn add_verb(&mut self, tool: u32, server: &str, name: &str) {
         let server = words(server, WORDS_PER_FIELD);
         let is_before = |word: &String| server.contains(word) || BEFORE_VERBS.contains(&word.as_str());

@@ -1,8 +1,11 @@
-//! What people say when they mean something else: from the words of a wish to the words that tools use.
+//! What people say when they mean something else: from the words of a wish to the words that tools
+//! use.
 //!
-//! "Who wrote this" means a history, and "log in" a form. No list of synonyms says that, since "who" alone means nothing and "log" alone
-//! a log. So an intent has cues, which stand in the question in their order and near to each other, and words that are looked up for
-//! them. The words are those of whole kinds of servers (version control, databases, browsers, notes), and name no server.
+//! "Who wrote this" means a history, and "log in" a form. No list of synonyms says that, since
+//! "who" alone means nothing and "log" alone a log. So an intent has cues, which stand in the
+//! question in their order and near to each other, and words that are looked up for them. The words
+//! are those of whole kinds of servers (version control, databases, browsers, notes), and name no
+//! server.
 
 use std::sync::OnceLock;
 
@@ -11,7 +14,8 @@ use crate::words::{split, stem};
 /// Words between two cues at most, so that those of two different phrases are not taken for one.
 const NEAR: usize = 4;
 
-/// The cues, each with its alternatives, and the words that are meant. A `#` stands for an hour such as `3pm`.
+/// The cues, each with its alternatives, and the words that are meant. A `#` stands for an hour
+/// such as `3pm`.
 #[rustfmt::skip]
 const INTENTS: &[(&str, &str)] = &[
     // What is known of people and things.

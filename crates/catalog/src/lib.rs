@@ -1,16 +1,18 @@
 //! What scripts see of the tools: names, TypeScript declarations, and search.
 //!
-//! A child server describes its tools in its own words: any name, any JSON Schema, any text. This crate makes of them what
-//! the author of a script can use: [`namespaces`] and properties that are safe to write, a [`Tool::declaration`] that is
-//! valid TypeScript, and [`Catalog::search`], which answers within a budget of tokens.
+//! A child server describes its tools in its own words: any name, any JSON Schema, any text. This
+//! crate makes of them what the author of a script can use: [`namespaces`] and properties that are
+//! safe to write, a [`Tool::declaration`] that is valid TypeScript, and [`Catalog::search`], which
+//! answers within a budget of tokens.
 //!
-//! A [`ServerCatalog`] is made once per server, when its tool list is known; a [`Catalog`] joins them and is cheap to replace.
+//! A [`ServerCatalog`] is made once per server, when its tool list is known; a [`Catalog`] joins
+//! them and is cheap to replace.
 //!
 //! [`wit`] describes the same tools to components in other languages.
 //!
-//! Nothing here does I/O or reads a clock, and the same input gives the same output. All input is hostile: nothing in it can
-//! end the comment or the string that it is put into, no character that controls a terminal survives, and every size, depth
-//! and count is bounded (`bounds.rs`).
+//! Nothing here does I/O or reads a clock, and the same input gives the same output. All input is
+//! hostile: nothing in it can end the comment or the string that it is put into, no character that
+//! controls a terminal survives, and every size, depth and count is bounded (`bounds.rs`).
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,11 +1,14 @@
-//! What results of a tool looked like, for tools that declare none: their shape, merged over calls, and nothing else.
+//! What results of a tool looked like, for tools that declare none: their shape, merged over calls,
+//! and nothing else.
 //!
-//! No value enters an observation. A member's name does, unless it may be data itself: a map from names to things has names of its own
-//! making. So an object becomes a record, and all its names are forgotten, where it has many members, where a name does not look like a
-//! programmer's, where a name was given in the call's arguments, where its members are three objects or
-//! eight values of one type, and where no member has come every time.
+//! No value enters an observation. A member's name does, unless it may be data itself: a map from
+//! names to things has names of its own making. So an object becomes a record, and all its names
+//! are forgotten, where it has many members, where a name does not look like a programmer's, where
+//! a name was given in the call's arguments, where its members are three objects or eight values of
+//! one type, and where no member has come every time.
 //!
-//! Everything is bounded in depth, members and size, and what a file gives is put into the same bounds.
+//! Everything is bounded in depth, members and size, and what a file gives is put into the same
+//! bounds.
 
 mod shape;
 mod words;
@@ -55,7 +58,8 @@ fn is_false(flag: &bool) -> bool {
 impl Observed {
     /// Takes in one more result, and says whether it showed something new.
     ///
-    /// `result` is what a script gets. `words` are those of the call's arguments: what they say is data, also as the name of a member.
+    /// `result` is what a script gets. `words` are those of the call's arguments: what they say is
+    /// data, also as the name of a member.
     pub fn record(&mut self, result: &Value, words: &Words) -> bool {
         let seen = Seen::of(result, words);
         let mut shape = self.shape.clone();

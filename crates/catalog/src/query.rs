@@ -65,11 +65,14 @@ pub struct Query {
     pub server: Option<String>,
     /// Only tools with this very effect.
     pub effect: Option<Effect>,
-    /// How much to say of each tool: `brief`, or `names` where neither words nor a server were given.
+    /// How much to say of each tool: `brief`, or `names` where neither words nor a server were
+    /// given.
     pub detail: Option<Detail>,
-    /// The most tools: 10 for a search, and whatever fits the budget for the catalogue. Never more than 1,000.
+    /// The most tools: 10 for a search, and whatever fits the budget for the catalogue. Never more
+    /// than 1,000.
     pub limit: Option<usize>,
-    /// The most tokens that the answer's text takes, by [`estimate_tokens`](crate::estimate_tokens): 2,000.
+    /// The most tokens that the answer's text takes, by
+    /// [`estimate_tokens`](crate::estimate_tokens): 2,000.
     pub budget: Option<usize>,
 }
 

@@ -1,8 +1,8 @@
 //! Which tools a question is about, the best first.
 //!
-//! A path stands before a tool's exact name, that before the same name in another spelling, and that before words, also where several
-//! tools are named in one question. Tools with equal scores stand in the order of their paths, so the same catalogue gives the same
-//! answer always.
+//! A path stands before a tool's exact name, that before the same name in another spelling, and
+//! that before words, also where several tools are named in one question. Tools with equal scores
+//! stand in the order of their paths, so the same catalogue gives the same answer always.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -22,21 +22,24 @@ use crate::{
 const SATURATION: f64 = 2.0;
 /// The share of its score that a tool keeps which has hardly any of the words asked for.
 const LEAST_COVERAGE: f64 = 0.3;
-/// The share of the best score below which a tool has little to do with the question: it is counted, and shown to
-/// those who ask for more than is shown by default.
+/// The share of the best score below which a tool has little to do with the question: it is
+/// counted, and shown to those who ask for more than is shown by default.
 const CUTOFF: f64 = 0.2;
 
 /// The share of its score that a tool keeps which its server calls deprecated.
 const DEPRECATED: f64 = 0.7;
 
-/// The share of its score that a tool keeps which deletes, where nobody has said anything of deleting.
+/// The share of its score that a tool keeps which deletes, where nobody has said anything of
+/// deleting.
 const UNASKED_DELETION: f64 = 0.5;
 /// What such tools are named after.
 const DELETING: [&str; 2] = ["delete", "remove"];
 
-/// The share of a question that the best tool must match. One that matches less is shown as a partial fit.
+/// The share of a question that the best tool must match. One that matches less is shown as a
+/// partial fit.
 const FITS: f64 = 0.45;
-/// Of the question's words that any tool has, the share that the best tool must match, and the least number of such words.
+/// Of the question's words that any tool has, the share that the best tool must match, and the
+/// least number of such words.
 const FITS_THE_REST: f64 = 0.75;
 const LEAST_WORDS: usize = 3;
 /// Tools that are shown where none fits.
@@ -85,7 +88,8 @@ struct Tally {
     weight: f64,
 }
 
-/// Ranks the tools of `wanted` servers. How rare a word is, is counted over `all`, so that a filter does not change the order.
+/// Ranks the tools of `wanted` servers. How rare a word is, is counted over `all`, so that a filter
+/// does not change the order.
 ///
 /// Where the question has several wishes, what answers each of them best stands behind the first.
 pub(crate) fn rank<'a>(
@@ -205,8 +209,8 @@ impl Hit {
 
 /// Adds what a term gives to each tool, and returns what the term is worth.
 ///
-/// A word and its synonyms count as one word: which of them a tool's author happened to choose, and how rarely others choose it,
-/// says nothing.
+/// A word and its synonyms count as one word: which of them a tool's author happened to choose, and
+/// how rarely others choose it, says nothing.
 fn count_term(term: &Term, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>], tallies: &mut [Tally]) -> f64 {
     let mut touched = Vec::new();
     let mut having = 0.0;

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Catalog, Detail, Observed, Query, Tool};
 
-/// Tokens of the declarations that are found: as many as the script has room for, since it can filter.
+/// Tokens of the declarations that are found: as many as the script has room for, since it can
+/// filter.
 const SEARCH_BUDGET: usize = 50_000;
 
 /// The tools in their order, each with what it does in a few words.

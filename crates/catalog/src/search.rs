@@ -1,7 +1,8 @@
 //! Answering a question: what is found, and how much of it there is room for.
 //!
-//! A budget is kept by leaving out whole entries, never by cutting one. The best entries stay; a catalogue leaves out fairly, so that
-//! a server with a thousand tools hides none of the others. What was left out is counted, and the answer says how to get it.
+//! A budget is kept by leaving out whole entries, never by cutting one. The best entries stay; a
+//! catalogue leaves out fairly, so that a server with a thousand tools hides none of the others.
+//! What was left out is counted, and the answer says how to get it.
 
 use std::sync::Arc;
 
@@ -159,7 +160,8 @@ impl Catalog {
         }
     }
 
-    /// Where the paths of what is found may lead, or which tool says it. A full declaration has it already.
+    /// Where the paths of what is found may lead, or which tool says it. A full declaration has it
+    /// already.
     fn of_folders(&self, answer: &Answer, detail: Detail, mut room: usize) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for found in &answer.results {
@@ -284,7 +286,8 @@ impl Room {
         self.bytes -= kept;
     }
 
-    /// Takes so much away for something that comes later, at most a quarter, and says how much that is.
+    /// Takes so much away for something that comes later, at most a quarter, and says how much that
+    /// is.
     fn set_aside(&mut self, wanted: usize) -> usize {
         let kept = wanted.min(self.bytes / 4);
         self.bytes -= kept;
@@ -306,7 +309,8 @@ impl Room {
         }
     }
 
-    /// Takes tools in their order as long as each fits as a whole. Of the first there is always at least its name.
+    /// Takes tools in their order as long as each fits as a whole. Of the first there is always at
+    /// least its name.
     fn fill(
         &mut self,
         answer: &mut Answer,

@@ -1,4 +1,5 @@
-//! One server's part of the catalogue, made once when its tool list is known, and shared from then on.
+//! One server's part of the catalogue, made once when its tool list is known, and shared from then
+//! on.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -99,7 +100,8 @@ impl ServerCatalog {
         server
     }
 
-    /// The same for a server that keeps one state for all calls, such as a page: what is shown of its tools says so.
+    /// The same for a server that keeps one state for all calls, such as a page: what is shown of
+    /// its tools says so.
     #[must_use]
     pub fn sharing_state(mut self) -> Self {
         self.tools.iter_mut().for_each(Tool::share_state);
@@ -155,7 +157,8 @@ impl ServerCatalog {
         Self::empty(names, ServerState::NotStarted)
     }
 
-    /// A server that cannot be used, why, and what to do about it. Both texts may be a child's words.
+    /// A server that cannot be used, why, and what to do about it. Both texts may be a child's
+    /// words.
     pub fn unavailable(names: Names, reason: &str, hint: &str) -> Self {
         let (reason, hint) = (one_line(reason, REASON_CHARS), one_line(hint, REASON_CHARS));
         Self::empty(names, ServerState::Unavailable { reason, hint })

@@ -1,4 +1,5 @@
-//! From a question to what is looked up: each of its words, with the words of the vocabulary that stand for it.
+//! From a question to what is looked up: each of its words, with the words of the vocabulary that
+//! stand for it.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,8 @@ const CUE: f64 = 0.5;
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
     pub(crate) all: Vec<Term>,
-    /// The words that no tool has, as stems. They say nothing about any tool, but how little of the question is answered.
+    /// The words that no tool has, as stems. They say nothing about any tool, but how little of the
+    /// question is answered.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -91,7 +93,8 @@ pub(crate) fn terms(text: &str, vocabulary: &Vocabulary) -> Terms {
     terms
 }
 
-/// The words of the vocabulary that begin with an unknown word, or else those that a typing error makes of it.
+/// The words of the vocabulary that begin with an unknown word, or else those that a typing error
+/// makes of it.
 fn corrections(word: &str, vocabulary: &Vocabulary) -> Vec<(String, f64)> {
     let length = word.chars().count();
     if length >= 3 {

@@ -1,7 +1,8 @@
 //! Foreign text made harmless.
 //!
-//! Names and descriptions come from child servers. Whatever of them reaches a comment, a string or a terminal passes through
-//! here, and must leave without control characters, without invisible ones, and without a way out of where it was put.
+//! Names and descriptions come from child servers. Whatever of them reaches a comment, a string or
+//! a terminal passes through here, and must leave without control characters, without invisible
+//! ones, and without a way out of where it was put.
 
 use std::fmt::Write as _;
 
@@ -15,7 +16,8 @@ fn is_space(character: char) -> bool {
     character.is_whitespace() || character == '\u{FEFF}'
 }
 
-/// The text on one line: white space collapsed, hidden characters replaced, cut with `…` at `longest` characters.
+/// The text on one line: white space collapsed, hidden characters replaced, cut with `…` at
+/// `longest` characters.
 pub(crate) fn one_line(text: &str, longest: usize) -> String {
     let mut line = String::new();
     let (mut characters, mut space) = (0_usize, false);
@@ -39,7 +41,8 @@ pub(crate) fn one_line(text: &str, longest: usize) -> String {
     line
 }
 
-/// The text as lines of a block comment, at most `lines` with `longest` characters together, blank lines dropped.
+/// The text as lines of a block comment, at most `lines` with `longest` characters together, blank
+/// lines dropped.
 pub(crate) fn comment_lines(text: &str, longest: usize, lines: usize) -> Vec<String> {
     let mut left = longest;
     let mut kept: Vec<String> = Vec::new();
@@ -61,12 +64,14 @@ pub(crate) fn comment_lines(text: &str, longest: usize, lines: usize) -> Vec<Str
     kept
 }
 
-/// A line made safe inside `/* */`: nothing in it ends the comment or speaks to a compiler (`@ts-ignore`).
+/// A line made safe inside `/* */`: nothing in it ends the comment or speaks to a compiler
+/// (`@ts-ignore`).
 pub(crate) fn comment(line: &str) -> String {
     line.replace("*/", "*\\/").replace("@ts-", "@ ts-")
 }
 
-/// The text as a string literal of JSON, JavaScript and TypeScript alike, in printable characters alone.
+/// The text as a string literal of JSON, JavaScript and TypeScript alike, in printable characters
+/// alone.
 pub(crate) fn quoted(text: &str) -> String {
     let mut literal = String::with_capacity(text.len() + 2);
     literal.push('"');
@@ -89,13 +94,15 @@ pub(crate) fn quoted(text: &str) -> String {
     literal
 }
 
-/// The first sentence on one line, at most `longest` characters: it ends at `.`, `!` or `?` before a space, or with its line.
+/// The first sentence on one line, at most `longest` characters: it ends at `.`, `!` or `?` before
+/// a space, or with its line.
 pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     let text = text.trim_start();
     let mut end = text.len();
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
-        // White space may be collapsed away later, so look further than the summary is long, but not without end.
+        // White space may be collapsed away later, so look further than the summary is long, but
+        // not without end.
         if at > longest.saturating_mul(8) {
             break;
         }

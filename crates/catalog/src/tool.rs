@@ -108,7 +108,8 @@ impl Tool {
         self.trusted_effect
     }
 
-    /// Whether calls of it share what its server keeps with all other calls there, so that those which overlap may mix.
+    /// Whether calls of it share what its server keeps with all other calls there, so that those
+    /// which overlap may mix.
     pub fn shares_state(&self) -> bool {
         self.shares_state
     }
@@ -130,7 +131,8 @@ impl Tool {
         }
     }
 
-    /// The paths that its server is started with, where it takes a path itself: `--repository "/data/site"`.
+    /// The paths that its server is started with, where it takes a path itself:
+    /// `--repository "/data/site"`.
     pub fn started_with(&self) -> Option<&str> {
         self.started_with.as_deref()
     }
@@ -149,7 +151,8 @@ impl Tool {
         &self.expression
     }
 
-    /// The same under its exact name, where that is bound and is another: `notion["notion-search"]`.
+    /// The same under its exact name, where that is bound and is another:
+    /// `notion["notion-search"]`.
     pub fn exact_expression(&self) -> Option<String> {
         let other = self.names.binds_exact() && self.names.exact() != self.names.alias();
         other.then(|| format!("{}[{}]", self.namespace.alias(), quoted(self.names.exact())))

@@ -1,7 +1,8 @@
 //! The words of all servers together: what a question is looked up in.
 //!
-//! Each server's [`Index`](crate::index::Index) is made once; this joins them, so that a question meets one list of words however many
-//! servers there are. It is made when a catalogue is first asked, and thrown away with it.
+//! Each server's [`Index`](crate::index::Index) is made once; this joins them, so that a question
+//! meets one list of words however many servers there are. It is made when a catalogue is first
+//! asked, and thrown away with it.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -10,8 +11,8 @@ use std::{
 
 use crate::{index::Posting, index::letters, server::ServerCatalog, tool::Tool, words::folded};
 
-/// The words of a catalogue, in their order. Lists side by side: a search for typing errors reads all the letters, and hardly ever a
-/// word.
+/// The words of a catalogue, in their order. Lists side by side: a search for typing errors reads
+/// all the letters, and hardly ever a word.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     words: Vec<String>,

@@ -1,4 +1,5 @@
-//! Questions that wish for several things: "read file list directory" is about two tools, and each is to be found.
+//! Questions that wish for several things: "read file list directory" is about two tools, and each
+//! is to be found.
 //!
 //! A wish begins with a verb and has something that it is about. Verbs side by side share that:
 //! "read write file" wishes for both.
@@ -29,7 +30,8 @@ pub(crate) fn wishes(text: &str) -> Vec<String> {
     wishes
 }
 
-/// The wishes of a part without commas. One of several, if it has two words, is a wish with whatever verb.
+/// The wishes of a part without commas. One of several, if it has two words, is a wish with
+/// whatever verb.
 fn of_clause(clause: &str, is_one_of_several: bool) -> Vec<String> {
     let mut words = split(clause);
     words.truncate(QUERY_WORDS);

@@ -4,8 +4,8 @@ use std::{borrow::Cow, sync::OnceLock};
 
 use crate::bounds::{FIELD_BYTES, WORD_CHARS};
 
-/// Words that are in every description and tell none from another, in their order. One that stands alone in a name (`get`, `list`) is
-/// not here.
+/// Words that are in every description and tell none from another, in their order. One that stands
+/// alone in a name (`get`, `list`) is not here.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "also", "am", "an", "and", "another", "any", "are", "as", "at", "be", "been", "before",
@@ -17,8 +17,9 @@ const STOP_WORDS: &[&str] = &[
     "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Words that people and tools use for one another: the everyday verbs of computing, and its nouns that have two names. The list is
-/// general on purpose; a word belongs here if it means the same whatever the server. A word may stand in several groups.
+/// Words that people and tools use for one another: the everyday verbs of computing, and its nouns
+/// that have two names. The list is general on purpose; a word belongs here if it means the same
+/// whatever the server. A word may stand in several groups.
 #[rustfmt::skip]
 const SYNONYMS: &[&[&str]] = &[
     &["get", "read", "fetch", "retrieve", "show", "view", "load", "see", "display", "print", "inspect", "return"],
@@ -81,7 +82,8 @@ const SYNONYMS: &[&[&str]] = &[
     &["request", "http", "network"],
 ];
 
-/// The stems of a text's words, without stop words, at most `most` of them. Only the first [`FIELD_BYTES`] are looked at.
+/// The stems of a text's words, without stop words, at most `most` of them. Only the first
+/// [`FIELD_BYTES`] are looked at.
 pub(crate) fn words(text: &str, most: usize) -> Vec<String> {
     let mut stems = Vec::new();
     each_stem(text, most, |stem| stems.push(stem.to_owned()));
@@ -99,7 +101,8 @@ pub(crate) fn each_stem(text: &str, most: usize, mut found: impl FnMut(&str)) {
     });
 }
 
-/// The stems of neighbouring words, joined: "screen shot" may be "screenshot", and "check out" "checkout".
+/// The stems of neighbouring words, joined: "screen shot" may be "screenshot", and "check out"
+/// "checkout".
 pub(crate) fn joined_pairs(text: &str, most: usize) -> Vec<String> {
     split(text).windows(2).take(most).map(|pair| stem(&pair.concat()).into_owned()).collect()
 }
@@ -126,7 +129,8 @@ fn synonym_stems() -> &'static [Vec<String>] {
     })
 }
 
-/// The words of a question. What stands for a thing of a known kind, a URL or a pattern, is that kind's word.
+/// The words of a question. What stands for a thing of a known kind, a URL or a pattern, is that
+/// kind's word.
 pub(crate) fn question_words(text: &str, most: usize) -> Vec<String> {
     let mut found = Vec::new();
     for part in text.split_whitespace() {
@@ -154,8 +158,8 @@ pub(crate) fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// The words in lower case, one after another. They end at whatever is neither letter nor digit, and where camelCase has its humps; a
-/// character of a script without spaces is a word by itself.
+/// The words in lower case, one after another. They end at whatever is neither letter nor digit,
+/// and where camelCase has its humps; a character of a script without spaces is a word by itself.
 fn each_word(text: &str, mut found: impl FnMut(&str)) {
     let mut word = String::new();
     let mut length = 0_usize;
@@ -201,8 +205,8 @@ fn is_ideograph(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// The word without its plural, its `-ing` or `-ed` and a final `e`: enough for English descriptions, and wrong the same way for
-/// both sides where it is wrong.
+/// The word without its plural, its `-ing` or `-ed` and a final `e`: enough for English
+/// descriptions, and wrong the same way for both sides where it is wrong.
 pub(crate) fn stem(word: &str) -> Cow<'_, str> {
     if word.len() <= 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(word);

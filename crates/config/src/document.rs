@@ -93,8 +93,8 @@ pub(crate) fn server_names(root: &Node) -> Vec<String> {
     }
 }
 
-/// All lists of servers in a client's file: that of the top, and that of the project in `workspace`, which Claude Code keeps
-/// beside it. A file that has neither is an error.
+/// All lists of servers in a client's file: that of the top, and that of the project in
+/// `workspace`, which Claude Code keeps beside it. A file that has neither is an error.
 pub(crate) fn lists<'t>(root: &'t Node, workspace: Option<&Path>) -> Result<Vec<&'t Entry>, Located> {
     let table = |entry: &'t Entry| match &entry.node.value {
         Value::Table(entries) => Some(entries.as_slice()),

@@ -1,6 +1,8 @@
-//! Small changes to a belljar.toml: a server more, or one less. All else in it stays as it is, to the byte.
+//! Small changes to a belljar.toml: a server more, or one less. All else in it stays as it is, to
+//! the byte.
 //!
-//! A change is made to the text, and then both texts are read: one that would change anything else is refused.
+//! A change is made to the text, and then both texts are read: one that would change anything else
+//! is refused.
 
 use std::{ops::Range, path::Path};
 
@@ -75,7 +77,8 @@ pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, Ed
     if after == expected { Ok(text) } else { Err(EditError::Form { name }) }
 }
 
-/// The text of a belljar.toml in `folder` with one server less, and without the comment right above it.
+/// The text of a belljar.toml in `folder` with one server less, and without the comment right above
+/// it.
 ///
 /// # Errors
 /// [`EditError`]; a text that is wrong already is one.
@@ -99,7 +102,8 @@ pub fn removed(text: &str, folder: &Path, name: &str) -> Result<String, EditErro
     if after == expected && left.iter().eq(others) { Ok(shorter) } else { Err(form()) }
 }
 
-/// What a text says, and the names of all servers in it, disabled ones too. Variables need not be set for this.
+/// What a text says, and the names of all servers in it, disabled ones too. Variables need not be
+/// set for this.
 fn read(text: &str, folder: &Path) -> Result<(Config, Vec<String>), ConfigError> {
     let variables = Variables {
         environment: &|_| Some("https://unset.invalid".to_owned()),
@@ -231,7 +235,8 @@ fn line_start(text: &str, offset: usize) -> usize {
     text.get(..offset).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
 }
 
-/// Where the comments begin that stand right above a line, and with `gaps` the empty lines among them.
+/// Where the comments begin that stand right above a line, and with `gaps` the empty lines among
+/// them.
 fn before_comments(text: &str, mut line: usize, gaps: bool) -> usize {
     while line > 0 {
         let above = line_start(text, line - 1);

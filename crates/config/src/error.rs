@@ -1,7 +1,8 @@
 //! Why a configuration was not accepted, where, and what to do about it.
 //!
-//! Nothing here holds a value of the file: only names, and those without control characters and cut short, since a
-//! configuration that is merely offered may come from a stranger and its errors are written to a terminal.
+//! Nothing here holds a value of the file: only names, and those without control characters and cut
+//! short, since a configuration that is merely offered may come from a stranger and its errors are
+//! written to a terminal.
 
 use std::{fmt, io, path::PathBuf};
 

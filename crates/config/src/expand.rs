@@ -8,8 +8,8 @@ use std::{
 
 use crate::error::{ConfigErrorKind, Field, shown};
 
-/// The most that the variables in one file may add up to, in bytes. A value has some 100; a file that refers to a long one
-/// thousands of times would otherwise fill the memory.
+/// The most that the variables in one file may add up to, in bytes. A value has some 100; a file
+/// that refers to a long one thousands of times would otherwise fill the memory.
 pub const EXPANDED_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a configuration may refer to, handed in by the caller.
@@ -24,7 +24,8 @@ pub const EXPANDED_BYTES: usize = 4 * 1024 * 1024;
 /// | `$${` | `${` itself |
 #[derive(Clone, Copy)]
 pub struct Variables<'a> {
-    /// The value of an environment variable, if it is set. A name is made of letters, digits and `_ - . ( )`.
+    /// The value of an environment variable, if it is set. A name is made of letters, digits and
+    /// `_ - . ( )`.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
     /// The user's home directory.
     pub home: Option<&'a Path>,
@@ -48,7 +49,8 @@ impl<'a> Expander<'a> {
         Self { variables, remaining: Cell::new(EXPANDED_BYTES), unset: None }
     }
 
-    /// The same for a text that is only checked: a variable that is not set goes into `unset`, and is not a fault.
+    /// The same for a text that is only checked: a variable that is not set goes into `unset`, and
+    /// is not a fault.
     pub(crate) fn noting(variables: &'a Variables<'a>, unset: &'a RefCell<BTreeSet<String>>) -> Self {
         Self { unset: Some(unset), ..Self::new(variables) }
     }
@@ -128,7 +130,8 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// What stands there is not quoted: it may be a part of a secret that merely looks like a reference.
+/// What stands there is not quoted: it may be a part of a secret that merely looks like a
+/// reference.
 fn unnamed(field: &Field) -> ConfigErrorKind {
     ConfigErrorKind::BadReference { field: field.clone(), problem: "that is followed by no name of a variable" }
 }

@@ -1,4 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests below replay what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests below replay what was
+//! found.
 
 use std::path::Path;
 
@@ -18,8 +19,8 @@ pub(crate) const FOLDER: &str = "/nowhere/belljar";
 /// The folder that the user works in.
 pub(crate) const WORKSPACE: &str = "/w";
 
-/// A configuration in both formats, and the name of a server that is added to it: an error that can be shown, or a
-/// configuration that can be changed and changed back.
+/// A configuration in both formats, and the name of a server that is added to it: an error that can
+/// be shown, or a configuration that can be changed and changed back.
 pub fn configuration(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (text, name) = text.split_once(PART).unwrap_or((text, "new"));

@@ -81,8 +81,8 @@ fn url(field: &'static str, node: &Node, expander: &Expander<'_>) -> Result<Stri
     if is_safe_name(&text) { Ok(text) } else { Err(expected(field, WANTED, node)) }
 }
 
-/// Whether a URL can name a server to which secrets go: over https, or on this machine; without a user, a query and a
-/// fragment. It is as much as can be said without a parser of URLs.
+/// Whether a URL can name a server to which secrets go: over https, or on this machine; without a
+/// user, a query and a fragment. It is as much as can be said without a parser of URLs.
 pub fn is_safe_name(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     // It stands in a header.

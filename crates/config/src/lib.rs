@@ -1,12 +1,14 @@
-//! belljar's configuration: `belljar.toml` and the `mcpServers` files of MCP clients, read into one typed [`Config`].
+//! belljar's configuration: `belljar.toml` and the `mcpServers` files of MCP clients, read into one
+//! typed [`Config`].
 //!
-//! Both formats become one tree with positions, and one reader makes the servers from it, so a key means the same in both.
-//! `belljar.toml` is ours, and a key in it that we do not know is an error. A client's file is the client's: keys that we do
-//! not know are passed over there, and a `null` counts as absent. The `[limits]`, the `[runs]`, the `[daemon]`, the
-//! `[ledger]`, the `[policy]`, `[approvals]` and `[http]` can be set in `belljar.toml` alone.
+//! Both formats become one tree with positions, and one reader makes the servers from it, so a key
+//! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
+//! A client's file is the client's: keys that we do not know are passed over there, and a `null`
+//! counts as absent. The `[limits]`, the `[runs]`, the `[daemon]`, the `[ledger]`, the `[policy]`,
+//! `[approvals]` and `[http]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
-//! [limits]                    # what is set here replaces the default; the names are those of `Limits`
+//! [limits]                    # replaces the defaults; the names are those of `Limits`
 //! timeout = "120s"
 //! memory = "64MiB"
 //!
@@ -22,10 +24,10 @@
 //! keep = { days = 30, bytes = "256MiB" }
 //!
 //! [policy]
-//! file = "policy.toml"        # the owner's rules for calls; else those in a policy.toml beside this file
+//! file = "policy.toml"        # the owner's rules for calls; else policy.toml beside this file
 //!
 //! [approvals]
-//! wait = "10m"                # how long the owner is waited for, about a call that a rule asks them about
+//! wait = "10m"                # how long a decision of the owner is waited for
 //!
 //! [http.oauth]                # whose tokens `belljar serve --http` takes, beside its own
 //! issuer = "https://login.example.com"
@@ -68,15 +70,18 @@
 //! disabled = true             # left out, and none of its variables are looked up
 //! ```
 //!
-//! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is checked against the other keys where it is given, and needed
-//! nowhere: a `url` without one is tried as streamable HTTP, and then as legacy SSE. `era` (`auto`, `initialize` or
-//! `discover`) says how a connection begins, where that is not to be found out. `env_file` names a file of `NAME=value`
-//! lines, over which `env` stands. `command`, `args`, `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative `cwd` or `env_file` is taken from the
-//! configuration file's own directory, as the path given names it; nothing else is resolved.
+//! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is checked against the other keys where
+//! it is given, and needed nowhere: a `url` without one is tried as streamable HTTP, and then as
+//! legacy SSE. `era` (`auto`, `initialize` or `discover`) says how a connection begins, where that
+//! is not to be found out. `env_file` names a file of `NAME=value` lines, over which `env` stands.
+//! `command`, `args`, `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative
+//! `cwd` or `env_file` is taken from the configuration file's own directory, as the path given
+//! names it; nothing else is resolved.
 //!
-//! This crate never reads the environment, the home directory or the terminal, starts nothing, and opens no other file than
-//! the one it was given, the files of variables that it names, what [`import`] is told to read or write, and what [`replace()`]
-//! is told to write. The values of `env`, `headers` and variables appear in no error and no `Debug`.
+//! This crate never reads the environment, the home directory or the terminal, starts nothing, and
+//! opens no other file than the one it was given, the files of variables that it names, what
+//! [`import`] is told to read or write, and what [`replace()`] is told to write. The values of
+//! `env`, `headers` and variables appear in no error and no `Debug`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -137,7 +142,8 @@ pub struct Config {
     pub servers: Vec<ServerSpec>,
     /// The limits that were set. A client's file sets none.
     pub limits: LimitsPatch,
-    /// How many runs there may be at once, as far as it was set. A client's file says nothing of it.
+    /// How many runs there may be at once, as far as it was set. A client's file says nothing of
+    /// it.
     pub runs: RunsPatch,
     /// How the daemon is kept.
     pub daemon: DaemonSettings,
@@ -191,7 +197,8 @@ pub struct DaemonSettings {
 }
 
 impl Default for DaemonSettings {
-    /// Half an hour: longer than a person thinks between two commands, shorter than a forgotten browser may stay.
+    /// Half an hour: longer than a person thinks between two commands, shorter than a forgotten
+    /// browser may stay.
     fn default() -> Self {
         Self { idle: Some(Duration::from_secs(30 * 60)) }
     }
@@ -202,7 +209,8 @@ impl Default for DaemonSettings {
 pub enum Format {
     /// `belljar.toml`: every key is known.
     Toml,
-    /// A client's `{"mcpServers": {…}}` or VS Code's `{"servers": {…}}`, with comments and trailing commas allowed.
+    /// A client's `{"mcpServers": {…}}` or VS Code's `{"servers": {…}}`, with comments and trailing
+    /// commas allowed.
     Json,
 }
 
@@ -216,7 +224,8 @@ impl Format {
     }
 }
 
-/// Reads the configuration file at `path`, at most [`FILE_BYTES`] long. A link is followed, since the user named it.
+/// Reads the configuration file at `path`, at most [`FILE_BYTES`] long. A link is followed, since
+/// the user named it.
 ///
 /// # Errors
 /// [`ConfigError`] with the path, and a position where there is one.
@@ -240,7 +249,8 @@ pub fn text(path: &Path) -> Result<Option<String>, ConfigError> {
     }
 }
 
-/// The names of the servers in the belljar.toml at `path`, disabled ones too. Nothing else in it is looked at.
+/// The names of the servers in the belljar.toml at `path`, disabled ones too. Nothing else in it is
+/// looked at.
 ///
 /// # Errors
 /// [`ConfigError`] with the path.

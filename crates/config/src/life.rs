@@ -1,4 +1,5 @@
-//! How a server is kept: the keys that say when it starts and stops, what it may hold, and what happens when it is lost.
+//! How a server is kept: the keys that say when it starts and stops, what it may hold, and what
+//! happens when it is lost.
 
 use std::{fmt::Display, num::NonZeroUsize, path::PathBuf, time::Duration};
 
@@ -172,7 +173,8 @@ impl Server<'_> {
                 None => Ok(None),
             };
         };
-        // The names of arguments in it stand in braces without a dollar, so there is nothing to expand.
+        // The names of arguments in it stand in braces without a dollar, so there is nothing to
+        // expand.
         let template = self.string(node, "key")?;
         let affinity = Affinity { template, instances: instances.unwrap_or(Affinity::INSTANCES) };
         if affinity.arguments().all(str::is_empty) {

@@ -1,12 +1,13 @@
 //! A server's entry as it may be shown: its whole command, and none of its secrets.
 //!
-//! What is a secret follows from its place: the values of `env` and `headers`, OAuth's client secret, the name, password and
-//! query of a URL, and what an argument gives to a `--token` or its like. Beside that, what looks like a token is masked
-//! wherever it stands. A reference to a variable is not a secret and is shown; so are the variables that decide which code a
-//! program loads, because who is asked to trust an entry must see them.
+//! What is a secret follows from its place: the values of `env` and `headers`, OAuth's client
+//! secret, the name, password and query of a URL, and what an argument gives to a `--token` or its
+//! like. Beside that, what looks like a token is masked wherever it stands. A reference to a
+//! variable is not a secret and is shown; so are the variables that decide which code a program
+//! loads, because who is asked to trust an entry must see them.
 //!
-//! An entry that a stranger wrote could hide a command behind such a name (`TOKEN=$(curl …)`): what a shell would act upon
-//! is never masked there.
+//! An entry that a stranger wrote could hide a command behind such a name (`TOKEN=$(curl …)`): what
+//! a shell would act upon is never masked there.
 
 pub(crate) mod names;
 
@@ -17,7 +18,8 @@ use names::{is_secret, loads_code, looks_like_token};
 /// Stands for a secret, here as in every other text of belljar's.
 pub use belljar_model::MASK;
 
-/// How much of one text is shown. A command has some 100 characters; a longer one says how much of it is missing.
+/// How much of one text is shown. A command has some 100 characters; a longer one says how much of
+/// it is missing.
 const CHARACTERS: usize = 2_000;
 /// How many values of one list or table are shown.
 const VALUES: usize = 200;
@@ -46,7 +48,8 @@ pub fn entry(entry: &Map<String, Value>, author: Author) -> Map<String, Value> {
 }
 
 impl Shown {
-    /// The entry in words, its secrets masked. Control characters are for whoever prints it to make visible.
+    /// The entry in words, its secrets masked. Control characters are for whoever prints it to make
+    /// visible.
     pub fn of(entry: &Map<String, Value>, author: Author) -> Self {
         let masked = self::entry(entry, author);
         let text = |key: &str| masked.get(key).and_then(Value::as_str);
@@ -91,7 +94,8 @@ fn of_key(key: &str, value: &Value, author: Author) -> Value {
 fn of_variable(name: &str, value: &Value, author: Author) -> Value {
     match value {
         Value::String(text) if loads_code(name) => Value::String(Masker { author, is_next: false }.argument(text)),
-        // A stranger knows none of the user's secrets, and any variable may hold what a shell is to run.
+        // A stranger knows none of the user's secrets, and any variable may hold what a shell is to
+        // run.
         Value::String(text) if author == Author::Stranger => {
             let mut masker = Masker { author, is_next: false };
             Value::String(if is_secret(name) { masker.secret(text) } else { masker.argument(text) })
@@ -215,7 +219,8 @@ impl Masker {
         }
     }
 
-    /// A URL without a name and password, the values of its query and its fragment, and the parts of its path that look like tokens.
+    /// A URL without a name and password, the values of its query and its fragment, and the parts
+    /// of its path that look like tokens.
     fn url(&self, url: &str) -> String {
         let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
         let (rest, fragment) = rest.split_once('#').map_or((rest, None), |(rest, fragment)| (rest, Some(fragment)));

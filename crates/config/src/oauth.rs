@@ -1,4 +1,5 @@
-//! How belljar is known to the authorization server of a remote server. Needed only where it cannot register itself.
+//! How belljar is known to the authorization server of a remote server. Needed only where it cannot
+//! register itself.
 
 use belljar_model::OAuthClient;
 
@@ -13,7 +14,8 @@ use crate::{
 pub(crate) const KEYS: [&str; 6] = ["client_id", "client_metadata", "client_secret", "scopes", "port", "allow_private"];
 
 impl Server<'_> {
-    /// The registered client, if the entry has one. A client's file may say more there, which is the client's.
+    /// The registered client, if the entry has one. A client's file may say more there, which is
+    /// the client's.
     pub(crate) fn oauth(&self) -> Result<OAuthClient, Located> {
         let mut client = OAuthClient::default();
         for Entry { key, node, offset } in self.table("oauth", "a table", "an object")? {
@@ -47,7 +49,8 @@ impl Server<'_> {
         self.not_empty(self.expanded(node, key)?, node, key)
     }
 
-    /// Where a document about belljar is: it has to be one that an authorization server can fetch, and not the root.
+    /// Where a document about belljar is: it has to be one that an authorization server can fetch,
+    /// and not the root.
     fn document(&self, node: &Node, key: &str) -> Result<String, Located> {
         let text = self.expanded(node, key)?;
         let path = text.strip_prefix("https://").and_then(|rest| rest.split_once('/'));

@@ -1,4 +1,5 @@
-//! The `[policy]` of belljar.toml: where the owner's rules are. What they say is not for this crate.
+//! The `[policy]` of belljar.toml: where the owner's rules are. What they say is not for this
+//! crate.
 
 use std::path::{Path, PathBuf};
 

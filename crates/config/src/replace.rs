@@ -1,4 +1,5 @@
-//! Writing a file of the user's: whole or not at all, after a copy, and never over what somebody else wrote in the meantime.
+//! Writing a file of the user's: whole or not at all, after a copy, and never over what somebody
+//! else wrote in the meantime.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -13,8 +14,9 @@ use cap_std::{
 /// Copies that are kept beside a file.
 const MOST_COPIES: u32 = 100;
 
-/// Puts `text` in the place of `before`, the file's content as it was read, or makes the file where there was none. Gives the path of
-/// the copy of what was there: `FILE.SUFFIX-N`. A new file can be read by its owner alone; one that is there keeps its mode.
+/// Puts `text` in the place of `before`, the file's content as it was read, or makes the file where
+/// there was none. Gives the path of the copy of what was there: `FILE.SUFFIX-N`. A new file can be
+/// read by its owner alone; one that is there keeps its mode.
 ///
 /// # Errors
 /// As the system says; also where the file is no longer as it was read.
@@ -22,7 +24,8 @@ pub fn replace(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> i
     put_in_place(path, before, text, suffix, Mode::AsItWas)
 }
 
-/// The same for a text with a secret that belljar puts into it: afterwards the file can be read by its owner alone.
+/// The same for a text with a secret that belljar puts into it: afterwards the file can be read by
+/// its owner alone.
 ///
 /// # Errors
 /// As [`replace`].

@@ -1,4 +1,5 @@
-//! The JSON Schema of belljar.toml and its reader say the same. (The schema itself is kept by hand, for its descriptions.)
+//! The JSON Schema of belljar.toml and its reader say the same. (The schema itself is kept by hand,
+//! for its descriptions.)
 
 use belljar_model::{LimitKind, LimitSpec};
 use jsonschema::Validator;

@@ -1,4 +1,5 @@
-//! One entry of the servers: from keys to a [`ServerSpec`]. How it is reached is read in [`crate::transport`].
+//! One entry of the servers: from keys to a [`ServerSpec`]. How it is reached is read in
+//! [`crate::transport`].
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -6,7 +6,8 @@ use belljar_model::ServerSpec;
 
 use crate::{Config, Format, Variables, parse};
 
-/// belljar.toml in `/etc/belljar`, with `TOKEN`, `LINE`, `NUL` and `EMPTY` set. No error may show what they hold.
+/// belljar.toml in `/etc/belljar`, with `TOKEN`, `LINE`, `NUL` and `EMPTY` set. No error may show
+/// what they hold.
 pub(crate) fn toml(text: &str) -> Result<Config, String> {
     parsing(text, Format::Toml)
 }

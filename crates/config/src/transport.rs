@@ -55,7 +55,8 @@ impl Server<'_> {
         }
     }
 
-    /// Checks that `type`, and in belljar.toml every other key, goes with the `key` that says how the server is reached.
+    /// Checks that `type`, and in belljar.toml every other key, goes with the `key` that says how
+    /// the server is reached.
     fn check_company(&self, key: &str) -> Result<(), Located> {
         if let Some(entry) = self.get("type") {
             let (server, kind) = (shown(self.name), self.string(&entry.node, "type")?);
@@ -175,7 +176,8 @@ impl Server<'_> {
         }
     }
 
-    /// What is spoken there, where `type` says so. A client that writes `http` or `sse` means just that.
+    /// What is spoken there, where `type` says so. A client that writes `http` or `sse` means just
+    /// that.
     fn http_protocol(&self) -> Result<HttpProtocol, Located> {
         let Some(entry) = self.get("type") else { return Ok(HttpProtocol::Any) };
         Ok(match self.string(&entry.node, "type")?.as_str() {

@@ -13,8 +13,9 @@ use crate::{
     error::{ConfigErrorKind, Located, shown},
 };
 
-/// The most tables and lists inside each other, dotted keys included. A client's settings around the servers may nest deeper
-/// than the four levels that we read; the parsers recurse, and so do their trees when they are dropped.
+/// The most tables and lists inside each other, dotted keys included. A client's settings around
+/// the servers may nest deeper than the four levels that we read; the parsers recurse, and so do
+/// their trees when they are dropped.
 pub const DEPTH: usize = 64;
 
 /// Parses `text`, which is bounded in length, after bounding its depth.

@@ -1,15 +1,18 @@
 //! The walls around a child server, where its owner wants some.
 //!
-//! They are built by a process that then becomes the child: [`execute`] never returns when all is well. In this order, since each step
-//! takes away what the one before needed:
+//! They are built by a process that then becomes the child: [`execute`] never returns when all is
+//! well. In this order, since each step takes away what the one before needed:
 //!
-//! 1. Namespaces of its own: users, mounts, System V IPC, and, without network, the network. The child keeps its own user and group, and has
-//!    no rights over the machine, whoever its user is.
-//! 2. In the mount namespace, `/dev/shm` becomes a private folder in memory, which is also the folder for temporary files, folders of
-//!    belljar's own are covered with empty ones, and everything but what it may write to becomes read-only: landlock does not govern modes,
+//! 1. Namespaces of its own: users, mounts, System V IPC, and, without network, the network. The
+//!    child keeps its own user and group, and has no rights over the machine, whoever its user is.
+//! 2. In the mount namespace, `/dev/shm` becomes a private folder in memory, which is also the
+//!    folder for temporary files, folders of belljar's own are covered with empty ones, and
+//!    everything but what it may write to becomes read-only: landlock does not govern modes,
 //!    owners, times and extended attributes.
-//! 3. landlock leaves it the folders of the system, read-only, those that the owner named, and its own program.
-//! 4. Without network, seccomp denies sockets of all kinds, but for pairs of them that are connected from the start.
+//! 3. landlock leaves it the folders of the system, read-only, those that the owner named, and its
+//!    own program.
+//! 4. Without network, seccomp denies sockets of all kinds, but for pairs of them that are
+//!    connected from the start.
 //!
 //! What is not closed is said in SECURITY.md.
 
@@ -33,11 +36,13 @@ pub struct ChildWalls {
     pub read: Vec<PathBuf>,
     /// Files and folders with which it may do anything.
     pub write: Vec<PathBuf>,
-    /// Folders that it finds empty, whatever is or comes to be in them. Those that are missing are made.
+    /// Folders that it finds empty, whatever is or comes to be in them. Those that are missing are
+    /// made.
     pub hidden: Vec<PathBuf>,
 }
 
-/// What [`execute`] writes to stderr before the reason, when it fails. It ends with [`EXIT_CODE`] then.
+/// What [`execute`] writes to stderr before the reason, when it fails. It ends with [`EXIT_CODE`]
+/// then.
 pub const FAILED: &str = "belljar: sandbox: ";
 /// The exit code of a process that could not build its walls.
 pub const EXIT_CODE: u8 = 125;
@@ -79,15 +84,18 @@ mod linux {
     ];
     /// Devices, which it may also write to.
     const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-    /// The oldest landlock that keeps files from being written in every way (Linux 6.2: also from being truncated).
+    /// The oldest landlock that keeps files from being written in every way (Linux 6.2: also from
+    /// being truncated).
     const FILES: ABI = ABI::V3;
     /// The one that also keeps abstract sockets and signals to itself (Linux 6.12).
     const SCOPES: ABI = ABI::V6;
 
-    /// Builds the walls around this process and becomes `program`. The process must have one thread.
+    /// Builds the walls around this process and becomes `program`. The process must have one
+    /// thread.
     ///
     /// # Errors
-    /// [`ConfineError`], when a wall cannot be built or the program not be executed. The process must end then.
+    /// [`ConfineError`], when a wall cannot be built or the program not be executed. The process
+    /// must end then.
     pub fn execute(
         walls: &ChildWalls,
         program: &OsStr,

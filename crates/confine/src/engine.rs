@@ -1,13 +1,16 @@
 //! The walls around the process in which scripts run.
 //!
-//! They are built in two steps, because landlock binds the thread that asks for it and those that it starts later, and because the
-//! engine needs more while it is set up than afterwards: machine code is made executable, and threads are started.
+//! They are built in two steps, because landlock binds the thread that asks for it and those that
+//! it starts later, and because the engine needs more while it is set up than afterwards: machine
+//! code is made executable, and threads are started.
 //!
-//! 1. [`before_threads`], as long as the process has one thread: no file, no TCP port, no abstract socket, no signal to others.
-//! 2. [`before_work`], when the engine and its threads stand and no script has been read yet: a short list of system calls
-//!    (see `system_calls.rs`), which has none that opens, connects, starts, traces or makes memory executable; and resource limits
-//!    that leave no room for a descriptor, a process or a byte in a file. Any other call ends the process on the spot, so that an
-//!    attempt is loud.
+//! 1. [`before_threads`], as long as the process has one thread: no file, no TCP port, no abstract
+//!    socket, no signal to others.
+//! 2. [`before_work`], when the engine and its threads stand and no script has been read yet: a
+//!    short list of system calls (see `system_calls.rs`), which has none that opens, connects,
+//!    starts, traces or makes memory executable; and resource limits that leave no room for a
+//!    descriptor, a process or a byte in a file. Any other call ends the process on the spot, so
+//!    that an attempt is loud.
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetStatus,
@@ -19,8 +22,8 @@ use crate::{ConfineError, system_calls};
 
 /// Takes all files away from this thread and those that it starts. What is open stays open.
 ///
-/// The kernel must know landlock; what newer kernels can take away as well (TCP, abstract sockets, signals) is taken where they can,
-/// since the filter of [`before_work`] denies it too.
+/// The kernel must know landlock; what newer kernels can take away as well (TCP, abstract sockets,
+/// signals) is taken where they can, since the filter of [`before_work`] denies it too.
 ///
 /// # Errors
 /// [`ConfineError::Landlock`], where the kernel has no landlock.
@@ -47,8 +50,9 @@ pub fn before_threads() -> Result<(), ConfineError> {
     Ok(())
 }
 
-/// Bounds what this process can map to write to: its heap, its stacks and the memory of its runs. What it only reserves is not counted, such as
-/// the 4 GiB of addresses of each slot, with which `RLIMIT_AS` does not go together.
+/// Bounds what this process can map to write to: its heap, its stacks and the memory of its runs.
+/// What it only reserves is not counted, such as the 4 GiB of addresses of each slot, with which
+/// `RLIMIT_AS` does not go together.
 ///
 /// # Errors
 /// [`ConfineError::Limit`], where the system cannot give it.
@@ -59,8 +63,8 @@ pub fn bound_memory(bytes: u64) -> Result<(), ConfineError> {
     setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) }).map_err(fault)
 }
 
-/// Leaves all threads of this process the system calls that running scripts takes, and nothing to take of descriptors, processes
-/// and files.
+/// Leaves all threads of this process the system calls that running scripts takes, and nothing to
+/// take of descriptors, processes and files.
 ///
 /// # Errors
 /// [`ConfineError`], where the system cannot give one of these.

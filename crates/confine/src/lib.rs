@@ -1,13 +1,13 @@
 //! Walls that a process builds around itself and cannot take down again.
 //!
-//! [`engine`] is for the process in which scripts run when `[runs] process = true`: it has its pipe and its memory, and nothing
-//! else. A hypothetical hole in the WebAssembly engine ends there.
+//! [`engine`] is for the process in which scripts run when `[runs] process = true`: it has its pipe
+//! and its memory, and nothing else. A hypothetical hole in the WebAssembly engine ends there.
 //!
-//! [`child`] is for a child server whose owner has given it a `sandbox`: a program is executed behind walls that leave it the folders and the
-//! network that the owner named.
+//! [`child`] is for a child server whose owner has given it a `sandbox`: a program is executed
+//! behind walls that leave it the folders and the network that the owner named.
 //!
-//! Nothing here is best effort. Where the system cannot give a wall, the caller hears of it ([`ConfineError`]) and must not go on
-//! as if the wall stood.
+//! Nothing here is best effort. Where the system cannot give a wall, the caller hears of it
+//! ([`ConfineError`]) and must not go on as if the wall stood.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,7 +1,9 @@
-//! The mounts of a child's own, which it finds read-only but for the folders that its owner lets it write to.
+//! The mounts of a child's own, which it finds read-only but for the folders that its owner lets it
+//! write to.
 //!
-//! landlock keeps a child from the contents of files, and does not govern their modes, owners, times and extended attributes. A read-only
-//! mount denies to change these, whichever way leads to the file: its path, a descriptor, `/proc/self`.
+//! landlock keeps a child from the contents of files, and does not govern their modes, owners,
+//! times and extended attributes. A read-only mount denies to change these, whichever way leads to
+//! the file: its path, a descriptor, `/proc/self`.
 
 use std::{
     ffi::OsStr,
@@ -26,7 +28,8 @@ const NOSYMFOLLOW: MsFlags = MsFlags::from_bits_retain(256);
 pub(crate) struct Mount {
     id: u64,
     place: PathBuf,
-    /// What it forbids. Whoever is not a superuser of the machine can only add to it, and has to repeat it.
+    /// What it forbids. Whoever is not a superuser of the machine can only add to it, and has to
+    /// repeat it.
     forbids: MsFlags,
 }
 
@@ -38,7 +41,8 @@ pub(crate) fn all() -> Result<Vec<Mount>, ConfineError> {
     lines.map(|line| parse(line).ok_or_else(|| fault(&"a line is not as expected"))).collect()
 }
 
-/// Where files and folders are, with links followed, and without those that lie in another one of them.
+/// Where files and folders are, with links followed, and without those that lie in another one of
+/// them.
 pub(crate) fn outermost(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ConfineError> {
     let resolved =
         |path: &PathBuf| fs::canonicalize(path).map_err(|source| ConfineError::Path { path: path.clone(), source });
@@ -49,14 +53,16 @@ pub(crate) fn outermost(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ConfineError>
     Ok(paths)
 }
 
-/// Puts a mount of its own over a file or a folder, so that it stays as it is when what is around becomes read-only.
+/// Puts a mount of its own over a file or a folder, so that it stays as it is when what is around
+/// becomes read-only.
 pub(crate) fn keep(path: &Path) -> Result<(), ConfineError> {
     let none: Option<&str> = None;
     mount(Some(path), path, none, MsFlags::MS_BIND | MsFlags::MS_REC, none)
         .map_err(|error| fault("mount", path, error.into()))
 }
 
-/// Makes those of `mounts` read-only that can still be reached: not those over which there is another one by now.
+/// Makes those of `mounts` read-only that can still be reached: not those over which there is
+/// another one by now.
 pub(crate) fn make_read_only(mounts: &[Mount]) -> Result<(), ConfineError> {
     for mount in mounts {
         // A path, and not a file: nothing is asked of a file system that may not answer.

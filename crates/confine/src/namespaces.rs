@@ -16,16 +16,19 @@ use rustix::fs::{Mode, OFlags, open, openat};
 
 use crate::{ConfineError, mounts};
 
-/// The folder that is private to the child, and in which it keeps temporary files: in memory, and gone with it.
+/// The folder that is private to the child, and in which it keeps temporary files: in memory, and
+/// gone with it.
 pub(crate) const TEMPORARY: &str = "/dev/shm";
 /// What fits into it.
 const TEMPORARY_BYTES: &str = "256m";
 
-/// Enters namespaces for mounts and System V IPC, and for the network where it is to be without one, in which [`TEMPORARY`] is private,
-/// `hidden` folders are empty, and everything else but `write` is mounted read-only. What becomes of this process cannot undo it, not even as
-/// the superuser of its namespace.
+/// Enters namespaces for mounts and System V IPC, and for the network where it is to be without
+/// one, in which [`TEMPORARY`] is private, `hidden` folders are empty, and everything else but
+/// `write` is mounted read-only. What becomes of this process cannot undo it, not even as the
+/// superuser of its namespace.
 pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]) -> Result<(), ConfineError> {
-    // Where a process says who its users are. The mount at `/proc` will be read-only, and this stays with the one that is there now.
+    // Where a process says who its users are. The mount at `/proc` will be read-only, and this
+    // stays with the one that is there now.
     let process = open("/proc/self", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| fault("open /proc/self", &error.into()))?;
     // One that is gone has no path, and stays where it is: on a mount that will be read-only.
@@ -42,7 +45,8 @@ pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]
     let found = mounts::all()?;
     cover(Path::new(TEMPORARY), &format!("size={TEMPORARY_BYTES},mode=0700"), MsFlags::empty())?;
     for folder in hidden {
-        // One that is made later would not be covered. Where it cannot be made by this user, nothing of the user's comes to be in it.
+        // One that is made later would not be covered. Where it cannot be made by this user,
+        // nothing of the user's comes to be in it.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         // Behind a link there is something else.
         if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
@@ -69,8 +73,9 @@ pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]
     }
 }
 
-/// Enters them in a user namespace of its own, in which the user and the group are the ones they are outside. The superuser is so over its
-/// own files and nothing else: its rights over the machine (loading modules, reading the memory of others) end here.
+/// Enters them in a user namespace of its own, in which the user and the group are the ones they
+/// are outside. The superuser is so over its own files and nothing else: its rights over the
+/// machine (loading modules, reading the memory of others) end here.
 fn within_a_user_namespace(process: &OwnedFd, own: CloneFlags) -> Result<(), ConfineError> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER | own).map_err(|error| fault("unshare", &error.into()))?;

@@ -1,5 +1,6 @@
-//! Which system calls are left: to the engine those that running scripts takes (wasmtime's memory, tokio's waiting, the pipe to the gateway),
-//! to a child without network all but those that make sockets.
+//! Which system calls are left: to the engine those that running scripts takes (wasmtime's memory,
+//! tokio's waiting, the pipe to the gateway), to a child without network all but those that make
+//! sockets.
 
 use std::collections::BTreeMap;
 
@@ -53,8 +54,9 @@ const ALLOWED: &[libc::c_long] = &[
 /// `PAGEMAP_SCAN`: `_IOWR('f', 16, struct pm_scan_arg)`, by which a slot's touched pages are found.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
 
-/// Allows the engine's calls to all threads of this process. Any other ends it, but for one: opening a file for reading fails with
-/// `EACCES`. The C library does so in the middle of an allocation, to learn of the machine, and goes on without.
+/// Allows the engine's calls to all threads of this process. Any other ends it, but for one:
+/// opening a file for reading fails with `EACCES`. The C library does so in the middle of an
+/// allocation, to learn of the machine, and goes on without.
 pub(crate) fn leave_those_of_the_engine() -> Result<(), ConfineError> {
     let fails = BTreeMap::from([(libc::SYS_openat, vec![reads()?])]);
     let denied = SeccompAction::Errno(libc::EACCES.unsigned_abs());
@@ -97,8 +99,9 @@ fn engine_filter() -> Result<BpfProgram, ConfineError> {
     compile(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
 
-/// Denies all threads of this process, and what it becomes, sockets of every kind: TCP, UDP, those at paths and abstract ones. Pairs that
-/// are connected from the start are left, of kinds that cannot be connected anew.
+/// Denies all threads of this process, and what it becomes, sockets of every kind: TCP, UDP, those
+/// at paths and abstract ones. Pairs that are connected from the start are left, of kinds that
+/// cannot be connected anew.
 pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     // With io_uring, sockets are made without these calls.
@@ -140,7 +143,8 @@ fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, ConfineError> 
     SeccompRule::new(conditions).map_err(fault)
 }
 
-/// A condition on the lower half of an argument: all that the kernel looks at of those that are compared here.
+/// A condition on the lower half of an argument: all that the kernel looks at of those that are
+/// compared here.
 fn argument(index: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, ConfineError> {
     SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value).map_err(fault)
 }

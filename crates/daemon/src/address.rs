@@ -11,7 +11,8 @@ use belljar_files::make_folder;
 
 use crate::{Lock, LockError};
 
-/// The longest path that a Unix socket can have, the final zero left out. Linux takes 108 bytes with it, others 104.
+/// The longest path that a Unix socket can have, the final zero left out. Linux takes 108 bytes
+/// with it, others 104.
 const MAX_SOCKET_PATH: usize = 103;
 /// Rights of everybody but the owner.
 const OF_OTHERS: u32 = 0o077;
@@ -84,10 +85,12 @@ impl AddressError {
 }
 
 impl Address {
-    /// The address `name` in `folder`, which is made where it is missing, readable by its owner alone.
+    /// The address `name` in `folder`, which is made where it is missing, readable by its owner
+    /// alone.
     ///
     /// # Errors
-    /// [`AddressError`], where the folder is not the user's alone, or the path too long for a socket.
+    /// [`AddressError`], where the folder is not the user's alone, or the path too long for a
+    /// socket.
     pub fn new(folder: &Path, name: &str) -> Result<Self, AddressError> {
         let address = Self { folder: folder.to_owned(), name: name.to_owned() };
         let socket = address.socket();

@@ -154,14 +154,15 @@ impl Client {
         self.ask_until(asked, std::future::pending()).await
     }
 
-    /// Asks, and waits for the answer. When `cancelled` ends before it is there, the daemon is told to cancel: its answer then says
-    /// what has been done.
+    /// Asks, and waits for the answer. When `cancelled` ends before it is there, the daemon is told
+    /// to cancel: its answer then says what has been done.
     ///
     /// # Errors
     /// [`RequestError`], where the daemon refuses, is gone, or answers in another form.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the connection unusable for another request; dropping the client cancels at the daemon.
+    /// Dropping the future leaves the connection unusable for another request; dropping the client
+    /// cancels at the daemon.
     pub async fn ask_until<M: Method>(
         &mut self,
         asked: &M,

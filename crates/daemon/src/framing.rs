@@ -1,7 +1,7 @@
 //! A client's lines, none of which is kept beyond the longest that is allowed.
 //!
-//! tokio's codec for lines would do, but after a line that it refuses it leaves what it has read behind that line until more is sent:
-//! a request in the same piece would have no answer.
+//! tokio's codec for lines would do, but after a line that it refuses it leaves what it has read
+//! behind that line until more is sent: a request in the same piece would have no answer.
 
 use std::io;
 

@@ -1,11 +1,13 @@
-//! The warm process behind every belljar command: its socket, its protocol, its client and its server.
+//! The warm process behind every belljar command: its socket, its protocol, its client and its
+//! server.
 //!
-//! This crate knows how one process serves many short ones over a Unix socket: who may connect, how a line becomes a request, who is
-//! cancelled when a client vanishes, how the process is started exactly once and ends by itself. What a request *does* is behind
-//! [`Service`]; nothing in here knows wasmtime, MCP or a script, so that a client starts in a millisecond.
+//! This crate knows how one process serves many short ones over a Unix socket: who may connect, how
+//! a line becomes a request, who is cancelled when a client vanishes, how the process is started
+//! exactly once and ends by itself. What a request *does* is behind [`Service`]; nothing in here
+//! knows wasmtime, MCP or a script, so that a client starts in a millisecond.
 //!
-//! What a client sends is bounded before it is read: lines, clients and requests at once. Only processes of the same user are
-//! answered. The protocol is documented in `docs/DAEMON.md`.
+//! What a client sends is bounded before it is read: lines, clients and requests at once. Only
+//! processes of the same user are answered. The protocol is documented in `docs/DAEMON.md`.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]

@@ -1,4 +1,5 @@
-//! Locks on files: who starts a daemon, and whether one lives. The system gives them back when their holder dies, however it does.
+//! Locks on files: who starts a daemon, and whether one lives. The system gives them back when
+//! their holder dies, however it does.
 
 use std::{
     fs::{File, OpenOptions, Permissions, TryLockError},
@@ -47,7 +48,8 @@ impl Lock {
     /// [`LockError`], where the file is unusable or another process does not let go.
     ///
     /// # Cancellation
-    /// Dropping the future gives up; a thread of the runtime waits on until the holder lets go, and then lets go too.
+    /// Dropping the future gives up; a thread of the runtime waits on until the holder lets go, and
+    /// then lets go too.
     pub(crate) async fn acquire(path: &Path, patience: Duration) -> Result<Self, LockError> {
         let fault = |source| LockError::File { path: path.to_owned(), source };
         let file = open(path).map_err(fault)?;

@@ -1,15 +1,17 @@
-//! What crosses the socket: JSON-RPC 2.0, one message on a line. `docs/DAEMON.md` is its description.
+//! What crosses the socket: JSON-RPC 2.0, one message on a line. `docs/DAEMON.md` is its
+//! description.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The version of the protocol. It changes when an old client could misunderstand a new daemon; new methods and fields do not
-/// change it.
+/// The version of the protocol. It changes when an old client could misunderstand a new daemon; new
+/// methods and fields do not change it.
 pub const PROTOCOL: u32 = 1;
 
 /// The longest line of a client: a script of the largest size and arguments beside it, escaped.
 pub const MAX_LINE_BYTES: usize = 16 << 20;
-/// Clients at once. A shell loop has a handful; one that forgets to hang up must not take all file descriptors.
+/// Clients at once. A shell loop has a handful; one that forgets to hang up must not take all file
+/// descriptors.
 pub(crate) const MAX_CLIENTS: usize = 256;
 /// Requests of one client at once.
 pub(crate) const MAX_IN_FLIGHT: usize = 256;

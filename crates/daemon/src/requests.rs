@@ -1,7 +1,8 @@
-//! What a client can ask, a type for each request and each answer. `docs/DAEMON.md` is their description.
+//! What a client can ask, a type for each request and each answer. `docs/DAEMON.md` is their
+//! description.
 //!
-//! Both sides of the socket read and write these types: there is no other place where a request's fields stand. What they mean is
-//! the business of whoever is behind [`Service`](crate::Service).
+//! Both sides of the socket read and write these types: there is no other place where a request's
+//! fields stand. What they mean is the business of whoever is behind [`Service`](crate::Service).
 
 use std::{fmt, str::FromStr};
 
@@ -51,7 +52,8 @@ pub struct Execute {
     /// Whether that person is asked with the answer: the run is put aside as soon as it waits.
     #[serde(default)]
     pub asked_with_answer: bool,
-    /// For whom it is, if that is not the owner. Only processes of the owner's are answered at all, so it is believed.
+    /// For whom it is, if that is not the owner. Only processes of the owner's are answered at all,
+    /// so it is believed.
     pub principal: Option<Principal>,
 }
 

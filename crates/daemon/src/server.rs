@@ -49,12 +49,14 @@ pub enum ServeError {
 }
 
 impl Server {
-    /// Begins to listen at `address`, after the daemon before it is gone. What that one left behind is cleared away.
+    /// Begins to listen at `address`, after the daemon before it is gone. What that one left behind
+    /// is cleared away.
     ///
     /// # Errors
     /// [`ServeError`], where another daemon lives there, or the socket cannot be made.
     pub async fn bind(address: &Address, service: Arc<dyn Service>, options: Options) -> Result<Self, ServeError> {
-        // Who holds this lock is the daemon; a socket that is still there without it was left by one that died.
+        // Who holds this lock is the daemon; a socket that is still there without it was left by
+        // one that died.
         let living = Lock::acquire(&address.living(), PATIENCE_FOR_PREDECESSOR).await?;
         let socket = address.socket();
         let fault = |source| ServeError::Socket { path: socket.clone(), source };
@@ -68,8 +70,8 @@ impl Server {
         Ok(Self { listener, socket, shared, _living: living })
     }
 
-    /// Serves clients until one says `stop`, no client came during the idle time, or `told_to_end` does. What runs then is waited
-    /// for within the bound, and cancelled after it.
+    /// Serves clients until one says `stop`, no client came during the idle time, or `told_to_end`
+    /// does. What runs then is waited for within the bound, and cancelled after it.
     pub async fn serve(self, told_to_end: impl Future<Output = ()>) {
         let Self { listener, socket, shared, _living } = self;
         let mut sessions = JoinSet::new();
@@ -80,7 +82,8 @@ impl Server {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
                         Ok((stream, _)) => admit(stream, &shared, &mut sessions),
-                        // Out of file descriptors, most likely: those of sessions that end come back.
+                        // Out of file descriptors, most likely: those of sessions that end come
+                        // back.
                         Err(error) => {
                             tracing::warn!("a client could not be accepted: {error}");
                             sleep(Duration::from_millis(50)).await;
@@ -96,7 +99,8 @@ impl Server {
                 }
             }
         }
-        // From here on a command finds nobody, and starts a new daemon, which waits until this one is gone.
+        // From here on a command finds nobody, and starts a new daemon, which waits until this one
+        // is gone.
         shared.draining.cancel();
         // Whoever removes it first, it is not to be found again.
         let _ = fs::remove_file(&socket);
@@ -107,7 +111,8 @@ impl Server {
             tracing::warn!("requests that did not end in {:?} are cancelled", shared.options.drain);
         }
         shared.stopping.cancel();
-        // Sessions that still have something running, or whose client does not read, are aborted when the set is dropped.
+        // Sessions that still have something running, or whose client does not read, are aborted
+        // when the set is dropped.
         let _ = timeout(LAST_WORDS, async { while sessions.join_next().await.is_some() {} }).await;
         sessions.shutdown().await;
         shared.service.shutdown().await;

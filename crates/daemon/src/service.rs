@@ -9,14 +9,17 @@ use crate::DaemonError;
 /// What a request ends in: JSON, or why there is none.
 pub type Answer = Result<Box<RawValue>, DaemonError>;
 
-/// The work behind the socket. The protocol's own methods (`hello`, `status`, `stop`, `cancel`) never reach it.
+/// The work behind the socket. The protocol's own methods (`hello`, `status`, `stop`, `cancel`)
+/// never reach it.
 pub trait Service: Send + Sync + 'static {
-    /// Begins to answer a request; `None` where there is no such method. `params` is JSON of any kind, as the client sent it.
+    /// Begins to answer a request; `None` where there is no such method. `params` is JSON of any
+    /// kind, as the client sent it.
     ///
-    /// `client` is the number of the connection: requests of one are of one client, who takes turns with the others where they must wait.
+    /// `client` is the number of the connection: requests of one are of one client, who takes turns
+    /// with the others where they must wait.
     ///
-    /// `cancelled` is told when the client cancels: a run can then still say what it has done. Dropping the future cancels too:
-    /// that is what happens when the client has vanished.
+    /// `cancelled` is told when the client cancels: a run can then still say what it has done.
+    /// Dropping the future cancels too: that is what happens when the client has vanished.
     fn answer(
         &self,
         client: u64,

@@ -24,7 +24,8 @@ use crate::{
     shared::Shared,
 };
 
-/// What is being worked on for a client. Dropped with it: a client that vanishes cancels what it had running.
+/// What is being worked on for a client. Dropped with it: a client that vanishes cancels what it
+/// had running.
 struct Session {
     shared: Arc<Shared>,
     /// Which connection of this process it is.
@@ -34,7 +35,8 @@ struct Session {
     tokens: HashMap<Id, CancellationToken>,
 }
 
-/// Serves `stream` until the client hangs up, or until the daemon stops and all that the client asked for is answered.
+/// Serves `stream` until the client hangs up, or until the daemon stops and all that the client
+/// asked for is answered.
 pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
     let (reading, writing) = stream.into_split();
     let mut lines = Lines::new(reading, MAX_LINE_BYTES);
@@ -91,7 +93,8 @@ impl Session {
         Some(line(Some(&id), &answer))
     }
 
-    /// A notification. One that is not known, or says nothing that can be done, is left alone, as the protocol wants it.
+    /// A notification. One that is not known, or says nothing that can be done, is left alone, as
+    /// the protocol wants it.
     fn note(&self, request: &Request<'_>) {
         if request.method == "cancel"
             && let Ok(Cancel { id }) = request.params()

@@ -115,7 +115,8 @@ impl Shared {
         }
     }
 
-    /// Begins the end, and waits until nothing runs any more: for all requests that run, within the bound for that.
+    /// Begins the end, and waits until nothing runs any more: for all requests that run, within the
+    /// bound for that.
     pub(crate) async fn stop(&self) -> Stopped {
         self.draining.cancel();
         self.stopping.cancelled().await;

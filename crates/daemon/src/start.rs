@@ -62,8 +62,9 @@ pub enum StartError {
 
 /// Connects to the daemon at `address`, which is started with `program` where none listens.
 ///
-/// Of commands that come at once, one starts it and the others wait for that: a lock decides, which the system gives back should its
-/// holder die. `program` has to [`detach`], listen, and then say [`Readiness`] on its standard output.
+/// Of commands that come at once, one starts it and the others wait for that: a lock decides, which
+/// the system gives back should its holder die. `program` has to [`detach`], listen, and then say
+/// [`Readiness`] on its standard output.
 ///
 /// # Errors
 /// [`StartError`], with what the daemon said, if it said something.
@@ -95,7 +96,8 @@ async fn spawn(mut program: Command) -> Result<Readiness, StartError> {
     serde_json::from_str(&line).map_err(|_| StartError::Silent("it ended without a message; its log may say why"))
 }
 
-/// Leaves the terminal and the session of the command that started this process: a signal to them is not for us.
+/// Leaves the terminal and the session of the command that started this process: a signal to them
+/// is not for us.
 ///
 /// # Errors
 /// What the system says, where the process leads a group already.

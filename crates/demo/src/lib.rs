@@ -1,7 +1,9 @@
-//! The built-in child server of the first five minutes: a small issue tracker in memory, spoken to over MCP.
+//! The built-in child server of the first five minutes: a small issue tracker in memory, spoken to
+//! over MCP.
 //!
-//! It exists so that a newcomer can run a script over tools before configuring any. Its data are the same each time, each
-//! connection has its own copy, and nothing of it touches a disk, a network or a clock.
+//! It exists so that a newcomer can run a script over tools before configuring any. Its data are
+//! the same each time, each connection has its own copy, and nothing of it touches a disk, a
+//! network or a clock.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -152,7 +152,8 @@ impl Demo {
         Json(ProjectList { projects: self.tracker().projects() })
     }
 
-    /// Lists issues, newest first, without their bodies and comments. Can be narrowed by project, state, label and assignee.
+    /// Lists issues, newest first, without their bodies and comments. Can be narrowed by project,
+    /// state, label and assignee.
     #[tool(annotations(title = "List issues", read_only_hint = true, open_world_hint = false))]
     async fn list_issues(&self, Parameters(asked): Parameters<ListIssues>) -> Result<Json<IssueList>, String> {
         let ListIssues { project, state, label, assignee, limit } = asked;
@@ -187,7 +188,8 @@ impl Demo {
         self.tracker().create(project, title, change).map(Json).map_err(refused)
     }
 
-    /// Changes an issue's title, body, state, labels or assignee, and gives it back. What is not named stays as it is.
+    /// Changes an issue's title, body, state, labels or assignee, and gives it back. What is not
+    /// named stays as it is.
     #[tool(annotations(
         title = "Update an issue",
         read_only_hint = false,
@@ -269,7 +271,8 @@ mod tests {
             assert_eq!(json["annotations"]["openWorldHint"], false, "{json}");
             assert_eq!(json["outputSchema"]["type"], "object", "{json}");
             assert_eq!(json["inputSchema"]["type"], "object", "{json}");
-            // Strict clients flag nullable arguments, and references make declarations hard to read.
+            // Strict clients flag nullable arguments, and references make declarations hard to
+            // read.
             let text = json.to_string();
             assert!(!text.contains("null") && !text.contains("$ref"), "{text}");
         }

@@ -12,7 +12,8 @@ const FILE: u32 = 0o600;
 #[cfg(unix)]
 const FOLDER: u32 = 0o700;
 
-/// Makes a folder, and those above it that are missing, for its owner alone. What is there stays as it is.
+/// Makes a folder, and those above it that are missing, for its owner alone. What is there stays as
+/// it is.
 ///
 /// # Errors
 /// As the system says; also where something else than a folder is in the way.
@@ -39,7 +40,8 @@ fn make_one(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a folder of belljar's own, which is made if need be, and becomes its owner's alone if it was not.
+/// Opens a folder of belljar's own, which is made if need be, and becomes its owner's alone if it
+/// was not.
 ///
 /// # Errors
 /// As the system says; also where the folder is somebody else's, who could exchange what is in it.

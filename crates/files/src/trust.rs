@@ -1,7 +1,8 @@
 //! Who else can have written a file.
 //!
-//! A configuration starts programs, so one that another user may write lets that user run programs as this one. What counts is the
-//! file, and the folder that it lies in, where another file could be put in its place. Root may do as it likes anyway.
+//! A configuration starts programs, so one that another user may write lets that user run programs
+//! as this one. What counts is the file, and the folder that it lies in, where another file could
+//! be put in its place. Root may do as it likes anyway.
 
 use std::path::{Path, PathBuf};
 
@@ -63,8 +64,8 @@ pub fn check_file(file: &File, path: &Path) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// Whether nobody but the user and root may put another file in the place of one in an open folder. In a folder with the sticky bit,
-/// such as `/tmp`, only a file's owner may.
+/// Whether nobody but the user and root may put another file in the place of one in an open folder.
+/// In a folder with the sticky bit, such as `/tmp`, only a file's owner may.
 ///
 /// # Errors
 /// [`Distrust`], with the command that fixes it. `path` is what it calls the folder.
@@ -83,7 +84,8 @@ fn unknown(path: &Path, error: &std::io::Error) -> Distrust {
     Distrust::Unknown { path: path.to_owned(), problem: error.to_string() }
 }
 
-/// Whether a link belongs to the user or root: whoever made it chose where it leads. Its folder is judged by [`check_folder`].
+/// Whether a link belongs to the user or root: whoever made it chose where it leads. Its folder is
+/// judged by [`check_folder`].
 ///
 /// # Errors
 /// It is somebody else's, or its owner cannot be told.
@@ -143,7 +145,8 @@ mod unix {
     /// What the system knows of users and of rights that a mode does not show.
     pub(super) trait Knows {
         fn user(&self) -> u32;
-        /// Whether a group has one user alone: many systems make one for each, and let it write whatever its user makes.
+        /// Whether a group has one user alone: many systems make one for each, and let it write
+        /// whatever its user makes.
         fn is_of_one(&self, group: u32, user: u32) -> bool;
         /// Whether a list of further users stands behind the group's rights.
         fn has_list(&self, path: &Path) -> bool;

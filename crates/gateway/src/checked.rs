@@ -1,7 +1,8 @@
-//! Between the text of a call's arguments and the text that is sent: the tree that a check needs, for as long as it needs it.
+//! Between the text of a call's arguments and the text that is sent: the tree that a check needs,
+//! for as long as it needs it.
 //!
-//! A megabyte of `[0,0,…]` is a tree of some forty, and a run may have a thousand calls under way. So a call waits with its text
-//! alone, and only so many large trees exist at a time.
+//! A megabyte of `[0,0,…]` is a tree of some forty, and a run may have a thousand calls under way.
+//! So a call waits with its text alone, and only so many large trees exist at a time.
 
 use std::sync::Arc;
 
@@ -18,24 +19,30 @@ use crate::{
     rules::{self, AsRules, Files, denial},
 };
 
-/// The longest text whose tree is made in place: it takes some hundred microseconds, and some three megabytes at worst.
+/// The longest text whose tree is made in place: it takes some hundred microseconds, and some three
+/// megabytes at worst.
 const SMALL_BYTES: usize = 64 * 1024;
-/// Trees of longer texts that exist at the same time, of all runs together. Each takes up to seventy times `max_arguments`.
+/// Trees of longer texts that exist at the same time, of all runs together. Each takes up to
+/// seventy times `max_arguments`.
 pub(crate) const LARGE_TREES: usize = 2;
 
 impl Toolbox {
-    /// The arguments as they are to be sent, if they are what the tool asks for, and the owner's rules allow the call.
+    /// The arguments as they are to be sent, if they are what the tool asks for, and the owner's
+    /// rules allow the call.
     ///
-    /// Every call of a tool passes here, and nothing but what this gives is sent, or what [`Held::settle`] makes of it.
+    /// Every call of a tool passes here, and nothing but what this gives is sent, or what
+    /// [`Held::settle`] makes of it.
     ///
-    /// What is sent is written anew from the tree that was judged: a name that stands twice in a text cannot mean one thing to the
-    /// check and another to the child.
+    /// What is sent is written anew from the tree that was judged: a name that stands twice in a
+    /// text cannot mean one thing to the check and another to the child.
     ///
     /// # Errors
-    /// The [`Refusal`] of the check, or of a text that is not a JSON object whose numbers a parser takes; the [`Denial`](belljar_model::Denial) of the rules.
+    /// The [`Refusal`] of the check, or of a text that is not a JSON object whose numbers a parser
+    /// takes; the [`Denial`](belljar_model::Denial) of the rules.
     ///
     /// # Cancellation
-    /// Dropping the future leaves a tree that is being made to its thread, where it still counts until it is gone.
+    /// Dropping the future leaves a tree that is being made to its thread, where it still counts
+    /// until it is gone.
     pub(crate) async fn checked(
         &self,
         path: &ToolPath,

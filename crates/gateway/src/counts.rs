@@ -1,8 +1,9 @@
 //! `at_most` of the owner's rules: who has had how many calls.
 //!
-//! Calls are counted when they are judged. So that the first ones of a script are those that pass, a call whose
-//! rules count is judged when all such calls that were begun before it in its run are. What a run used is kept
-//! with the run; what a principal used in a minute, an hour or a day is kept in the ledger, for all processes.
+//! Calls are counted when they are judged. So that the first ones of a script are those that pass,
+//! a call whose rules count is judged when all such calls that were begun before it in its run are.
+//! What a run used is kept with the run; what a principal used in a minute, an hour or a day is
+//! kept in the ledger, for all processes.
 
 use std::{collections::BTreeMap, sync::Arc};
 

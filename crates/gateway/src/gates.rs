@@ -1,4 +1,5 @@
-//! `after` of the owner's rules: which calls of a run have succeeded for which a rule asks before another.
+//! `after` of the owner's rules: which calls of a run have succeeded for which a rule asks before
+//! another.
 //!
 //! A call counts once its script has its answer, and for the calls that the script begins from then
 //! on: whatever a replay would decide is decided here. For other runs of the principal it counts in

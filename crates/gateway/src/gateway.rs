@@ -58,7 +58,8 @@ pub struct ScriptPlan {
 }
 
 impl Gateway {
-    /// A gateway whose runs have at most `limits`, over a sandbox of this process or an engine in one of its own.
+    /// A gateway whose runs have at most `limits`, over a sandbox of this process or an engine in
+    /// one of its own.
     pub fn new(toolbox: Arc<Toolbox>, engine: impl Into<Engine>, limits: Limits) -> Self {
         Self {
             toolbox,
@@ -101,13 +102,15 @@ impl Gateway {
         Self { profile: Some(profile.into()), ..self.clone() }
     }
 
-    /// The same gateway, whose scripts call no tool that may do more than this. What a tool does is what its owner says, and not its server.
+    /// The same gateway, whose scripts call no tool that may do more than this. What a tool does is
+    /// what its owner says, and not its server.
     #[must_use]
     pub fn with_ceiling(&self, ceiling: Effect) -> Self {
         Self { ceiling, ..self.clone() }
     }
 
-    /// The same gateway for runs of which so much is to be kept, whatever is kept of others. It is for the owner alone to say.
+    /// The same gateway for runs of which so much is to be kept, whatever is kept of others. It is
+    /// for the owner alone to say.
     #[must_use]
     pub fn with_ledger_level(&self, level: LedgerLevel) -> Self {
         Self { level: Some(level), ..self.clone() }
@@ -155,7 +158,8 @@ impl Gateway {
         Ok(outcome)
     }
 
-    /// Runs another script against the answers of a recorded run. No tool is called, and no child is started.
+    /// Runs another script against the answers of a recorded run. No tool is called, and no child
+    /// is started.
     ///
     /// # Errors
     /// [`ReplayError`], when nothing was run.
@@ -227,9 +231,9 @@ impl Gateway {
         Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest }, outcome)).await
     }
 
-    /// The calls that stand in a script, what they may change, and what the owner's rules say of them. The
-    /// script is not run, nothing is called, and no server is started: servers are known by the
-    /// lists of their tools that were kept.
+    /// The calls that stand in a script, what they may change, and what the owner's rules say of
+    /// them. The script is not run, nothing is called, and no server is started: servers are known
+    /// by the lists of their tools that were kept.
     pub async fn plan(&self, source: String) -> ScriptPlan {
         let planned = Planned::default();
         let begun =
@@ -366,7 +370,8 @@ impl Gateway {
         outcome
     }
 
-    /// Whoever asked for less than there was to be had may ask for more. Nobody else is told to raise a limit: a client cannot.
+    /// Whoever asked for less than there was to be had may ask for more. Nobody else is told to
+    /// raise a limit: a client cannot.
     fn show_what_was_asked(&self, error: &mut RunError, asked: &LimitsPatch) {
         let Some((name, (given, most))) =
             error.limit.as_ref().and_then(|limit| Some((limit.name, asked.asked_below(limit.name, &self.limits)?)))
@@ -391,8 +396,8 @@ impl Gateway {
         error.hint = lister.map(|lister| format!("{lister}({{}}) names the folders that are allowed"));
     }
 
-    /// Of a tool that is not there: that the owner's rules hide it, or the signature of the one that
-    /// was meant. Knowing the name is half of a right call.
+    /// Of a tool that is not there: that the owner's rules hide it, or the signature of the one
+    /// that was meant. Knowing the name is half of a right call.
     fn show_what_was_meant(&self, error: &mut RunError) {
         let Some(MissingTool { server, tool, near }) = error.missing.take() else { return };
         if let Some(denial) = self.toolbox.denied(&ToolPath::new(&*server, &*tool)) {
@@ -430,8 +435,8 @@ enum Work {
 }
 
 impl<'a> Execution<'a> {
-    /// The limits of a script whose client may lower each of the gateway's, and raise none. A run that goes on has
-    /// those that it began with.
+    /// The limits of a script whose client may lower each of the gateway's, and raise none. A run
+    /// that goes on has those that it began with.
     pub fn limits(mut self, asked: &'a LimitsPatch) -> Self {
         self.asked = Some(asked);
         self
@@ -443,7 +448,8 @@ impl<'a> Execution<'a> {
         self
     }
 
-    /// Ends the run when `cancelled` ends. It has an outcome too then: what it had logged and called.
+    /// Ends the run when `cancelled` ends. It has an outcome too then: what it had logged and
+    /// called.
     pub fn cancel_on(mut self, cancelled: impl Future<Output = ()> + Send + 'a) -> Self {
         self.cancelled = cancelled.boxed();
         self
@@ -498,7 +504,8 @@ fn remarked(recorded: Recorded, remarks: &Remarks, max: Option<ByteSize>) -> Rec
     }
 }
 
-/// Gives back what a run has for itself when it is over, or dropped: others of its parts may live on for a moment.
+/// Gives back what a run has for itself when it is over, or dropped: others of its parts may live
+/// on for a moment.
 struct Ends(Arc<RunLocks>);
 
 impl Drop for Ends {

@@ -53,7 +53,8 @@ pub(crate) struct Grant {
     announced: Arc<Announced>,
     /// The servers of a run that was put aside, as they are known now.
     servers: Option<Vec<Option<usize>>>,
-    /// Where what is known of the script's calls goes, where nothing else is wanted. No server is started for it.
+    /// Where what is known of the script's calls goes, where nothing else is wanted. No server is
+    /// started for it.
     planned: Option<Planned>,
 }
 
@@ -228,7 +229,8 @@ impl Grant {
                 None => arguments,
             };
             if log.gate().asked_before(number).is_some() {
-                // This process may not know the tool yet. Where it cannot be known, nothing is sent.
+                // This process may not know the tool yet. Where it cannot be known, nothing is
+                // sent.
                 toolbox.server(server).await;
             }
             let measures = toolbox.judge_of(&path).is_some_and(|(judge, _)| judge.measures());
@@ -242,7 +244,8 @@ impl Grant {
                 made: AtomicU64::default(),
             });
             let who = who.with_measuring(measuring);
-            // What a rule counts it has counted, where the run made the call before it was put aside.
+            // What a rule counts it has counted, where the run made the call before it was put
+            // aside.
             let asked_before = log.gate().asked_before(number);
             let counted = match asked_before {
                 None => who.clone(),
@@ -383,7 +386,8 @@ impl Tools for Grant {
     }
 
     fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallError>) {
-        // A child may have said something in a fault too. Of a call that was never sent it knows nothing.
+        // A child may have said something in a fault too. Of a call that was never sent it knows
+        // nothing.
         let was_sent = answer.err().is_none_or(|fault| !fault.is_refusal && fault.denial.is_none());
         if was_sent && !tool.is_lock() {
             self.who.labels().add(self.toolbox.labels_of(tool));
@@ -455,7 +459,8 @@ impl Tools for Grant {
                 let path = ToolPath::new(server.name(), *name);
                 ((*name).to_owned(), GrantedTool { path, effect: Effect::ReadOnly })
             });
-            // An alias that a server has chosen so is passed over: of two entries of one name, the first counts.
+            // An alias that a server has chosen so is passed over: of two entries of one name, the
+            // first counts.
             Ok(Arc::new(Directory::new(locks.chain(properties))))
         }
         .boxed()
@@ -514,7 +519,8 @@ impl Tools for Grant {
             let planning = Planning { toolbox, ceiling, who, may_start: self.planned.is_none() };
             let judged = planning.judged(&calls, |namespace| self.position(namespace)).await;
             let Some(planned) = &self.planned else { return judged.into_iter().map(|each| each.finding).collect() };
-            // The list that is known may not be the server's own any more: for the script nothing is certain.
+            // The list that is known may not be the server's own any more: for the script nothing
+            // is certain.
             let findings = vec![Finding::Nothing; judged.len()];
             let allows_all = toolbox.policy().is_none();
             let of_call = |(call, judged): (belljar_sandbox::PlannedCall, _)| {

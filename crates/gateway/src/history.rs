@@ -157,7 +157,8 @@ impl<'c> Inquiry<'c> {
         self.known.clone()
     }
 
-    /// Finds out what was asked for and not known. Whether there is news, so that the call is to be judged again.
+    /// Finds out what was asked for and not known. Whether there is news, so that the call is to be
+    /// judged again.
     pub(crate) async fn find_out(&mut self) -> bool {
         match self.known.with(|found| found.asked.take()) {
             None => false,

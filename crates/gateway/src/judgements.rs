@@ -1,4 +1,5 @@
-//! What the owner's rules said of each call of a run, until the outcome is there in which that is noted.
+//! What the owner's rules said of each call of a run, until the outcome is there in which that is
+//! noted.
 
 use std::{collections::BTreeMap, sync::Arc};
 

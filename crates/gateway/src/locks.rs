@@ -1,9 +1,11 @@
 //! Who has a server that keeps state: a page, a session, a file that is open.
 //!
-//! Calls of one run share a server with those of others, unless somebody has it: a run that calls a server with `exclusive = true`, until
-//! it ends, or a script's `$exclusive` section, until that ends. Then the calls of other runs wait. A run waits for a server only if it has
-//! none that comes later in the configuration, so two runs never wait for each other; where that cannot be kept, the call fails at once
-//! and says so. What a run has is given back when the run ends, however it ends.
+//! Calls of one run share a server with those of others, unless somebody has it: a run that calls a
+//! server with `exclusive = true`, until it ends, or a script's `$exclusive` section, until that
+//! ends. Then the calls of other runs wait. A run waits for a server only if it has none that comes
+//! later in the configuration, so two runs never wait for each other; where that cannot be kept,
+//! the call fails at once and says so. What a run has is given back when the run ends, however it
+//! ends.
 
 use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
@@ -53,7 +55,8 @@ pub(crate) struct RunLocks {
     toolbox: Arc<Toolbox>,
     /// Whose instances it has, where each principal has its own.
     principal: Option<Arc<str>>,
-    /// The exclusive servers whose names stand in the source: they are taken together, in their order.
+    /// The exclusive servers whose names stand in the source: they are taken together, in their
+    /// order.
     mentioned: Vec<usize>,
     held: Mutex<Held>,
     /// One part of a run waits for a server at a time.
@@ -90,7 +93,8 @@ impl RunLocks {
         }
     }
 
-    /// Waits until a tool of this server may be called. `waits` hears of it where that is not at once.
+    /// Waits until a tool of this server may be called. `waits` hears of it where that is not at
+    /// once.
     ///
     /// # Cancellation
     /// What was waited for is not taken.

@@ -11,7 +11,8 @@ pub(crate) fn take_out(outcome: &mut Outcome, limits: &Limits) {
     if is_within(text.len()) && !may_hold_media(text) {
         return;
     }
-    // Such a tree has no more nodes than that of a value without media: the rest is within `max_output`, which the sandbox holds.
+    // Such a tree has no more nodes than that of a value without media: the rest is within
+    // `max_output`, which the sandbox holds.
     let Ok(mut value) = serde_json::from_str(text) else { return };
     let media = take_media(&mut value);
     if media.is_empty() && is_within(text.len()) {

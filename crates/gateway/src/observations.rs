@@ -1,7 +1,8 @@
 //! The shapes of results that no server declares, kept from run to run.
 //!
-//! What is kept is a [`belljar_catalog::Observed`] for each tool: types and the names of members, never a value. The folder is the host's choice; without
-//! one, shapes last as long as the process. A file that cannot be read or is not such a file costs nothing but its shapes.
+//! What is kept is a [`belljar_catalog::Observed`] for each tool: types and the names of members,
+//! never a value. The folder is the host's choice; without one, shapes last as long as the process.
+//! A file that cannot be read or is not such a file costs nothing but its shapes.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -103,7 +104,8 @@ impl Observations {
         known.keep(tool, observed);
     }
 
-    /// Whether a tool has written data in a notation that is neither JSON nor Python's: then no text of it is taken for either.
+    /// Whether a tool has written data in a notation that is neither JSON nor Python's: then no
+    /// text of it is taken for either.
     pub(crate) fn writes_other(&self, tool: &ToolPath) -> bool {
         self.known().shapes.get(tool).is_some_and(|observed| observed.writes_other())
     }
@@ -121,14 +123,16 @@ impl Observations {
         self.folder.is_some() && self.known().is_unsaved(only_news)
     }
 
-    /// Writes what this process has seen. `only_news` leaves it for later where no type has changed. It blocks.
+    /// Writes what this process has seen. `only_news` leaves it for later where no type has
+    /// changed. It blocks.
     pub(crate) fn save(&self, only_news: bool) {
         let Some(folder) = &self.folder else { return };
         let mut known = self.known();
         if !known.is_unsaved(only_news) {
             return;
         }
-        // Another process may have written in the meantime; of each tool, the last one's word counts.
+        // Another process may have written in the meantime; of each tool, the last one's word
+        // counts.
         let mut shapes = read(folder).unwrap_or_default();
         let mine = known.shapes.iter().filter(|(path, _)| known.unsaved.contains(path));
         shapes.extend(mine.map(|(path, observed)| (path.clone(), observed.clone())));

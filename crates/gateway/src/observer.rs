@@ -12,9 +12,11 @@ use crate::{
     tool_result::{Written, may_be_written_so, value, written},
 };
 
-/// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one has not.
+/// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one
+/// has not.
 const OBSERVED_BYTES: usize = 256 * 1024;
-/// The longest result that is looked through on a thread of the runtime: it takes some hundred microseconds.
+/// The longest result that is looked through on a thread of the runtime: it takes some hundred
+/// microseconds.
 const IN_PLACE_BYTES: usize = 64 * 1024;
 
 /// One call whose result is looked at.
@@ -25,8 +27,9 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// The result as it goes on to whoever called: a text in Python's notation becomes JSON, as long as all data that the tool has
-    /// written as text was so. Its shape is recorded, unless the tool failed.
+    /// The result as it goes on to whoever called: a text in Python's notation becomes JSON, as
+    /// long as all data that the tool has written as text was so. Its shape is recorded, unless the
+    /// tool failed.
     ///
     /// # Cancellation
     /// Dropping the future leaves a look at a large result to its thread.

@@ -1,4 +1,5 @@
-//! `pin` of the owner's rules: whether a server still describes its tools as it did when that was kept or accepted.
+//! `pin` of the owner's rules: whether a server still describes its tools as it did when that was
+//! kept or accepted.
 //!
 //! What a list differs in is found out when it is new. A tool that differs is looked up again at
 //! each call of it: the owner may have accepted it meanwhile, in another process. Where nobody
@@ -17,7 +18,8 @@ use crate::Toolbox;
 pub(crate) struct Changed(BTreeMap<String, String>);
 
 impl Toolbox {
-    /// What this list differs in from what is pinned. What is new at a server that was seen before differs too.
+    /// What this list differs in from what is pinned. What is new at a server that was seen before
+    /// differs too.
     pub(crate) async fn changed(&self, server: &str, tools: &[ToolDefinition]) -> Changed {
         let Some(policy) = self.policy().filter(|policy| policy.pins_server(server)) else { return Changed::default() };
         let is_pinned = |tool: &&ToolDefinition| policy.is_pinned(&ToolPath::new(server, &tool.name));
@@ -49,7 +51,8 @@ impl Toolbox {
         accepted.is_none_or(|accepted| accepted.get(path.tool()) != Some(definition))
     }
 
-    /// What is pinned of a server. Where nothing is, these tools are pinned from now on. `None` where it is not known.
+    /// What is pinned of a server. Where nothing is, these tools are pinned from now on. `None`
+    /// where it is not known.
     async fn pinned(&self, server: &str, tools: BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
         let Some(kept) = &self.told().ledger else {
             tracing::warn!(server, "tools are pinned, and the ledger that knows their pinned definitions is missing");

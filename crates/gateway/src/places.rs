@@ -1,4 +1,5 @@
-//! Whether a path leads into a folder, as rules ask it: by what the file system has, never by how a path begins.
+//! Whether a path leads into a folder, as rules ask it: by what the file system has, never by how a
+//! path begins.
 //!
 //! A path that could mean one thing here and another to the server is not resolved: then the answer
 //! is that nobody knows, which opens nothing. A link that is made later can still lead elsewhere,

@@ -1,8 +1,8 @@
 //! What is known of a script's calls before it runs: whether there are such tools, and whether the
 //! arguments and the owner's rules allow them.
 //!
-//! A call is judged by what judges it when it is made, with the list of tools that the run has. Where
-//! a rule depends on the moment, as one that counts does, it is left to the call.
+//! A call is judged by what judges it when it is made, with the list of tools that the run has.
+//! Where a rule depends on the moment, as one that counts does, it is left to the call.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,7 +1,8 @@
-//! A recording without what is not to be kept: what the owner's rules name, and what a tool's own schemas call a secret.
+//! A recording without what is not to be kept: what the owner's rules name, and what a tool's own
+//! schemas call a secret.
 //!
-//! What was taken out is replaced by its keyed digest, so that two recordings can still be compared. Such a recording cannot be replayed: a
-//! script would get other answers.
+//! What was taken out is replaced by its keyed digest, so that two recordings can still be
+//! compared. Such a recording cannot be replayed: a script would get other answers.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,8 @@ const MAX_DEPTH: usize = 32;
 /// What is said in the place of texts that cannot be taken apart.
 const REDACTED: &str = "[redacted]";
 
-/// What is taken out of the calls of one tool: JSON pointers, in which `*` stands for every member or element.
+/// What is taken out of the calls of one tool: JSON pointers, in which `*` stands for every member
+/// or element.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Places {
     arguments: BTreeSet<String>,
@@ -139,7 +141,8 @@ fn is_secret(schema: &Value) -> bool {
         || schema.get("format").and_then(Value::as_str) == Some("password")
 }
 
-/// Whether anything in a schema is called a secret. Most have none, and are not looked at any further.
+/// Whether anything in a schema is called a secret. Most have none, and are not looked at any
+/// further.
 fn names_a_secret(schema: &Value) -> bool {
     let mut open = vec![schema];
     while let Some(value) = open.pop() {
@@ -222,7 +225,8 @@ fn without(
     }
 }
 
-/// A keyed digest in the place of a digest: equal where that was equal. Zeros, where there is no key.
+/// A keyed digest in the place of a digest: equal where that was equal. Zeros, where there is no
+/// key.
 fn keyed(digest: &[u8; 32], ledger: &dyn Ledger) -> [u8; 32] {
     let mut keyed = [0; 32];
     let found = ledger.digest(digest).unwrap_or_default();
@@ -237,8 +241,8 @@ fn without_error(kept: Kept<'_>, hides: bool) -> Kept<'_> {
 /// Members of a result that are taken apart, or say nothing of its value.
 const KNOWN_MEMBERS: [&str; 3] = ["content", "isError", "structuredContent"];
 
-/// A `CallToolResult` without these places of its value: of what is structured, and of texts that are JSON. A text that is not is taken out
-/// as a whole, since nobody knows what it repeats.
+/// A `CallToolResult` without these places of its value: of what is structured, and of texts that
+/// are JSON. A text that is not is taken out as a whole, since nobody knows what it repeats.
 fn in_result(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Option<String> {
     if places.is_empty() {
         return None;

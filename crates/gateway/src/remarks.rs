@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use belljar_model::{LogEntry, LogLevel};
 use parking_lot::Mutex;
 
-/// Remarks on one run. The same mistake in a thousand calls is one remark; whoever makes more different ones has enough to begin with.
+/// Remarks on one run. The same mistake in a thousand calls is one remark; whoever makes more
+/// different ones has enough to begin with.
 const MAX_REMARKS: usize = 10;
 
 /// The remarks on one run, each once.
@@ -30,7 +31,8 @@ impl Remarks {
         let mut kept = self.0.lock();
         kept.texts.insert(text);
         if kept.texts.len() > MAX_REMARKS {
-            // The last in their order, so that the ones that stay do not depend on the order in which they came.
+            // The last in their order, so that the ones that stay do not depend on the order in
+            // which they came.
             kept.texts.pop_last();
             kept.is_cut = true;
         }
@@ -44,7 +46,8 @@ impl Remarks {
         }
     }
 
-    /// All of them, of a run that is put aside: what its author is to read, and what happened to it.
+    /// All of them, of a run that is put aside: what its author is to read, and what happened to
+    /// it.
     pub(crate) fn all(&self) -> (Vec<String>, Vec<String>) {
         let kept = self.0.lock();
         (kept.texts.iter().cloned().collect(), kept.told.iter().cloned().collect())

@@ -1,8 +1,10 @@
-//! An outcome as the text that a model reads: the value, the logs, the error, and nothing that it does not need.
+//! An outcome as the text that a model reads: the value, the logs, the error, and nothing that it
+//! does not need.
 //!
-//! What a script or a child wrote begins no line of it, so that none of it is taken for belljar's own words. A value that is a text stands
-//! after `text:`, its lines indented. Any other is on one line, as JSON is written without need for another; its strings keep their
-//! characters, those that could act on a terminal as escapes of JSON.
+//! What a script or a child wrote begins no line of it, so that none of it is taken for belljar's
+//! own words. A value that is a text stands after `text:`, its lines indented. Any other is on one
+//! line, as JSON is written without need for another; its strings keep their characters, those that
+//! could act on a terminal as escapes of JSON.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! Runs that are put aside while they wait for people: what they go on from, and the gate at which their calls wait.
+//! Runs that are put aside while they wait for people: what they go on from, and the gate at which
+//! their calls wait.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +21,8 @@ const NAMED: usize = 5;
 /// it any more, so that none is sent of which nobody would take the answer.
 pub(crate) struct Gate {
     state: Mutex<GateState>,
-    /// Why the run cannot be put aside, once that is known. Whoever waits is told, and whoever would wait.
+    /// Why the run cannot be put aside, once that is known. Whoever waits is told, and whoever
+    /// would wait.
     refused: watch::Sender<Option<Arc<str>>>,
     /// The questions that were asked before the run was put aside, by the numbers of their calls.
     before: BTreeMap<u64, QuestionId>,
@@ -233,7 +235,8 @@ impl Terms {
     }
 }
 
-/// What whoever asked for a run is told of one that waits. It names neither a question nor the command that decides.
+/// What whoever asked for a run is told of one that waits. It names neither a question nor the
+/// command that decides.
 pub(crate) fn waiting_error(run: RunId, waits: &[KeptWait], is_command: bool) -> RunError {
     let mut tools: BTreeMap<String, usize> = BTreeMap::new();
     for KeptWait { said, .. } in waits {

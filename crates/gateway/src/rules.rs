@@ -1,4 +1,5 @@
-//! The owner's rules for calls, as the gateway applies them: each call is judged once, whoever makes it.
+//! The owner's rules for calls, as the gateway applies them: each call is judged once, whoever
+//! makes it.
 
 use std::{
     collections::BTreeMap,

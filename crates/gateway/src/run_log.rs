@@ -1,7 +1,8 @@
 //! What becomes of a run and of its calls in the ledger, and what views of the run hear of it.
 //!
-//! A call whose trusted effect is not read-only is written before it is sent, on its own path: after a crash the ledger says which calls may
-//! have happened. Read-only calls wait for nothing, and are written with the end of the run.
+//! A call whose trusted effect is not read-only is written before it is sent, on its own path:
+//! after a crash the ledger says which calls may have happened. Read-only calls wait for nothing,
+//! and are written with the end of the run.
 
 use std::{
     collections::BTreeMap,
@@ -35,13 +36,15 @@ use crate::{
     unsettled::{Earlier, Unsettled},
 };
 
-/// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes at a time.
+/// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes
+/// at a time.
 const WAITING_CALLS: usize = 256;
 
 /// Rows of what a run did that a person is shown.
 const PAST: usize = 50;
 
-/// Whoever asked for a run, and hears what happens in it. It is called on the run's own path, and must not wait.
+/// Whoever asked for a run, and hears what happens in it. It is called on the run's own path, and
+/// must not wait.
 pub type Follower = Arc<dyn Fn(&RunStep) + Send + Sync>;
 
 /// One run, as it is told.
@@ -58,7 +61,8 @@ pub(crate) struct RunLog {
     gate: Gate,
     /// Calls that it sent before its process was killed.
     unsettled: Unsettled,
-    /// Whether it does something new: one that was put aside does again at first what it did before.
+    /// Whether it does something new: one that was put aside does again at first what it did
+    /// before.
     is_live: AtomicBool,
     /// How long the run had taken when it was put aside, if it was.
     before: Option<Duration>,
@@ -193,8 +197,9 @@ impl RunLog {
         &self.unsettled
     }
 
-    /// What the script gets of a call that it made before its process was killed, and what its author is to read;
-    /// nothing where it is to be sent. Of a call that the rules deny by now the arguments are not known.
+    /// What the script gets of a call that it made before its process was killed, and what its
+    /// author is to read; nothing where it is to be sent. Of a call that the rules deny by now the
+    /// arguments are not known.
     pub(crate) async fn settled(
         &self,
         (number, tool): (u64, &ToolPath),
@@ -292,7 +297,8 @@ impl RunLog {
         self.start.run
     }
 
-    /// Notes a call that is about to be sent, and keeps its intent first where it may change something.
+    /// Notes a call that is about to be sent, and keeps its intent first where it may change
+    /// something.
     ///
     /// # Errors
     /// The intent cannot be kept, and the ledger is required: the call must not be sent.

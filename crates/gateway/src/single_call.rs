@@ -27,10 +27,12 @@ use crate::{
 pub struct SingleCall {
     /// Whether the tool succeeded.
     pub ok: bool,
-    /// The name under which the ledger has the call, as a run of its own. One that was refused before it was sent has none.
+    /// The name under which the ledger has the call, as a run of its own. One that was refused
+    /// before it was sent has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// What a script would get: the structured content, else the text, parsed where it is a JSON object or array.
+    /// What a script would get: the structured content, else the text, parsed where it is a JSON
+    /// object or array.
     pub value: Value,
     /// Why it failed.
     pub error: Option<RunError>,
@@ -85,7 +87,8 @@ impl Toolbox {
         }
     }
 
-    /// What a call of this tool may change, as far as the owner says so or trusts its server to say so.
+    /// What a call of this tool may change, as far as the owner says so or trusts its server to say
+    /// so.
     ///
     /// # Errors
     /// What a call would answer, where there is no such tool.
@@ -103,7 +106,8 @@ impl Toolbox {
         {
             catalog = self.catalog(Some(path.server())).await;
         }
-        // An alias is as good as the name; whether there is such a tool at all is better said here than by the child.
+        // An alias is as good as the name; whether there is such a tool at all is better said here
+        // than by the child.
         match catalog.lookup(&path.to_string()) {
             Some(tool) => {
                 Ok(Found { path: tool.path().clone(), effect: tool.effect(), trusted: tool.trusted_effect() })

@@ -12,8 +12,8 @@ use tokio::{sync::broadcast, time::sleep};
 /// Events that a slow listener may be behind. It loses what is older, and is told how much.
 const EVENTS: usize = 2048;
 
-/// How often whoever listens looks while runs go on. To be woken by each event would cost the run as
-/// much as a quarter of a call does.
+/// How often whoever listens looks while runs go on. To be woken by each event would cost the run
+/// as much as a quarter of a call does.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// How long after the last event they go on so.
@@ -27,7 +27,8 @@ pub(crate) const CLOSING: Duration = Duration::from_secs(5);
 pub struct RunLedger {
     /// The ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// Whether nothing runs, and nothing that may change something is called, where it cannot be kept.
+    /// Whether nothing runs, and nothing that may change something is called, where it cannot be
+    /// kept.
     pub required: bool,
     /// How much is kept of a run, unless its owner asks for something else.
     pub level: LedgerLevel,
@@ -74,12 +75,14 @@ pub struct RunEvents {
 pub enum Watched {
     /// Something happened.
     Event(RunEvent),
-    /// So many events are lost, between the last and the next: whoever watches was slower than the runs.
+    /// So many events are lost, between the last and the next: whoever watches was slower than the
+    /// runs.
     Lost(u64),
 }
 
 impl RunEvents {
-    /// What comes next, some milliseconds after it happened; nothing, when no run will come any more.
+    /// What comes next, some milliseconds after it happened; nothing, when no run will come any
+    /// more.
     ///
     /// # Cancellation
     /// Nothing is lost.

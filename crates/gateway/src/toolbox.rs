@@ -42,7 +42,8 @@ pub struct Toolbox {
     servers: Vec<Server>,
     observations: Arc<Observations>,
     check_workers: Option<Arc<CheckWorkers>>,
-    /// The catalogue that was asked for last: what it has indexed is of use as long as no server changes.
+    /// The catalogue that was asked for last: what it has indexed is of use as long as no server
+    /// changes.
     joined: Mutex<Joined>,
     large_trees: Arc<Semaphore>,
     told: Arc<Told>,
@@ -139,7 +140,8 @@ impl Toolbox {
         }
     }
 
-    /// Lets these rules of the owner judge every call. `specs` are those that the toolbox was made of.
+    /// Lets these rules of the owner judge every call. `specs` are those that the toolbox was made
+    /// of.
     #[must_use]
     pub fn with_policy(mut self, policy: Arc<Policy>, specs: &[ServerSpec]) -> Self {
         self.rules = Some(Rules::new(policy, specs));
@@ -153,14 +155,16 @@ impl Toolbox {
         self
     }
 
-    /// The configuration in which these servers are: a run that waits goes on with the same one alone.
+    /// The configuration in which these servers are: a run that waits goes on with the same one
+    /// alone.
     #[must_use]
     pub fn with_configuration(mut self, name: impl Into<String>) -> Self {
         self.configuration = name.into();
         self
     }
 
-    /// Where the calls of each server go, as digests: by its configuration, and how it is started or reached there.
+    /// Where the calls of each server go, as digests: by its configuration, and how it is started
+    /// or reached there.
     pub(crate) fn places(&self) -> BTreeMap<String, String> {
         let place = |server: &Server| {
             let configured = match &server.transport {
@@ -187,8 +191,9 @@ impl Toolbox {
         server.last_known().map(|known| known.changed)
     }
 
-    /// Makes sure that what is known of a server is what it says now: its list on disk may be of an earlier life.
-    /// Says whether it is now: where the server cannot be started, the call that comes behind says so.
+    /// Makes sure that what is known of a server is what it says now: its list on disk may be of an
+    /// earlier life. Says whether it is now: where the server cannot be started, the call that
+    /// comes behind says so.
     pub(crate) async fn look_again(&self, server: &str) -> bool {
         let Some(server) = self.servers.iter().find(|known| known.names.exact() == server) else { return false };
         self.upstream.start(server.names.exact()).await.is_ok() && self.known(server).await.is_ok()
@@ -199,7 +204,8 @@ impl Toolbox {
         self.rules.as_ref().map(Rules::policy)
     }
 
-    /// What the rules say of calls of a tool, and who knows the files; nothing where there are no rules.
+    /// What the rules say of calls of a tool, and who knows the files; nothing where there are no
+    /// rules.
     pub(crate) fn judge_of(&self, path: &ToolPath) -> Option<(Arc<ToolPolicy>, Files)> {
         let rules = self.rules.as_ref()?;
         let server = self.servers.iter().find(|server| server.names.exact() == path.server());
@@ -227,15 +233,17 @@ impl Toolbox {
         denial(&ToolPath::new(server.names.exact(), path.tool()), &decision)
     }
 
-    /// Keeps the shapes of results that no server declares in this folder, and begins with those that are there.
+    /// Keeps the shapes of results that no server declares in this folder, and begins with those
+    /// that are there.
     #[must_use]
     pub fn with_state_folder(mut self, folder: Dir) -> Self {
         self.observations = Arc::new(Observations::in_folder(folder));
         self
     }
 
-    /// Has arguments whose check takes more than a millisecond checked by this program, as a worker process: it calls
-    /// [`check_arguments`](crate::check_arguments). Without one, such arguments are left to the child, and a warning says so.
+    /// Has arguments whose check takes more than a millisecond checked by this program, as a worker
+    /// process: it calls [`check_arguments`](crate::check_arguments). Without one, such arguments
+    /// are left to the child, and a warning says so.
     #[must_use]
     pub fn with_check_worker(mut self, program: WorkerProgram) -> Self {
         self.check_workers = Some(Arc::new(CheckWorkers::new(program)));
@@ -283,7 +291,8 @@ impl Toolbox {
         self.upstream.status()
     }
 
-    /// What servers say of their tools that speaks to a model, as far as their lists are known. Starts nothing.
+    /// What servers say of their tools that speaks to a model, as far as their lists are known.
+    /// Starts nothing.
     pub async fn suspicions(&self) -> Vec<(ToolPath, Suspicion)> {
         let mut all = Vec::new();
         for server in &self.servers {
@@ -314,7 +323,8 @@ impl Toolbox {
         }
     }
 
-    /// Writes the observed shapes to the state folder, if there is one; `only_news` leaves mere counts for later.
+    /// Writes the observed shapes to the state folder, if there is one; `only_news` leaves mere
+    /// counts for later.
     pub(crate) async fn keep_observations(&self, only_news: bool) {
         let observations = self.observations.clone();
         // Most runs show nothing new, and need no thread for it.
@@ -377,17 +387,20 @@ impl Toolbox {
         lock
     }
 
-    /// Searches the tools of all children, or of the one that the query names; they are started if they are not running.
+    /// Searches the tools of all children, or of the one that the query names; they are started if
+    /// they are not running.
     pub async fn search(&self, query: &Query) -> Answer {
         self.catalog(query.server.as_deref()).await.search_with(query, &|path| self.observed(path))
     }
 
-    /// The catalogue, after starting all children, or `only` one. A child that cannot be started is in it with its reason.
+    /// The catalogue, after starting all children, or `only` one. A child that cannot be started is
+    /// in it with its reason.
     pub(crate) async fn catalog(&self, only: Option<&str>) -> Arc<Catalog> {
         self.catalog_where(|server| only.is_none_or(|name| server.is_called(name))).await
     }
 
-    /// The same for several servers, or all where none is named, for whoever wants their tools whole.
+    /// The same for several servers, or all where none is named, for whoever wants their tools
+    /// whole.
     pub async fn catalog_of(&self, servers: &[&str]) -> Arc<Catalog> {
         let is_named = |server: &Server| servers.is_empty() || servers.iter().any(|name| server.is_called(name));
         self.catalog_where(is_named).await
@@ -411,7 +424,8 @@ impl Toolbox {
         joined.catalog.clone()
     }
 
-    /// The list of `server`'s tools, or of all, in this catalogue. It is made with `list` where it was not asked for before.
+    /// The list of `server`'s tools, or of all, in this catalogue. It is made with `list` where it
+    /// was not asked for before.
     pub(crate) fn list(
         &self,
         catalog: &Arc<Catalog>,
@@ -431,7 +445,8 @@ impl Toolbox {
         Catalog::new(catalogs.collect()).lookup(expression).map(|tool| self.signature_of(tool))
     }
 
-    /// How to ask a server in which folders it works, where it has a tool for that and its tools are known.
+    /// How to ask a server in which folders it works, where it has a tool for that and its tools
+    /// are known.
     pub(crate) fn lister_of_folders(&self, server: &str) -> Option<String> {
         let server = self.servers.iter().find(|known| known.names.exact() == server)?;
         Some(server.last_known()?.catalog.lister_of_folders()?.expression().to_owned())
@@ -454,7 +469,8 @@ impl Toolbox {
         server.effects.idempotency_keys.get(path.tool()).map(String::as_str)
     }
 
-    /// The schemas of a tool that is known: of its arguments, and of its result where it declares one.
+    /// The schemas of a tool that is known: of its arguments, and of its result where it declares
+    /// one.
     pub(crate) fn schemas_of(&self, path: &ToolPath) -> Option<(Value, Option<Value>)> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
         let known = server.last_known()?;
@@ -472,8 +488,8 @@ impl Toolbox {
         known().unwrap_or(Effect::External)
     }
 
-    /// Whether a call of this tool may be made twice: it changes nothing, or the owner says that twice is as good as
-    /// once, or a key tells its server that it is the same.
+    /// Whether a call of this tool may be made twice: it changes nothing, or the owner says that
+    /// twice is as good as once, or a key tells its server that it is the same.
     pub(crate) fn may_repeat(&self, path: &ToolPath) -> bool {
         let is_known_so = || {
             let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
@@ -504,7 +520,8 @@ impl Toolbox {
         self.servers.get(position)?.last_known().map(|known| known.catalog)
     }
 
-    /// What is known of a server without starting it: its list of this process, or of an earlier one.
+    /// What is known of a server without starting it: its list of this process, or of an earlier
+    /// one.
     pub(crate) async fn known_already(&self, position: usize) -> Option<Arc<ServerCatalog>> {
         let server = self.servers.get(position)?;
         match server.last_known() {
@@ -561,8 +578,8 @@ impl Toolbox {
         }
     }
 
-    /// The conditions to which this list leaves no meaning. The server may have changed since they were
-    /// written: its rules fail closed, and those of other servers stay as they are.
+    /// The conditions to which this list leaves no meaning. The server may have changed since they
+    /// were written: its rules fail closed, and those of other servers stay as they are.
     fn broken(&self, server: &Server, tools: &[ToolDefinition]) -> Broken {
         let Some(rules) = &self.rules else { return Broken::default() };
         let name = server.names.exact();

@@ -17,7 +17,8 @@ const HEAD_WORDS: usize = 6;
 /// Characters of the text that the remark repeats.
 const SHOWN: usize = 120;
 
-/// What to tell the author of a script about this result, if it looks like an error and is not marked as one.
+/// What to tell the author of a script about this result, if it looks like an error and is not
+/// marked as one.
 pub(crate) fn remark(path: &ToolPath, result: &JsonText) -> Option<String> {
     let raw = result.as_str();
     // A tree is made of what may be one alone: this is on the way of each call.
@@ -47,7 +48,8 @@ fn reads_like_an_error(line: &str) -> bool {
     }
     let Some((head, rest)) = line.split_once(':') else { return false };
     let mut words = head.split_whitespace();
-    // A line of a log, a link or a setting has something right behind the colon, and often much before it.
+    // A line of a log, a link or a setting has something right behind the colon, and often much
+    // before it.
     (rest.is_empty() || rest.starts_with(' '))
         && words.by_ref().take(HEAD_WORDS).any(|word| ["error", "exception"].iter().any(|wanted| is_word(word, wanted)))
         && words.count() <= HEAD_WORDS

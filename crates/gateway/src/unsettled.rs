@@ -1,9 +1,11 @@
-//! Calls that a run sent after it was put aside, and whose answers nobody has: the process that went on with it was killed.
+//! Calls that a run sent after it was put aside, and whose answers nobody has: the process that
+//! went on with it was killed.
 //!
-//! When the run goes on once more it makes them again, and only here is decided whether they are sent again: those that
-//! only read, and those that the owner calls idempotent. What became of any other the owner says once for all of them
-//! (`belljar resume --assume`), as far as the ledger does not know. A call is told by its number, its tool and its
-//! arguments; one that is made in another place than before is not sent.
+//! When the run goes on once more it makes them again, and only here is decided whether they are
+//! sent again: those that only read, and those that the owner calls idempotent. What became of any
+//! other the owner says once for all of them (`belljar resume --assume`), as far as the ledger does
+//! not know. A call is told by its number, its tool and its arguments; one that is made in another
+//! place than before is not sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,8 +48,8 @@ pub(crate) enum Earlier {
 }
 
 impl Unsettled {
-    /// From now on those among these calls of the run are known that may have changed something, and whose answers are
-    /// not in its recording.
+    /// From now on those among these calls of the run are known that may have changed something,
+    /// and whose answers are not in its recording.
     pub(crate) fn know(&self, calls: Vec<KeptCall>, answered: &BTreeSet<u64>, assumed: Option<Assumption>) {
         let is_lost = |call: &KeptCall| {
             call.state != CallState::Denied && call.trusted != Effect::ReadOnly && !answered.contains(&call.number)
@@ -68,8 +70,9 @@ impl Unsettled {
         self.lock().calls.contains_key(&number)
     }
 
-    /// What became of this call before, which may change something; its arguments count where they are known.
-    /// `may_repeat` says that it may be sent twice, and `has_key` that its arguments tell its number.
+    /// What became of this call before, which may change something; its arguments count where they
+    /// are known. `may_repeat` says that it may be sent twice, and `has_key` that its arguments
+    /// tell its number.
     pub(crate) fn settle(
         &self,
         number: u64,
@@ -105,7 +108,8 @@ impl Unsettled {
     }
 }
 
-/// Whether a call may be sent twice wherever its script makes it: not by a key that tells its place.
+/// Whether a call may be sent twice wherever its script makes it: not by a key that tells its
+/// place.
 fn may_repeat_anywhere(may_repeat: bool, has_key: bool) -> bool {
     may_repeat && !has_key
 }
@@ -120,8 +124,8 @@ impl Earlier {
         }
     }
 
-    /// What the script gets in the place of the answer, and what its author is to read in the logs; nothing where the
-    /// call is to be sent.
+    /// What the script gets in the place of the answer, and what its author is to read in the logs;
+    /// nothing where the call is to be sent.
     pub(crate) fn answer(self, path: &ToolPath) -> Option<(Result<JsonText, CallError>, Option<String>)> {
         let null = || JsonText::from_value(&Value::Null);
         let fault = |why: &str| CallError::new(format!("{path} was not called again: {why}"));

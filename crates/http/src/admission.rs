@@ -14,7 +14,8 @@ use crate::{Scope, sessions::Use, shares::Share};
 /// No token has this name.
 const OWNER: &str = "(owner)";
 
-/// Who asks: the name of a token, whatever its secret is by now, a subject of the authorization server, or the owner at the socket.
+/// Who asks: the name of a token, whatever its secret is by now, a subject of the authorization
+/// server, or the owner at the socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     name: Arc<str>,
@@ -80,7 +81,8 @@ impl Principal {
     }
 }
 
-/// One request that was let in. As long as it is held, its session is in use, and the server waits for it before it ends.
+/// One request that was let in. As long as it is held, its session is in use, and the server waits
+/// for it before it ends.
 #[derive(Debug, Clone)]
 pub struct Admission(Arc<Held>);
 
@@ -103,7 +105,8 @@ impl Admission {
         Self(Arc::new(Held { principal, session, flight, _share: share, ending }))
     }
 
-    /// That of the request which a handler has; absent where it did not come over HTTP. A handler has to hold its context while it works.
+    /// That of the request which a handler has; absent where it did not come over HTTP. A handler
+    /// has to hold its context while it works.
     pub fn of(context: &RequestContext<RoleServer>) -> Option<&Self> {
         context.extensions.get::<http::request::Parts>()?.extensions.get::<Self>()
     }
@@ -113,20 +116,21 @@ impl Admission {
         &self.0.principal
     }
 
-    /// That of work which outlives its request, as a task does: the end of the server waits for it, and its session does not. Tasks have
-    /// bounds of their own.
+    /// That of work which outlives its request, as a task does: the end of the server waits for it,
+    /// and its session does not. Tasks have bounds of their own.
     pub fn outliving(&self) -> Self {
         let flight = self.0.flight.as_ref().map(Flight::another);
         Self::new(self.0.principal.clone(), (None, None), flight, self.0.ending.clone())
     }
 
-    /// From which level on the client of its session wants to hear of what is logged. What the number means is for the handler to
-    /// say; 0 until it was set. There is none without a session.
+    /// From which level on the client of its session wants to hear of what is logged. What the
+    /// number means is for the handler to say; 0 until it was set. There is none without a session.
     pub fn log_level(&self) -> Option<&AtomicU8> {
         self.0.session.as_ref().map(Use::log_level)
     }
 
-    /// Ends when the server is about to end and waits for this request no longer. The answer can still be sent.
+    /// Ends when the server is about to end and waits for this request no longer. The answer can
+    /// still be sent.
     pub async fn called_off(&self) {
         self.0.ending.cancelled().await;
     }

@@ -1,8 +1,8 @@
 //! Room for connections, and which of them gives way when there is none left.
 //!
-//! A connection whose client has asked for something keeps its place. One that waits for the head of
-//! a request, half of which may have come, holds up nobody for long: when all places are taken, the
-//! one that has waited longest is closed.
+//! A connection whose client has asked for something keeps its place. One that waits for the head
+//! of a request, half of which may have come, holds up nobody for long: when all places are taken,
+//! the one that has waited longest is closed.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

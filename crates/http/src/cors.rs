@@ -1,6 +1,7 @@
 //! What a browser must be told, so that a page of an allowed origin may ask and read the answer.
 //!
-//! The page has been looked at before (`origin`): nothing is said to others, and cookies never count.
+//! The page has been looked at before (`origin`): nothing is said to others, and cookies never
+//! count.
 
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 

@@ -1,4 +1,5 @@
-//! The order in which a request is looked at: where it comes from, what it asks for, who asks, how much it brings; then rmcp.
+//! The order in which a request is looked at: where it comes from, what it asks for, who asks, how
+//! much it brings; then rmcp.
 
 use std::{
     convert::Infallible,
@@ -234,7 +235,8 @@ impl<H: ServerHandler> Front<H> {
                     let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, message);
                     return Err(answer::last(answer::later(refusal, LATER)));
                 }
-                // Nobody guesses a signature: this was a good token once, or is one for somebody else.
+                // Nobody guesses a signature: this was a good token once, or is one for somebody
+                // else.
                 Refusal::NotGood(why) => {
                     tracing::info!("a token from {address} is refused: {why}");
                     return Err(unauthorized(&why.to_string(), &oauth.challenge(Some(&why))));
@@ -256,8 +258,9 @@ impl<H: ServerHandler> Front<H> {
         Err(answer::last(refusal))
     }
 
-    /// Refuses what a token of the authorization server has not the scopes for, so that its client can get one that has.
-    /// Whoever has a token of the owner's gets the handler's answer, which a model can read.
+    /// Refuses what a token of the authorization server has not the scopes for, so that its client
+    /// can get one that has. Whoever has a token of the owner's gets the handler's answer, which a
+    /// model can read.
     fn check_scopes(&self, principal: &Principal, head: Option<&Head>) -> Result<(), Answer> {
         let Some(oauth) = self.oauth.get().filter(|_| principal.is_of_issuer()) else { return Ok(()) };
         let Some(lacking) = oauth.lacking(principal, head.and_then(Head::tool)) else { return Ok(()) };

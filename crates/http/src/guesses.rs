@@ -1,7 +1,8 @@
 //! Wrong tokens, counted by the address that they come from.
 //!
-//! A right token is always good, also from an address that guesses: behind a proxy all have one address, and whoever guesses there must not shut out the
-//! others. No number of guesses finds 32 random bytes; what is saved is the work and the log.
+//! A right token is always good, also from an address that guesses: behind a proxy all have one
+//! address, and whoever guesses there must not shut out the others. No number of guesses finds 32
+//! random bytes; what is saved is the work and the log.
 
 use std::{
     collections::HashMap,

@@ -57,7 +57,8 @@ impl Head {
     }
 }
 
-/// The `name` in the parameters, if there is one. Whether they are what they should be, rmcp finds out.
+/// The `name` in the parameters, if there is one. Whether they are what they should be, rmcp finds
+/// out.
 #[derive(Default)]
 struct Named(Option<String>);
 

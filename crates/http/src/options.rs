@@ -5,35 +5,42 @@ use std::{net::SocketAddr, time::Duration};
 /// What a client may take. Each has the reason for its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once. 512: half of the files that a process may usually have open. Where they are all taken, those that wait for a
-    /// request give way, and further ones wait to be accepted.
+    /// Connections at once. 512: half of the files that a process may usually have open. Where they
+    /// are all taken, those that wait for a request give way, and further ones wait to be accepted.
     pub connections: usize,
-    /// Requests of one principal that may be open at once, streams that wait included. 256: half of the connections, and as many as
-    /// its sessions. Of all principals, seven in eight of the connections.
+    /// Requests of one principal that may be open at once, streams that wait included. 256: half of
+    /// the connections, and as many as its sessions. Of all principals, seven in eight of the
+    /// connections.
     pub requests_per_principal: usize,
     /// Sessions at once. 1,024: some 50 KB each.
     pub sessions: usize,
     /// Sessions of one principal. 256: an office of agents with one token, and a quarter of all.
     pub sessions_per_principal: usize,
-    /// How long a session is kept that nobody uses. Half an hour, as others have it; coming back costs one `initialize`.
+    /// How long a session is kept that nobody uses. Half an hour, as others have it; coming back
+    /// costs one `initialize`.
     pub idle: Duration,
-    /// How long a request's head may take, and a connection be idle between two. 15 seconds: heads are sent in one piece.
+    /// How long a request's head may take, and a connection be idle between two. 15 seconds: heads
+    /// are sent in one piece.
     pub head: Duration,
     /// How long a request's body may take. 15 seconds.
     pub body: Duration,
     /// The size of a body. 4 MiB: scripts have one at most.
     pub body_bytes: usize,
-    /// Values and keys in the JSON of a body. 50,000: a call has some ten, and each takes 128 bytes once it is read.
+    /// Values and keys in the JSON of a body. 50,000: a call has some ten, and each takes 128 bytes
+    /// once it is read.
     pub body_values: usize,
     /// What the bodies of all open requests may hold together, and what was made of them. 64 MiB.
     pub bodies_bytes: usize,
     /// What those of one principal may hold. 32 MiB: half of it.
     pub bodies_bytes_per_principal: usize,
-    /// How long a client may read nothing of what is written to it. 30 seconds: what waits for it is held for so long.
+    /// How long a client may read nothing of what is written to it. 30 seconds: what waits for it
+    /// is held for so long.
     pub stalled: Duration,
-    /// Wrong tokens from one address in a minute, before it is told to wait. 10: a person's mistakes.
+    /// Wrong tokens from one address in a minute, before it is told to wait. 10: a person's
+    /// mistakes.
     pub guesses: u32,
-    /// How long calls in flight may go on when the server is told to end. 10 seconds, as long as service managers wait at least.
+    /// How long calls in flight may go on when the server is told to end. 10 seconds, as long as
+    /// service managers wait at least.
     pub grace: Duration,
     /// How long cancelled calls and what is still to be written may take after that. 3 seconds.
     pub farewell: Duration,
@@ -68,7 +75,8 @@ pub struct Options {
     pub limits: Limits,
     /// Names in `Host` besides those of the loopback: a proxy's public name.
     pub hosts: Vec<String>,
-    /// Values of `Origin` besides the server's own, each with scheme, host and port as a browser sends them.
+    /// Values of `Origin` besides the server's own, each with scheme, host and port as a browser
+    /// sends them.
     pub origins: Vec<String>,
 }
 

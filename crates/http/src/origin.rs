@@ -1,7 +1,8 @@
 //! Which names a request may use for this server, and which pages may send it.
 //!
-//! A page of an attacker can make a browser send requests to the loopback, also under a name of its own (DNS rebinding). Such a request has the
-//! attacker's name as its `Host`, or the attacker's page as its `Origin`.
+//! A page of an attacker can make a browser send requests to the loopback, also under a name of its
+//! own (DNS rebinding). Such a request has the attacker's name as its `Host`, or the attacker's
+//! page as its `Origin`.
 
 use http::{HeaderMap, Uri, header, uri::Authority};
 

@@ -1,6 +1,7 @@
 //! A connection whose client has to go on reading.
 //!
-//! What a client does not read waits in its session, and holds up whatever else that session has to say. So a client that takes nothing for long loses its connection.
+//! What a client does not read waits in its session, and holds up whatever else that session has to
+//! say. So a client that takes nothing for long loses its connection.
 
 use std::{
     io,

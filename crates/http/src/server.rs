@@ -23,7 +23,8 @@ use crate::{
     patience::Patient,
 };
 
-/// How long to wait where a connection could not be accepted: there are no file descriptors left, as a rule.
+/// How long to wait where a connection could not be accepted: there are no file descriptors left,
+/// as a rule.
 const AFTER_FAULT: Duration = Duration::from_millis(100);
 /// The head of a request. Clients send some hundred bytes, a token with claims some thousand.
 const HEAD_BYTES: usize = 32 * 1024;
@@ -36,7 +37,8 @@ const REAP: Duration = Duration::from_secs(30);
 pub enum Listener {
     /// An address; each client has to show a token.
     Tcp(TcpListener),
-    /// A socket in a folder that is the user's alone. Processes of other users are turned away, and those of this one need no token.
+    /// A socket in a folder that is the user's alone. Processes of other users are turned away, and
+    /// those of this one need no token.
     #[cfg(unix)]
     Unix(UnixListener),
 }
@@ -70,7 +72,8 @@ impl<H: ServerHandler> Server<H> {
         self.front.flights.count()
     }
 
-    /// Serves until `told_to_end`. Calls in flight then have [`Limits::grace`](crate::Limits::grace) to end by themselves, are cancelled, and have
+    /// Serves until `told_to_end`. Calls in flight then have
+    /// [`Limits::grace`](crate::Limits::grace) to end by themselves, are cancelled, and have
     /// [`Limits::farewell`](crate::Limits::farewell) to be answered.
     pub async fn serve(&self, listeners: Vec<Listener>, told_to_end: impl Future<Output = ()>) {
         let front = &self.front;
@@ -114,7 +117,8 @@ async fn none(mut count: watch::Receiver<usize>) {
     let _ = count.wait_for(|count| *count == 0).await;
 }
 
-/// Accepts connections until `closing`, then waits for those that there are. Until then requests are refused one by one, so that probes hear of it.
+/// Accepts connections until `closing`, then waits for those that there are. Until then requests
+/// are refused one by one, so that probes hear of it.
 async fn accept<H: ServerHandler>(
     front: Arc<Front<H>>,
     listener: Listener,

@@ -1,7 +1,8 @@
 //! Sessions: whose they are, how many there may be, and when one is given up.
 //!
-//! rmcp ends a session that has had no message for some time, also while a call of it runs. Here a session is in use as long as anything of it is: a request, its
-//! stream, or the call behind it, even when its stream is gone. rmcp's own clock is stopped.
+//! rmcp ends a session that has had no message for some time, also while a call of it runs. Here a
+//! session is in use as long as anything of it is: a request, its stream, or the call behind it,
+//! even when its stream is gone. rmcp's own clock is stopped.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -55,7 +56,8 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// From which level on its client wants to hear of what is logged, as the handler counts levels.
+    /// From which level on its client wants to hear of what is logged, as the handler counts
+    /// levels.
     pub(crate) fn log_level(&self) -> &AtomicU8 {
         &self.log_level
     }
@@ -128,7 +130,8 @@ impl Sessions {
         drop(removed);
     }
 
-    /// Removes those that nobody has used for so long, and those that are not `alive`; gives their ids.
+    /// Removes those that nobody has used for so long, and those that are not `alive`; gives their
+    /// ids.
     pub(crate) fn give_up(&self, now: Instant, idle: Duration, alive: impl Fn(&str) -> bool) -> Vec<Arc<str>> {
         let mut open = self.lock();
         let over = |(id, session): &(&Arc<str>, &Session)| {

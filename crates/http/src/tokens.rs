@@ -1,6 +1,7 @@
 //! Tokens: what a client shows, and what is kept of them.
 //!
-//! A token is 32 random bytes. Only its SHA-256 is kept: nobody can guess so much, so a slow hash would protect nothing.
+//! A token is 32 random bytes. Only its SHA-256 is kept: nobody can guess so much, so a slow hash
+//! would protect nothing.
 
 use std::{
     collections::{BTreeSet, HashSet},

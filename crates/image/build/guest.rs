@@ -7,9 +7,11 @@ use std::{
 };
 
 const TARGET: &str = "wasm32-wasip2";
-/// Names a component to use in place of the repository's guest. It has not been pre-initialised yet.
+/// Names a component to use in place of the repository's guest. It has not been pre-initialised
+/// yet.
 pub(crate) const COMPONENT_VARIABLE: &str = "BELLJAR_GUEST_COMPONENT";
-/// Names a cargo profile of the guest: `release` (the default), or `quick` for work on the guest itself.
+/// Names a cargo profile of the guest: `release` (the default), or `quick` for work on the guest
+/// itself.
 pub(crate) const PROFILE_VARIABLE: &str = "BELLJAR_GUEST_PROFILE";
 
 /// The path of the guest's component, built if its sources have changed.
@@ -48,8 +50,8 @@ pub(crate) fn component() -> PathBuf {
     target_directory.join(TARGET).join(&profile).join("belljar_guest.wasm")
 }
 
-/// What the component is made of: all in the guest's folder, but for what is unpacked there and what only its tests need. A crate that
-/// is added is seen by the manifest, which names it.
+/// What the component is made of: all in the guest's folder, but for what is unpacked there and
+/// what only its tests need. A crate that is added is seen by the manifest, which names it.
 fn inputs(guest: &Path) -> Vec<PathBuf> {
     const OTHERS: [&str; 3] = [".crates", "stock", "testing"];
     let entries = fs::read_dir(guest).unwrap_or_else(|error| panic!("cannot read {}: {error}", guest.display()));
@@ -78,8 +80,9 @@ fn require_target(guest: &Path) {
     );
 }
 
-/// A command whose environment is not that of the build around it: neither flags, nor wrappers such as clippy's, nor profiles,
-/// nor the job server may reach the guest, or it would be built anew for each of them.
+/// A command whose environment is not that of the build around it: neither flags, nor wrappers such
+/// as clippy's, nor profiles, nor the job server may reach the guest, or it would be built anew for
+/// each of them.
 fn clean(program: impl AsRef<std::ffi::OsStr>, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(directory);

@@ -1,7 +1,9 @@
-//! Builds the guest, pre-initialises it, and compiles it ahead of time, each step only where its input has changed.
+//! Builds the guest, pre-initialises it, and compiles it ahead of time, each step only where its
+//! input has changed.
 //!
-//! The results are kept below `target/guest`, outside of cargo's profiles, so that `dev`, `release`, `check`, `clippy` and `doc`
-//! share one guest. `ARCHITECTURE.md` says what is rebuilt when.
+//! The results are kept below `target/guest`, outside of cargo's profiles, so that `dev`,
+//! `release`, `check`, `clippy` and `doc` share one guest. `ARCHITECTURE.md` says what is rebuilt
+//! when.
 
 #![allow(clippy::print_stdout, reason = "it is how a build script speaks to cargo")]
 
@@ -34,7 +36,8 @@ fn main() {
 
     let target = env::var("TARGET").expect("cargo sets TARGET");
     let ahead_of_time = engine::ahead_of_time(&target).expect("the engine's settings are valid");
-    // The files are named by the SHA-256 of all that they are made of, so that one made of anything else is never taken.
+    // The files are named by the SHA-256 of all that they are made of, so that one made of anything
+    // else is never taken.
     let mut inputs = Inputs(Sha256::new());
     raw.hash(&mut inputs);
     ahead_of_time.precompile_compatibility_hash().hash(&mut inputs);
@@ -63,7 +66,8 @@ fn main() {
     println!("cargo::rerun-if-changed={}", compiled.display());
 }
 
-/// What the image is made of, as SHA-256 reads it. The hash that wasmtime gives of its settings is a [`std::hash::Hash`] alone.
+/// What the image is made of, as SHA-256 reads it. The hash that wasmtime gives of its settings is
+/// a [`std::hash::Hash`] alone.
 struct Inputs(Sha256);
 
 impl Hasher for Inputs {
@@ -98,7 +102,8 @@ fn write(path: &Path, bytes: &[u8]) {
         .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
 }
 
-/// Keeps the newest images: each takes some 40 MB, and each change of the guest makes one. A build that still wants an older one makes it anew.
+/// Keeps the newest images: each takes some 40 MB, and each change of the guest makes one. A build
+/// that still wants an older one makes it anew.
 fn prune(store: &Path) {
     const KEPT_FILES: usize = 8;
     let files = fs::read_dir(store).into_iter().flatten().flatten();

@@ -8,8 +8,9 @@ use wasmtime_wizer::Wizer;
 
 /// The component as it is after `init`.
 ///
-/// Every import traps: what ends in the snapshot cannot have read a clock, drawn a random number or seen this machine. The one
-/// exception is the seed of hash tables, which is a constant for every run (see `crates/sandbox/src/host/wasi.rs`).
+/// Every import traps: what ends in the snapshot cannot have read a clock, drawn a random number or
+/// seen this machine. The one exception is the seed of hash tables, which is a constant for every
+/// run (see `crates/sandbox/src/host/wasi.rs`).
 pub(crate) fn pre_initialise(component: &[u8]) -> Vec<u8> {
     let engine = Engine::new(&crate::engine::without_limits()).expect("the engine's settings are valid");
     let mut store = Store::new(&engine, ());

@@ -1,6 +1,7 @@
 //! The engine's settings, as far as they decide what machine code comes out.
 //!
-//! The build script includes this file: code that was compiled with other settings is refused when it is loaded.
+//! The build script includes this file: code that was compiled with other settings is refused when
+//! it is loaded.
 
 use wasmtime::{Config, Engine, OptLevel};
 
@@ -9,7 +10,8 @@ const WASM_STACK_BYTES: usize = 8 << 20;
 /// A fiber's whole stack. What is above [`WASM_STACK_BYTES`] is all that host functions have.
 const FIBER_STACK_BYTES: usize = 10 << 20;
 
-/// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does not need.
+/// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does
+/// not need.
 pub(crate) fn config() -> Config {
     let mut config = without_limits();
     config.consume_fuel(true).epoch_interruption(true);
@@ -32,14 +34,16 @@ pub(crate) fn without_limits() -> Config {
         .wasm_exceptions(false)
         .wasm_stack_switching(false)
         .wasm_tail_call(false)
-        // Neither a debugger nor a profiler looks into the jar; both tables are a third of the image.
+        // Neither a debugger nor a profiler looks into the jar; both tables are a third of the
+        // image.
         .generate_address_map(false)
         .native_unwind_info(cfg!(windows));
     config
 }
 
-/// An engine that compiles for any machine of `target`: on x86-64 for the baseline of 2009 (x86-64-v2), so that the embedded image
-/// fits, and is not compiled anew, wherever it is likely to run.
+/// An engine that compiles for any machine of `target`: on x86-64 for the baseline of 2009
+/// (x86-64-v2), so that the embedded image fits, and is not compiled anew, wherever it is likely to
+/// run.
 ///
 /// # Errors
 /// The target is not one that wasmtime compiles for.
@@ -49,7 +53,8 @@ pub(crate) fn ahead_of_time(target: &str) -> wasmtime::Result<Engine> {
     config.target(target)?;
     if target.starts_with("x86_64") {
         for feature in ["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
-            // SAFETY: the code is only loaded where `Component::deserialize` finds these features present.
+            // SAFETY: the code is only loaded where `Component::deserialize` finds these features
+            // present.
             #[allow(unsafe_code, reason = "the flag's safety is checked when the code is loaded")]
             unsafe {
                 config.cranelift_flag_enable(feature);

@@ -1,10 +1,13 @@
-//! belljar's interpreter as an image: the guest's component, pre-initialised, compiled ahead of time, and embedded.
+//! belljar's interpreter as an image: the guest's component, pre-initialised, compiled ahead of
+//! time, and embedded.
 //!
-//! A started process loads machine code instead of compiling it. Code that does not fit the engine (another wasmtime, other settings,
-//! a CPU without the features it was compiled for) is detected by wasmtime when it is loaded, and the component, which is
-//! embedded beside it, is compiled in its place.
+//! A started process loads machine code instead of compiling it. Code that does not fit the engine
+//! (another wasmtime, other settings, a CPU without the features it was compiled for) is detected
+//! by wasmtime when it is loaded, and the component, which is embedded beside it, is compiled in
+//! its place.
 //!
-//! Machine code is never read from a file of its own: whoever could write that file would own the process.
+//! Machine code is never read from a file of its own: whoever could write that file would own the
+//! process.
 
 #![warn(missing_docs)]
 
@@ -27,10 +30,12 @@ pub struct Image {
     digest: [u8; 32],
 }
 
-/// The version of wasmtime that this crate is built with. It decides what fuel an instruction takes.
+/// The version of wasmtime that this crate is built with. It decides what fuel an instruction
+/// takes.
 pub const WASMTIME: &str = "48.0.8";
 
-/// The SHA-256 of what is embedded, in hexadecimal: which interpreter a program holds can be told and compared.
+/// The SHA-256 of what is embedded, in hexadecimal: which interpreter a program holds can be told
+/// and compared.
 #[cfg(feature = "embedded")]
 pub struct EmbeddedDigests {
     /// Of the component, after `init` has run.
@@ -44,7 +49,8 @@ pub struct EmbeddedDigests {
 pub const EMBEDDED_DIGESTS: EmbeddedDigests =
     EmbeddedDigests { component: env!("BELLJAR_IMAGE_COMPONENT_SHA256"), code: env!("BELLJAR_IMAGE_CODE_SHA256") };
 
-/// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does not need.
+/// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does
+/// not need.
 pub fn config() -> Config {
     #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), expect(unused_mut, reason = "see `text`"))]
     let mut config = engine::config();
@@ -92,7 +98,8 @@ impl Image {
         Self { component: Cow::Borrowed(include_bytes!(env!("BELLJAR_IMAGE_COMPONENT"))), code: Some(code), digest }
     }
 
-    /// An interpreter of your own: a component that has been pre-initialised. It is compiled when it is loaded.
+    /// An interpreter of your own: a component that has been pre-initialised. It is compiled when
+    /// it is loaded.
     pub fn from_component(component: Vec<u8>) -> Self {
         let digest = Sha256::digest(&component).into();
         Self { component: Cow::Owned(component), code: None, digest }
@@ -108,15 +115,18 @@ impl Image {
         self.digest
     }
 
-    /// Makes the image ready for an engine that was made with [`config`] and any allocation strategy.
+    /// Makes the image ready for an engine that was made with [`config`] and any allocation
+    /// strategy.
     ///
     /// # Errors
-    /// [`ImageError`] when there is no machine code that fits, and the component cannot be compiled either.
+    /// [`ImageError`] when there is no machine code that fits, and the component cannot be compiled
+    /// either.
     pub fn load(&self, engine: &Engine) -> Result<Loaded, ImageError> {
         let mut reason = None;
         if let Some(code) = self.code {
-            // SAFETY: `code` comes from `Engine::precompile_component` in this crate's build script and is part of the program's
-            // own text. Whether it fits this engine and this CPU is checked by `deserialize`.
+            // SAFETY: `code` comes from `Engine::precompile_component` in this crate's build script
+            // and is part of the program's own text. Whether it fits this engine and this CPU is
+            // checked by `deserialize`.
             #[expect(unsafe_code, reason = "loading machine code is unsafe by nature; see SAFETY")]
             match unsafe { deserialize(engine, code) } {
                 Ok(component) => return Ok(Loaded { component, origin: CodeOrigin::Embedded }),

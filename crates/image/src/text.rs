@@ -1,7 +1,9 @@
-//! Machine code that stays where it is: the embedded image is part of the program's file, and is run from there.
+//! Machine code that stays where it is: the embedded image is part of the program's file, and is
+//! run from there.
 //!
-//! Copying it would touch each of its pages at every start, which takes longer than all else that a start does. Mapped, a page is read when it
-//! is first run, and shared by all processes. It is never writable: it goes from read-only to read and execute.
+//! Copying it would touch each of its pages at every start, which takes longer than all else that a
+//! start does. Mapped, a page is read when it is first run, and shared by all processes. It is
+//! never writable: it goes from read-only to read and execute.
 
 #![allow(unsafe_code, reason = "rights on memory are changed here, of code that wasmtime hands over")]
 
@@ -29,8 +31,9 @@ pub(crate) fn allow(config: &mut Config) {
     config.with_custom_code_memory(Some(Arc::new(InPlace)));
 }
 
-/// Whether the embedded image is run where it lies already. A process has one engine as a rule; of code that two engines run each must have its
-/// own, since wasmtime finds out by the address whose code has trapped.
+/// Whether the embedded image is run where it lies already. A process has one engine as a rule; of
+/// code that two engines run each must have its own, since wasmtime finds out by the address whose
+/// code has trapped.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Makes a component of the embedded image: the first of a process without copying it.
@@ -42,7 +45,8 @@ pub(crate) unsafe fn load(engine: &Engine, code: &'static [u8]) -> wasmtime::Res
         // SAFETY: as the caller promises.
         return unsafe { Component::deserialize(engine, code) };
     }
-    // SAFETY: as the caller promises; what is 'static and shared is neither moved nor written to; and nobody else runs it in place.
+    // SAFETY: as the caller promises; what is 'static and shared is neither moved nor written to;
+    // and nobody else runs it in place.
     let loaded = unsafe { Component::deserialize_raw(engine, NonNull::from(code)) };
     if loaded.is_err() {
         IS_TAKEN.store(false, Ordering::Release);
@@ -59,9 +63,10 @@ impl CustomCodeMemory for InPlace {
     }
 
     fn publish_executable(&self, text: *const u8, length: usize) -> wasmtime::Result<()> {
-        // SAFETY: wasmtime hands over the text of an image that it keeps, which begins at a page, and writes to it no more. Of code that it has
-        // compiled itself the pages are its own; of the embedded image they are part of the program, and nothing there is lost but the
-        // right to write, which they never had.
+        // SAFETY: wasmtime hands over the text of an image that it keeps, which begins at a page,
+        // and writes to it no more. Of code that it has compiled itself the pages are its own; of
+        // the embedded image they are part of the program, and nothing there is lost but the right
+        // to write, which they never had.
         unsafe { mprotect(text.cast_mut().cast::<c_void>(), length, MprotectFlags::READ | MprotectFlags::EXEC)? };
         Ok(())
     }

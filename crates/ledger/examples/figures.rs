@@ -1,7 +1,8 @@
 //! What the ledger costs on this machine: `cargo run -p belljar-ledger --example figures [RUNS]`.
 //!
-//! Latency is what a run waits for: its start and its end are handed over, an intent is waited for. The file is then filled with RUNS runs
-//! (100,000) of five calls each, and asked as `belljar runs` and `belljar runs show` ask it.
+//! Latency is what a run waits for: its start and its end are handed over, an intent is waited for.
+//! The file is then filled with RUNS runs (100,000) of five calls each, and asked as `belljar runs`
+//! and `belljar runs show` ask it.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "it is a program that prints figures")]
 

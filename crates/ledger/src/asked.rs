@@ -76,6 +76,7 @@ pub struct Passed {
     pub principal: String,
     /// The digest of the values that must be the same.
     pub same: Digest,
-    /// The run that made one, or that asks: its own do not count here. A call outside of any run is none.
+    /// The run that made one, or that asks: its own do not count here. A call outside of any run is
+    /// none.
     pub run: Option<RunId>,
 }

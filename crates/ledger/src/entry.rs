@@ -7,7 +7,8 @@ use std::{
 
 use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Usage, Verdict};
 
-/// A keyed digest: it says whether two texts are the same, and nothing about them to whoever lacks the key.
+/// A keyed digest: it says whether two texts are the same, and nothing about them to whoever lacks
+/// the key.
 pub type Digest = [u8; 16];
 
 /// One thing to keep. Those of one run are kept in the order in which they were handed over.
@@ -15,7 +16,8 @@ pub type Digest = [u8; 16];
 pub enum Entry {
     /// A run begins.
     Begin(RunStart),
-    /// Calls of a run. One that is [`CallState::Sent`] is an intent: it may be sent from the moment that this is kept.
+    /// Calls of a run. One that is [`CallState::Sent`] is an intent: it may be sent from the moment
+    /// that this is kept.
     Calls {
         /// The run, as it began: its calls are to be found even where its start was not kept.
         start: RunStart,
@@ -62,7 +64,8 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Characters of a name. A client calls itself what it likes, and each of its runs has that name.
+    /// Characters of a name. A client calls itself what it likes, and each of its runs has that
+    /// name.
     const MAX_NAME: usize = 120;
 
     /// The principal that the transport vouches for, such as the name of a token, and what the
@@ -136,7 +139,8 @@ pub enum CallState {
     Ok,
     /// The tool answered that it failed.
     ToolError,
-    /// There was no answer: the server could not be reached, or did not answer in time. It may have taken effect.
+    /// There was no answer: the server could not be reached, or did not answer in time. It may have
+    /// taken effect.
     Fault,
     /// It was not sent: the owner's rules did not allow it.
     Denied,
@@ -202,7 +206,8 @@ pub struct RunRest {
     pub calls: Vec<Call>,
     /// Until when it waits.
     pub until: SystemTime,
-    /// The digest of what was asked for, and by whom: whoever asks for the same again is given this run.
+    /// The digest of what was asked for, and by whom: whoever asks for the same again is given this
+    /// run.
     pub asked: Option<Digest>,
     /// What it goes on from. It is sealed with the ledger's key, and gone when the run ends.
     pub state: Vec<u8>,

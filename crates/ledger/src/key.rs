@@ -1,6 +1,7 @@
 //! The key of the digests, which lies beside the ledger and is the user's alone.
 //!
-//! Arguments are often short: a name, a number, a password. Whoever had a plain digest could try them all.
+//! Arguments are often short: a name, a number, a password. Whoever had a plain digest could try
+//! them all.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -22,7 +23,8 @@ use crate::{entry::Digest, error::LedgerError};
 /// Its file.
 pub(crate) const NAME: &str = "ledger.key";
 const BYTES: usize = 32;
-/// What the key of seals is derived with: twice, since a digest of this very text is half of what comes of it once.
+/// What the key of seals is derived with: twice, since a digest of this very text is half of what
+/// comes of it once.
 const SEAL: &[u8] = b"belljar: runs that were put aside\0";
 
 /// The key of a folder, which is looked for, or made, when it is first needed.

@@ -31,12 +31,15 @@ impl Purpose {
 
 /// A ledger of runs.
 ///
-/// Entries of one run are kept in the order in which they were handed over, whichever of the three ways they take.
+/// Entries of one run are kept in the order in which they were handed over, whichever of the three
+/// ways they take.
 pub trait Ledger: Send + Sync + 'static {
-    /// Hands an entry over, to be kept soon. It fails where there is no room for it in reasonable time.
+    /// Hands an entry over, to be kept soon. It fails where there is no room for it in reasonable
+    /// time.
     fn write(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Hands an entry over, and waits until it is kept: whatever becomes of this process, it is there.
+    /// Hands an entry over, and waits until it is kept: whatever becomes of this process, it is
+    /// there.
     fn commit(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Hands an entry over where nobody can wait. Whether there was room for it.
@@ -45,8 +48,8 @@ pub trait Ledger: Send + Sync + 'static {
     /// The keyed digest of a text; nothing where there is no key.
     fn digest(&self, text: &[u8]) -> Option<Digest>;
 
-    /// Seals what somebody else keeps and gives back: nobody without the key reads or changes it, and it
-    /// opens for the same purpose alone. Nothing where there is no key.
+    /// Seals what somebody else keeps and gives back: nobody without the key reads or changes it,
+    /// and it opens for the same purpose alone. Nothing where there is no key.
     fn seal(&self, purpose: Purpose, bytes: &[u8]) -> Option<Vec<u8>>;
 
     /// What was sealed for this purpose; nothing of what was not.
@@ -75,7 +78,8 @@ pub trait Ledger: Send + Sync + 'static {
     /// Lays a run down again that was taken up, and of which nothing was done.
     fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Notes what the owner assumes of the calls that a run sent before it was interrupted: it can go on then.
+    /// Notes what the owner assumes of the calls that a run sent before it was interrupted: it can
+    /// go on then.
     fn assume(&self, run: RunId, assumed: Assumption) -> BoxFuture<'_, Result<Result<(), NotResting>, LedgerError>>;
 
     /// The run that was put aside of which this was asked.
@@ -87,14 +91,15 @@ pub trait Ledger: Send + Sync + 'static {
     /// Forgets runs, and says how many.
     fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerError>>;
 
-    /// Counts a call by a rule, if there is room for it; nothing where there is none. Of two that want the last place,
-    /// whichever processes they are of, one gets it.
+    /// Counts a call by a rule, if there is room for it; nothing where there is none. Of two that
+    /// want the last place, whichever processes they are of, one gets it.
     fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerError>>;
 
     /// Takes back what was counted.
     fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Notes that a run has an answer with these labels, and waits until that is kept, for all processes.
+    /// Notes that a run has an answer with these labels, and waits until that is kept, for all
+    /// processes.
     fn mark(&self, mark: Mark) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// The labels of a principal's other runs.
@@ -106,7 +111,8 @@ pub trait Ledger: Send + Sync + 'static {
     /// Pins these definitions in the place of what was, and waits until that is kept.
     fn accept_pins(&self, pins: Pins) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Notes that a call succeeded for which a rule asks before another, and waits until that is kept.
+    /// Notes that a call succeeded for which a rule asks before another, and waits until that is
+    /// kept.
     fn pass(&self, passed: Passed) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Whether there was such a call in another run, so long ago at most.

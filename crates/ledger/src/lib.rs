@@ -1,8 +1,9 @@
 //! What belljar has run, kept so that it can be asked for afterwards.
 //!
-//! A [`Ledger`] is where the gateway writes: a run at its start and its end, and each call that may change something *before* it is sent, so
-//! that after a crash the ledger says which calls may have happened. It is a narrow trait; [`SqliteLedger`] is the one that there is, a file in
-//! the user's state folder that several processes use at once.
+//! A [`Ledger`] is where the gateway writes: a run at its start and its end, and each call that may
+//! change something *before* it is sent, so that after a crash the ledger says which calls may have
+//! happened. It is a narrow trait; [`SqliteLedger`] is the one that there is, a file in the user's
+//! state folder that several processes use at once.
 //!
 //! At level `calls` no value is kept: of sources, arguments and answers there are sizes and keyed
 //! digests. Questions to the owner lie here too, with the arguments that are shown for as long as

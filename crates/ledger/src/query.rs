@@ -116,7 +116,8 @@ pub struct KeptRun {
 pub struct QuestionFilter {
     /// Only those that nobody has decided.
     pub open: bool,
-    /// Only those whose decision still counts: nobody has decided, they have not expired, and their run waits.
+    /// Only those whose decision still counts: nobody has decided, they have not expired, and their
+    /// run waits.
     pub waiting: bool,
     /// Only those that are asked here.
     pub desk: Option<u64>,

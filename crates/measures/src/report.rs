@@ -1,4 +1,5 @@
-//! The figures, in the shape that `belljar bench --json` prints. docs/BENCH.md says what each field is.
+//! The figures, in the shape that `belljar bench --json` prints. docs/BENCH.md says what each field
+//! is.
 //!
 //! Units are in the names. A figure that could not be measured is absent, and `skipped` says why.
 
@@ -33,7 +34,8 @@ pub struct Report {
     pub throughput: Vec<Throughput>,
     /// What live runs take of the memory while they wait for a tool.
     pub waiting_runs: Vec<WaitingRuns>,
-    /// What fuel and epochs cost of a script's time. Empty where there was no time to compile an engine without.
+    /// What fuel and epochs cost of a script's time. Empty where there was no time to compile an
+    /// engine without.
     pub overhead: Vec<Overhead>,
     /// What it takes to find a tool.
     pub search: Search,
@@ -131,17 +133,20 @@ pub struct Throughput {
 pub struct WaitingRuns {
     /// Runs that waited for a tool, all at the same time.
     pub runs: u32,
-    /// The memory that the machine no longer has: pages of the interpreter's image, which all runs share, count once.
+    /// The memory that the machine no longer has: pages of the interpreter's image, which all runs
+    /// share, count once.
     pub taken_bytes: u64,
     /// The same for each.
     pub bytes_per_run: f64,
-    /// By how much the resident memory of the process grew: shared pages count once for each run that has read them.
+    /// By how much the resident memory of the process grew: shared pages count once for each run
+    /// that has read them.
     pub resident_bytes: u64,
     /// The same for each.
     pub resident_bytes_per_run: f64,
 }
 
-/// A script in an engine without fuel, epochs and a memory limiter, and how many times longer it takes with them.
+/// A script in an engine without fuel, epochs and a memory limiter, and how many times longer it
+/// takes with them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Overhead {
     /// What the script does.
@@ -210,7 +215,8 @@ pub struct Tokens {
     pub direct_tokens: usize,
     /// The definitions of belljar's two tools.
     pub belljar_tokens: usize,
-    /// A search for a tool and its answer, by which a model finds it; half take less. Absent where no tool is known.
+    /// A search for a tool and its answer, by which a model finds it; half take less. Absent where
+    /// no tool is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look_up_tokens: Option<usize>,
     /// What belljar's two leave of all definitions. Negative where those are fewer.

@@ -1,7 +1,7 @@
 //! What each wall costs: the same scripts in engines with and without it, in turn.
 //!
-//! The shipped sandbox cannot be had without its walls. So these engines are made here, from the settings of `crates/image`, and link
-//! nothing but what a script without tools needs.
+//! The shipped sandbox cannot be had without its walls. So these engines are made here, from the
+//! settings of `crates/image`, and link nothing but what a script without tools needs.
 
 use std::{
     sync::{
@@ -67,7 +67,8 @@ impl Walls {
     pub const EPOCHS: Self = Self { name: "epochs", epochs: true, ..Self::NONE };
     /// The memory limiter alone.
     pub const LIMITER: Self = Self { name: "limiter", limiter: true, ..Self::NONE };
-    /// As belljar runs scripts. No other has its machine code in the program: theirs is compiled, which takes seconds.
+    /// As belljar runs scripts. No other has its machine code in the program: theirs is compiled,
+    /// which takes seconds.
     pub const ALL: Self = Self { name: "all", fuel: true, epochs: true, limiter: true };
 }
 
@@ -197,7 +198,8 @@ impl Drop for Jar {
     }
 }
 
-/// The fastest time of a script in each of some jars, which take turns: what else the machine does only ever adds.
+/// The fastest time of a script in each of some jars, which take turns: what else the machine does
+/// only ever adds.
 ///
 /// # Errors
 /// As [`Jar::run`].

@@ -13,8 +13,8 @@ use crate::JsonText;
 
 const MEMBER: &str = "\"isError\"";
 
-/// Whether a `CallToolResult` says that the tool failed. No tree is made of it: every call is asked,
-/// and many servers write the member each time.
+/// Whether a `CallToolResult` says that the tool failed. No tree is made of it: every call is
+/// asked, and many servers write the member each time.
 pub fn says_error(result: &JsonText) -> bool {
     let text = result.as_str();
     let is_denied = |at: usize| text.get(at + MEMBER.len()..).is_some_and(is_false);

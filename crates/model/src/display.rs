@@ -1,9 +1,10 @@
 //! Which characters of a foreign text are dangerous, and how such a text is shown.
 //!
-//! Names, messages, logs and descriptions come from scripts, child servers and clients. Some characters in them act on
-//! whoever reads: they move a terminal's cursor, start a line that looks like one of belljar's own, change the direction of
-//! what follows, or take no room at all. Every output of belljar passes foreign texts through here, as one line ([`fn@line`]), as
-//! an indented block ([`block`]) or as JSON ([`json`]), and no other place has a list of such characters.
+//! Names, messages, logs and descriptions come from scripts, child servers and clients. Some
+//! characters in them act on whoever reads: they move a terminal's cursor, start a line that looks
+//! like one of belljar's own, change the direction of what follows, or take no room at all. Every
+//! output of belljar passes foreign texts through here, as one line ([`fn@line`]), as an indented
+//! block ([`block`]) or as JSON ([`json`]), and no other place has a list of such characters.
 //!
 //! Nothing is dropped: what is not shown as it is becomes its escape, such as `\u{202e}`.
 
@@ -23,10 +24,12 @@ pub fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
     Glyphs { characters: text.chars().peekable(), previous: None }
 }
 
-/// Whether a character acts on its reader, is invisible, or passes for a blank, when it stands alone.
+/// Whether a character acts on its reader, is invisible, or passes for a blank, when it stands
+/// alone.
 ///
-/// These are Unicode's control characters (`Cc`), its line and paragraph separators, `Default_Ignorable_Code_Point` and
-/// `Bidi_Control` of Unicode 17, the interlinear annotations, and the blank Braille pattern. Spaces are not among them.
+/// These are Unicode's control characters (`Cc`), its line and paragraph separators,
+/// `Default_Ignorable_Code_Point` and `Bidi_Control` of Unicode 17, the interlinear annotations,
+/// and the blank Braille pattern. Spaces are not among them.
 pub const fn is_hidden(character: char) -> bool {
     matches!(character,
         // Controls, line breaks and tabs included.
@@ -35,9 +38,11 @@ pub const fn is_hidden(character: char) -> bool {
         | '\u{AD}' | '\u{34F}' | '\u{61C}'
         // Fillers that are blank: Hangul, Khmer, Mongolian, Braille, halfwidth Hangul.
         | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{2800}' | '\u{3164}' | '\u{FFA0}'
-        // Zero width spaces and joiners, direction marks, separators, embeddings, overrides, isolates, invisible operators.
+        // Zero width spaces and joiners, direction marks, separators, embeddings, overrides,
+        // isolates, invisible operators.
         | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
-        // Variation selectors, byte order mark, interlinear annotations and the unassigned before them.
+        // Variation selectors, byte order mark, interlinear annotations and the unassigned before
+        // them.
         | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}'
         // Controls of shorthand and of musical notation.
         | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
@@ -55,10 +60,11 @@ pub fn line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The text with its line breaks and tabs. Each line but the first begins with `indent`, so that none of them is taken for a
-/// line of whoever shows it.
+/// The text with its line breaks and tabs. Each line but the first begins with `indent`, so that
+/// none of them is taken for a line of whoever shows it.
 ///
-/// A line break is `\n` or `\r\n`. A `\r` alone is shown as an escape: on a terminal it would overwrite its line.
+/// A line break is `\n` or `\r\n`. A `\r` alone is shown as an escape: on a terminal it would
+/// overwrite its line.
 pub fn block<'text>(text: &'text str, indent: &str) -> Cow<'text, str> {
     let text: Cow<'text, str> = if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
     let shown = rewritten(&text, |hidden, shown| match hidden {
@@ -77,8 +83,8 @@ pub fn block<'text>(text: &'text str, indent: &str) -> Cow<'text, str> {
     }
 }
 
-/// A JSON text with the escapes of JSON in place of what JSON allows in strings and [`is_hidden`] does not. Its value stays
-/// the same.
+/// A JSON text with the escapes of JSON in place of what JSON allows in strings and [`is_hidden`]
+/// does not. Its value stays the same.
 pub fn json(text: &str) -> Cow<'_, str> {
     rewritten(text, |hidden, shown| match hidden {
         // In JSON these stand between values alone.
@@ -129,8 +135,9 @@ impl Iterator for Glyphs<'_> {
     }
 }
 
-/// Whether a character that is hidden alone is part of how its neighbours are written: in emoji, and in scripts whose letters
-/// join. One at a time: a row of them carries a message that nobody sees.
+/// Whether a character that is hidden alone is part of how its neighbours are written: in emoji,
+/// and in scripts whose letters join. One at a time: a row of them carries a message that nobody
+/// sees.
 fn belongs(previous: Option<char>, character: char, next: Option<char>) -> bool {
     const EMOJI_STYLE: char = '\u{FE0F}';
     let (Some(previous), next) = (previous, next.unwrap_or('\0')) else { return false };
@@ -153,8 +160,8 @@ const fn is_pictograph(character: char) -> bool {
         | '\u{3297}' | '\u{3299}' | '\u{1F000}'..='\u{1FAFF}')
 }
 
-/// Whether a character is of a script in which zero width joiners and non-joiners are part of the spelling: Arabic and its
-/// neighbours, the scripts of India, Myanmar, Khmer.
+/// Whether a character is of a script in which zero width joiners and non-joiners are part of the
+/// spelling: Arabic and its neighbours, the scripts of India, Myanmar, Khmer.
 const fn is_of_joining_script(character: char) -> bool {
     matches!(character,
         '\u{620}'..='\u{DFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17B3}' | '\u{17B6}'..='\u{17DD}'

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// The longest duration that can be asked for, wherever: thirty days. No run, call or pause is meant to take longer; what is to last
-/// without end has a word for it (`never`). Clocks can be moved on by so much without an overflow.
+/// The longest duration that can be asked for, wherever: thirty days. No run, call or pause is
+/// meant to take longer; what is to last without end has a word for it (`never`). Clocks can be
+/// moved on by so much without an overflow.
 pub const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Why a text is not accepted as a duration.

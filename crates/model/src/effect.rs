@@ -8,7 +8,8 @@ use crate::Annotations;
 
 /// What calling a tool may change.
 ///
-/// The order is that of increasing reach: `ReadOnly < Mutating < External`, so that a declared effect can serve as a ceiling.
+/// The order is that of increasing reach: `ReadOnly < Mutating < External`, so that a declared
+/// effect can serve as a ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {

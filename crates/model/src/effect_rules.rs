@@ -1,7 +1,8 @@
 //! What decisions may rest on of all that is said about a tool.
 //!
-//! Anybody can write `readOnlyHint: true` over a tool that drops tables. Models are shown what a server says; whether a call is
-//! repeated, allowed or refused follows from the *trusted* effect alone, and only [`EffectRules::trusted`] makes one.
+//! Anybody can write `readOnlyHint: true` over a tool that drops tables. Models are shown what a
+//! server says; whether a call is repeated, allowed or refused follows from the *trusted* effect
+//! alone, and only [`EffectRules::trusted`] makes one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +15,11 @@ pub struct EffectRules {
     pub declared: BTreeMap<String, Effect>,
     /// The tools, by exact name, whose calls have the same effect when made twice.
     pub idempotent: BTreeSet<String>,
-    /// Arguments, by the exact name of their tool, that are to get a key of belljar's: a server that sees one twice does its work once.
+    /// Arguments, by the exact name of their tool, that are to get a key of belljar's: a server
+    /// that sees one twice does its work once.
     pub idempotency_keys: BTreeMap<String, String>,
-    /// Whether the server's own annotations count for decisions too. Only servers inside belljar are trusted unasked.
+    /// Whether the server's own annotations count for decisions too. Only servers inside belljar
+    /// are trusted unasked.
     pub trust_hints: bool,
 }
 
@@ -26,12 +29,14 @@ impl EffectRules {
         Self { trust_hints: true, ..Self::default() }
     }
 
-    /// What models and people are shown: the owner's word, or else what the server says. No decision may rest on it.
+    /// What models and people are shown: the owner's word, or else what the server says. No
+    /// decision may rest on it.
     pub fn shown(&self, tool: &ToolDefinition) -> Effect {
         self.declared.get(&tool.name).copied().unwrap_or_else(|| Effect::from_annotations(&tool.annotations))
     }
 
-    /// What decisions rest on: the owner's word, the hints of a server that the owner trusts, or else the worst.
+    /// What decisions rest on: the owner's word, the hints of a server that the owner trusts, or
+    /// else the worst.
     pub fn trusted(&self, tool: &ToolDefinition) -> TrustedEffect {
         let hinted = || {
             if self.trust_hints { Effect::from_annotations(&tool.annotations) } else { Effect::External }
@@ -47,7 +52,8 @@ impl EffectRules {
     }
 }
 
-/// What somebody whom the owner trusts has said of a tool. Made by [`EffectRules::trusted`] and by nothing else.
+/// What somebody whom the owner trusts has said of a tool. Made by [`EffectRules::trusted`] and by
+/// nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TrustedEffect {
     effect: Effect,
@@ -61,12 +67,14 @@ impl TrustedEffect {
         self.effect
     }
 
-    /// Whether a call has the same effect when made twice, beyond what follows from [`TrustedEffect::effect`].
+    /// Whether a call has the same effect when made twice, beyond what follows from
+    /// [`TrustedEffect::effect`].
     pub fn is_idempotent(self) -> bool {
         self.is_idempotent
     }
 
-    /// Whether a call may destroy something: it may change something, and nobody who is trusted says that it only adds.
+    /// Whether a call may destroy something: it may change something, and nobody who is trusted
+    /// says that it only adds.
     pub fn is_destructive(self) -> bool {
         self.is_destructive
     }

@@ -11,7 +11,8 @@ use crate::LimitName;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The source is not valid JavaScript or TypeScript, or uses what the jar does not offer (static imports, say).
+    /// The source is not valid JavaScript or TypeScript, or uses what the jar does not offer
+    /// (static imports, say).
     Syntax,
     /// The script threw and nothing caught it.
     Exception,
@@ -30,7 +31,8 @@ pub enum ErrorKind {
     /// The owner's rules did not let a single call through. (In a script that is an error of the
     /// tool, which can be caught.)
     Denied,
-    /// A call that the script certainly makes is certain to fail. It was not run, and nothing was called.
+    /// A call that the script certainly makes is certain to fail. It was not run, and nothing was
+    /// called.
     Plan,
     /// The limit on tool calls was reached.
     Calls,
@@ -148,8 +150,8 @@ pub struct RunError {
     /// What to try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The tool that is not there, where the hint is about one: for those who know more of the tools
-    /// and complete the hint. No author reads it.
+    /// The tool that is not there, where the hint is about one: for those who know more of the
+    /// tools and complete the hint. No author reads it.
     #[serde(skip)]
     pub missing: Option<MissingTool>,
     /// Whether a changed script or a second try can succeed.

@@ -1,10 +1,12 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
+//! found.
 
 use serde_json::Value;
 
 use crate::{Annotations, JsonBounds, JsonError, JsonText, ToolDefinition, ToolPath};
 
-/// A text becomes JSON within bounds, or is refused: never a deeper or larger tree than the bounds say.
+/// A text becomes JSON within bounds, or is refused: never a deeper or larger tree than the bounds
+/// say.
 pub fn json_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = text.parse::<ToolPath>().map(|path| assert_eq!(path.to_string(), text));

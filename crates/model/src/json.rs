@@ -10,9 +10,11 @@ use serde_json::value::RawValue;
 pub struct JsonBounds {
     /// The longest text, in bytes.
     pub bytes: usize,
-    /// The most arrays and objects inside each other. At most 127, since consumers that recurse stop at 128.
+    /// The most arrays and objects inside each other. At most 127, since consumers that recurse
+    /// stop at 128.
     pub depth: usize,
-    /// The most values (members and elements count one each), since a small text can make a large tree.
+    /// The most values (members and elements count one each), since a small text can make a large
+    /// tree.
     pub values: usize,
 }
 
@@ -28,8 +30,9 @@ impl JsonBounds {
     }
 }
 
-/// The name by which `serde_json` marks its raw values. A tree is built of the *text* of an object's member
-/// of this name: what stands there would be neither bounded nor what its author wrote.
+/// The name by which `serde_json` marks its raw values. A tree is built of the *text* of an
+/// object's member of this name: what stands there would be neither bounded nor what its author
+/// wrote.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Why a text was not accepted as JSON.
@@ -66,12 +69,14 @@ pub enum JsonError {
 
 /// A valid JSON text within its [`JsonBounds`].
 ///
-/// It is kept as text: most values only pass through the host, and a tree costs up to seventy times its text. Clones share it.
+/// It is kept as text: most values only pass through the host, and a tree costs up to seventy times
+/// its text. Clones share it.
 #[derive(Clone)]
 pub struct JsonText(Arc<Box<RawValue>>);
 
 impl JsonText {
-    /// Checks `text` against `bounds` and for syntax, without recursion and without building a tree.
+    /// Checks `text` against `bounds` and for syntax, without recursion and without building a
+    /// tree.
     ///
     /// # Errors
     /// [`JsonError`] when the text is too long, too deep, holds too many values, or is not JSON.
@@ -91,7 +96,8 @@ impl JsonText {
         Self::shared(serde_json::value::to_raw_value(value).expect("a JSON value serialises to JSON"))
     }
 
-    /// The text of something that belljar itself has built, and that is within the bounds of what it was built from.
+    /// The text of something that belljar itself has built, and that is within the bounds of what
+    /// it was built from.
     ///
     /// # Panics
     /// When `value` cannot be written as JSON: a map whose keys are not texts.
@@ -149,7 +155,8 @@ impl PartialEq for JsonText {
     }
 }
 
-/// Bounds depth and count by looking at brackets and separators outside of strings. Syntax is checked after.
+/// Bounds depth and count by looking at brackets and separators outside of strings. Syntax is
+/// checked after.
 fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonError> {
     let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
     let mut string_at = 0;
@@ -189,8 +196,8 @@ fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonError> {
     Ok(())
 }
 
-/// Whether a string, as it stands in its quotes, is the reserved name. Each of its characters may be written
-/// as `\u0024`; no other string is read.
+/// Whether a string, as it stands in its quotes, is the reserved name. Each of its characters may
+/// be written as `\u0024`; no other string is read.
 fn is_reserved(quoted: &str) -> bool {
     const LONGEST: usize = 2 + RAW_VALUE.len() * r"\u0024".len();
     let may_be = quoted.len() >= RAW_VALUE.len() + 2 && quoted.len() <= LONGEST;

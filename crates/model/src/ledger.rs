@@ -9,7 +9,8 @@ use bytesize::ByteSize;
 pub enum LedgerLevel {
     /// Nothing.
     Off,
-    /// When, what kind of end, and of each call its tool, effect, sizes, times and keyed digests: no value.
+    /// When, what kind of end, and of each call its tool, effect, sizes, times and keyed digests:
+    /// no value.
     #[default]
     Calls,
     /// That, and all that the run took in: it can be replayed.
@@ -55,15 +56,17 @@ impl FromStr for LedgerLevel {
 /// The `[ledger]` of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LedgerSettings {
-    /// How much of each run is kept. `calls`: what happened can be told, and no value lies on the disk.
+    /// How much of each run is kept. `calls`: what happened can be told, and no value lies on the
+    /// disk.
     pub level: LedgerLevel,
     /// Whether nothing is run where the ledger cannot be written. Otherwise a warning says so.
     pub required: bool,
-    /// Whether a call that may change something waits until the disk itself has its intent. Without it, what was sent survives a killed process,
-    /// and of a power cut the last moments may be missing: each such call would take some milliseconds longer.
+    /// Whether a call that may change something waits until the disk itself has its intent. Without
+    /// it, what was sent survives a killed process, and of a power cut the last moments may be
+    /// missing: each such call would take some milliseconds longer.
     pub fsync: bool,
-    /// Bytes of the recording of one run. 16 MiB: three of the largest answers, or thousands of small ones. What goes beyond ends the recording,
-    /// and not the run.
+    /// Bytes of the recording of one run. 16 MiB: three of the largest answers, or thousands of
+    /// small ones. What goes beyond ends the recording, and not the run.
     pub max_recording: ByteSize,
     /// How long runs are kept.
     pub keep: LedgerKeep,
@@ -114,9 +117,11 @@ impl Default for LedgerSettings {
 /// How long runs are kept: what is older, or beyond the bytes and the oldest, goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LedgerKeep {
-    /// Days. 30: a mistake is looked for within the month, and nobody wants to be remembered for ever by default.
+    /// Days. 30: a mistake is looked for within the month, and nobody wants to be remembered for
+    /// ever by default.
     pub days: u32,
-    /// Bytes of the ledger's file. 256 MiB: half a million runs at level `calls`, or some thousand recordings.
+    /// Bytes of the ledger's file. 256 MiB: half a million runs at level `calls`, or some thousand
+    /// recordings.
     pub bytes: ByteSize,
 }
 

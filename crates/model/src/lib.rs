@@ -1,10 +1,12 @@
 //! The words that all of belljar shares.
 //!
-//! Tool paths, effects, limits, the outcome of a run and its errors are defined here, so that the crates that meet at the
-//! glass (`sandbox`, `catalog`, `upstream`, `config`) need to know this crate and not each other.
+//! Tool paths, effects, limits, the outcome of a run and its errors are defined here, so that the
+//! crates that meet at the glass (`sandbox`, `catalog`, `upstream`, `config`) need to know this
+//! crate and not each other.
 //!
-//! Nothing here does I/O, and nothing here recurses over foreign data: values that come from a script or a child server
-//! are carried as [`JsonText`], which is checked for size and depth before anything may build a tree from it.
+//! Nothing here does I/O, and nothing here recurses over foreign data: values that come from a
+//! script or a child server are carried as [`JsonText`], which is checked for size and depth before
+//! anything may build a tree from it.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,4 +1,5 @@
-//! How a child server is kept: when it starts and stops, what it may hold, and what happens when it is lost.
+//! How a child server is kept: when it starts and stops, what it may hold, and what happens when it
+//! is lost.
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
@@ -7,17 +8,21 @@ use serde_json::{Map, Value};
 
 use crate::{Effect, TrustedEffect};
 
-/// What the configuration says of one child's life. Each field has a default that suits an ordinary server.
+/// What the configuration says of one child's life. Each field has a default that suits an ordinary
+/// server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Life {
     /// Whether it is started with belljar, and kept up, instead of on the first need.
     pub warm: bool,
-    /// Whether it holds state that its callers rely on. Such a child is not stopped for idleness, after many calls or for another key,
-    /// and when it is lost all the same, its next caller is told.
+    /// Whether it holds state that its callers rely on. Such a child is not stopped for idleness,
+    /// after many calls or for another key, and when it is lost all the same, its next caller is
+    /// told.
     pub stateful: bool,
-    /// How long it may be idle before it is stopped; `None` is for ever. Five minutes: the pauses of a person at work.
+    /// How long it may be idle before it is stopped; `None` is for ever. Five minutes: the pauses
+    /// of a person at work.
     pub idle: Option<Duration>,
-    /// After how many calls it is replaced by a fresh one; `None` is never. A thousand: what leaks, leaks slowly.
+    /// After how many calls it is replaced by a fresh one; `None` is never. A thousand: what leaks,
+    /// leaks slowly.
     pub max_calls: Option<NonZeroUsize>,
     /// How many calls it gets at the same time; more wait their turn. Eight.
     pub concurrency: NonZeroUsize,
@@ -25,7 +30,8 @@ pub struct Life {
     pub max_response: ByteSize,
     /// How long a call may take without news, where this is less than the caller's own limit.
     pub call_timeout: Option<Duration>,
-    /// How long a call may take in all, however much progress is reported, where this is less than the caller's own limit.
+    /// How long a call may take in all, however much progress is reported, where this is less than
+    /// the caller's own limit.
     pub call_total: Option<Duration>,
     /// How messages are told apart on stdio.
     pub framing: Framing,
@@ -90,7 +96,8 @@ pub enum Share {
 impl Share {
     /// The names used in configuration.
     pub const ALL: [(&str, Self); 2] = [("principal", Self::Principal), ("owner", Self::Owner)];
-    /// What stands for the principal's name in arguments, variables, the folder and activation calls.
+    /// What stands for the principal's name in arguments, variables, the folder and activation
+    /// calls.
     pub const PLACEHOLDER: &str = "{principal}";
     /// What the placeholder becomes for calls that are the owner's own. No principal has this name.
     pub const OWNER: &str = "(owner)";
@@ -128,7 +135,8 @@ impl Repeat {
     pub const ALL: [(&str, Self); 3] =
         [("never", Self::Never), ("read_only", Self::ReadOnly), ("idempotent", Self::Idempotent)];
 
-    /// Whether a call of a tool may be repeated. What a server that nobody trusts says of it does not count.
+    /// Whether a call of a tool may be repeated. What a server that nobody trusts says of it does
+    /// not count.
     pub fn allows(self, tool: TrustedEffect) -> bool {
         match self {
             Self::Never => false,
@@ -165,8 +173,9 @@ pub struct Activation {
 /// A server that can serve one thing at a time, such as one project.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Affinity {
-    /// What a call's key is made of: a text with the names of arguments in braces, such as `{project}`. An argument that the tool itself
-    /// does not declare is belljar's own: scripts are asked for it, and the child does not see it.
+    /// What a call's key is made of: a text with the names of arguments in braces, such as
+    /// `{project}`. An argument that the tool itself does not declare is belljar's own: scripts are
+    /// asked for it, and the child does not see it.
     pub template: String,
     /// The most instances at the same time. Three: each is a whole server.
     pub instances: NonZeroUsize,
@@ -224,7 +233,8 @@ pub enum KeyPiece<'a> {
 pub struct PathRules {
     /// The arguments, by name, of whatever tool. Each is a text or a list of texts.
     pub arguments: Vec<String>,
-    /// Folders that every path must be in. A relative path is taken from the first. Without any, every folder will do.
+    /// Folders that every path must be in. A relative path is taken from the first. Without any,
+    /// every folder will do.
     pub roots: Vec<PathBuf>,
     /// Folders and files that no path may be or be in.
     pub denied: Vec<PathBuf>,

@@ -1,8 +1,8 @@
 //! Images, sounds and embedded files in a run's value.
 //!
-//! A tool gives them as content blocks of MCP: objects that hold their bytes as base64. As text they are of no use to a model, and cost
-//! thousands of tokens. So they are taken out of the value, which keeps a short text in the place of each, and are handed on as what
-//! they are.
+//! A tool gives them as content blocks of MCP: objects that hold their bytes as base64. As text
+//! they are of no use to a model, and cost thousands of tokens. So they are taken out of the value,
+//! which keeps a short text in the place of each, and are handed on as what they are.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytesize::ByteSize;
@@ -11,14 +11,17 @@ use serde_json::{Map, Value};
 
 use crate::{JsonText, display::line};
 
-/// Blocks that one value gives; what is over stays out, and its place says so. Clients put every image before the model.
+/// Blocks that one value gives; what is over stays out, and its place says so. Clients put every
+/// image before the model.
 const MAX_BLOCKS: usize = 20;
 /// Characters of a type or a name that a placeholder shows.
 const SHOWN_CHARS: usize = 80;
-/// Bytes of a base64 text that are counted apart from the rest of a value. A shorter one is as good as any other text.
+/// Bytes of a base64 text that are counted apart from the rest of a value. A shorter one is as good
+/// as any other text.
 const COUNTED_APART: usize = 256;
 
-/// A content block of MCP that is not text: an image, a sound, or an embedded resource. It serialises as the block.
+/// A content block of MCP that is not text: an image, a sound, or an embedded resource. It
+/// serialises as the block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Media(Value);
@@ -35,12 +38,14 @@ impl Media {
     }
 }
 
-/// Whether a JSON text may hold a block: a search that costs next to nothing, since most values hold none.
+/// Whether a JSON text may hold a block: a search that costs next to nothing, since most values
+/// hold none.
 pub fn may_hold_media(text: &str) -> bool {
     text.contains("\"mimeType\"") || text.contains("\"resource\"")
 }
 
-/// Takes all blocks out of a value, and leaves a text in the place of each: `[image 1: image/png, 9.8 KiB]`.
+/// Takes all blocks out of a value, and leaves a text in the place of each:
+/// `[image 1: image/png, 9.8 KiB]`.
 ///
 /// It recurses as deep as the value nests, which [`JsonBounds`](crate::JsonBounds) bounds.
 pub fn take_media(value: &mut Value) -> Vec<Media> {
@@ -69,9 +74,11 @@ fn take(value: &mut Value, found: &mut Vec<Media>) {
     }
 }
 
-/// Whether a value has more text for a model than so many bytes: all of it but the base64 of its blocks.
+/// Whether a value has more text for a model than so many bytes: all of it but the base64 of its
+/// blocks.
 ///
-/// A tree is made only of a value whose rest is within `max`, so it has no more nodes than that of a value without blocks.
+/// A tree is made only of a value whose rest is within `max`, so it has no more nodes than that of
+/// a value without blocks.
 pub fn text_exceeds(json: &JsonText, max: u64) -> bool {
     let text = json.as_str();
     if text.len() as u64 <= max {

@@ -4,24 +4,27 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
 use crate::{Effect, JsonText, Media, RunError, RunId, Verdict};
 
-/// The end of a run. Serialised, it is the object that `run --json` prints and `execute_code` returns.
+/// The end of a run. Serialised, it is the object that `run --json` prints and `execute_code`
+/// returns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The name under which the ledger has the run. A run that was refused before it was one has none.
+    /// The name under which the ledger has the run. A run that was refused before it was one has
+    /// none.
     pub run: Option<RunId>,
     /// The script's value, or why there is none.
     pub result: Result<JsonText, RunError>,
-    /// Images, sounds and embedded files that were taken out of the value. Not part of the JSON: where they can be shown, they are shown
-    /// as what they are.
+    /// Images, sounds and embedded files that were taken out of the value. Not part of the JSON:
+    /// where they can be shown, they are shown as what they are.
     pub media: Vec<Media>,
     /// What the script logged, also when it failed.
     pub logs: Vec<LogEntry>,
-    /// The tool calls that have ended, in the order in which the script got their answers, also when it failed.
+    /// The tool calls that have ended, in the order in which the script got their answers, also
+    /// when it failed.
     pub calls: Vec<CallRecord>,
     /// What the run used.
     pub usage: Usage,
-    /// The calls and timers, by the number in which the script began them, in the order in which it got their answers. Not part
-    /// of the JSON: with it, a run can be repeated exactly.
+    /// The calls and timers, by the number in which the script began them, in the order in which it
+    /// got their answers. Not part of the JSON: with it, a run can be repeated exactly.
     pub order: Vec<u64>,
     /// What the run took in, where it was to be recorded. Not part of the JSON either.
     pub recording: Option<Recorded>,
@@ -168,8 +171,9 @@ pub struct Usage {
     /// The largest size of the guest's linear memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
-    /// The most bytes that the host held for the run at once: arguments of calls under way, answers, logs, records of calls. How many of them
-    /// were answers depends on when these came. Where scripts have a process of their own, it is the sum of what was held in both.
+    /// The most bytes that the host held for the run at once: arguments of calls under way,
+    /// answers, logs, records of calls. How many of them were answers depends on when these came.
+    /// Where scripts have a process of their own, it is the sum of what was held in both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_held_bytes: Option<u64>,
     /// The source text.

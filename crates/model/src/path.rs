@@ -6,7 +6,8 @@ use serde::Serialize;
 
 /// A tool's path: the server's configured name, a dot, and the tool's exact name at that server.
 ///
-/// A server's name holds no dot (the configuration refuses one), so the first dot ends it; a tool's name may hold any.
+/// A server's name holds no dot (the configuration refuses one), so the first dot ends it; a tool's
+/// name may hold any.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolPath {
     server: String,
@@ -14,7 +15,8 @@ pub struct ToolPath {
 }
 
 impl ToolPath {
-    /// The name under which the namespace of a server that keeps state has its lock. No tool goes by it.
+    /// The name under which the namespace of a server that keeps state has its lock. No tool goes
+    /// by it.
     pub const ACQUIRE: &str = "$exclusive";
     /// The name under which the lock is given back.
     pub const RELEASE: &str = "$release";

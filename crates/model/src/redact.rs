@@ -1,7 +1,8 @@
 //! Secrets of the configuration, found and masked in texts that quote them.
 //!
-//! For belljar's own texts, and for what a server says on stderr and while it fails. Not for the values, logs and results of
-//! scripts: there a mask would corrupt data, and would tell a script which of its guesses is the secret.
+//! For belljar's own texts, and for what a server says on stderr and while it fails. Not for the
+//! values, logs and results of scripts: there a mask would corrupt data, and would tell a script
+//! which of its guesses is the secret.
 
 use std::{
     borrow::Cow,
@@ -20,7 +21,8 @@ pub const MASK: &str = "[redacted]";
 
 /// The shortest secret that is looked for, in characters: a shorter one is part of ordinary words.
 const SHORTEST: usize = 8;
-/// All secrets of one server, in bytes: a few keys and certificates. The search takes some hundred times as much memory at most.
+/// All secrets of one server, in bytes: a few keys and certificates. The search takes some hundred
+/// times as much memory at most.
 const MOST_BYTES: usize = 64 * 1024;
 /// Secrets that came up later, the newest: the tokens of a login are renewed again and again.
 const LEARNED: usize = 8;
@@ -48,17 +50,19 @@ enum Search {
 }
 
 impl Redactor {
-    /// The longest piece of a secret that is looked for, in bytes; longer secrets are found piece by piece. A text that is to be cut
-    /// is redacted with so much after the cut, so that no part of a secret is left before it.
+    /// The longest piece of a secret that is looked for, in bytes; longer secrets are found piece
+    /// by piece. A text that is to be cut is redacted with so much after the cut, so that no part
+    /// of a secret is left before it.
     pub const REACH: usize = 512;
 
-    /// Looks for `secrets`, and for the forms in which programs and protocols write them: in URLs, JSON and base64. What is
-    /// shorter than eight characters is not looked for.
+    /// Looks for `secrets`, and for the forms in which programs and protocols write them: in URLs,
+    /// JSON and base64. What is shorter than eight characters is not looked for.
     pub fn new<'secret>(secrets: impl IntoIterator<Item = &'secret str>) -> Self {
         Self { configured: Search::of(secrets), learned: RwLock::default() }
     }
 
-    /// Adds a secret that was not known when this was made, such as a token. Of many the newest count.
+    /// Adds a secret that was not known when this was made, such as a token. Of many the newest
+    /// count.
     pub fn learn(&self, secret: &str) {
         let mut learned = self.learned.write();
         if learned.secrets.iter().any(|known| known == secret) {
@@ -74,7 +78,8 @@ impl Redactor {
         self.redact_to(text, text.len())
     }
 
-    /// The same of the first `end` bytes. A secret that begins before the end and goes on after it is masked, too.
+    /// The same of the first `end` bytes. A secret that begins before the end and goes on after it
+    /// is masked, too.
     pub fn redact_to<'text>(&self, text: &'text str, end: usize) -> Cow<'text, str> {
         let end = floor(text, end.min(text.len()));
         let mut spans = Vec::new();
@@ -170,7 +175,8 @@ fn add_forms(secret: &str, forms: &mut BTreeSet<Vec<u8>>) {
     }
 }
 
-/// Adds a form, in pieces where it is long. The last of them overlaps the one before, so that none is short.
+/// Adds a form, in pieces where it is long. The last of them overlaps the one before, so that none
+/// is short.
 fn add(form: &[u8], forms: &mut BTreeSet<Vec<u8>>) {
     if form.len() < SHORTEST {
         return;
@@ -181,8 +187,8 @@ fn add(form: &[u8], forms: &mut BTreeSet<Vec<u8>>) {
     forms.extend(pieces.chain(last).map(<[u8]>::to_vec));
 }
 
-/// The digits of base64 that a secret gives, and nothing else does, where `before` bytes more than a multiple of three stand before it, as the
-/// name and the colon do in `Basic` authorization.
+/// The digits of base64 that a secret gives, and nothing else does, where `before` bytes more than
+/// a multiple of three stand before it, as the name and the colon do in `Basic` authorization.
 fn encoded(alphabet: &GeneralPurpose, secret: &str, before: usize) -> Vec<u8> {
     let mut bytes = vec![0; before];
     bytes.extend_from_slice(secret.as_bytes());

@@ -38,7 +38,8 @@ pub enum RunStep {
     Log {
         /// At which level.
         level: LogLevel,
-        /// The beginning of what it wrote: [`RunStep::MAX_TEXT`] bytes at most. The outcome has all of it.
+        /// The beginning of what it wrote: [`RunStep::MAX_TEXT`] bytes at most. The outcome has all
+        /// of it.
         text: String,
     },
     /// A call waits for a person, whom a rule of the owner's asks.

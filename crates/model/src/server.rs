@@ -7,11 +7,13 @@ use crate::{EffectRules, Life};
 /// One configured child server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ServerSpec {
-    /// The configured name: not empty, no dot, no control character, at most [`ServerSpec::NAME_BYTES`].
+    /// The configured name: not empty, no dot, no control character, at most
+    /// [`ServerSpec::NAME_BYTES`].
     pub name: String,
     /// How it is reached.
     pub transport: Transport,
-    /// How long starting it may take, from `exec` to the tool list. Twenty seconds by default: `npx` may have to unpack.
+    /// How long starting it may take, from `exec` to the tool list. Twenty seconds by default:
+    /// `npx` may have to unpack.
     pub start_timeout: Duration,
     /// The owner's word on what its tools may change, and on whether its own word counts.
     pub effects: EffectRules,
@@ -36,7 +38,8 @@ pub enum Sharing {
     Exclusive,
 }
 
-/// Packages whose servers keep one state for all callers, whatever the configuration says of their life: browsers.
+/// Packages whose servers keep one state for all callers, whatever the configuration says of their
+/// life: browsers.
 const KNOWN_STATEFUL: [&str; 6] = [
     "@playwright/mcp",
     "playwright-mcp",
@@ -52,7 +55,8 @@ impl ServerSpec {
     /// The default of [`ServerSpec::start_timeout`].
     pub const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-    /// A server with the default start limit and no overrides. The annotations of one inside this process are trusted.
+    /// A server with the default start limit and no overrides. The annotations of one inside this
+    /// process are trusted.
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
         let trust_hints = matches!(transport, Transport::BuiltIn(_));
         Self {
@@ -85,9 +89,11 @@ impl ServerSpec {
 /// What a server may ask of the client whose run calls it, where the client can do it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Asks {
-    /// A question to the user, who sees which server asks. The only one that is allowed unless the owner says otherwise.
+    /// A question to the user, who sees which server asks. The only one that is allowed unless the
+    /// owner says otherwise.
     pub elicitation: bool,
-    /// A question to the client's model: at the user's cost, and with the server's words for a prompt.
+    /// A question to the client's model: at the user's cost, and with the server's words for a
+    /// prompt.
     pub sampling: bool,
     /// Which folders the client works in.
     pub roots: bool,
@@ -174,7 +180,8 @@ pub struct StdioCommand {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Variables for it beside the allow-listed environment. May hold secrets: `Debug` shows the names alone.
+    /// Variables for it beside the allow-listed environment. May hold secrets: `Debug` shows the
+    /// names alone.
     pub env: BTreeMap<String, String>,
     /// Its working directory; ours if there is none.
     pub cwd: Option<PathBuf>,
@@ -222,7 +229,8 @@ pub struct HttpEndpoint {
 }
 
 impl HttpEndpoint {
-    /// A remote server without headers, whose protocol is found out, and where belljar registers itself for a login.
+    /// A remote server without headers, whose protocol is found out, and where belljar registers
+    /// itself for a login.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -252,13 +260,15 @@ pub enum HttpProtocol {
 pub struct OAuthClient {
     /// Its id. Without one, belljar registers itself.
     pub id: Option<String>,
-    /// The URL of a document that says what client belljar is, for authorization servers that read such; it is the id then.
+    /// The URL of a document that says what client belljar is, for authorization servers that read
+    /// such; it is the id then.
     pub metadata: Option<String>,
     /// Its secret, if it has one.
     pub secret: Option<String>,
     /// The scopes to ask for. None asks for those that the server names.
     pub scopes: Vec<String>,
-    /// The port of the loopback address to which the browser comes back, where the registration fixes one.
+    /// The port of the loopback address to which the browser comes back, where the registration
+    /// fixes one.
     pub port: Option<u16>,
     /// Whether the server may lead its login to places in a private network.
     pub allow_private: bool,

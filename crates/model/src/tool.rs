@@ -25,7 +25,8 @@ pub struct ToolDefinition {
     pub title: Option<String>,
     /// What the tool does.
     pub description: Option<String>,
-    /// The JSON Schema of the arguments: always an object. A missing or boolean schema has become `{"type": "object"}`.
+    /// The JSON Schema of the arguments: always an object. A missing or boolean schema has become
+    /// `{"type": "object"}`.
     pub input_schema: Map<String, Value>,
     /// The JSON Schema of `structuredContent`, if one was declared.
     pub output_schema: Option<Map<String, Value>>,
@@ -72,7 +73,8 @@ impl ToolDefinition {
     /// Reads one entry of `tools/list`. Whatever is optional and malformed is taken as absent.
     ///
     /// # Errors
-    /// [`DefinitionError`] when there is no usable name; such an entry cannot be called, and hides no other.
+    /// [`DefinitionError`] when there is no usable name; such an entry cannot be called, and hides
+    /// no other.
     pub fn from_json(entry: Value) -> Result<Self, DefinitionError> {
         let Value::Object(mut entry) = entry else { return Err(DefinitionError::NotAnObject) };
         let name = text(&mut entry, "name").ok_or(DefinitionError::NoName)?;

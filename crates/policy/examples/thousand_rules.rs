@@ -1,4 +1,5 @@
-//! How long a decision takes among a thousand rules: `cargo run --release -p belljar-policy --example thousand_rules`.
+//! How long a decision takes among a thousand rules:
+//! `cargo run --release -p belljar-policy --example thousand_rules`.
 
 use std::{
     hint::black_box,

@@ -28,7 +28,8 @@ pub(crate) enum Found<'v> {
     Value(&'v Value),
     /// Nothing, in an object.
     Missing,
-    /// What is on the way there is not an object, or has a name that some servers take for the same.
+    /// What is on the way there is not an object, or has a name that some servers take for the
+    /// same.
     Unknown,
 }
 

@@ -1,4 +1,5 @@
-//! Why a call is decided as it is: each rule that was looked at, and what each of its conditions found.
+//! Why a call is decided as it is: each rule that was looked at, and what each of its conditions
+//! found.
 
 use std::{fmt, sync::Arc};
 
@@ -20,7 +21,8 @@ const VALUE_CHARACTERS: usize = 80;
 pub struct Explanation {
     /// The decision.
     pub decision: Decision,
-    /// The rules that concern the tool, in the order in which they are looked at: those that deny, and then the others.
+    /// The rules that concern the tool, in the order in which they are looked at: those that deny,
+    /// and then the others.
     pub steps: Vec<Step>,
     /// What counts where no rule decides.
     pub default: Verdict,

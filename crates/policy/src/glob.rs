@@ -59,7 +59,8 @@ impl Glob {
         !self.0.iter().any(|character| matches!(character, '*' | '?'))
     }
 
-    /// Whether every name that `other` matches certainly is one of ours. It may say no where the answer is yes.
+    /// Whether every name that `other` matches certainly is one of ours. It may say no where the
+    /// answer is yes.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         if self == other || (other.is_literal() && self.matches(&other.text())) {
             return true;

@@ -8,8 +8,8 @@ use crate::{AtMost, Gate, Labels, Measure};
 
 /// Who knows what was before. `None` is the answer where nobody knows (yet).
 pub trait History: Send + Sync {
-    /// Whether one more call is within what this rule lets pass. It is asked for a rule that matches the call
-    /// otherwise, and the call counts from then on, unless it is denied.
+    /// Whether one more call is within what this rule lets pass. It is asked for a rule that
+    /// matches the call otherwise, and the call counts from then on, unless it is denied.
     fn has_room(&self, rule: &Arc<str>, at_most: AtMost) -> Option<bool>;
 
     /// Whether one of these labels is carried by the run that makes the call, or by its principal.

@@ -1,8 +1,9 @@
 //! Which rules of a tool can match some arguments at all, found without looking at each of them.
 //!
-//! For each argument there is a set of bits, one for each rule: those that say nothing of it which is
-//! indexed, and those that its value meets. What is left in all sets is looked at in the old way. So
-//! a rule may stand in a set that does not match, and must never be missing from one that does.
+//! For each argument there is a set of bits, one for each rule: those that say nothing of it which
+//! is indexed, and those that its value meets. What is left in all sets is looked at in the old
+//! way. So a rule may stand in a set that does not match, and must never be missing from one that
+//! does.
 
 use std::{cmp::Ordering, collections::HashMap};
 

@@ -1,7 +1,7 @@
 //! What answers of some tools bring into a run: `[labels] private = ["crm.*"]`.
 //!
-//! A label is a high-water mark. A run carries it from the moment at which it has such an answer, to
-//! its end. It says nothing of what an argument was made of.
+//! A label is a high-water mark. A run carries it from the moment at which it has such an answer,
+//! to its end. It says nothing of what an argument was made of.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Rules against what servers list: a rule that names something which is not there does nothing,
 //! and nobody would notice.
 //!
-//! What is certain is a mistake, what is only likely a warning. A condition that a server's list has
-//! made meaningless is [`Broken`]: it is unknown from then on, so that rules of this server fail
-//! closed, and no other rule changes.
+//! What is certain is a mistake, what is only likely a warning. A condition that a server's list
+//! has made meaningless is [`Broken`]: it is unknown from then on, so that rules of this server
+//! fail closed, and no other rule changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -296,7 +296,8 @@ fn types_of(values: &Values) -> Types {
     types
 }
 
-/// A text that a rule compares with and that the schema does not list, and the nearest that it does.
+/// A text that a rule compares with and that the schema does not list, and the nearest that it
+/// does.
 fn unlisted(operator: &Operator, listed: &[&serde_json::Value]) -> Option<(String, Option<String>)> {
     let (Operator::Is(values) | Operator::In(values) | Operator::NotIn(values)) = operator else { return None };
     let listed: Vec<&str> = listed.iter().filter_map(|value| value.as_str()).collect();

@@ -1,8 +1,8 @@
 //! Tools whose definitions are pinned: `pin = true`.
 //!
-//! What a server says of a tool is what a model reads before it calls it. A pinned definition is kept
-//! when it is seen first; once the server says something else, calls of the tool are asked for until
-//! the owner has accepted that.
+//! What a server says of a tool is what a model reads before it calls it. A pinned definition is
+//! kept when it is seen first; once the server says something else, calls of the tool are asked for
+//! until the owner has accepted that.
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,8 @@ impl Pins {
 }
 
 impl Decision {
-    /// The same for a tool whose definition is not the one that is pinned: what was allowed is asked for.
+    /// The same for a tool whose definition is not the one that is pinned: what was allowed is
+    /// asked for.
     #[must_use]
     pub fn held_by_pin(self) -> Self {
         match self.verdict {
@@ -49,7 +50,8 @@ impl Decision {
     }
 }
 
-/// A definition as it is kept and compared: what makes no difference to a reader of JSON makes none here.
+/// A definition as it is kept and compared: what makes no difference to a reader of JSON makes none
+/// here.
 pub fn pinned(definition: &ToolDefinition) -> String {
     let mut value = serde_json::to_value(definition).unwrap_or_default();
     value.sort_all_objects();

@@ -54,7 +54,8 @@ impl Places for () {
 pub struct Caller<'c> {
     /// Whose request it is, as the transport says. `None` where nobody knows.
     pub principal: Option<&'c str>,
-    /// The profile that the owner gave the entry through which the call came. `None` where there is none.
+    /// The profile that the owner gave the entry through which the call came. `None` where there is
+    /// none.
     pub profile: Option<&'c str>,
 }
 
@@ -103,7 +104,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads rules. `folder` says which folder of this machine a text means, with variables and relative to the file.
+    /// Reads rules. `folder` says which folder of this machine a text means, with variables and
+    /// relative to the file.
     ///
     /// # Errors
     /// [`Problems`]: everything that is wrong, with its places.
@@ -132,7 +134,8 @@ impl Policy {
         asks || self.pins.is_some()
     }
 
-    /// What is wrong where there is no webhook: the first rule that wants the owner to be told by one.
+    /// What is wrong where there is no webhook: the first rule that wants the owner to be told by
+    /// one.
     pub fn wants_webhook(&self) -> Option<Problem> {
         let names = |rule: &&Rule| rule.ask.who.is_some_and(|ways| ways.has(AskWay::Webhook));
         let rule = self.rules.iter().find(names)?;
@@ -188,7 +191,8 @@ impl Policy {
         self.pins.as_ref().is_some_and(|pins| pins.has_server(name))
     }
 
-    /// How long a principal carries the labels of their runs; `None` where each run carries its own alone.
+    /// How long a principal carries the labels of their runs; `None` where each run carries its own
+    /// alone.
     pub fn memory(&self) -> Option<Duration> {
         self.labels.memory
     }

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{AtMost, Call, Caller, Gate, History, Labels, Measure, Places, Policy, absolute_folder};
 
-/// Paths below `/out` are under it, those that begin with a slash are not, and of others nothing is known.
+/// Paths below `/out` are under it, those that begin with a slash are not, and of others nothing is
+/// known.
 struct Simple;
 
 impl Places for Simple {

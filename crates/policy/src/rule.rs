@@ -89,8 +89,8 @@ impl Rule {
         history.carries(self.carries).map_or(Truth::Unknown, Truth::from)
     }
 
-    /// Whether the earlier call leaves it as it is, where all else matches: a rule that allows does so once there was
-    /// one, and one that denies or asks does so until then.
+    /// Whether the earlier call leaves it as it is, where all else matches: a rule that allows does
+    /// so once there was one, and one that denies or asks does so until then.
     pub(crate) fn concerns_gate(&self, call: &Call<'_>) -> Truth {
         let Some(gate) = &self.after else { return Truth::True };
         let passed = gate.values(call.arguments).and_then(|values| call.history.has_passed(gate, &values));
@@ -104,16 +104,16 @@ impl Rule {
         call.history.measured(&self.id, measure, measure.arguments(call.arguments)?)
     }
 
-    /// Whether that leaves it as it is: a rule that allows does so up to the highest count, and one that denies or
-    /// asks does so above it.
+    /// Whether that leaves it as it is: a rule that allows does so up to the highest count, and one
+    /// that denies or asks does so above it.
     pub(crate) fn concerns_measure(&self, call: &Call<'_>) -> Truth {
         let Some(measure) = &self.measure else { return Truth::True };
         let passes = self.measured(call).map_or(Truth::Unknown, |count| Truth::from(count <= measure.max));
         if self.verdict == Verdict::Allow { passes } else { !passes }
     }
 
-    /// Whether the count leaves it as it is, where all else matches: a rule that allows does so as long as there is
-    /// room, and one that denies or asks does so when there is none.
+    /// Whether the count leaves it as it is, where all else matches: a rule that allows does so as
+    /// long as there is room, and one that denies or asks does so when there is none.
     pub(crate) fn concerns_count(&self, history: &dyn History) -> Truth {
         let Some(at_most) = self.at_most else { return Truth::True };
         let room = history.has_room(&self.id, at_most).map_or(Truth::Unknown, Truth::from);
@@ -127,7 +127,8 @@ impl Rule {
         }
     }
 
-    /// Whether it certainly decides every call that `other` matches. It may say no where the answer is yes.
+    /// Whether it certainly decides every call that `other` matches. It may say no where the answer
+    /// is yes.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let tools = match (&self.tools, &other.tools) {
             (None, _) => true,

@@ -22,7 +22,8 @@ pub struct Suspicion {
     pub problem: String,
 }
 
-/// The most texts of one definition that are looked at, and the most suspicions that are told of it.
+/// The most texts of one definition that are looked at, and the most suspicions that are told of
+/// it.
 const MAX_TEXTS: usize = 5_000;
 const MAX_TOLD: usize = 5;
 /// Characters of what was found that are shown.

@@ -51,7 +51,8 @@ pub enum DecidedBy {
 
 impl TestRow {
     /// What is wrong, if the row does not hold. `known` is what the tool is trusted to do, where
-    /// that is known, else it is external; `broken` is what its server's list leaves without meaning.
+    /// that is known, else it is external; `broken` is what its server's list leaves without
+    /// meaning.
     pub fn run(
         &self,
         policy: &Arc<Policy>,

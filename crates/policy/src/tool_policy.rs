@@ -1,6 +1,6 @@
 //! The rules that concern one tool, in the form in which they are decided: each argument is looked
-//! up once, rules that its value excludes are passed over (`index.rs`), rules that deny come first, and
-//! what asks the file system comes last within a rule.
+//! up once, rules that its value excludes are passed over (`index.rs`), rules that deny come first,
+//! and what asks the file system comes last within a rule.
 
 use std::sync::{Arc, OnceLock};
 
@@ -195,7 +195,8 @@ impl ToolPolicy {
         self.rules.iter().any(|compiled| self.policy.rules[compiled.rule].measure.is_some())
     }
 
-    /// Whether a decision may depend on anything but the call: on when it is made, and on what was called before.
+    /// Whether a decision may depend on anything but the call: on when it is made, and on what was
+    /// called before.
     pub fn depends_on_the_moment(&self) -> bool {
         let depends =
             |compiled: &Compiled| compiled.counts || compiled.has_hours || compiled.carries || compiled.has_gate;

@@ -47,7 +47,8 @@ pub enum ArchiveError {
     },
 }
 
-/// The bytes of the crate's archive, which have the locked digest. `fetch` is run where they are not there yet.
+/// The bytes of the crate's archive, which have the locked digest. `fetch` is run where they are
+/// not there yet.
 pub(crate) fn read(wanted: &LockedCrate, fetch: &mut Command) -> Result<Vec<u8>, ArchiveError> {
     let cache = cargo_home()?.join("registry").join("cache");
     if let Some(bytes) = find(wanted, &cache) {

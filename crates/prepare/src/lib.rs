@@ -1,15 +1,18 @@
 //! The guest's dependencies as they are locked, with belljar's patches applied.
 //!
-//! The engine inside the guest is kept as a distribution keeps its packages: as its authors released it, with patches beside it,
-//! each for one slip (`guest/patches/CRATE/NN-what.patch`). This crate takes the `.crate` file that `guest/Cargo.lock` names, checks
-//! its SHA-256, unpacks it into `guest/.crates` and applies the patches in their order. A configuration file for cargo
-//! (`--config`) then puts the result in the place of the registry's crate; lock file and manifest stay as they are.
+//! The engine inside the guest is kept as a distribution keeps its packages: as its authors
+//! released it, with patches beside it, each for one slip (`guest/patches/CRATE/NN-what.patch`).
+//! This crate takes the `.crate` file that `guest/Cargo.lock` names, checks its SHA-256, unpacks it
+//! into `guest/.crates` and applies the patches in their order. A configuration file for cargo
+//! (`--config`) then puts the result in the place of the registry's crate; lock file and manifest
+//! stay as they are.
 //!
 //! It never guesses: a file with another digest and a patch that does not fit are errors.
 //!
-//! The component should not depend on where it is built: its digest says which engine it is. So the configuration file takes the
-//! paths of this machine out of the texts of panics, and what was unpacked lies below the guest's workspace: cargo names a crate of
-//! another place by its whole path, and the compiler puts that name into every symbol.
+//! The component should not depend on where it is built: its digest says which engine it is. So the
+//! configuration file takes the paths of this machine out of the texts of panics, and what was
+//! unpacked lies below the guest's workspace: cargo names a crate of another place by its whole
+//! path, and the compiler puts that name into every symbol.
 
 #![forbid(unsafe_code)]
 
@@ -27,8 +30,8 @@ pub use archive::ArchiveError;
 pub use lock::{LockedCrate, locked};
 pub use patch::{PatchError, apply};
 
-/// Names the digest of what was prepared while the guest is compiled. The guest refuses to be compiled without it, since it would
-/// be made with an engine that lacks the patches.
+/// Names the digest of what was prepared while the guest is compiled. The guest refuses to be
+/// compiled without it, since it would be made with an engine that lacks the patches.
 pub const PATCHES_VARIABLE: &str = "BELLJAR_GUEST_PATCHES";
 
 /// Where the unpacked crates lie, in the guest's workspace.
@@ -76,8 +79,8 @@ pub enum PrepareError {
     },
 }
 
-/// Prepares what the guest of `repository` depends on, in `guest/.crates`, and gives the path of the configuration file to hand to
-/// cargo. Where nothing has changed, nothing is written.
+/// Prepares what the guest of `repository` depends on, in `guest/.crates`, and gives the path of
+/// the configuration file to hand to cargo. Where nothing has changed, nothing is written.
 ///
 /// `fetch` is run where cargo has not downloaded the guest's dependencies yet.
 ///
@@ -111,7 +114,8 @@ pub fn prepare(repository: &Path, fetch: &mut Command) -> Result<PathBuf, Prepar
     }
 
     let config = store.join("config.toml");
-    // The folders have no quote in them that would end the text: TOML's literal strings take all else as it is.
+    // The folders have no quote in them that would end the text: TOML's literal strings take all
+    // else as it is.
     let paths: Vec<String> = folders.iter().map(|folder| format!("'{}'", folder.display())).collect();
     // Of two that fit, the compiler takes the later one.
     let names = [(repository, "/belljar"), (archive::cargo_home()?, "/cargo")];

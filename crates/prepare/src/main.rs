@@ -1,4 +1,5 @@
-//! Prepares the guest's dependencies and prints the path of the configuration file for `cargo --config`.
+//! Prepares the guest's dependencies and prints the path of the configuration file for
+//! `cargo --config`.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "the path is the result")]

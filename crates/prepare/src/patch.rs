@@ -1,7 +1,8 @@
 //! Unified diffs, applied exactly.
 //!
-//! A hunk fits where all of its context and all that it removes are found, character by character. It may have moved: then it
-//! must fit in one place alone. There is no fuzz: a hunk that almost fits is one that somebody has to look at.
+//! A hunk fits where all of its context and all that it removes are found, character by character.
+//! It may have moved: then it must fit in one place alone. There is no fuzz: a hunk that almost
+//! fits is one that somebody has to look at.
 
 use std::{
     fs, io,
@@ -47,10 +48,12 @@ pub enum PatchError {
     },
 }
 
-/// Applies the unified diff `patch` to the files below `folder`. What stands before the first `---` is a header for people.
+/// Applies the unified diff `patch` to the files below `folder`. What stands before the first `---`
+/// is a header for people.
 ///
 /// # Errors
-/// When the patch is malformed, or one hunk of it does not fit. Files before that one are then changed already.
+/// When the patch is malformed, or one hunk of it does not fit. Files before that one are then
+/// changed already.
 pub fn apply(patch: &str, folder: &Path) -> Result<(), PatchError> {
     let files = parse(patch)?;
     for file in files {
@@ -171,7 +174,8 @@ fn path_below(target: &str) -> Option<PathBuf> {
     path.components().all(|part| matches!(part, Component::Normal(_))).then(|| path.to_owned())
 }
 
-/// Of `12,3 +12,5 @@`, the first line before (from zero), and how many lines there are before and after.
+/// Of `12,3 +12,5 @@`, the first line before (from zero), and how many lines there are before and
+/// after.
 fn counts(range: &str) -> Option<(usize, usize, usize)> {
     let (before, rest) = range.split_once(" +")?;
     let after = rest.split(" @@").next()?;

@@ -106,8 +106,8 @@ pub enum Question<'a> {
     },
     /// `tools.describe`.
     Describe(&'a str),
-    /// What is known of the script's calls before it runs: JSON, as the guest has found them. The answer
-    /// is JSON too.
+    /// What is known of the script's calls before it runs: JSON, as the guest has found them. The
+    /// answer is JSON too.
     Plan(&'a str),
 }
 
@@ -124,7 +124,8 @@ pub enum Answer<'a> {
         hint: Option<&'a str>,
         /// The call was never made, because its arguments are not what the tool asks for.
         is_refusal: bool,
-        /// What the owner's rules say, where the call was never made because of them: a JSON object.
+        /// What the owner's rules say, where the call was never made because of them: a JSON
+        /// object.
         denial: Option<&'a str>,
     },
 }

@@ -2,10 +2,11 @@
 
 use sha2::{Digest as _, Sha256};
 
-/// The first bytes of every recording. The byte above 127, the line ends and the end-of-file character show a file that was
-/// sent or saved as text.
+/// The first bytes of every recording. The byte above 127, the line ends and the end-of-file
+/// character show a file that was sent or saved as text.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89BJR\r\n\x1a\n";
-/// The version of the format, which follows as two bytes, the larger part first. Raised by every change of what is written.
+/// The version of the format, which follows as two bytes, the larger part first. Raised by every
+/// change of what is written.
 pub(crate) const VERSION: u16 = 2;
 /// Bytes before the first entry.
 pub(crate) const HEADER: usize = MAGIC.len() + size_of::<u16>();

@@ -1,4 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
+//! found.
 
 use std::sync::OnceLock;
 
@@ -10,7 +11,8 @@ use crate::{
     format::{HEADER, MAGIC, TRAILER, VERSION, digest},
 };
 
-/// What a forger writes into a recording, frame and digest around it: it is refused, or read whole and to its end.
+/// What a forger writes into a recording, frame and digest around it: it is refused, or read whole
+/// and to its end.
 pub fn recording(data: &[u8]) {
     let mut bytes = Vec::with_capacity(HEADER + data.len() + TRAILER);
     bytes.extend(MAGIC);

@@ -12,7 +12,8 @@ use crate::{
 
 /// A recording that has been checked as a whole.
 ///
-/// It keeps the bytes and reads entries where they lie, so it takes little more memory than they do. Cloning it is cheap.
+/// It keeps the bytes and reads entries where they lie, so it takes little more memory than they
+/// do. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Recording {
     bytes: Arc<[u8]>,
@@ -106,7 +107,8 @@ impl Recording {
         })
     }
 
-    /// What crossed, in the order in which it did. (Readings of clocks stand where a clock went on.)
+    /// What crossed, in the order in which it did. (Readings of clocks stand where a clock went
+    /// on.)
     pub fn entries(&self) -> Entries<'_> {
         self.entries_from(self.first)
     }

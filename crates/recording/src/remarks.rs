@@ -1,4 +1,5 @@
-//! What belljar itself added to an outcome when the script had ended: the script never saw it, and no replay can find it again.
+//! What belljar itself added to an outcome when the script had ended: the script never saw it, and
+//! no replay can find it again.
 
 use belljar_model::{ByteSize, LogEntry, LogLevel, Outcome};
 use minicbor::{Decoder, Encoder, decode};

@@ -10,7 +10,8 @@ use crate::{
     format::kind,
 };
 
-/// Servers of a run. Their names and globals are the only part of a recording that is taken apart as a whole.
+/// Servers of a run. Their names and globals are the only part of a recording that is taken apart
+/// as a whole.
 const MAX_SERVERS: u64 = 10_000;
 /// Global variables of one server: its name, and an alias that is an identifier.
 const MAX_GLOBALS: u64 = 4;
@@ -151,8 +152,8 @@ fn limits(input: &mut Decoder<'_>) -> Result<Limits, decode::Error> {
     Ok(limits)
 }
 
-/// The limits by their names, in the order in which they are written: durations in nanoseconds, sizes in
-/// bytes, counts as they are.
+/// The limits by their names, in the order in which they are written: durations in nanoseconds,
+/// sizes in bytes, counts as they are.
 pub(crate) fn limits_by_name(limits: &Limits) -> impl Iterator<Item = (&'static str, u64)> {
     LimitSpec::ALL.iter().map(|spec| (spec.name.as_str(), (spec.get)(limits)))
 }

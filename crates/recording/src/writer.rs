@@ -9,17 +9,20 @@ use crate::{
     format::{HEADER, MAGIC, TRAILER, VERSION, digest, kind},
 };
 
-/// Bytes that an entry takes beside its texts, at most. (The largest has three digests, and heads of nine bytes.)
+/// Bytes that an entry takes beside its texts, at most. (The largest has three digests, and heads
+/// of nine bytes.)
 const ENTRY_BYTES: usize = 192;
 /// Bytes that a text takes beside its own, with an array around it.
 const TEXT_BYTES: usize = 32;
 
-/// A recording that grows. What would take it beyond its budget ends it: the run goes on, and cannot be replayed.
+/// A recording that grows. What would take it beyond its budget ends it: the run goes on, and
+/// cannot be replayed.
 pub struct Writer {
     /// Nothing, once there was more than the budget allows.
     out: Option<Encoder<Vec<u8>>>,
     max: ByteSize,
-    /// The last reading of each clock, and how often it was read. It is written when the clock has gone on.
+    /// The last reading of each clock, and how often it was read. It is written when the clock has
+    /// gone on.
     clocks: [Reading; 2],
 }
 

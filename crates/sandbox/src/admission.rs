@@ -1,11 +1,14 @@
 //! Who runs now, who waits for it, and who is sent away.
 //!
-//! Two things are bounded, each by itself. *Live* runs hold an instance and its memory, whether they compute or wait for a tool: there are at
-//! most `max_live` of them, and what they may take of memory together is at most `live_memory`. *Computing* runs hold a core: they take turns of one tick
-//! (see `turn`), so that any number of them leaves the others, and whatever else the process does, their share.
+//! Two things are bounded, each by itself. *Live* runs hold an instance and its memory, whether
+//! they compute or wait for a tool: there are at most `max_live` of them, and what they may take of
+//! memory together is at most `live_memory`. *Computing* runs hold a core: they take turns of one
+//! tick (see `turn`), so that any number of them leaves the others, and whatever else the process
+//! does, their share.
 //!
 //! Behind the live runs there is a bounded queue. Clients take turns in it: a client that asks for
-//! much delays only its own runs. When it is full, a run of the client that has most of them in it makes room for one of a client that has fewer.
+//! much delays only its own runs. When it is full, a run of the client that has most of them in it
+//! makes room for one of a client that has fewer.
 
 use std::{
     collections::VecDeque,
@@ -67,7 +70,8 @@ pub(crate) struct Slot {
 
 impl Admission {
     pub(crate) fn new(options: &SandboxOptions) -> Arc<Self> {
-        // With none at all, each run would be one that is larger than all together: it still has its turn, alone.
+        // With none at all, each run would be one that is larger than all together: it still has
+        // its turn, alone.
         let live_memory = options.live_memory.as_u64().max(1);
         Arc::new(Self {
             max_live: options.max_live,
@@ -223,8 +227,8 @@ impl State {
         (self.last_number, receiver)
     }
 
-    /// The next in the queue, if there is room for it. One that needs more than there is holds up those behind it: or it would
-    /// never get it.
+    /// The next in the queue, if there is room for it. One that needs more than there is holds up
+    /// those behind it: or it would never get it.
     fn next(&mut self) -> Option<Waiting> {
         let memory = self.clients.front()?.waiting.front()?.memory;
         if !self.fits(memory) {
@@ -239,7 +243,8 @@ impl State {
         Some(waiting)
     }
 
-    /// Sends away the last run of the client that has most in the queue, if it has more than `client` will have.
+    /// Sends away the last run of the client that has most in the queue, if it has more than
+    /// `client` will have.
     fn makes_room_for(&mut self, client: &str) -> bool {
         let own = self.clients.iter().find(|each| each.name == client).map_or(0, |each| each.waiting.len());
         let Some(greediest) = self.clients.iter_mut().max_by_key(|each| each.waiting.len()) else { return false };

@@ -36,7 +36,8 @@ impl AnswerRoom {
         self.0.parking.park()
     }
 
-    /// Waits until an answer of so many bytes may be read into memory. At once, where nobody waits for it any more.
+    /// Waits until an answer of so many bytes may be read into memory. At once, where nobody waits
+    /// for it any more.
     ///
     /// # Cancellation
     /// Nothing is counted.

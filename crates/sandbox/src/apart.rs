@@ -1,8 +1,9 @@
 //! Making a run's calls where the run is not: for an engine whose scripts run in another process.
 //!
-//! What a call gives, and what is kept of it, is decided here as the sandbox decides it, so that an outcome is the same in both. Answers
-//! wait here until the other process takes them, within the same budget as in a sandbox (`max_held`): in memory, then in the file, and
-//! beyond both the child is not read from.
+//! What a call gives, and what is kept of it, is decided here as the sandbox decides it, so that an
+//! outcome is the same in both. Answers wait here until the other process takes them, within the
+//! same budget as in a sandbox (`max_held`): in memory, then in the file, and beyond both the child
+//! is not read from.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -21,10 +22,11 @@ use crate::{
 /// Bytes that a record takes beside its texts.
 const RECORD_BYTES: u64 = 100;
 
-/// Counts what is held on this side for a run on the other, against its `max_held`. Clones count together.
+/// Counts what is held on this side for a run on the other, against its `max_held`. Clones count
+/// together.
 ///
-/// An answer is held back only while other answers of the run are here. Each of these can be taken, and
-/// then the one that was held back follows: nobody waits for it forever.
+/// An answer is held back only while other answers of the run are here. Each of these can be taken,
+/// and then the one that was held back follows: nobody waits for it forever.
 #[derive(Clone)]
 pub struct Keeper {
     holdings: Holdings,
@@ -65,7 +67,8 @@ pub struct Counted {
 }
 
 impl Keeper {
-    /// Nothing is held yet. Answers that find no room in memory are written to a file in `folder`, if there is one.
+    /// Nothing is held yet. Answers that find no room in memory are written to a file in `folder`,
+    /// if there is one.
     pub fn new(max_held: ByteSize, folder: Option<Arc<Dir>>) -> Self {
         let overflow = Overflow::new(folder);
         Self { holdings: Holdings::new(max_held.as_u64(), overflow.exists()), overflow }
@@ -117,7 +120,8 @@ pub fn call(
     };
     // Here, and not when the future is polled: tools may go by the order in which calls are begun.
     let called = match arguments {
-        // A tool that panics has failed, and nothing else has: also one that panics before it gives its future.
+        // A tool that panics has failed, and nothing else has: also one that panics before it gives
+        // its future.
         Ok(arguments) => {
             let begin = || tools.begin(number, &tool, arguments, limit, room.room.clone());
             std::panic::catch_unwind(AssertUnwindSafe(begin)).map_err(|_| host::panicked())
@@ -131,8 +135,9 @@ pub fn call(
         };
         let result = result.and_then(|result| host::bounded(result, max_result));
         let record = host::record(&tool, &result, begun);
-        // A call that was refused was never made. Until that is told it counts as one that may have taken effect, so it
-        // waits for no room: what it is told is short, and is not counted within a sandbox either.
+        // A call that was refused was never made. Until that is told it counts as one that may have
+        // taken effect, so it waits for no room: what it is told is short, and is not counted
+        // within a sandbox either.
         if record.is_none() {
             return CallEnd { answer: Answer::Here(AnswerInMemory { result, held: None }), record };
         }

@@ -8,7 +8,8 @@ use std::fmt;
 use belljar_model::{LimitError, LimitHit, Limits, LimitsPatch, Outcome, RunError};
 use belljar_recording::{Answer, Digests, Entry, Recording};
 
-/// Tools that all the directories of a recording may have together. Each takes more memory here than in the recording.
+/// Tools that all the directories of a recording may have together. Each takes more memory here
+/// than in the recording.
 const MAX_PROPERTIES: u64 = 100_000;
 
 /// Why a replay has no outcome.
@@ -65,7 +66,8 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// The limits of a recorded run, if they are within those of whoever replays it, and the recording is within them.
+/// The limits of a recorded run, if they are within those of whoever replays it, and the recording
+/// is within them.
 pub(crate) fn limits(recording: &Recording, ceiling: &Limits) -> Result<Limits, ReplayError> {
     let recorded = &recording.start().limits;
     let patch = LimitsPatch { timeout: None, compute: None, wait: None, call: None, ..LimitsPatch::from(recorded) };

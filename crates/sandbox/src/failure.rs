@@ -24,7 +24,8 @@ impl Doing {
     /// Tools that are named; more are counted.
     const NAMED: usize = 3;
 
-    /// What a run with these calls was about, of which it had begun so many. It says the same when the run is repeated.
+    /// What a run with these calls was about, of which it had begun so many. It says the same when
+    /// the run is repeated.
     pub(crate) fn of(calls: &[CallRecord], begun: u64) -> Self {
         let open = calls.iter().filter(|call| call.error.as_deref() == Some(UNANSWERED));
         let mut awaited: Vec<String> = open.map(|call| format!("{}.{}", call.server, call.tool)).collect();
@@ -53,7 +54,8 @@ impl Doing {
     }
 }
 
-/// A limit was reached. The hint says what the script's author can do; callers add who may raise the limit.
+/// A limit was reached. The hint says what the script's author can do; callers add who may raise
+/// the limit.
 pub(crate) fn limit(hit: LimitHit) -> RunError {
     limit_of(hit, &Doing::default())
 }
@@ -208,7 +210,8 @@ pub(crate) fn seen_where(mut error: RunError, other: &RunError) -> RunError {
     error
 }
 
-/// The limit by which a call was refused, beside the error that says so, where the script did not catch it.
+/// The limit by which a call was refused, beside the error that says so, where the script did not
+/// catch it.
 pub(crate) fn with_refusal(error: RunError, refusal: Option<(String, LimitHit)>) -> RunError {
     match refusal {
         Some((message, hit)) if error.kind == ErrorKind::Tool && error.message.contains(&message) => {
@@ -242,7 +245,8 @@ pub(crate) fn trapped(
             let used = wanted.saturating_add(store.data().limiter.peak());
             limit(LimitHit { name: LimitName::Memory, max: memory, used: used.max(memory) })
         }
-        // The guest's own stack lies at the bottom of its memory; running off it is an access out of bounds.
+        // The guest's own stack lies at the bottom of its memory; running off it is an access out
+        // of bounds.
         Some(Trap::MemoryOutOfBounds) => stack_overflow(),
         _ => {
             let said = stderr_text(store.data());
@@ -253,7 +257,8 @@ pub(crate) fn trapped(
             } else {
                 tracing::error!(error, stderr = said, "the interpreter failed");
             }
-            // The line before the message names a place in belljar's own build, which is nobody's business.
+            // The line before the message names a place in belljar's own build, which is nobody's
+            // business.
             let is_message = |line: &&str| !line.trim().is_empty() && !line.contains("panicked at");
             let said = said.lines().find(is_message).map(|line| format!(": {line}")).unwrap_or_default();
             RunError::new(ErrorKind::Internal, bounded(format!("the interpreter failed{said}"))).with_hint(
@@ -263,8 +268,9 @@ pub(crate) fn trapped(
     }
 }
 
-/// The least size of the block for which the guest's allocator did not even ask the host, since no memory of its kind could hold it. A guest that
-/// only says so gets this error in place of another, and nothing else.
+/// The least size of the block for which the guest's allocator did not even ask the host, since no
+/// memory of its kind could hold it. A guest that only says so gets this error in place of another,
+/// and nothing else.
 fn refused_allocation(store: &Store<RunState>) -> Option<u64> {
     /// Rust has no larger block on a machine of 32 bits.
     const LARGEST: u64 = 1 << 31;

@@ -11,7 +11,8 @@ const AFTER: usize = 1;
 /// Characters shown of a line.
 const WIDTH: usize = 160;
 
-/// A code frame: the lines around `line` with a marker under `column` (both from 1), or none if there is no such line.
+/// A code frame: the lines around `line` with a marker under `column` (both from 1), or none if
+/// there is no such line.
 pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
     // The guest counts lines as the language does.
     let source = source.replace("\r\n", "\n").replace('\r', "\n");

@@ -1,4 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
+//! found.
 //!
 //! What else the guest hands over is JSON, whose bounds are `crates/model`'s and fuzzed there.
 

@@ -1,10 +1,11 @@
 //! What the host holds for one run, counted in bytes against `max_held`.
 //!
-//! Two kinds of bytes are counted, and told apart with care. *Arguments* of calls count from the call to the moment at which the
-//! script gets the answer, and so do *notes* (logs and records of calls) from then on: both are in the script's own order, so a call
-//! that finds no room fails in every repetition of the run. *Answers* come when they like. They never make a call fail: one that
-//! finds no room in memory goes to a file (see `overflow`), and one that finds none there either is not read from its child until
-//! there is room, which no script can see.
+//! Two kinds of bytes are counted, and told apart with care. *Arguments* of calls count from the
+//! call to the moment at which the script gets the answer, and so do *notes* (logs and records of
+//! calls) from then on: both are in the script's own order, so a call that finds no room fails in
+//! every repetition of the run. *Answers* come when they like. They never make a call fail: one
+//! that finds no room in memory goes to a file (see `overflow`), and one that finds none there
+//! either is not read from its child until there is room, which no script can see.
 
 use std::{
     pin::pin,
@@ -20,10 +21,12 @@ use tokio::sync::Notify;
 
 /// Answers that are in memory on their way to the file. One at least, whatever its size.
 const PASSING_BYTES: u64 = 8 << 20;
-/// How many times `max_held` the file may hold: by default 2 GiB, four hundred of the largest answers.
+/// How many times `max_held` the file may hold: by default 2 GiB, four hundred of the largest
+/// answers.
 const FILE_FACTOR: u64 = 32;
-/// What the files of all runs of this process may hold: by default those of four runs that are full. They bridge the moments in which scripts
-/// compute while children answer; more would fill the disk of a small machine.
+/// What the files of all runs of this process may hold: by default those of four runs that are
+/// full. They bridge the moments in which scripts compute while children answer; more would fill
+/// the disk of a small machine.
 const ALL_FILES_BYTES: u64 = 8 << 30;
 
 /// The files of this process: its disk is the same, however many sandboxes it has.
@@ -59,7 +62,8 @@ struct Counts {
     /// Answers in the file, and the bytes that they have taken of it since it was empty.
     filed: u64,
     file_bytes: u64,
-    /// The most that the file has held. So much of the disk is the run's until it ends, whatever is read back meanwhile.
+    /// The most that the file has held. So much of the disk is the run's until it ends, whatever is
+    /// read back meanwhile.
     disk_bytes: u64,
     peak: u64,
     /// The script waits, and nothing that is there is what it waits for.
@@ -106,7 +110,8 @@ impl Holdings {
         Ok(())
     }
 
-    /// Counts the arguments of a call for which whoever made it has found room in a count of its own.
+    /// Counts the arguments of a call for which whoever made it has found room in a count of its
+    /// own.
     pub(crate) fn hold_arguments(&self, bytes: u64) {
         let mut counts = self.lock();
         counts.arguments = counts.arguments.saturating_add(bytes);
@@ -128,7 +133,8 @@ impl Holdings {
         counts.note_peak();
     }
 
-    /// Waits until an answer of so many bytes may be in memory; `None` if `is_wanted` says that nobody waits for it any more.
+    /// Waits until an answer of so many bytes may be in memory; `None` if `is_wanted` says that
+    /// nobody waits for it any more.
     ///
     /// # Cancellation
     /// Nothing is counted.
@@ -158,12 +164,14 @@ impl Holdings {
         }
     }
 
-    /// Somebody gave up waiting for an answer: whoever holds it back has to ask again whether it is wanted.
+    /// Somebody gave up waiting for an answer: whoever holds it back has to ask again whether it is
+    /// wanted.
     pub(crate) fn abandon(&self) {
         self.0.freed.notify_waiters();
     }
 
-    /// The script waits for something that is not there. What it is may stand behind what found no room, so one more comes in.
+    /// The script waits for something that is not there. What it is may stand behind what found no
+    /// room, so one more comes in.
     pub(crate) fn starve(&self) {
         self.lock().is_starving = true;
         self.0.freed.notify_waiters();

@@ -1,10 +1,13 @@
-//! What a run takes in of its calls and timers: one completion at a time, in an order that is recorded.
+//! What a run takes in of its calls and timers: one completion at a time, in an order that is
+//! recorded.
 //!
-//! Calls run on tasks of their own, and what they bring arrives in an [`Inbox`]. The run takes the next completion out of it only
-//! when the guest asks for one. So the guest sees one answer, works it off, and asks again before it sees the next, and what it
-//! does depends on the completions and their order alone.
+//! Calls run on tasks of their own, and what they bring arrives in an [`Inbox`]. The run takes the
+//! next completion out of it only when the guest asks for one. So the guest sees one answer, works
+//! it off, and asks again before it sees the next, and what it does depends on the completions and
+//! their order alone.
 //!
-//! An answer that waits is counted by [`Holdings`]. One that is in the file is read back when it is its turn.
+//! An answer that waits is counted by [`Holdings`]. One that is in the file is read back when it is
+//! its turn.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -41,7 +44,8 @@ pub(crate) enum Event {
 /// A tool's answer.
 pub(crate) struct Answer {
     pub(crate) result: Result<Kept, CallError>,
-    /// What is recorded of the call once the guest gets the answer: nothing, of a call that was refused.
+    /// What is recorded of the call once the guest gets the answer: nothing, of a call that was
+    /// refused.
     pub(crate) record: Option<CallRecord>,
 }
 
@@ -53,8 +57,9 @@ pub(crate) enum Kept {
     There(Written),
 }
 
-/// Where answers arrive, and timers end. There are no more of them than calls and timers under way, which are bounded where they
-/// begin; how much of the answers is in memory is bounded where they are admitted.
+/// Where answers arrive, and timers end. There are no more of them than calls and timers under way,
+/// which are bounded where they begin; how much of the answers is in memory is bounded where they
+/// are admitted.
 #[derive(Clone)]
 pub(crate) struct Inbox(Arc<Inner>);
 
@@ -126,7 +131,8 @@ impl Inbox {
         self.lock().timers.remove(number)
     }
 
-    /// The next completion, if it is there. An answer in the file is still to be [read](Inbox::read).
+    /// The next completion, if it is there. An answer in the file is still to be
+    /// [read](Inbox::read).
     pub(crate) fn take(&self) -> Option<Completion> {
         let mut waiting = self.lock();
         let (number, event) = match waiting.next() {
@@ -171,14 +177,15 @@ impl Inbox {
         }
     }
 
-    /// Whether what the guest gets next is a call or a timer of this run, if an order says which. `is_open` knows the calls.
+    /// Whether what the guest gets next is a call or a timer of this run, if an order says which.
+    /// `is_open` knows the calls.
     pub(crate) fn can_come(&self, is_open: impl FnOnce(u64) -> bool) -> bool {
         let waiting = self.lock();
         waiting.order.front().is_none_or(|wanted| waiting.timers.by_number.contains_key(wanted) || is_open(*wanted))
     }
 
-    /// Reads an answer back from the file. What is recorded of its call is kept here meanwhile: the run may end before the guest
-    /// has the answer. [`Inbox::was_read`] gives it back.
+    /// Reads an answer back from the file. What is recorded of its call is kept here meanwhile: the
+    /// run may end before the guest has the answer. [`Inbox::was_read`] gives it back.
     ///
     /// # Cancellation
     /// The answer is lost.

@@ -30,7 +30,8 @@ impl MemoryLimiter {
 impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.limit {
-            // An error, and not the `false` that makes `memory.grow` return -1: that a script could catch as a RangeError.
+            // An error, and not the `false` that makes `memory.grow` return -1: that a script could
+            // catch as a RangeError.
             self.denied = Some(desired);
             return Err(wasmtime::Error::msg("the memory limit was reached"));
         }

@@ -1,7 +1,8 @@
 //! The file in which answers wait that found no room in memory.
 //!
-//! Each run that needs one has its own. It has no name, so nothing of it is left when the run has ended, however it ended. It holds
-//! what children answered, so it is readable by nobody else, and it lies where the owner of the sandbox says.
+//! Each run that needs one has its own. It has no name, so nothing of it is left when the run has
+//! ended, however it ended. It holds what children answered, so it is readable by nobody else, and
+//! it lies where the owner of the sandbox says.
 
 use std::{
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},

@@ -1,7 +1,8 @@
 //! The calls of a script as they stand in its source, and what is known of them before it runs.
 //!
 //! The guest finds them and tells them as JSON (`catalog.plan` in wit/sandbox.wit). They are a
-//! guest's word, like everything from there: what they say of a call grants nothing and calls nothing.
+//! guest's word, like everything from there: what they say of a call grants nothing and calls
+//! nothing.
 
 use belljar_model::{JsonBounds, JsonText};
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,9 @@
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-/// What a warm slot keeps resident, so that the next run in it finds its pages there. Measured: without, a run of `1+1` takes 33
-/// page faults and three times as long. The guest's own stack, of 4 MiB, comes first, and a run touches little of it.
+/// What a warm slot keeps resident, so that the next run in it finds its pages there. Measured:
+/// without, a run of `1+1` takes 33 page faults and three times as long. The guest's own stack, of
+/// 4 MiB, comes first, and a run touches little of it.
 const RESIDENT_BYTES: usize = 7 << 20;
 const RESIDENT_STACK_BYTES: usize = 64 << 10;
 /// The guest has some thousand functions in its table.
@@ -13,10 +14,12 @@ const INSTANCE_BYTES: usize = 1 << 20;
 /// The guest is one module and a few shims.
 const CORE_INSTANCES: u32 = 20;
 
-/// Opens what the pool resets its slots by, if that has not been done: once per process, and kept open.
+/// Opens what the pool resets its slots by, if that has not been done: once per process, and kept
+/// open.
 ///
-/// An engine does it by itself. A process that makes itself unreadable for others (`PR_SET_DUMPABLE`) calls this before: afterwards
-/// only root can open it, and each run costs a copy of some megabytes more.
+/// An engine does it by itself. A process that makes itself unreadable for others
+/// (`PR_SET_DUMPABLE`) calls this before: afterwards only root can open it, and each run costs a
+/// copy of some megabytes more.
 pub fn open_page_map() {
     // Asking is what opens it.
     PoolingAllocationConfig::is_pagemap_scan_available();
@@ -24,7 +27,8 @@ pub fn open_page_map() {
 
 /// An engine with a pool for `max_live` runs.
 pub(crate) fn engine(max_live: u32) -> wasmtime::Result<Engine> {
-    // `PAGEMAP_SCAN` (Linux 6.7) lets the pool reset only the pages that a run has touched. Older kernels reset them all.
+    // `PAGEMAP_SCAN` (Linux 6.7) lets the pool reset only the pages that a run has touched. Older
+    // kernels reset them all.
     match Engine::new(&config(max_live, Enabled::Yes)) {
         Ok(engine) => {
             tracing::debug!("slots are reset by the page map");
@@ -50,7 +54,8 @@ fn config(max_live: u32, pagemap_scan: Enabled) -> Config {
         .max_component_instance_size(INSTANCE_BYTES)
         .max_core_instance_size(INSTANCE_BYTES)
         .table_elements(TABLE_ELEMENTS)
-        // The limit of each run is enforced by its limiter; this is what a slot reserves of the address space.
+        // The limit of each run is enforced by its limiter; this is what a slot reserves of the
+        // address space.
         .max_memory_size(1 << 32)
         .linear_memory_keep_resident(RESIDENT_BYTES)
         .table_keep_resident(TABLE_ELEMENTS * size_of::<usize>())

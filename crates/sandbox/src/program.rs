@@ -9,20 +9,26 @@ use belljar_model::ByteSize;
 pub struct Program {
     /// JavaScript or TypeScript, as its author wrote it.
     pub source: String,
-    /// On whose behalf it runs. Clients take turns where runs must queue; those that are not told apart are one.
+    /// On whose behalf it runs. Clients take turns where runs must queue; those that are not told
+    /// apart are one.
     pub client: String,
-    /// Where the script's random numbers come from. Drawn from the operating system where there is none.
+    /// Where the script's random numbers come from. Drawn from the operating system where there is
+    /// none.
     pub seed: Option<[u8; 32]>,
-    /// In which order the script gets its answers: [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. As they come,
-    /// where there is none. A script that does not ask again for what it asked for then waits for it until its timeout.
+    /// In which order the script gets its answers:
+    /// [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. As they come, where
+    /// there is none. A script that does not ask again for what it asked for then waits for it
+    /// until its timeout.
     pub order: Option<Vec<u64>>,
-    /// How many bytes a recording of the run may have, if there is to be one. What goes beyond ends the recording, and not the run.
+    /// How many bytes a recording of the run may have, if there is to be one. What goes beyond ends
+    /// the recording, and not the run.
     pub max_recording: Option<ByteSize>,
     /// After how long the run may be put aside while it waits for people alone: it ends then as
     /// `approval`, and goes on by [`Sandbox::resume`](crate::Sandbox::resume). Sooner,
     /// where others queue. It needs a recording.
     pub rest_after: Option<Duration>,
-    /// Whether its calls are found and [`Tools::plan`](crate::Tools::plan) is asked, and nothing is run. The value is null then.
+    /// Whether its calls are found and [`Tools::plan`](crate::Tools::plan) is asked, and nothing is
+    /// run. The value is null then.
     pub only_plan: bool,
 }
 
@@ -65,7 +71,8 @@ impl Program {
         self
     }
 
-    /// The same script, whose run is recorded within so many bytes: [`Outcome::recording`](belljar_model::Outcome::recording).
+    /// The same script, whose run is recorded within so many bytes:
+    /// [`Outcome::recording`](belljar_model::Outcome::recording).
     #[must_use]
     pub fn with_recording(mut self, max: ByteSize) -> Self {
         self.max_recording = Some(max);

@@ -1,8 +1,9 @@
 //! Runs a changed script against the answers of a recorded run, without touching the world.
 //!
-//! A call gets the answer of a recorded call of the same tool with the same arguments, whatever the order. Time is simulated: a call
-//! takes as long as it did, a timer as long as it should, and nobody waits for either. So the same script and the same
-//! recording always end in the same outcome.
+//! A call gets the answer of a recorded call of the same tool with the same arguments, whatever the
+//! order. Time is simulated: a call takes as long as it did, a timer as long as it should, and
+//! nobody waits for either. So the same script and the same recording always end in the same
+//! outcome.
 
 use std::{
     borrow::Cow,
@@ -198,8 +199,9 @@ impl Call {
     }
 }
 
-/// The same JSON with the keys of each object in their order. Numbers stay the texts that they are: two long ones that a floating-point
-/// number cannot tell apart are two. What nests deeper than arguments do is not sorted.
+/// The same JSON with the keys of each object in their order. Numbers stay the texts that they are:
+/// two long ones that a floating-point number cannot tell apart are two. What nests deeper than
+/// arguments do is not sorted.
 fn sorted(json: &str) -> Option<String> {
     const MAX_DEPTH: usize = 32;
 

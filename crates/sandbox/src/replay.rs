@@ -1,7 +1,8 @@
 //! Answers a guest from a recording, in place of tools, timers and clocks.
 //!
-//! Each kind of question has its place in the recording, from where its next answer is looked for. A question that the
-//! recording does not have next, or has with other arguments, is a divergence: it ends the replay before anything else happens.
+//! Each kind of question has its place in the recording, from where its next answer is looked for.
+//! A question that the recording does not have next, or has with other arguments, is a divergence:
+//! it ends the replay before anything else happens.
 
 use std::fmt::Write as _;
 
@@ -21,7 +22,8 @@ use crate::{
 
 /// Characters of arguments that a message shows.
 const SHOWN: usize = 200;
-/// The recording had nothing more for the guest: it was ended from outside at this point, or the replay has diverged.
+/// The recording had nothing more for the guest: it was ended from outside at this point, or the
+/// replay has diverged.
 pub(crate) struct Stop;
 
 /// What the guest gets next.
@@ -136,7 +138,8 @@ impl Replay {
         }
     }
 
-    /// What the catalogue said. A search is never refused: of one that was, the reason is its answer.
+    /// What the catalogue said. A search is never refused: of one that was, the reason is its
+    /// answer.
     pub(crate) fn catalog(&mut self, asked: Question<'_>) -> Result<Result<String, String>, Stop> {
         if !self.is_exact && matches!(asked, Question::Plan(_)) {
             // Another engine may be sure of other calls: it finds out when it makes them.
@@ -261,7 +264,8 @@ impl Replay {
         Some(Divergence::new(format!("the recording has {text}, and the replay ended before it")))
     }
 
-    /// What the script read or asked and the recording has more of. Another engine may look at clocks less often.
+    /// What the script read or asked and the recording has more of. Another engine may look at
+    /// clocks less often.
     fn not_asked(&mut self) -> Option<Divergence> {
         let Self { recording, clocks, directories, questions, is_exact, .. } = self;
         let is_other = |entry: Entry<'_>| matches!(entry, Entry::Directory { .. }).then_some(());
@@ -295,7 +299,8 @@ impl Replay {
         })
     }
 
-    /// The recording has nothing more of a kind. A run that was ended from outside may have been about to ask.
+    /// The recording has nothing more of a kind. A run that was ended from outside may have been
+    /// about to ask.
     fn is_over(&mut self, text: impl FnOnce() -> String) -> Stop {
         match self.recording.end().map(|end| end.cause) {
             Some(Cause::Time { .. } | Cause::Cancelled) => self.is_at_end = true,
@@ -310,7 +315,8 @@ impl Replay {
     }
 }
 
-/// The outcome of a replay, if it is the one that was recorded: as the script had ended, without remarks.
+/// The outcome of a replay, if it is the one that was recorded: as the script had ended, without
+/// remarks.
 pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Outcome, ReplayError> {
     let Ended { mut outcome, overdue, stand_in } = ended;
     let diverged = |divergence| Err(ReplayError::Diverged(divergence));

@@ -66,8 +66,8 @@ impl<'a, R: Runner + ?Sized> Run<'a, R> {
         self
     }
 
-    /// Ends the run when `cancelled` ends. Its outcome is of the kind `cancelled` then, with what it
-    /// had logged and called.
+    /// Ends the run when `cancelled` ends. Its outcome is of the kind `cancelled` then, with what
+    /// it had logged and called.
     pub fn cancel_on(mut self, cancelled: impl Future<Output = ()> + Send + 'a) -> Self {
         self.request.cancelled = Box::pin(cancelled);
         self

@@ -55,7 +55,8 @@ impl RestAfter {
     }
 }
 
-/// Waits until the guest's next completion can be taken. While only people are waited for, no clock counts.
+/// Waits until the guest's next completion can be taken. While only people are waited for, no clock
+/// counts.
 pub(crate) async fn ready(
     parking: &Parking,
     inbox: &Inbox,

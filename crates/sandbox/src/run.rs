@@ -24,9 +24,11 @@ use crate::{
     turn::Turn,
 };
 
-/// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result, twice.
+/// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result,
+/// twice.
 const HOSTCALL_FACTOR: u64 = 2;
-/// Handles that the guest may hold at once. A tool has one handle, whatever the number of its calls.
+/// Handles that the guest may hold at once. A tool has one handle, whatever the number of its
+/// calls.
 pub(crate) const MAX_HANDLES: usize = 100_000;
 
 /// What all runs of a sandbox share.
@@ -115,7 +117,8 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
             let instance = host.interpreter.instantiate_async(&mut store).await?;
             instance.call_run(&mut store, &request).await
         };
-        // The wall clock is checked at each tick while the guest computes; this is for when it waits.
+        // The wall clock is checked at each tick while the guest computes; this is for when it
+        // waits.
         tokio::select! {
             biased;
             ended = run => End::Ended(ended),
@@ -238,7 +241,8 @@ pub(crate) fn open_store(
     let asked = limits.max_source.as_u64().max(MAX_PLAN_BYTES as u64);
     let largest = limits.max_value_bytes().max(asked).max(limits.max_arguments.as_u64());
     store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
-    // Each costs some hundred bytes of the host that no memory limit counts, and making one costs a few units of fuel.
+    // Each costs some hundred bytes of the host that no memory limit counts, and making one costs a
+    // few units of fuel.
     store.set_max_component_handles(MAX_HANDLES);
     store.set_epoch_deadline(1);
     let (turn, meter, journal) = (shared.turn.clone(), shared.meter.clone(), shared.journal.clone());

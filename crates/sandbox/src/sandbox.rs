@@ -102,8 +102,9 @@ impl Sandbox {
         })
     }
 
-    /// The same sandbox with a folder for files in which answers wait, for which there is no room in memory while a script computes. Without
-    /// one they are not read from their child until there is room, and other calls of that child wait behind them.
+    /// The same sandbox with a folder for files in which answers wait, for which there is no room
+    /// in memory while a script computes. Without one they are not read from their child until
+    /// there is room, and other calls of that child wait behind them.
     #[must_use]
     pub fn with_overflow(mut self, folder: Dir) -> Self {
         self.overflow = Some(Arc::new(folder));
@@ -115,8 +116,8 @@ impl Sandbox {
         &self.origin
     }
 
-    /// Runs a script to its outcome, once what is returned is awaited. Never panics on a script's account, and never
-    /// runs longer than its limits say.
+    /// Runs a script to its outcome, once what is returned is awaited. Never panics on a script's
+    /// account, and never runs longer than its limits say.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
     }
@@ -236,11 +237,13 @@ impl Sandbox {
         time.map(|time| RestAfter::new(time, self.admission.clone()))
     }
 
-    /// Repeats a recorded run without its tools: no tool is called, no timer waits, and no clock is read. It ends in the outcome that was
-    /// recorded, equal in value, logs and calls, and in fuel where this is the [engine](Sandbox::engine_id) that ran it.
+    /// Repeats a recorded run without its tools: no tool is called, no timer waits, and no clock is
+    /// read. It ends in the outcome that was recorded, equal in value, logs and calls, and in fuel
+    /// where this is the [engine](Sandbox::engine_id) that ran it.
     ///
-    /// `ceiling` bounds what the replay may take, since a recording may come from anywhere: its time is held against `timeout` and `compute`,
-    /// and what was recorded with other limits above it is refused.
+    /// `ceiling` bounds what the replay may take, since a recording may come from anywhere: its
+    /// time is held against `timeout` and `compute`, and what was recorded with other limits above
+    /// it is refused.
     ///
     /// # Errors
     /// [`ReplayError`]: the first difference, before anything that comes after it.
@@ -267,7 +270,8 @@ impl Sandbox {
     pub async fn replay_script(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
         let start = recording.start();
         let end = recording.end().ok_or_else(|| ReplayError::Diverged(Divergence::new("the recording has no end")))?;
-        // A run that was ended from outside comes to its end again by the fuel that it had used by then. It cannot have used more than it had.
+        // A run that was ended from outside comes to its end again by the fuel that it had used by
+        // then. It cannot have used more than it had.
         let fuel = if end.cause == Cause::Script { start.limits.fuel } else { end.fuel.min(start.limits.fuel) };
         let is_exact = start.engine == self.id;
         let replay = || StandIn::Replay(Replay::new(recording.clone(), is_exact));
@@ -275,8 +279,9 @@ impl Sandbox {
         replay::compared(ended, &end, is_exact)
     }
 
-    /// Runs another script against the answers of a recorded run: a call is answered where its tool and its arguments are those of a
-    /// recorded call, and fails otherwise, with an error that says so. No tool is called; time is simulated.
+    /// Runs another script against the answers of a recorded run: a call is answered where its tool
+    /// and its arguments are those of a recorded call, and fails otherwise, with an error that says
+    /// so. No tool is called; time is simulated.
     ///
     /// # Errors
     /// [`ReplayError`], when there is no outcome. Whatever the script does is in the outcome.
@@ -348,7 +353,8 @@ impl Runner for Sandbox {
     }
 }
 
-/// What a run may take of the process: its own memory, what is held for it outside, and its recording.
+/// What a run may take of the process: its own memory, what is held for it outside, and its
+/// recording.
 fn reserved(limits: &Limits, recording: Option<ByteSize>) -> ByteSize {
     let held = limits.memory.as_u64().saturating_add(limits.max_held.as_u64());
     ByteSize::b(held.saturating_add(recording.map_or(0, |max| max.as_u64())))

@@ -1,4 +1,5 @@
-//! What answers a guest in place of the world: a recording, asked in its order or by what the script asks for.
+//! What answers a guest in place of the world: a recording, asked in its order or by what the
+//! script asks for.
 
 use belljar_model::ToolPath;
 use belljar_recording::{Clock, Question};

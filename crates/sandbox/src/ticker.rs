@@ -11,7 +11,8 @@ use std::{
 
 use wasmtime::Engine;
 
-/// How often a computing run comes up for air: its deadline is checked and other runs get their turn.
+/// How often a computing run comes up for air: its deadline is checked and other runs get their
+/// turn.
 pub(crate) const TICK: Duration = Duration::from_millis(2);
 
 /// Advances the epoch every [`TICK`] while a [`Running`] lives, and sleeps otherwise.

@@ -53,7 +53,8 @@ impl Tool {
         Ok(self)
     }
 
-    /// The same tool with the JSON Schema of its results, for models to read. Results are not checked.
+    /// The same tool with the JSON Schema of its results, for models to read. Results are not
+    /// checked.
     ///
     /// # Errors
     /// [`SchemaError::NotAnObject`]

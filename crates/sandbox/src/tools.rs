@@ -16,20 +16,21 @@ use crate::{
 /// Three methods are needed: which servers there are, which tools each has, and what a call does. A
 /// [`ToolSet`](crate::ToolSet) has them all, for tools that are closures.
 ///
-/// All methods are asked from within a run and answer for that run. Their futures are polled on tasks of their own or while
-/// the guest stands still, and are dropped when the run ends: dropping is cancelling.
+/// All methods are asked from within a run and answer for that run. Their futures are polled on
+/// tasks of their own or while the guest stands still, and are dropped when the run ends: dropping
+/// is cancelling.
 pub trait Tools: Send + Sync + 'static {
     /// The servers, in the order in which their globals are defined. Asked once, at the start.
     fn namespaces(&self) -> Vec<Namespace>;
 
-    /// The tools of one server, by its position in [`Tools::namespaces`]. Asked when the script first looks, so a server
-    /// may be started here.
+    /// The tools of one server, by its position in [`Tools::namespaces`]. Asked when the script
+    /// first looks, so a server may be started here.
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>>;
 
     /// Calls a tool with a JSON object. The answer is an MCP `CallToolResult` as JSON.
     ///
-    /// An implementation ends a call that takes longer than `limit`; one that hears of the call's progress may extend it. The
-    /// run's own timeout ends them all.
+    /// An implementation ends a call that takes longer than `limit`; one that hears of the call's
+    /// progress may extend it. The run's own timeout ends them all.
     fn call(
         &self,
         tool: &GrantedTool,
@@ -37,9 +38,11 @@ pub trait Tools: Send + Sync + 'static {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallError>>;
 
-    /// The same, as a sandbox makes a call: with its number among the calls and timers of the run, as [`Outcome::order`] has it, and with the
-    /// room that there is for the answer. It is for tools that hand the call on to another process, or whose answers come from elsewhere and
-    /// can be held back: they ask `room` before they read one into memory. Of others the sandbox does so when they are there.
+    /// The same, as a sandbox makes a call: with its number among the calls and timers of the run,
+    /// as [`Outcome::order`] has it, and with the room that there is for the answer. It is for
+    /// tools that hand the call on to another process, or whose answers come from elsewhere and can
+    /// be held back: they ask `room` before they read one into memory. Of others the sandbox does
+    /// so when they are there.
     ///
     /// [`Outcome::order`]: belljar_model::Outcome::order
     fn begin(
@@ -69,7 +72,8 @@ pub trait Tools: Send + Sync + 'static {
         let _ = (number, tool, answer);
     }
 
-    /// Hears what happens in the run, for those who watch. It must not wait, and must not depend on being told.
+    /// Hears what happens in the run, for those who watch. It must not wait, and must not depend on
+    /// being told.
     fn observe(&self, step: RunStep) {
         let _ = step;
     }
@@ -88,8 +92,9 @@ pub trait Tools: Send + Sync + 'static {
         false
     }
 
-    /// What `tools.list` answers: a JSON array of `{path, effect, summary?}`, or why there is no such server.
-    /// As it is here, it knows no summaries, and leaves out servers that are not available.
+    /// What `tools.list` answers: a JSON array of `{path, effect, summary?}`, or why there is no
+    /// such server. As it is here, it knows no summaries, and leaves out servers that are not
+    /// available.
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
         Box::pin(async move {
             let tools = match &server {
@@ -100,8 +105,8 @@ pub trait Tools: Send + Sync + 'static {
         })
     }
 
-    /// What `tools.search` answers: a JSON array of `{path, effect, summary?, declaration?}`. As it is
-    /// here, it finds the tools whose paths have one of the words.
+    /// What `tools.search` answers: a JSON array of `{path, effect, summary?, declaration?}`. As it
+    /// is here, it finds the tools whose paths have one of the words.
     fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText> {
         Box::pin(async move {
             let query = query.to_lowercase();
@@ -114,8 +119,8 @@ pub trait Tools: Send + Sync + 'static {
         })
     }
 
-    /// What `tools.describe` answers: a JSON object, or why there is no such tool. As it is here, the
-    /// object has the tool's path and effect.
+    /// What `tools.describe` answers: a JSON object, or why there is no such tool. As it is here,
+    /// the object has the tool's path and effect.
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
         Box::pin(async move {
             let tools = granted(self).await;
@@ -124,8 +129,9 @@ pub trait Tools: Send + Sync + 'static {
         })
     }
 
-    /// What is known of the calls of a script before it runs, one for one; nothing is called. Servers of certain calls
-    /// may be started here. As it is here, it finds tools that there are not.
+    /// What is known of the calls of a script before it runs, one for one; nothing is called.
+    /// Servers of certain calls may be started here. As it is here, it finds tools that there are
+    /// not.
     fn plan(&self, calls: PlannedCalls) -> BoxFuture<'_, Vec<Finding>> {
         Box::pin(async move {
             let mut findings = Vec::with_capacity(calls.calls.len());
@@ -200,8 +206,8 @@ pub struct GrantedTool {
 }
 
 impl Directory {
-    /// A directory of properties and their tools. A tool may have several properties. A name that is empty, or that holds a line
-    /// break, cannot be a property and is left out.
+    /// A directory of properties and their tools. A tool may have several properties. A name that
+    /// is empty, or that holds a line break, cannot be a property and is left out.
     pub fn new(properties: impl IntoIterator<Item = (String, GrantedTool)>) -> Self {
         let mut directory = Self::default();
         for (name, tool) in properties {
@@ -261,11 +267,11 @@ pub struct CallError {
     pub message: String,
     /// What to try.
     pub hint: Option<String>,
-    /// Whether the call was never made, since its arguments are not what the tool asks for. The script gets a `TypeError`, and the
-    /// call is not among those of the outcome.
+    /// Whether the call was never made, since its arguments are not what the tool asks for. The
+    /// script gets a `TypeError`, and the call is not among those of the outcome.
     pub is_refusal: bool,
-    /// What the rules of belljar's owner say, where they do not allow the call: a JSON object with `verdict`,
-    /// `rule` and `why`. The script gets a `PolicyError` with these.
+    /// What the rules of belljar's owner say, where they do not allow the call: a JSON object with
+    /// `verdict`, `rule` and `why`. The script gets a `PolicyError` with these.
     pub denial: Option<String>,
 }
 

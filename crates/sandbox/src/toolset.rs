@@ -58,8 +58,8 @@ impl ToolSet {
         self.with_tool(server, Tool::new(name, effect), handler)
     }
 
-    /// Adds a tool with what is known of it. A call whose arguments are not what its schema asks for
-    /// fails with a `TypeError` that says what is wrong, and never reaches `handler`.
+    /// Adds a tool with what is known of it. A call whose arguments are not what its schema asks
+    /// for fails with a `TypeError` that says what is wrong, and never reaches `handler`.
     #[must_use]
     pub fn with_tool<F, R>(mut self, server: &str, tool: Tool, handler: F) -> Self
     where

@@ -1,7 +1,8 @@
 //! The right of a run to compute, and the clock that goes with it.
 //!
-//! A run computes only while it holds a turn. It gives it up at the next tick, and wherever it waits for the host, so that any
-//! number of runs leaves the others, and whatever else the process does, their share.
+//! A run computes only while it holds a turn. It gives it up at the next tick, and wherever it
+//! waits for the host, so that any number of runs leaves the others, and whatever else the process
+//! does, their share.
 
 use std::{
     pin::pin,
@@ -44,8 +45,8 @@ impl Turn {
         self.meter.enter(Phase::Computing);
     }
 
-    /// Whether the turn lasts until the next tick. The first tick after a wait is one that passed meanwhile: a turn that has just
-    /// begun is not used up by it.
+    /// Whether the turn lasts until the next tick. The first tick after a wait is one that passed
+    /// meanwhile: a turn that has just begun is not used up by it.
     pub(crate) fn goes_on(&self) -> bool {
         self.has_waited.swap(false, Relaxed)
     }

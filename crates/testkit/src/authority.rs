@@ -1,5 +1,6 @@
-//! An MCP server that wants a login, and the authorization server that gives it one, on one loopback address: small, strict in
-//! what MCP demands of its clients, and made to misbehave where a test wants it to.
+//! An MCP server that wants a login, and the authorization server that gives it one, on one
+//! loopback address: small, strict in what MCP demands of its clients, and made to misbehave where
+//! a test wants it to.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,4 +1,5 @@
-//! An authorization server that signs tokens for belljar's own clients: its metadata, its keys, and tokens as a test wants them.
+//! An authorization server that signs tokens for belljar's own clients: its metadata, its keys, and
+//! tokens as a test wants them.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! Helpers for tests and benches that start child servers.
 //!
-//! The child servers themselves, which misbehave on purpose, are the binary `belljar-testkit-child`: its first argument is
-//! the way in which it misbehaves. It writes JSON-RPC by hand, so that it can break every rule that a library keeps.
+//! The child servers themselves, which misbehave on purpose, are the binary
+//! `belljar-testkit-child`: its first argument is the way in which it misbehaves. It writes
+//! JSON-RPC by hand, so that it can break every rule that a library keeps.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -26,10 +27,11 @@ pub const CONFORMANCE: &str = "belljar-testkit-conformance";
 /// The name of the binary that is belljar's side towards servers, for that suite.
 pub const CONFORMANCE_CLIENT: &str = "belljar-testkit-client";
 
-/// Finds the built `belljar-testkit-child` beside the running test, in whatever folder cargo builds into.
+/// Finds the built `belljar-testkit-child` beside the running test, in whatever folder cargo builds
+/// into.
 ///
-/// Tests of this package know its path from `CARGO_BIN_EXE_belljar-testkit-child` instead. Other packages must have built it
-/// before: `cargo build -p belljar-testkit`.
+/// Tests of this package know its path from `CARGO_BIN_EXE_belljar-testkit-child` instead. Other
+/// packages must have built it before: `cargo build -p belljar-testkit`.
 pub fn child_binary() -> Option<PathBuf> {
     binary(CHILD)
 }

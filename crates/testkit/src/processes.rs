@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Whether the process exists and is more than a zombie. Only Linux can tell; elsewhere no process is said to run.
+/// Whether the process exists and is more than a zombie. Only Linux can tell; elsewhere no process
+/// is said to run.
 pub fn is_running(pid: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     // The name in parentheses may hold anything, so the state is what follows the last of them.

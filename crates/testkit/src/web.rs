@@ -1,7 +1,8 @@
-//! A small HTTP server on loopback for tests: it answers as it is told, right or wrong, and remembers what it was asked.
+//! A small HTTP server on loopback for tests: it answers as it is told, right or wrong, and
+//! remembers what it was asked.
 //!
-//! Each connection is for one request, whose answer ends with the connection. So an answer may break off wherever a test
-//! wants it to.
+//! Each connection is for one request, whose answer ends with the connection. So an answer may
+//! break off wherever a test wants it to.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
@@ -47,7 +48,8 @@ pub struct Reply {
     pub headers: Vec<(String, String)>,
     /// The body's beginning.
     pub body: Vec<u8>,
-    /// The rest of it, piece by piece, until the other end is dropped. Without it the body is whole.
+    /// The rest of it, piece by piece, until the other end is dropped. Without it the body is
+    /// whole.
     pub rest: Option<mpsc::Receiver<Vec<u8>>>,
 }
 

@@ -1,4 +1,5 @@
-//! What `belljar-upstream` guarantees of its children, each held by a test against a child that breaks a rule.
+//! What `belljar-upstream` guarantees of its children, each held by a test against a child that
+//! breaks a rule.
 
 #[path = "children/calls.rs"]
 mod calls;

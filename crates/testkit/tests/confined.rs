@@ -85,7 +85,8 @@ fn whatever_reaches_beyond_the_engines_walls_ends_the_process() {
     for name in attempts() {
         let output = attempt("all", &name);
         assert!(said(&output).starts_with("confined"), "{name}: {}", said(&output));
-        // The C library opens files in the middle of an allocation, and allocations may fail: these do no more than that.
+        // The C library opens files in the middle of an allocation, and allocations may fail: these
+        // do no more than that.
         let fails = match name.as_str() {
             "read-file" => Some("Permission denied"),
             "map-memory" => Some("Cannot allocate memory"),
@@ -136,7 +137,8 @@ fn where_the_kernel_lacks_a_wall_of_the_engine_the_reason_is_said() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_arguments() {
-    // Those for which there is no function without `unsafe` are made by number, as machine code would make them.
+    // Those for which there is no function without `unsafe` are made by number, as machine code
+    // would make them.
     for number in [
         libc::SYS_io_uring_setup,
         libc::SYS_io_uring_enter,
@@ -187,7 +189,8 @@ fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_argument
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn no_system_call_of_x32_leads_around_the_filter() {
-    /// The bit by which x86-64 has each system call a second time, also those that the engine may make.
+    /// The bit by which x86-64 has each system call a second time, also those that the engine may
+    /// make.
     const X32: u64 = 0x4000_0000;
     for number in (0..=550).map(|number| number | X32) {
         assert_eq!(by_number::call("all", number), Err(nix::sys::signal::Signal::SIGSYS), "{number:#x}");

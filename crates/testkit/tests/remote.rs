@@ -1,4 +1,5 @@
-//! What `belljar-upstream` guarantees of remote servers, each held by a test against one that breaks a rule, or by a real one.
+//! What `belljar-upstream` guarantees of remote servers, each held by a test against one that
+//! breaks a rule, or by a real one.
 
 #[path = "remote/eras.rs"]
 mod eras;

@@ -1,4 +1,5 @@
-//! A child within walls, tried one attempt at a time by a Python program that is started as such a child.
+//! A child within walls, tried one attempt at a time by a Python program that is started as such a
+//! child.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
@@ -134,8 +135,8 @@ impl World {
     }
 }
 
-/// What the lines share: a file of the child's user beside each `file`, a system call by its number, and the places of all mounts; and then
-/// the lines themselves.
+/// What the lines share: a file of the child's user beside each `file`, a system call by its
+/// number, and the places of all mounts; and then the lines themselves.
 const PRELUDE: &str = "
 own = root + '/secret/%d' % os.getuid()
 library = ctypes.CDLL(None, use_errno=True)
@@ -281,7 +282,8 @@ fn a_child_within_walls_cannot_take_its_mounts_apart() {
     let world = World::new("mounts");
     let marker = Path::new("/dev/shm").join(&world.name);
     std::fs::write(&marker, "").unwrap();
-    // MOUNT_ATTR_RDONLY is to be cleared. What the calls answer does not matter, but what can be done afterwards.
+    // MOUNT_ATTR_RDONLY is to be cleared. What the calls answer does not matter, but what can be
+    // done afterwards.
     const WRITABLE: &str = "[library.syscall(ctypes.c_long(442), -100, place, 0, (ctypes.c_uint64 * 4)(0, 1, 0, 0), ctypes.c_long(32)) for place in mounts()]";
     const REMOUNTED: &str = "[library.mount(None, place, None, ctypes.c_ulong(4096 | 32), None) for place in mounts()]";
     const UNMOUNTED: &str = "[library.umount2(place, 2) for place in reversed(mounts())]";
@@ -331,7 +333,8 @@ fn a_child_without_network_has_no_second_way_to_a_socket() {
         calls.extend([libc::SYS_socket | X32, libc::SYS_socketpair | X32, libc::SYS_io_uring_setup | X32]);
     }
     for number in calls {
-        // AF_UNIX, SOCK_DGRAM. Not every kernel knows each of these calls, so what tells is who refuses: the filter, or nobody.
+        // AF_UNIX, SOCK_DGRAM. Not every kernel knows each of these calls, so what tells is who
+        // refuses: the filter, or nobody.
         let line = format!("call({number}, 1, 2, 0, None)");
         for user in users() {
             let walled = world.attempt(Some(&world.walls(false)), user, &line);
@@ -378,7 +381,8 @@ fn a_hidden_folder_that_is_not_there_yet_is_hidden_all_the_same() {
 #[test]
 fn where_the_system_makes_no_namespaces_the_child_is_not_started_and_says_why() {
     let world = World::new("none");
-    // A user namespace in which there may be no further one, and a process in it without any privilege.
+    // A user namespace in which there may be no further one, and a process in it without any
+    // privilege.
     let script =
         "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"";
     let walls = world.walls(false).to_string();

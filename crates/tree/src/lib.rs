@@ -1,7 +1,9 @@
-//! A settings file as a tree in which each key and value knows where it stands, so that an error can say so.
+//! A settings file as a tree in which each key and value knows where it stands, so that an error
+//! can say so.
 //!
 //! The tree is the same for every format; this crate reads TOML ([`toml::parse`]). A tree holds
-//! secrets, so nothing in it has a `Debug`. What the keys mean is the business of those who read them.
+//! secrets, so nothing in it has a `Debug`. What the keys mean is the business of those who read
+//! them.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

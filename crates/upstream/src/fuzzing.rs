@@ -1,4 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests below replay what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests below replay what was
+//! found.
 
 use std::{
     collections::HashSet,
@@ -52,7 +53,8 @@ pub fn tool_list(data: &[u8]) {
     assert!(names.len() <= limits::LIST_TOOLS && names.iter().all(|name| !name.is_empty()));
 }
 
-/// What a child writes, in pieces of any size: lines within their limit, and messages that are what they say.
+/// What a child writes, in pieces of any size: lines within their limit, and messages that are what
+/// they say.
 pub fn child_lines(data: &[u8]) {
     let Some((&piece, text)) = data.split_first() else { return };
     let piece = usize::from(piece) + 1;

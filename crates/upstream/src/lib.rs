@@ -1,14 +1,16 @@
-//! Child MCP servers: started on demand, kept warm, called within limits, brought back, and stopped without a trace.
+//! Child MCP servers: started on demand, kept warm, called within limits, brought back, and stopped
+//! without a trace.
 //!
 //! An [`Upstream`] owns every configured server. What states a child can be in, and how it comes
 //! from one to the other, is in `child/state.rs`. Each running child has one task (in
 //! `child/life.rs`) that owns its process, its connection and its end, so that a child that fails
 //! takes nothing else with it. Callers hold a handle to the connection and never the process.
 //!
-//! What a child sends is hostile: lines, results, lists and error texts are bounded before anything is built from them, and
-//! a result is handed on as the text that the child wrote. What a child gets is named: the environment in [`Options`], the
-//! variables of its own configuration, and nothing else. This crate reads no environment, home or terminal of its own, and
-//! repeats no call unless the owner allows it.
+//! What a child sends is hostile: lines, results, lists and error texts are bounded before anything
+//! is built from them, and a result is handed on as the text that the child wrote. What a child
+//! gets is named: the environment in [`Options`], the variables of its own configuration, and
+//! nothing else. This crate reads no environment, home or terminal of its own, and repeats no call
+//! unless the owner allows it.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -10,8 +10,9 @@ use tokio::io::DuplexStream;
 /// What holds for all children alike.
 #[derive(Clone)]
 pub struct Options {
-    /// The allow-listed part of the host's environment. Every child gets it, and beside it the variables of its own
-    /// configuration; it gets nothing else. Without a `PATH` in either, commands are looked for in the system's folders alone.
+    /// The allow-listed part of the host's environment. Every child gets it, and beside it the
+    /// variables of its own configuration; it gets nothing else. Without a `PATH` in either,
+    /// commands are looked for in the system's folders alone.
     pub environment: BTreeMap<String, String>,
     /// The name that belljar gives itself in the handshake.
     pub client_name: String,
@@ -22,21 +23,27 @@ pub struct Options {
     /// How long a child that failed is left alone before it is started again.
     pub backoff: Backoff,
     /// The program, and its first arguments, that stands between belljar and each child, and calls
-    /// [`supervise`](crate::supervise). Without one, children are on their own when belljar is killed with SIGKILL.
+    /// [`supervise`](crate::supervise). Without one, children are on their own when belljar is
+    /// killed with SIGKILL.
     pub supervisor: Option<Supervisor>,
-    /// The program that walls a child in before it becomes that child. Without one, a child with a `sandbox` cannot be started.
+    /// The program that walls a child in before it becomes that child. Without one, a child with a
+    /// `sandbox` cannot be started.
     pub confiner: Option<Confiner>,
-    /// The folder in which tool lists are kept from one process to the next. Without one, servers are asked.
+    /// The folder in which tool lists are kept from one process to the next. Without one, servers
+    /// are asked.
     pub cache: Option<Arc<Dir>>,
-    /// The folder in which the tokens of logins are kept. Without one, nobody is logged in anywhere.
+    /// The folder in which the tokens of logins are kept. Without one, nobody is logged in
+    /// anywhere.
     pub credentials: Option<Arc<Dir>>,
     /// How many instances there may be for principals.
     pub instances: Instances,
-    /// Whether a server whose list on disk is old is started to ask it, in the background. A process that ends at once has no use for that.
+    /// Whether a server whose list on disk is old is started to ask it, in the background. A
+    /// process that ends at once has no use for that.
     pub refresh: bool,
 }
 
-/// A program that calls [`supervise`](crate::supervise) when it is started with these arguments and more.
+/// A program that calls [`supervise`](crate::supervise) when it is started with these arguments and
+/// more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Supervisor {
     /// The program's file.
@@ -45,22 +52,25 @@ pub struct Supervisor {
     pub arguments: Vec<String>,
 }
 
-/// A program that calls [`confine`](crate::confine) when it is started with these arguments and more.
+/// A program that calls [`confine`](crate::confine) when it is started with these arguments and
+/// more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confiner {
     /// The program's file.
     pub program: PathBuf,
     /// What tells it its role.
     pub arguments: Vec<String>,
-    /// Folders of the host's own, which a child within walls finds empty: that of the daemon's socket.
+    /// Folders of the host's own, which a child within walls finds empty: that of the daemon's
+    /// socket.
     pub hidden: Vec<PathBuf>,
 }
 
-/// The wait after a child failed: it doubles with each failure in a row. To each as much again is added at random, so that children that
-/// failed together do not come back together.
+/// The wait after a child failed: it doubles with each failure in a row. To each as much again is
+/// added at random, so that children that failed together do not come back together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// After the first failure. A quarter of a second: nobody notices, and a loop of failures is not a storm.
+    /// After the first failure. A quarter of a second: nobody notices, and a loop of failures is
+    /// not a storm.
     pub first: Duration,
     /// At most. Thirty seconds: a person who fixed the cause does not wait long.
     pub most: Duration,

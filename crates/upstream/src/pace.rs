@@ -1,4 +1,5 @@
-//! How often a child gets a reaction to what it says unasked: promptly at first, and seldom to one that never stops.
+//! How often a child gets a reaction to what it says unasked: promptly at first, and seldom to one
+//! that never stops.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What of a server's configuration is a secret, by its place: the values of `env` and `headers`, the client's secret of `oauth`, and
-//! what URLs carry in their user, password and query.
+//! What of a server's configuration is a secret, by its place: the values of `env` and `headers`,
+//! the client's secret of `oauth`, and what URLs carry in their user, password and query.
 
 use std::path::Path;
 
@@ -47,7 +47,8 @@ pub(crate) fn redactor_of_endpoint(endpoint: &HttpEndpoint) -> Redactor {
     Redactor::new(secrets.iter().map(String::as_str))
 }
 
-/// A foreign text on one line of at most `limit` characters, with the server's secrets masked. None is cut in two.
+/// A foreign text on one line of at most `limit` characters, with the server's secrets masked. None
+/// is cut in two.
 pub(crate) fn redacted_line(text: &str, limit: usize, redactor: &Redactor) -> String {
     let line = one_line(text, limit.saturating_add(Redactor::REACH));
     match line.char_indices().nth(limit) {
@@ -74,8 +75,9 @@ fn add_value(value: &str, secrets: &mut Vec<String>) {
     }
 }
 
-/// Adds what each URL in a text carries. Connection strings are often URLs of no kind that a parser takes (several hosts, a raw `#`
-/// or `/` in the password, `jdbc:` in front, `--dsn=` before it), so they are also looked for by their form.
+/// Adds what each URL in a text carries. Connection strings are often URLs of no kind that a parser
+/// takes (several hosts, a raw `#` or `/` in the password, `jdbc:` in front, `--dsn=` before it),
+/// so they are also looked for by their form.
 fn add_urls(text: &str, secrets: &mut Vec<String>) {
     add_url(text, secrets);
     for word in text.split(|character: char| character.is_whitespace() || matches!(character, '"' | '\'' | '<' | '>')) {
@@ -109,7 +111,8 @@ fn add_written(written: &str, secrets: &mut Vec<String>) {
     secrets.push(percent_decode_str(written).decode_utf8_lossy().into_owned());
 }
 
-/// Adds what a URL carries in its user, password, query and fragment, as it is written and as it is meant.
+/// Adds what a URL carries in its user, password, query and fragment, as it is written and as it is
+/// meant.
 fn add_url(text: &str, secrets: &mut Vec<String>) {
     let Some(url) = Url::parse(text).ok().filter(Url::has_host) else { return };
     for written in [Some(url.username()), url.password(), url.query(), url.fragment()].into_iter().flatten() {
@@ -123,7 +126,8 @@ fn add_url(text: &str, secrets: &mut Vec<String>) {
     }
 }
 
-/// Whether a value is a path, or a list of them as `PATH` is, and there is something at one of them.
+/// Whether a value is a path, or a list of them as `PATH` is, and there is something at one of
+/// them.
 fn is_path(value: &str) -> bool {
     let mut paths = std::env::split_paths(value);
     let are_absolute = std::env::split_paths(value).all(|path| path.is_absolute());

@@ -4,9 +4,11 @@ use std::iter::Peekable;
 
 use belljar_model::display::{Glyph, glyphs};
 
-/// `text` on one line of at most `limit` characters, without the colours and other sequences that are made for a terminal.
+/// `text` on one line of at most `limit` characters, without the colours and other sequences that
+/// are made for a terminal.
 ///
-/// Line breaks and tabs become spaces, other hidden characters their escapes; what was cut is marked with an ellipsis.
+/// Line breaks and tabs become spaces, other hidden characters their escapes; what was cut is
+/// marked with an ellipsis.
 pub(crate) fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
     let mut glyphs = glyphs(text.trim()).peekable();
@@ -34,7 +36,8 @@ pub(crate) fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// `text` with its line breaks and tabs, without what is made for a terminal, and with other hidden characters as their escapes.
+/// `text` with its line breaks and tabs, without what is made for a terminal, and with other hidden
+/// characters as their escapes.
 pub(crate) fn several_lines(text: &str) -> String {
     let mut lines = String::with_capacity(text.len());
     let mut glyphs = glyphs(text).peekable();

@@ -26,7 +26,8 @@ use crate::{
 
 /// The configured child servers: started on demand, kept warm, brought back, and stopped together.
 ///
-/// Clones share the children. When the last one is dropped without [`Upstream::shutdown`], all processes are killed.
+/// Clones share the children. When the last one is dropped without [`Upstream::shutdown`], all
+/// processes are killed.
 #[derive(Clone)]
 pub struct Upstream(Arc<Inner>);
 
@@ -63,19 +64,21 @@ impl Upstream {
         self.0.servers.iter().map(ServerInstances::name)
     }
 
-    /// The tools of `server`, as it listed them last, in this process or in an earlier one. Starts it if they are not known;
-    /// concurrent callers share one start.
+    /// The tools of `server`, as it listed them last, in this process or in an earlier one. Starts
+    /// it if they are not known; concurrent callers share one start.
     ///
     /// # Errors
     /// [`StartError`] when it cannot be started, or could not a moment ago.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the start running, for the others who wait for it and for the next demand.
+    /// Dropping the future leaves the start running, for the others who wait for it and for the
+    /// next demand.
     pub async fn tools(&self, server: &str) -> Result<Arc<Vec<ToolDefinition>>, Arc<StartError>> {
         self.known(server)?.tools().await
     }
 
-    /// The tools of `server` as far as they are known: as it listed them last, in this process or in an earlier one. Starts nothing.
+    /// The tools of `server` as far as they are known: as it listed them last, in this process or
+    /// in an earlier one. Starts nothing.
     pub async fn known_tools(&self, server: &str) -> Option<Arc<Vec<ToolDefinition>>> {
         self.server(server).ok()?.known_tools().await
     }
@@ -129,12 +132,13 @@ impl Upstream {
         text.to_value().map_err(|error| CallError::Malformed(error.into()))
     }
 
-    /// Calls a tool with the text of a JSON object, and gives the text of the whole result object as the child wrote it, checked against
-    /// [`Options::max_result`] and for depth.
+    /// Calls a tool with the text of a JSON object, and gives the text of the whole result object
+    /// as the child wrote it, checked against [`Options::max_result`] and for depth.
     ///
-    /// Starts the server if need be, within its own time limit, and waits for its turn; `limit` is for the call alone. A call is sent
-    /// at most once, unless the owner allows a call of its tool to be repeated, and then at most twice. A tool that fails is a
-    /// result with `isError`, and no fault.
+    /// Starts the server if need be, within its own time limit, and waits for its turn; `limit` is
+    /// for the call alone. A call is sent at most once, unless the owner allows a call of its tool
+    /// to be repeated, and then at most twice. A tool that fails is a result with `isError`, and no
+    /// fault.
     ///
     /// # Errors
     /// [`CallError`] when there is no result.
@@ -158,7 +162,8 @@ impl Upstream {
         server.call(path, arguments, limit, self.0.shared.options.max_result, caller).await
     }
 
-    /// Every server, in the order of the configuration; one with keys once for each of its instances.
+    /// Every server, in the order of the configuration; one with keys once for each of its
+    /// instances.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.0.servers.iter().flat_map(ServerInstances::status).collect()
     }
@@ -168,14 +173,16 @@ impl Upstream {
         self.0.servers.iter().any(ServerInstances::keeps_state)
     }
 
-    /// Each change of a server's state from now on, as its new status. A subscriber that is slow loses the oldest.
+    /// Each change of a server's state from now on, as its new status. A subscriber that is slow
+    /// loses the oldest.
     pub fn subscribe(&self) -> broadcast::Receiver<ServerStatus> {
         self.0.shared.events.subscribe()
     }
 
     /// Stops all children in parallel, in less than five seconds, and starts none from now on.
     ///
-    /// Each has its stdin closed, then its process group gets SIGTERM, then SIGKILL. Calls in flight fail at once.
+    /// Each has its stdin closed, then its process group gets SIGTERM, then SIGKILL. Calls in
+    /// flight fail at once.
     ///
     /// # Cancellation
     /// Dropping the future kills what is left at once.

@@ -1,12 +1,13 @@
 //! A message to an address of the owner's, when a call begins to wait for their decision.
 //!
-//! It tells and cannot decide: what the address answers is not looked at, beyond whether it took the message. It is
-//! signed, so that whoever gets it can tell it from others; it has arguments of calls only where the owner says so.
+//! It tells and cannot decide: what the address answers is not looked at, beyond whether it took
+//! the message. It is signed, so that whoever gets it can tell it from others; it has arguments of
+//! calls only where the owner says so.
 //!
-//! Nothing here ever holds up a run: what is told goes into a bounded queue, and a task sends it, a few messages at a
-//! time, each within bounds of time, size and attempts. What cannot be told is said in the log and lost. The address is
-//! the owner's, so the connection goes wherever their network leads it; no redirect is followed, and no proxy of the
-//! environment is used.
+//! Nothing here ever holds up a run: what is told goes into a bounded queue, and a task sends it, a
+//! few messages at a time, each within bounds of time, size and attempts. What cannot be told is
+//! said in the log and lost. The address is the owner's, so the connection goes wherever their
+//! network leads it; no redirect is followed, and no proxy of the environment is used.
 //!
 //! `message.rs` is what is said, `signature.rs` proves by whom, `sender.rs` sends it.
 
@@ -60,7 +61,8 @@ pub enum WebhookError {
     Client(reqwest::Error),
 }
 
-/// An address that is told. Its task begins with the first question, and ends when this is dropped and all is told.
+/// An address that is told. Its task begins with the first question, and ends when this is dropped
+/// and all is told.
 pub struct Webhook {
     settings: Settings,
     url: Url,

@@ -1,4 +1,5 @@
-//! The task that sends: what begins to wait at one moment is told together, and what fails for now is tried again.
+//! The task that sends: what begins to wait at one moment is told together, and what fails for now
+//! is tried again.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

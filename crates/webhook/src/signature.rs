@@ -8,7 +8,8 @@ pub const SIGNATURE_HEADER: &str = "belljar-signature";
 /// The header with the name of the message, which is the same in each attempt to deliver it.
 pub const DELIVERY_HEADER: &str = "belljar-delivery";
 
-/// The value of [`SIGNATURE_HEADER`]: HMAC-SHA256, by this secret, of the seconds since 1970, a dot and the body.
+/// The value of [`SIGNATURE_HEADER`]: HMAC-SHA256, by this secret, of the seconds since 1970, a dot
+/// and the body.
 pub fn signature(secret: &str, seconds: u64, body: &[u8]) -> String {
     let key = Hmac::<Sha256>::new_from_slice(secret.as_bytes());
     // HMAC takes keys of any length.

@@ -6,16 +6,17 @@ use crate::BeginError;
 #[cfg(unix)]
 use crate::close_inherited;
 
-/// What a role needs. All else is given up: privileges of programs that it might start, core dumps, inherited files, and a life
-/// longer than its parent's. The system bounds it on Unix; elsewhere the parent's limits alone count.
+/// What a role needs. All else is given up: privileges of programs that it might start, core dumps,
+/// inherited files, and a life longer than its parent's. The system bounds it on Unix; elsewhere
+/// the parent's limits alone count.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Bytes of address space: the program, its stacks and its heap.
     pub memory: Option<u64>,
     /// Open descriptors; stdin, stdout and stderr are three.
     pub descriptors: Option<u64>,
-    /// Processor time for each request, rounded up to whole seconds. A process that takes more is ended by the system, also when its
-    /// parent is too busy to do so.
+    /// Processor time for each request, rounded up to whole seconds. A process that takes more is
+    /// ended by the system, also when its parent is too busy to do so.
     pub processor_time: Option<Duration>,
 }
 

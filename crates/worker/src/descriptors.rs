@@ -1,16 +1,20 @@
-//! Descriptors that a process inherited by accident: a lock, a pipe or a socket of whoever started it.
+//! Descriptors that a process inherited by accident: a lock, a pipe or a socket of whoever started
+//! it.
 //!
-//! Held by a process that lives on, a lock is never given back and the end of a pipe never seen. No safe code can mark a descriptor that
-//! is known by its number alone as close-on-exec, so the process that was started closes them, before it opens anything.
+//! Held by a process that lives on, a lock is never given back and the end of a pipe never seen. No
+//! safe code can mark a descriptor that is known by its number alone as close-on-exec, so the
+//! process that was started closes them, before it opens anything.
 
 use std::io;
 
 /// How many descriptors are closed one by one where the system does not list them.
 const UNLISTED_DESCRIPTORS: i32 = 65_536;
 
-/// Closes every descriptor but stdin, stdout, stderr and those in `keep`: a parent may have been careless with its own.
+/// Closes every descriptor but stdin, stdout, stderr and those in `keep`: a parent may have been
+/// careless with its own.
 ///
-/// To be called first in `main`: what something in this process has opened would be closed under it.
+/// To be called first in `main`: what something in this process has opened would be closed under
+/// it.
 ///
 /// # Errors
 /// The system does not say which descriptors there can be.

@@ -1,6 +1,7 @@
 //! Frames: a length of four bytes, little-endian, and as many bytes.
 //!
-//! A reader has a limit, and refuses a longer frame before it takes memory for it. Memory grows with what has really come.
+//! A reader has a limit, and refuses a longer frame before it takes memory for it. Memory grows
+//! with what has really come.
 
 use std::io;
 

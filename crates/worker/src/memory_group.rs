@@ -1,7 +1,8 @@
 //! A memory cgroup for a worker, where the system lets this process make one.
 //!
-//! Limits of a process (`RLIMIT_DATA`) count what it maps; a cgroup counts what it takes. Making one needs no privileges where part of the
-//! tree was delegated: a systemd unit with `Delegate=memory` and `DelegateSubgroup=`, or a user's own session. Groups in which nobody
+//! Limits of a process (`RLIMIT_DATA`) count what it maps; a cgroup counts what it takes. Making
+//! one needs no privileges where part of the tree was delegated: a systemd unit with
+//! `Delegate=memory` and `DelegateSubgroup=`, or a user's own session. Groups in which nobody
 //! else's processes are, and which are not ours, are left alone.
 
 use std::{
@@ -14,7 +15,8 @@ use std::{
 /// What our groups are called, with the worker's number behind it.
 const PREFIX: &str = "belljar-worker-";
 
-/// A memory cgroup with one worker in it. It is removed when this is dropped, if the worker has ended by then; else when the next one is made.
+/// A memory cgroup with one worker in it. It is removed when this is dropped, if the worker has
+/// ended by then; else when the next one is made.
 #[derive(Debug)]
 pub struct MemoryGroup {
     folder: PathBuf,
@@ -41,7 +43,8 @@ pub enum NoMemoryGroup {
 }
 
 impl MemoryGroup {
-    /// Puts a process into a memory cgroup of its own, in which it can take at most `max` bytes and no swap. If it wants more, the system ends it.
+    /// Puts a process into a memory cgroup of its own, in which it can take at most `max` bytes and
+    /// no swap. If it wants more, the system ends it.
     ///
     /// It reads and writes small files of the kernel.
     ///
@@ -56,12 +59,14 @@ impl MemoryGroup {
         Self::join_below(&root.join(own), worker, max)
     }
 
-    /// Below the group of this process, or beside it where the owner of the processes there is the same.
+    /// Below the group of this process, or beside it where the owner of the processes there is the
+    /// same.
     fn join_below(own: &Path, worker: u32, max: u64) -> Result<Self, NoMemoryGroup> {
         match Self::make(own, worker, max) {
             Ok(made) => Ok(made),
-            // A group with processes in it can have no groups with controllers below it. systemd puts those of a delegated unit into a
-            // group of their own (`DelegateSubgroup=`), so that there is a place for ours beside it.
+            // A group with processes in it can have no groups with controllers below it. systemd
+            // puts those of a delegated unit into a group of their own (`DelegateSubgroup=`), so
+            // that there is a place for ours beside it.
             Err(reason) => match own.parent().filter(|parent| is_ours(parent)) {
                 Some(parent) => Self::make(parent, worker, max),
                 None => Err(reason),
@@ -122,7 +127,8 @@ fn remove_empty(parent: &Path) {
     }
 }
 
-/// Whether a group was given to the user of this process. What belongs to root is the system's, also for root.
+/// Whether a group was given to the user of this process. What belongs to root is the system's,
+/// also for root.
 fn is_ours(group: &Path) -> bool {
     let user = nix::unistd::Uid::effective();
     !user.is_root() && fs::metadata(group).is_ok_and(|metadata| metadata.uid() == user.as_raw())

@@ -32,10 +32,11 @@ pub enum BeginError {
 }
 
 impl Role {
-    /// Gives up what the role does not need. To be called first, before there is another thread or an open file.
+    /// Gives up what the role does not need. To be called first, before there is another thread or
+    /// an open file.
     ///
-    /// `arguments` are those after [`WorkerProgram::arguments`](crate::WorkerProgram::arguments). Requests have at most `max_request`
-    /// bytes.
+    /// `arguments` are those after [`WorkerProgram::arguments`](crate::WorkerProgram::arguments).
+    /// Requests have at most `max_request` bytes.
     ///
     /// # Errors
     /// The process was not started as a worker, or cannot be bounded. It must end.
@@ -47,8 +48,8 @@ impl Role {
         Self::begin_after(arguments, bounds, max_request, || {})
     }
 
-    /// The same for a role that needs an open file: `prepare` opens it, after inherited files were closed and before the process is
-    /// bounded and hidden from others.
+    /// The same for a role that needs an open file: `prepare` opens it, after inherited files were
+    /// closed and before the process is bounded and hidden from others.
     ///
     /// # Errors
     /// As [`Role::begin`].
@@ -63,7 +64,8 @@ impl Role {
         Ok(Self { bounds, max_request })
     }
 
-    /// Waits for the next request, and grants the processor time for it. `None` when there will be no more.
+    /// Waits for the next request, and grants the processor time for it. `None` when there will be
+    /// no more.
     ///
     /// # Errors
     /// The request is too long or ends early, or the pipe fails: the process must end.

@@ -1,7 +1,8 @@
 //! Starting a worker process.
 //!
-//! All of them are started by one thread that lives as long as this process. A worker asks the system to kill it when its parent
-//! dies, and for Linux the parent is the thread that started it: a runtime's thread may end long before its process does.
+//! All of them are started by one thread that lives as long as this process. A worker asks the
+//! system to kill it when its parent dies, and for Linux the parent is the thread that started it:
+//! a runtime's thread may end long before its process does.
 
 use std::{ffi::OsString, io, path::PathBuf, process::Stdio, sync::mpsc, thread};
 
@@ -12,12 +13,14 @@ use tokio::{
     sync::oneshot,
 };
 
-/// A program that can be a worker: most often the running one, with the arguments that select its role.
+/// A program that can be a worker: most often the running one, with the arguments that select its
+/// role.
 #[derive(Debug, Clone)]
 pub struct WorkerProgram {
     /// The program's file.
     pub program: PathBuf,
-    /// What selects the role. The number of the parent process follows, for [`Role::begin`](crate::Role::begin).
+    /// What selects the role. The number of the parent process follows, for
+    /// [`Role::begin`](crate::Role::begin).
     pub arguments: Vec<OsString>,
 }
 
@@ -34,7 +37,8 @@ pub enum StartError {
     },
 }
 
-/// Starts the program with an empty environment and with pipes. It is killed when the child is dropped.
+/// Starts the program with an empty environment and with pipes. It is killed when the child is
+/// dropped.
 pub(crate) async fn start(program: &WorkerProgram) -> Result<Child, StartError> {
     let mut command = Command::new(&program.program);
     command
@@ -45,7 +49,8 @@ pub(crate) async fn start(program: &WorkerProgram) -> Result<Child, StartError> 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    // Ctrl-C at a terminal is for the program, which ends its workers when it has no more use for them.
+    // Ctrl-C at a terminal is for the program, which ends its workers when it has no more use for
+    // them.
     #[cfg(unix)]
     command.process_group(0);
     let (answer, started) = oneshot::channel();

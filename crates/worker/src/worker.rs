@@ -21,7 +21,8 @@ pub struct Worker {
     process: WorkerProcess,
     requests: FrameWriter<ChildStdin>,
     answers: FrameReader<ChildStdout>,
-    /// Whether each request has had its answer. Otherwise nobody knows what the next frame belongs to.
+    /// Whether each request has had its answer. Otherwise nobody knows what the next frame belongs
+    /// to.
     is_in_step: bool,
 }
 
@@ -61,7 +62,8 @@ impl Worker {
     /// Starts a worker whose answers have at most `max_answer` bytes.
     ///
     /// # Errors
-    /// The system refuses to start the program. What the program finds wrong by itself shows in the first answer.
+    /// The system refuses to start the program. What the program finds wrong by itself shows in the
+    /// first answer.
     ///
     /// # Cancellation
     /// The process is killed.
@@ -162,8 +164,8 @@ impl WorkerProcess {
         self.child.id()
     }
 
-    /// How a process that has closed its pipes ended, and the first bytes of its stderr. It is killed if it goes on. Without a
-    /// status, not even that has ended it yet.
+    /// How a process that has closed its pipes ended, and the first bytes of its stderr. It is
+    /// killed if it goes on. Without a status, not even that has ended it yet.
     pub async fn ended(&mut self) -> (Option<ExitStatus>, String) {
         let mut complaint = Vec::new();
         if let Some(stderr) = self.stderr.take() {
@@ -175,7 +177,8 @@ impl WorkerProcess {
             Err(_) => {
                 // One that has just ended by itself needs no signal.
                 let _ = self.child.start_kill();
-                // One that the system holds in a call ends when that call does, which may take for ever.
+                // One that the system holds in a call ends when that call does, which may take for
+                // ever.
                 timeout(END, self.child.wait()).await.ok().and_then(Result::ok)
             }
         };

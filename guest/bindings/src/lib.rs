@@ -1,4 +1,5 @@
-//! The contract with the host, as generated from `wit/sandbox.wit`: what the guest asks of it, and the world that the component exports.
+//! The contract with the host, as generated from `wit/sandbox.wit`: what the guest asks of it, and
+//! the world that the component exports.
 
 #[allow(missing_docs, unreachable_pub, reason = "generated code")]
 mod world {

@@ -1,6 +1,7 @@
 //! The iteration protocol, as native code goes through it.
 //!
-//! An array whose iteration no script has changed is walked through by its indices: nobody could know.
+//! An array whose iteration no script has changed is walked through by its indices: nobody could
+//! know.
 
 use std::cell::RefCell;
 
@@ -120,7 +121,8 @@ pub fn not_iterable(value: &JsValue) -> String {
 
 /// What was there before any script ran.
 struct Kept {
-    /// Has the shape of an array without properties of its own; it is held, so that the address stays that of this shape.
+    /// Has the shape of an array without properties of its own; it is held, so that the address
+    /// stays that of this shape.
     sample: JsObject,
     prototype: JsObject,
     values: JsObject,
@@ -162,7 +164,8 @@ pub fn is_plain(object: &JsObject) -> bool {
         && KEPT.with_borrow(|kept| kept.as_ref().is_some_and(|kept| kept.is_shape_of(object) && kept.holds()))
 }
 
-/// Whether to take the first elements of a list by their indices is the same as to iterate it so far.
+/// Whether to take the first elements of a list by their indices is the same as to iterate it so
+/// far.
 pub fn is_plain_without_holes(object: &JsObject) -> bool {
     let lacks_elements = |object: &JsObject| object.borrow().properties().index_property_keys().next().is_none();
     is_plain(object)

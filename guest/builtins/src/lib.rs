@@ -1,7 +1,8 @@
-//! Built-ins of the language that are here in the place of the engine's own, because those are slow on large inputs or can panic.
+//! Built-ins of the language that are here in the place of the engine's own, because those are slow
+//! on large inputs or can panic.
 //!
-//! Each follows the specification as closely as the one that it replaces: the same results, the same errors, the same order of
-//! what a script can observe.
+//! Each follows the specification as closely as the one that it replaces: the same results, the
+//! same errors, the same order of what a script can observe.
 
 mod array;
 mod collections;
@@ -23,7 +24,8 @@ use belljar_guest_engine::objects;
 pub use iteration::{Walk, is_plain, is_plain_without_holes, not_iterable};
 pub use json::{refused_text, report_rounded};
 
-/// Without it, cargo was not told of the patched engine, and what follows would be made with one that lacks the patches.
+/// Without it, cargo was not told of the patched engine, and what follows would be made with one
+/// that lacks the patches.
 const _: &str = env!(
     "BELLJAR_GUEST_PATCHES",
     "the engine lacks its patches: `scripts/guest` is cargo for the guest (CONTRIBUTING.md)"
@@ -52,7 +54,8 @@ fn replace(
     put_method(object, name, function, context)
 }
 
-/// Lets a function of the engine's do something else: it stays the same object, with all its properties.
+/// Lets a function of the engine's do something else: it stays the same object, with all its
+/// properties.
 fn supplant(function: &JsObject, native: NativeFunction, context: &Context) -> JsResult<()> {
     supplant_with(function, |_| native, context)
 }

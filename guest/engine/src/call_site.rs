@@ -8,7 +8,8 @@ use crate::{originals, stack};
 
 /// Where in the script a call was made: an error that has the stack of then, and nothing else yet.
 ///
-/// An error that is made when the answer comes would have no stack, since nothing of the script's runs then.
+/// An error that is made when the answer comes would have no stack, since nothing of the script's
+/// runs then.
 #[derive(Clone)]
 pub struct CallSite(JsObject);
 

@@ -1,4 +1,5 @@
-//! Errors as they are shown: their name, their message, and their stack in positions of the author's source.
+//! Errors as they are shown: their name, their message, and their stack in positions of the
+//! author's source.
 
 use std::cell::Cell;
 
@@ -29,11 +30,13 @@ fn read_stack(this: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<
 }
 
 thread_local! {
-    /// Whether a getter of an error's name or message is being called, which may ask for that itself.
+    /// Whether a getter of an error's name or message is being called, which may ask for that
+    /// itself.
     static IS_READING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// An error's name and message. Of what the script may have put in the way, getters alone are called, as Node does.
+/// An error's name and message. Of what the script may have put in the way, getters alone are
+/// called, as Node does.
 pub fn name_and_message(error: &JsObject, context: &mut Context) -> (String, String) {
     let text = |key, context: &mut Context| {
         let mut holder = Some(error.clone());

@@ -1,4 +1,5 @@
-//! Built-ins as they were before any script could put its own in their places, and what belljar asks of objects with their help.
+//! Built-ins as they were before any script could put its own in their places, and what belljar
+//! asks of objects with their help.
 
 use std::cell::RefCell;
 
@@ -132,7 +133,8 @@ pub fn is_array_or_revoked(object: &JsObject, context: &mut Context) -> JsResult
     is_array.call(&JsValue::undefined(), &[object.clone().into()], context).map(|is_array| is_array.to_boolean())
 }
 
-/// A property of any value, whose getter sees that value, and not the object that stands for it: the specification's GetV.
+/// A property of any value, whose getter sees that value, and not the object that stands for it:
+/// the specification's GetV.
 pub fn get_of(value: &JsValue, key: PropertyKey, context: &mut Context) -> JsResult<JsValue> {
     if let Some(object) = value.as_object() {
         return object.get(key, context);

@@ -15,7 +15,8 @@ use boa_engine::{
 use belljar_guest_bindings::belljar::sandbox::console;
 use belljar_guest_source::{self as source, Position, SCRIPT_NAME};
 
-/// The first time, after so many iterations and calls: most scripts have few, and each of theirs may take long.
+/// The first time, after so many iterations and calls: most scripts have few, and each of theirs
+/// may take long.
 const FIRST: NonZeroU32 = NonZeroU32::new(2).expect("it is not zero");
 /// In the end, each time after so many: it costs as much as some ten iterations.
 const LONGEST: NonZeroU32 = NonZeroU32::new(4_096).expect("it is not zero");

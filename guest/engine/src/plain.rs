@@ -26,7 +26,8 @@ pub fn element(object: &JsObject, index: u64) -> Option<JsValue> {
     }
 }
 
-/// Puts another value in the place of an element that an array has itself, and says whether that could be done so.
+/// Puts another value in the place of an element that an array has itself, and says whether that
+/// could be done so.
 #[inline]
 pub fn replace_element(object: &JsObject, index: u64, value: &JsValue) -> bool {
     let Ok(index) = u32::try_from(index) else { return false };

@@ -1,5 +1,5 @@
-//! Code that the engine parses. All of it is parsed here: what is generic in the parser would be compiled again into each crate that
-//! asks for it.
+//! Code that the engine parses. All of it is parsed here: what is generic in the parser would be
+//! compiled again into each crate that asks for it.
 
 use boa_engine::{Context, JsResult, JsValue, Script, Source};
 

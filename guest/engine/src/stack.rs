@@ -12,8 +12,8 @@ pub struct Frame {
     pub position: Position,
 }
 
-/// The frames of the script in a stack as the engine writes it, the innermost first. Others, such as those of built-in
-/// functions, have no place in the author's source.
+/// The frames of the script in a stack as the engine writes it, the innermost first. Others, such
+/// as those of built-in functions, have no place in the author's source.
 pub fn frames(raw: &str) -> Vec<Frame> {
     raw.lines().filter_map(|line| frame(line.trim().strip_prefix("at ")?)).collect()
 }

@@ -1,7 +1,8 @@
 //! What each async function of the script waits for: where its `await` is.
 //!
-//! The engine asks its host for a record of each function that a promise will call. For an `await` these are two built-in
-//! functions, made while the function that waits is still the running one: so its place is known here, and costs nothing but a note.
+//! The engine asks its host for a record of each function that a promise will call. For an `await`
+//! these are two built-in functions, made while the function that waits is still the running one:
+//! so its place is known here, and costs nothing but a note.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,7 +19,8 @@ use belljar_guest_source::{self as source, MAIN, Position};
 /// Notes that are kept before those of what has gone on are thrown away.
 const MIN_NOTES: usize = 64;
 
-/// The functions of `prelude.js` of `globals` that await. They stand nowhere in the script; what waits for them does.
+/// The functions of `prelude.js` of `globals` that await. They stand nowhere in the script; what
+/// waits for them does.
 const HELPERS: [&str; 3] = ["__collect__", "__dispose__", "__hold__"];
 
 /// One place where a function waits.
@@ -102,7 +104,8 @@ pub struct Waiting {
     pub position: Position,
 }
 
-/// All that waits, in the order in which it began to; the program itself, which most probably waits for the others, comes last.
+/// All that waits, in the order in which it began to; the program itself, which most probably waits
+/// for the others, comes last.
 pub fn all() -> Vec<Waiting> {
     NOTES.with_borrow(|notes| {
         let open = notes.waits.iter().filter(|wait| !wait.has_gone_on.get());
@@ -118,8 +121,9 @@ pub fn all() -> Vec<Waiting> {
 
 /// The functions that still wait when the program has its value.
 ///
-/// `Promise.race` and its kin wait for each of their promises at the place of the call; where the function has gone on from that place
-/// since, they are not what it waits for. Where notes were thrown away, nobody can tell, and nothing is said.
+/// `Promise.race` and its kin wait for each of their promises at the place of the call; where the
+/// function has gone on from that place since, they are not what it waits for. Where notes were
+/// thrown away, nobody can tell, and nothing is said.
 pub fn given_up() -> Vec<Waiting> {
     NOTES.with_borrow(|notes| {
         if notes.prune_at > 0 {

@@ -1,4 +1,5 @@
-//! What to try where a script is written as for another place: in the manner of Python, for a response of HTTP, for another type.
+//! What to try where a script is written as for another place: in the manner of Python, for a
+//! response of HTTP, for another type.
 
 /// Names of Python, and what JavaScript has for them.
 const OF_PYTHON: [(&str, &str); 14] = [
@@ -128,7 +129,8 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     OF_PYTHON.iter().find(|(other, _)| *other == name).map(|(_, advice)| *advice)
 }
 
-/// What to try for an error of this message. `operand` is what the engine could not use, as the source has it.
+/// What to try for an error of this message. `operand` is what the engine could not use, as the
+/// source has it.
 pub(super) fn of_message(name: &str, message: &str, operand: Option<&str>) -> Option<String> {
     match name {
         "TypeError" => message

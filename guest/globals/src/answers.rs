@@ -33,7 +33,8 @@ pub(super) fn value_in(
     }
 }
 
-/// The value of a JSON text from a child. What had to become another type than it has there is said in the log.
+/// The value of a JSON text from a child. What had to become another type than it has there is said
+/// in the log.
 fn decoded(tool: &ToolRef, text: &str, context: &mut Context) -> JsResult<JsValue> {
     let Decoded { value, large } = decode::decode(text, context)?;
     if large.count > 0 && WARNED.with_borrow_mut(|warned| warned.insert((tool.server.clone(), tool.name.clone()))) {
@@ -54,16 +55,17 @@ fn decoded(tool: &ToolRef, text: &str, context: &mut Context) -> JsResult<JsValu
     Ok(value)
 }
 
-/// The text of a result's `structuredContent`, where that is what a programmer wants of it: the rest, which mostly says the same once more as
-/// text, need not be decoded.
+/// The text of a result's `structuredContent`, where that is what a programmer wants of it: the
+/// rest, which mostly says the same once more as text, need not be decoded.
 fn structured_content(text: &str) -> Option<&str> {
     let [structured, is_error] = decode::members(text, ["structuredContent", "isError"])?;
     let is_success = is_error.is_none_or(|is_error| is_error == "false");
     structured.filter(|structured| is_success && *structured != "null")
 }
 
-/// What a programmer wants of a `CallToolResult`: `structuredContent` where there is some; else a text that is a JSON object or array,
-/// parsed; else the text; else the list of content blocks. A reported failure is thrown.
+/// What a programmer wants of a `CallToolResult`: `structuredContent` where there is some; else a
+/// text that is a JSON object or array, parsed; else the text; else the list of content blocks. A
+/// reported failure is thrown.
 fn value_of(tool: &ToolRef, site: CallSite, result: JsValue, context: &mut Context) -> JsResult<JsValue> {
     let Some(result) = result.as_object() else { return Ok(result) };
     let member = |key: JsString| plain::member(&result, &key.into()).unwrap_or_default();

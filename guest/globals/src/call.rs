@@ -156,7 +156,8 @@ fn only_reads(server: &str, name: &str, context: &mut Context) -> bool {
     reads
 }
 
-/// Resolves the promise of a call with data. Data is no promise, whatever a script has made of `Object.prototype.then`.
+/// Resolves the promise of a call with data. Data is no promise, whatever a script has made of
+/// `Object.prototype.then`.
 fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -> JsResult<()> {
     let then = js_string!("then");
     let shielded = match value.as_object() {

@@ -52,7 +52,8 @@ fn plain(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValu
     Ok(list.is_some_and(|list| is_plain(&list)).into())
 }
 
-/// Gives the first items of what can be looped over, by index. (value, how many, its text in the source)
+/// Gives the first items of what can be looped over, by index. (value, how many, its text in the
+/// source)
 fn take(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let [list, count, ..] = arguments else { return iterable(&JsValue::undefined(), arguments, context) };
     if list.as_object().is_some_and(|list| is_plain_without_holes(&list)) {
@@ -75,7 +76,8 @@ fn take(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<J
     Ok(JsArray::from_iter(taken, context).into())
 }
 
-/// The error that the engine would throw, had the translation not hidden the expression from it: the last argument.
+/// The error that the engine would throw, had the translation not hidden the expression from it:
+/// the last argument.
 fn not_iterable(value: &JsValue, arguments: &[JsValue]) -> JsError {
     let text = arguments.last().and_then(JsValue::as_string).map(|text| text.to_std_string_lossy());
     let message = match text.filter(|text| !text.is_empty()) {

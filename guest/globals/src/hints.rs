@@ -11,19 +11,22 @@ const TOOLS: &str = "tools";
 /// What it has.
 const OF_TOOLS: [&str; 5] = ["list", "search", "describe", "call", "raw"];
 
-/// What a script that succeeded may have got wrong: a promise of a tool that it took for the result.
+/// What a script that succeeded may have got wrong: a promise of a tool that it took for the
+/// result.
 pub fn warning() -> Option<String> {
     // Without a call there is no such promise, and small scripts need not be read again.
     call::any_was_called().then(|| source::warning_of_promise(&servers::globals())).flatten()
 }
 
-/// What is not there of what a call at this place was given, which a server or a built-in function has refused.
+/// What is not there of what a call at this place was given, which a server or a built-in function
+/// has refused.
 pub fn argument_hint(message: &str, position: Option<Position>, context: &mut Context) -> Option<String> {
     let is_of_nothing = ["undefined", "null", "found nothing"].iter().any(|nothing| message.contains(nothing));
     is_of_nothing.then(|| misuse::argument_hint(position, context)).flatten()
 }
 
-/// A hint for an error, where one is known. `operand` is what the engine could not use, as the source has it.
+/// A hint for an error, where one is known. `operand` is what the engine could not use, as the
+/// source has it.
 pub fn hint_for(
     name: &str,
     message: &str,
@@ -121,7 +124,8 @@ fn quoted<'m>(message: &'m str, before: &str) -> Option<&'m str> {
     message.strip_prefix(before)?.split_once('\'').map(|(name, _)| name)
 }
 
-/// A variable that is used before it is set: most often one that is named after the server that is called for its value.
+/// A variable that is used before it is set: most often one that is named after the server that is
+/// called for its value.
 fn before_declaration(name: &str) -> String {
     let line = source::declared_at(name).map_or_else(String::new, |line| format!(" in line {line}"));
     if servers::globals().contains(name) || name == TOOLS {

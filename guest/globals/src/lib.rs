@@ -1,7 +1,8 @@
 //! What a script finds beside the language: `console`, timers, `tools`, `ToolError`, `PolicyError`,
 //! and one namespace for each child server.
 //!
-//! [`install`] makes what is the same for every run, before the snapshot; [`bind`] makes what belongs to one run.
+//! [`install`] makes what is the same for every run, before the snapshot; [`bind`] makes what
+//! belongs to one run.
 
 mod absent;
 mod advice;

@@ -39,7 +39,8 @@ impl Unknown {
     }
 }
 
-/// What is said of a call of a tool that is not there; nothing of a name that is read of every object.
+/// What is said of a call of a tool that is not there; nothing of a name that is read of every
+/// object.
 pub fn unknown_tool(number: u32, name: &str) -> Option<Unknown> {
     (!PROBED.contains(&name)).then(|| Unknown::tool(number, name))
 }

@@ -175,7 +175,8 @@ pub(super) fn missing(expression: &str, held: &Held, need: Need<'_>, context: &m
     Some(format!("{expression} is {nothing}: {told}: {proposal}"))
 }
 
-/// What to read in the place of a member that a value has not. `whole` is the value's expression, if it has one.
+/// What to read in the place of a member that a value has not. `whole` is the value's expression,
+/// if it has one.
 fn in_place_of(
     name: &str,
     whole: Option<&str>,

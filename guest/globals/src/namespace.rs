@@ -1,10 +1,12 @@
 //! One global object per child server, whose properties are its tools.
 //!
-//! A namespace is made for each server at the start of a run, and nothing more: which tools there are is asked of the host when the
-//! script first looks, a tool's function is made when it is first read, and its handle is opened when it is first called. So a run
-//! over a thousand tools starts as fast as a run over none.
+//! A namespace is made for each server at the start of a run, and nothing more: which tools there
+//! are is asked of the host when the script first looks, a tool's function is made when it is first
+//! read, and its handle is opened when it is first called. So a run over a thousand tools starts as
+//! fast as a run over none.
 //!
-//! To the script a namespace is a frozen object without a prototype: reading what is not there throws, with the nearest name.
+//! To the script a namespace is a frozen object without a prototype: reading what is not there
+//! throws, with the nearest name.
 
 use std::cell::RefCell;
 
@@ -35,7 +37,8 @@ use super::{
     tool_error,
 };
 
-/// Never a property, whatever a server calls its tools: it would make the namespace a promise. `tools.call` reaches such a tool.
+/// Never a property, whatever a server calls its tools: it would make the namespace a promise.
+/// `tools.call` reaches such a tool.
 const NEVER_BOUND: &str = "then";
 
 thread_local! {
@@ -94,7 +97,8 @@ fn tool_function(number: u32, entry: u32, name: &str, context: &mut Context) -> 
     function
 }
 
-/// A function that rejects, saying why its server is not available: what a script can catch where it awaits.
+/// A function that rejects, saying why its server is not available: what a script can catch where
+/// it awaits.
 fn unavailable_function(number: u32, name: &str, reason: &str, context: &mut Context) -> JsFunction {
     let tool = ToolRef::new(number, 0, name);
     let native = NativeFunction::from_copy_closure_with_captures(
@@ -144,11 +148,13 @@ fn unavailable(number: u32, name: &str, reason: &str, context: &mut Context) -> 
     made.unwrap_or_else(|error| error)
 }
 
-/// The target of a namespace's proxy holds its number; it is filled and frozen when the script asks for all that there is.
+/// The target of a namespace's proxy holds its number; it is filled and frozen when the script asks
+/// for all that there is.
 #[derive(Debug, Trace, Finalize, boa_engine::JsData)]
 struct NamespaceTarget(#[unsafe_ignore_trace] u32);
 
-/// Makes the traps of all namespaces, once and as part of the snapshot: ten functions for each server would cost more than its first call.
+/// Makes the traps of all namespaces, once and as part of the snapshot: ten functions for each
+/// server would cost more than its first call.
 pub(super) fn install(prelude: &JsValue, context: &mut Context) -> JsResult<()> {
     let traps = JsObject::with_null_proto();
     let functions: [(&str, NativeFunctionPointer); 10] = [
@@ -273,7 +279,8 @@ fn trap_refuse(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsR
     Err(with_hint(&format!("{server} is frozen"), "keep values in variables of your own", context))
 }
 
-/// Fills the target with all functions and freezes it, once: from then on it is what the traps report.
+/// Fills the target with all functions and freezes it, once: from then on it is what the traps
+/// report.
 fn fill(target: &JsObject, number: u32, context: &mut Context) -> JsResult<()> {
     if !target.is_extensible(context)? {
         return Ok(());

@@ -1,6 +1,7 @@
 //! Of several names, the one that was probably meant.
 
-/// The candidate nearest to `name`, if one is near. Case, `_` and `-` are forgiven, and one error in three letters.
+/// The candidate nearest to `name`, if one is near. Case, `_` and `-` are forgiven, and one error
+/// in three letters.
 pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 128;
     if name.is_empty() || name.len() > LONGEST {

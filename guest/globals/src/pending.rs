@@ -1,6 +1,7 @@
 //! What the script waits for: tool calls and timers, by the numbers that the host gave them.
 //!
-//! The script runs until it has nothing left to do; then [`next`] asks the host for one completion, and the script runs on.
+//! The script runs until it has nothing left to do; then [`next`] asks the host for one completion,
+//! and the script runs on.
 
 use std::{cell::RefCell, collections::BTreeMap};
 

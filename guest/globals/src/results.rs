@@ -1,6 +1,7 @@
 //! What tools have answered last, for the hints of a script that fails on it.
 //!
-//! Kept as the texts that came, which are small, need no collector, and are what the tool gave whatever a script has done since.
+//! Kept as the texts that came, which are small, need no collector, and are what the tool gave
+//! whatever a script has done since.
 
 use std::{cell::RefCell, collections::VecDeque};
 

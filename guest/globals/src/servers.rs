@@ -1,6 +1,7 @@
 //! The servers of this run: which there are, what tools each has, and what was made of them.
 //!
-//! Which tools there are is asked of the host when that is first needed, and a tool's handle is opened when it is first called.
+//! Which tools there are is asked of the host when that is first needed, and a tool's handle is
+//! opened when it is first called.
 
 use std::{
     cell::RefCell,
@@ -33,13 +34,13 @@ impl ToolRef {
     }
 }
 
-/// Under which the host offers the lock of a server that keeps state between calls. No tool has these names; of both, a script sees one
-/// function.
+/// Under which the host offers the lock of a server that keeps state between calls. No tool has
+/// these names; of both, a script sees one function.
 pub(super) const ACQUIRE: &str = "$exclusive";
 pub(super) const RELEASE: &str = "$release";
 
-/// Names that are read of every object by the language or by habit. A namespace answers `undefined` rather than throw,
-/// so that it can be awaited, logged and compared.
+/// Names that are read of every object by the language or by habit. A namespace answers `undefined`
+/// rather than throw, so that it can be awaited, logged and compared.
 pub(super) const PROBED: [&str; 12] = [
     "then",
     "catch",
@@ -181,7 +182,8 @@ pub(super) fn is_lock(name: &str) -> bool {
     name == ACQUIRE || name == RELEASE
 }
 
-/// Whether all calls of a tool's server share what it keeps, so that those of different intentions mix.
+/// Whether all calls of a tool's server share what it keeps, so that those of different intentions
+/// mix.
 pub(super) fn shares_state(tool: &ToolRef) -> bool {
     let has_lock = |run: &Run| run.servers.get(tool.namespace as usize).is_some_and(|server| server.lock.is_some());
     !is_lock(&tool.name) && RUN.with_borrow(has_lock)

@@ -1,7 +1,8 @@
 //! `setTimeout` and its kin, on the host's time.
 //!
-//! The host says when one timer's time has come; those that were set before it for no longer a time are due as well, and come
-//! first. So timers fire in the order that a script expects, however the host's own timers race.
+//! The host says when one timer's time has come; those that were set before it for no longer a time
+//! are due as well, and come first. So timers fire in the order that a script expects, however the
+//! host's own timers race.
 
 use std::{
     cell::RefCell,
@@ -21,7 +22,8 @@ const MAX_TIMERS: usize = 10_000;
 /// The longest delay, in milliseconds: what a browser allows.
 const MAX_DELAY: f64 = 2_147_483_647.0;
 
-/// Where a timer is among those that wait: by its delay, then by when it was set. The number is its name.
+/// Where a timer is among those that wait: by its delay, then by when it was set. The number is its
+/// name.
 type Place = (u32, u64, u32);
 
 struct Timer {

@@ -57,7 +57,8 @@ pub(super) fn tool_error(
     Ok(JsError::from_opaque(error.into()))
 }
 
-/// A new `PolicyError`: the rules of belljar's owner do not allow the call. `denied` is what they say, as JSON.
+/// A new `PolicyError`: the rules of belljar's owner do not allow the call. `denied` is what they
+/// say, as JSON.
 pub(super) fn policy_error(
     site: CallSite,
     tool: &ToolRef,
@@ -81,7 +82,8 @@ pub(super) fn policy_error(
     Ok(JsError::from_opaque(error.into()))
 }
 
-/// A `TypeError` at the place of a call that was never made: its arguments are not what the tool asks for.
+/// A `TypeError` at the place of a call that was never made: its arguments are not what the tool
+/// asks for.
 pub(super) fn refused(site: CallSite, message: &str, hint: Option<&str>, context: &mut Context) -> JsResult<JsError> {
     let error = site.into_error();
     error.set_prototype(Some(context.intrinsics().constructors().type_error().prototype()));

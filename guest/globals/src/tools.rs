@@ -1,4 +1,5 @@
-//! `tools`: what there is to call, as data, calls by path, and what reads the texts that tools answer with.
+//! `tools`: what there is to call, as data, calls by path, and what reads the texts that tools
+//! answer with.
 
 use boa_engine::{Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_string};
 

@@ -1,5 +1,5 @@
-//! Texts that are data and are used as something else: what `JSON.parse` was given that is no JSON, what it had to round, and results of
-//! tools that are taken for lists.
+//! Texts that are data and are used as something else: what `JSON.parse` was given that is no JSON,
+//! what it had to round, and results of tools that are taken for lists.
 
 use std::{
     cell::RefCell,
@@ -37,7 +37,8 @@ pub(super) fn gave_text(tool: &ToolRef, text: &JsString) {
     TEXTS.with_borrow_mut(|texts| texts.insert(format!("{}.{}", tool.server, tool.name), text.clone()));
 }
 
-/// What to try where a method of arrays is called on a text that holds a list. `message` is the engine's.
+/// What to try where a method of arrays is called on a text that holds a list. `message` is the
+/// engine's.
 pub(super) fn hint_for_text(message: &str, servers: &BTreeSet<String>, context: &mut Context) -> Option<String> {
     let (name, method) = message.strip_suffix(" is not a function")?.rsplit_once('.')?;
     if !OF_LISTS.contains(&method) {

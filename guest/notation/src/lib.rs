@@ -1,8 +1,9 @@
-//! Literals of Python as JSON. Servers written in Python answer with `str(rows)`: `[{'name': 'Ada', 'born': None}]`.
+//! Literals of Python as JSON. Servers written in Python answer with `str(rows)`:
+//! `[{'name': 'Ada', 'born': None}]`.
 //!
-//! Both sides of the glass read them: the host in the results of tools, the guest in `tools.parse`. So this crate depends on nothing,
-//! makes a text of a text, takes time linear in its length and never calls itself. It evaluates nothing: a name, a call or an operator
-//! is a fault.
+//! Both sides of the glass read them: the host in the results of tools, the guest in `tools.parse`.
+//! So this crate depends on nothing, makes a text of a text, takes time linear in its length and
+//! never calls itself. It evaluates nothing: a name, a call or an operator is a fault.
 
 #![forbid(unsafe_code)]
 

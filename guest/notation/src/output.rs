@@ -43,7 +43,8 @@ impl Output {
         self.levels.is_empty()
     }
 
-    /// A value begins: what separates it from the one before is written now, since a comma may also be the last thing in a list.
+    /// A value begins: what separates it from the one before is written now, since a comma may also
+    /// be the last thing in a list.
     pub(crate) fn begin_value(&mut self) {
         let Some(level) = self.levels.last_mut() else { return };
         if !level.is_empty && level.open != Open::Value {

@@ -13,8 +13,9 @@ enum Next {
     AfterValue,
 }
 
-/// The JSON of a text that is one literal of Python: of a list, tuple or set an array, of a dict an object. A tuple of one and a set
-/// cannot be told from a list afterwards, nor a number that is a key from a text.
+/// The JSON of a text that is one literal of Python: of a list, tuple or set an array, of a dict an
+/// object. A tuple of one and a set cannot be told from a list afterwards, nor a number that is a
+/// key from a text.
 ///
 /// # Errors
 /// The first [`Fault`] of a text that is anything else.

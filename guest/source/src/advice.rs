@@ -1,4 +1,5 @@
-//! What to try where a source is no program: the likely cause, if the text around the place shows it.
+//! What to try where a source is no program: the likely cause, if the text around the place shows
+//! it.
 
 use super::Position;
 
@@ -65,8 +66,8 @@ fn has_word(line: &str, mark: &str) -> bool {
     })
 }
 
-/// The bracket that is never closed, and its line: the first whose counterpart stands at another indentation, or else the last
-/// that is open at the end.
+/// The bracket that is never closed, and its line: the first whose counterpart stands at another
+/// indentation, or else the last that is open at the end.
 fn unclosed(source: &str) -> Option<(char, usize)> {
     let mut open: Vec<(char, usize, usize)> = Vec::new();
     let mut quote = None;
@@ -91,7 +92,8 @@ fn unclosed(source: &str) -> Option<(char, usize)> {
                 ('}' | ')' | ']', None) => {
                     let is_first = line.trim_start().starts_with(character);
                     match open.pop() {
-                        // A line that closes what a line of another indentation has opened closes something else.
+                        // A line that closes what a line of another indentation has opened closes
+                        // something else.
                         Some((bracket, opened, other)) if is_first && other > indentation => {
                             return Some((bracket, opened));
                         }

@@ -1,7 +1,8 @@
 //! Variables that are the first items of a list, by index.
 //!
-//! The engine goes through an iterator even for `const [name, value] = pair`. A guard takes the items instead, which of an array as
-//! it comes are its elements: `const { 0: name, 1: value } = __take__(pair, 2, "pair")`.
+//! The engine goes through an iterator even for `const [name, value] = pair`. A guard takes the
+//! items instead, which of an array as it comes are its elements:
+//! `const { 0: name, 1: value } = __take__(pair, 2, "pair")`.
 
 use oxc::{
     allocator::ArenaVec,

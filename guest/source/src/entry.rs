@@ -95,7 +95,8 @@ fn function_of(program: &Program<'_>, wanted: Option<SymbolId>) -> Option<Span> 
     functions(program).find(|(name, _)| wanted.is_some() && symbol(name) == wanted).map(|(_, span)| span)
 }
 
-/// The functions that have a name at the top level, but for the one that is the default export, and their places.
+/// The functions that have a name at the top level, but for the one that is the default export, and
+/// their places.
 fn functions<'p, 'a>(program: &'p Program<'a>) -> impl Iterator<Item = (&'p BindingIdentifier<'a>, Span)> {
     program.body.iter().flat_map(|statement| {
         let (function, variables) = match statement {

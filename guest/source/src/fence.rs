@@ -10,9 +10,11 @@ pub(super) fn unfenced(text: &str) -> Cow<'_, str> {
     block(text).map_or(Cow::Borrowed(text), |(block, _)| Cow::Owned(block))
 }
 
-/// The first fenced block of `text`, in its place (the lines around it are blank), and the line of its fence, from 1.
+/// The first fenced block of `text`, in its place (the lines around it are blank), and the line of
+/// its fence, from 1.
 ///
-/// A program may hold fences of its own, in a template: only what is no program otherwise should be looked at so.
+/// A program may hold fences of its own, in a template: only what is no program otherwise should be
+/// looked at so.
 pub(super) fn block(text: &str) -> Option<(String, u32)> {
     let mut block = String::with_capacity(text.len());
     let mut opened = None;

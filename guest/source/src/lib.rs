@@ -1,12 +1,15 @@
-//! From what an author wrote to what the engine runs: TypeScript and the forms that models like to write become one async
-//! function, with a map that leads every position back.
+//! From what an author wrote to what the engine runs: TypeScript and the forms that models like to
+//! write become one async function, with a map that leads every position back.
 //!
 //! The rule, in order:
-//! 1. If the text begins with a Markdown code fence, or is no program but holds one, the first fenced block is the program.
+//! 1. If the text begins with a Markdown code fence, or is no program but holds one, the first
+//!    fenced block is the program.
 //! 2. TypeScript is translated; its types are dropped.
-//! 3. `export default X` counts as a last statement `X`; a function that the program does not use itself is called.
-//! 4. If the last statement is an expression, its value is the value of the run; functions that are declared after it do not
-//!    count. If a function is the only statement, it is called without arguments, and what it returns is the value.
+//! 3. `export default X` counts as a last statement `X`; a function that the program does not use
+//!    itself is called.
+//! 4. If the last statement is an expression, its value is the value of the run; functions that are
+//!    declared after it do not count. If a function is the only statement, it is called without
+//!    arguments, and what it returns is the value.
 //! 5. All of it is the body of an async function: `await` and `return` work at the top level.
 //! 6. It is in strict mode, as a module is.
 
@@ -57,7 +60,8 @@ pub const SCRIPT_NAME: &str = "script";
 /// What the engine calls the function that a program becomes.
 pub const MAIN: &str = "__main__";
 
-/// What goes before the translated program, the parameters in between; it ends its line, so that only lines shift.
+/// What goes before the translated program, the parameters in between; it ends its line, so that
+/// only lines shift.
 const OPENING: &str = "(async function __main__(";
 const BODY: &str = ") {\n";
 const CLOSING: &str = "\n})";
@@ -72,7 +76,8 @@ const USING: &str = "babelHelpers";
 pub struct Translated {
     pub code: String,
     pub origin: Origin,
-    /// Which of the guards it takes: those that it names. Most programs name none, and a parameter costs more than it seems.
+    /// Which of the guards it takes: those that it names. Most programs name none, and a parameter
+    /// costs more than it seems.
     pub guards: [bool; GUARDS.len()],
     /// A function at the top level that nothing calls.
     pub unused: Option<String>,
@@ -87,9 +92,11 @@ pub struct SyntaxFault {
     pub hint: Option<String>,
 }
 
-/// Translates `text`, or says where it is wrong. `is_server` knows the globals whose methods are tools.
+/// Translates `text`, or says where it is wrong. `is_server` knows the globals whose methods are
+/// tools.
 pub fn translate(text: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated, SyntaxFault> {
-    // To the language, a carriage return ends a line too, with a line feed or alone. Everything here counts line feeds.
+    // To the language, a carriage return ends a line too, with a line feed or alone. Everything
+    // here counts line feeds.
     let lines_end_alike = match memchr::memchr(b'\r', text.as_bytes()) {
         Some(_) => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
         None => Cow::Borrowed(text),
@@ -180,7 +187,8 @@ pub fn fault_of_engine(message: &str) -> SyntaxFault {
 }
 
 fn fault(source: &str, error: &OxcDiagnostic) -> SyntaxFault {
-    // Where there are several places, as of two declarations of one name, the last is the one to change.
+    // Where there are several places, as of two declarations of one name, the last is the one to
+    // change.
     let offset = error.labels.iter().map(|label| label.offset() as usize).max();
     // One past the end is shown at the end of the last line that holds something.
     let end = source.trim_end().len();

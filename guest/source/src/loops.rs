@@ -1,7 +1,8 @@
 //! Loops over arrays, by index.
 //!
-//! The engine goes through a list by calling a function for each element, which makes an object for each. Whether anybody could
-//! see the difference to a count is known before the first element (see `is_plain` in `iteration.rs` of `builtins`), so a loop
+//! The engine goes through a list by calling a function for each element, which makes an object for
+//! each. Whether anybody could see the difference to a count is known before the first element (see
+//! `is_plain` in `iteration.rs` of `builtins`), so a loop
 //!
 //! ```js
 //! for (const word of words) count(word);
@@ -105,8 +106,8 @@ impl<'a> VisitMut<'a> for Counter<'a, '_> {
         }
     }
 
-    /// A loop that has no expression at all has no place in the engine's eyes, and would end without
-    /// one: `for (;;) {}` becomes `for (; true;) {}`.
+    /// A loop that has no expression at all has no place in the engine's eyes, and would end
+    /// without one: `for (;;) {}` becomes `for (; true;) {}`.
     fn visit_for_statement(&mut self, each: &mut ForStatement<'a>) {
         walk_mut::walk_for_statement(self, each);
         if each.test.is_none() && each.update.is_none() && !has_place(&each.body) {
@@ -147,7 +148,8 @@ impl<'a> Counter<'a, '_> {
         Argument::from(Expression::new_string_literal(SPAN, text, None, &self.builder))
     }
 
-    /// `for (const [a, b] of list) body` becomes `for (const __item__ of list) { const { 0: a, 1: b } = __take__(__item__, 2, ""); body }`.
+    /// `for (const [a, b] of list) body` becomes
+    /// `for (const __item__ of list) { const { 0: a, 1: b } = __take__(__item__, 2, ""); body }`.
     fn take_items(&self, each: &mut ForOfStatement<'a>) {
         let builder = &self.builder;
         let Some(declaration) = declaration_of(each) else { return };

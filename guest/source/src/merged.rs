@@ -1,7 +1,8 @@
 //! Namespaces in several parts.
 //!
-//! What one part exports is in scope in the others; the translation leaves its name there as it is, which then is nobody's, or that of
-//! something else outside. So such a use is refused, and says what to write.
+//! What one part exports is in scope in the others; the translation leaves its name there as it is,
+//! which then is nobody's, or that of something else outside. So such a use is refused, and says
+//! what to write.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,8 +13,9 @@ use super::{
     reading::{quoted, with_program},
 };
 
-/// A hint for a SyntaxError at `position`, if that is a call of `JSON.parse`. `notation` is what the text is in place of JSON, where that is
-/// known; `servers` are the names of the globals whose methods are tools.
+/// A hint for a SyntaxError at `position`, if that is a call of `JSON.parse`. `notation` is what
+/// the text is in place of JSON, where that is known; `servers` are the names of the globals whose
+/// methods are tools.
 pub fn hint(position: Option<Position>, notation: Option<&str>, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let offset = position?.offset(source)?;

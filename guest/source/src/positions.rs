@@ -50,8 +50,8 @@ pub struct Origin {
     source: String,
 }
 
-/// Where the lines begin that the map counts, if these are not those that an author sees: to the language, a line or paragraph separator
-/// ends one too, and no editor shows it so.
+/// Where the lines begin that the map counts, if these are not those that an author sees: to the
+/// language, a line or paragraph separator ends one too, and no editor shows it so.
 struct SeparatedLines(Vec<(u32, u32)>);
 
 impl SeparatedLines {
@@ -83,7 +83,8 @@ impl SeparatedLines {
 }
 
 thread_local! {
-    /// That of the script that runs. Stacks are read from within the script too, so it cannot be handed around.
+    /// That of the script that runs. Stacks are read from within the script too, so it cannot be
+    /// handed around.
     static ORIGIN: RefCell<Origin> = RefCell::default();
 }
 
@@ -115,7 +116,8 @@ impl Origin {
         Some(author_position(*original))
     }
 
-    /// That of the token at the position or after it: what the translation has made has no place of its own.
+    /// That of the token at the position or after it: what the translation has made has no place of
+    /// its own.
     fn nearest(&self, line: u32, column: u32) -> Option<Position> {
         if let Some(position) = self.original(line, column) {
             return Some(position);

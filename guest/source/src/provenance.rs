@@ -1,7 +1,9 @@
-//! Which tool gave a value, by a reading of the source: the call, and the way from its result to the value.
+//! Which tool gave a value, by a reading of the source: the call, and the way from its result to
+//! the value.
 //!
-//! Looked at only when a script has failed. Names are followed through declarations, patterns, loops and callbacks in their order,
-//! not through functions; where that leads nowhere, nothing is said.
+//! Looked at only when a script has failed. Names are followed through declarations, patterns,
+//! loops and callbacks in their order, not through functions; where that leads nowhere, nothing is
+//! said.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +65,8 @@ pub enum Step {
     Settled,
 }
 
-/// The origin of what `expression` is at `position`. `servers` are the names of the globals whose methods are tools.
+/// The origin of what `expression` is at `position`. `servers` are the names of the globals whose
+/// methods are tools.
 pub fn provenance(expression: &str, position: Option<Position>, servers: &BTreeSet<String>) -> Option<Provenance> {
     with_program(|source, program| {
         let at = position.and_then(|position| position.offset(source)).unwrap_or(u32::MAX);

@@ -1,7 +1,7 @@
 //! What a source says about why its script failed, where the engine cannot know.
 //!
-//! Looked at only when a script has failed. Nothing here is more than a reading of the source, so where it is in doubt it says
-//! nothing.
+//! Looked at only when a script has failed. Nothing here is more than a reading of the source, so
+//! where it is in doubt it says nothing.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,8 @@ pub fn declared_at(name: &str) -> Option<u32> {
     })
 }
 
-/// Whether the script reads a result as the protocol has it, of a call that gives the tool's own value.
+/// Whether the script reads a result as the protocol has it, of a call that gives the tool's own
+/// value.
 pub fn reads_whole_result() -> bool {
     with_source(|source| source.contains(".content[0].text") && !source.contains("tools.raw"))
 }

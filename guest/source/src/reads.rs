@@ -1,4 +1,5 @@
-//! What a source reads of values, and where: members in the arguments of a call, names in patterns, or all there are.
+//! What a source reads of values, and where: members in the arguments of a call, names in patterns,
+//! or all there are.
 //!
 //! Looked at only when a script has failed, or has ended in a value that looks like a mistake.
 
@@ -40,7 +41,8 @@ pub struct Read {
     pub provenance: Provenance,
 }
 
-/// The way that an expression goes, if it is nothing but a variable and its members: `order.lines[0].price`.
+/// The way that an expression goes, if it is nothing but a variable and its members:
+/// `order.lines[0].price`.
 pub fn way(expression: &str) -> Option<Way> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, expression, SourceType::ts()).parse_expression().ok()?;

@@ -17,7 +17,8 @@ use super::{Position, SyntaxFault, options};
 const USE_TOOLS: &str = "the tools are global objects, one per server: call `await server.tool({...})`, and see `tools.list()` \
                          for what there is";
 
-/// Refuses static imports and exports from elsewhere. Those of types alone are left to the translation.
+/// Refuses static imports and exports from elsewhere. Those of types alone are left to the
+/// translation.
 pub(super) fn modules(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
     for statement in &program.body {
         let (message, span) = match statement {
@@ -99,7 +100,8 @@ pub(super) fn accessors(source: &str, program: &Program<'_>) -> Result<(), Synta
     })
 }
 
-/// Refuses an exported variable of a namespace that changes: the translation would leave the namespace with its first value.
+/// Refuses an exported variable of a namespace that changes: the translation would leave the
+/// namespace with its first value.
 pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Scoping) -> Result<(), SyntaxFault> {
     struct Finder<'s> {
         scoping: &'s Scoping,

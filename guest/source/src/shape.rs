@@ -28,7 +28,8 @@ pub(super) fn return_last_value<'a>(
     unwrap_exports(allocator, program, default);
     let is_only = program.body.len() == 1;
     let mut shaped = if default == DefaultExport::Called { Shaped::Called } else { Shaped::AsItIs };
-    // Functions that are declared last are there before the first statement, so that nothing can come after them.
+    // Functions that are declared last are there before the first statement, so that nothing can
+    // come after them.
     let mut after = Vec::new();
     while !is_only && program.body.last().is_some_and(declares_only) {
         after.extend(program.body.pop());
@@ -82,7 +83,8 @@ fn value_of<'a>(last: Statement<'a>, is_only: bool, builder: &AstBuilder<'a>) ->
             let value = called(Expression::FunctionExpression(function), span, builder);
             Statement::new_return_statement(span, Some(value), builder)
         }
-        // What `using` at the top level becomes: the rest of the program is inside. Nobody has written this statement, so it stands nowhere.
+        // What `using` at the top level becomes: the rest of the program is inside. Nobody has
+        // written this statement, so it stands nowhere.
         Statement::TryStatement(mut using) if using.span == SPAN => {
             if let Some(last) = using.block.body.pop() {
                 using.block.body.push(value_of(last, false, builder));
@@ -105,7 +107,8 @@ fn is_function(expression: &Expression<'_>) -> bool {
     )
 }
 
-/// `export default X` becomes `X`, and `export const x = …` becomes `const x = …`. What has a name stays declared where it is.
+/// `export default X` becomes `X`, and `export const x = …` becomes `const x = …`. What has a name
+/// stays declared where it is.
 fn unwrap_exports<'a>(allocator: &'a Allocator, program: &mut Program<'a>, default: DefaultExport) {
     let builder = AstBuilder::new(allocator);
     let statements = std::mem::replace(&mut program.body, ArenaVec::new_in(&builder));

@@ -1,6 +1,8 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests below replay what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests below replay what was
+//! found.
 //!
-//! The references are serde_json for what crosses the glass, and the engine's own built-ins for ours.
+//! The references are serde_json for what crosses the glass, and the engine's own built-ins for
+//! ours.
 
 use std::{cell::RefCell, mem::ManuallyDrop};
 
@@ -77,7 +79,8 @@ pub fn script_source(data: &[u8]) {
     source::thrown_value().into_iter().for_each(within);
 }
 
-/// Any text as JSON from the host, and as the argument of `JSON.parse`: what serde_json takes is taken, with the same values.
+/// Any text as JSON from the host, and as the argument of `JSON.parse`: what serde_json takes is
+/// taken, with the same values.
 pub fn json_decode(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let reference = serde_json::from_str::<Value>(text);
@@ -103,14 +106,16 @@ pub fn json_decode(data: &[u8]) {
             assert!(again.is_ok(), "{written}");
             return;
         };
-        // Of what is JSON, serde_json refuses half a surrogate pair, a number that is no double, and depth.
+        // Of what is JSON, serde_json refuses half a surrogate pair, a number that is no double,
+        // and depth.
         let fault = fault.to_string();
         let is_known = ["surrogate", "number out of range", "recursion limit", "hex escape"];
         assert!(is_known.iter().any(|known| fault.contains(known)), "serde_json refuses it: {fault}");
     });
 }
 
-/// Whether the jar says what serde_json read: large integers as strings of their digits, and other numbers as doubles.
+/// Whether the jar says what serde_json read: large integers as strings of their digits, and other
+/// numbers as doubles.
 fn agrees(jar: &Value, read: &Value) -> bool {
     const LARGEST_SAFE: f64 = 9_007_199_254_740_991.0;
     match (jar, read) {
@@ -129,7 +134,8 @@ fn agrees(jar: &Value, read: &Value) -> bool {
     }
 }
 
-/// Any value as JSON: as the engine's own `JSON.stringify` has it, and, where it leaves the jar, as JSON at all.
+/// Any value as JSON: as the engine's own `JSON.stringify` has it, and, where it leaves the jar, as
+/// JSON at all.
 pub fn json_encode(data: &[u8]) {
     let mut seeds = Seeds(data);
     let value = seeds.value(0);
@@ -152,7 +158,8 @@ pub fn json_encode(data: &[u8]) {
     });
 }
 
-/// Methods of strings and arrays that are ours, over any subject, pattern and replacement: as the engine's own.
+/// Methods of strings and arrays that are ours, over any subject, pattern and replacement: as the
+/// engine's own.
 pub fn builtins(data: &[u8]) {
     const MAX_CHARACTERS: usize = 24;
     const MAX_PATTERN: usize = 12;
@@ -161,7 +168,8 @@ pub fn builtins(data: &[u8]) {
     let mut part = |longest: usize| parts.next().unwrap_or_default().chars().take(longest).collect::<String>();
     let (subject, pattern, replacement) = (part(MAX_CHARACTERS), part(MAX_PATTERN), part(MAX_CHARACTERS));
     let (flags, choice) = (part(8), part(3));
-    // The engine takes all that follows an unclosed `$<` as it is; see the tests of `regexp` of `builtins`.
+    // The engine takes all that follows an unclosed `$<` as it is; see the tests of `regexp` of
+    // `builtins`.
     if replacement.rsplit_once("$<").is_some_and(|(_, rest)| !rest.contains('>')) {
         return;
     }
@@ -283,7 +291,8 @@ mod replay;
 mod tests {
     use super::*;
 
-    /// What nests deeply wants the stack that the guest has, and more of it where nothing is optimised.
+    /// What nests deeply wants the stack that the guest has, and more of it where nothing is
+    /// optimised.
     fn replay(name: &'static str, target: fn(&[u8])) {
         const STACK_BYTES: usize = 512 << 20;
         let run = move || replay::replay(name, target);

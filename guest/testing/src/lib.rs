@@ -1,7 +1,8 @@
-//! Contexts to compare with Node: the engine with belljar's built-ins in the place of its own, and with all of belljar's globals.
+//! Contexts to compare with Node: the engine with belljar's built-ins in the place of its own, and
+//! with all of belljar's globals.
 //!
-//! These tests run natively, where the glass is not linked: nothing that a test does may reach for a tool, the console, a timer
-//! or the host's clock.
+//! These tests run natively, where the glass is not linked: nothing that a test does may reach for
+//! a tool, the console, a timer or the host's clock.
 
 // Nothing of it is for the sandbox.
 #![cfg(not(target_family = "wasm"))]
@@ -29,7 +30,8 @@ pub fn ours() -> Context {
     context
 }
 
-/// What a script gives, as text: its value as `String` makes it, or what it throws, of an error its name alone.
+/// What a script gives, as text: its value as `String` makes it, or what it throws, of an error its
+/// name alone.
 pub fn evaluate(code: &str, context: &mut Context) -> String {
     let value = context.eval(Source::from_bytes(code));
     let text = value.and_then(|value| value.to_string(context));
@@ -45,8 +47,9 @@ pub fn evaluate(code: &str, context: &mut Context) -> String {
     format!("throws {thrown}")
 }
 
-/// Asserts that each of these scripts gives the same with belljar's built-ins as with the engine's own: only for what Node 20 has not yet (methods
-/// of sets, `groupBy`, sources in revivers), or does otherwise than the language says.
+/// Asserts that each of these scripts gives the same with belljar's built-ins as with the engine's
+/// own: only for what Node 20 has not yet (methods of sets, `groupBy`, sources in revivers), or
+/// does otherwise than the language says.
 #[track_caller]
 pub fn same_as_stock(scripts: &[impl AsRef<str>]) {
     let (mut stock, mut ours) = (stock(), ours());
@@ -55,7 +58,8 @@ pub fn same_as_stock(scripts: &[impl AsRef<str>]) {
     }
 }
 
-/// Asserts that each of these scripts gives with belljar's built-ins what it gives in Node. They share a realm, one after the other.
+/// Asserts that each of these scripts gives with belljar's built-ins what it gives in Node. They
+/// share a realm, one after the other.
 #[track_caller]
 pub fn same_as_node(scripts: &[impl AsRef<str>]) {
     let scripts: Vec<&str> = scripts.iter().map(AsRef::as_ref).collect();
@@ -100,7 +104,8 @@ pub fn whole() -> Context {
     context
 }
 
-/// Asserts what a table of `tests/tables` says: rows of an expression and the JSON of its value, or `throws` and the error's name.
+/// Asserts what a table of `tests/tables` says: rows of an expression and the JSON of its value, or
+/// `throws` and the error's name.
 #[track_caller]
 pub fn holds(table: &str) {
     let rows: Vec<Vec<String>> = serde_json::from_str(table).expect("the table is JSON");
@@ -127,7 +132,8 @@ pub fn holds(table: &str) {
     assert!(differences.is_empty(), "{} of {} rows\n{}", differences.len(), rows.len(), differences.join("\n"));
 }
 
-/// Asserts what a table of `tests/tables` says: rows of the arguments of `console.log`, and the text that is logged.
+/// Asserts what a table of `tests/tables` says: rows of the arguments of `console.log`, and the
+/// text that is logged.
 #[track_caller]
 pub fn is_logged(table: &str) {
     let rows: Vec<Vec<String>> = serde_json::from_str(table).expect("the table is JSON");

@@ -1,5 +1,5 @@
-//! Loops and patterns do what they did before their translation. Translated scripts run with belljar's built-ins, the others in the
-//! engine as its authors released it.
+//! Loops and patterns do what they did before their translation. Translated scripts run with
+//! belljar's built-ins, the others in the engine as its authors released it.
 
 use boa_engine::{Context, JsValue, Source, builtins::promise::PromiseState, object::builtins::JsPromise};
 

@@ -1,4 +1,5 @@
-//! Bytes that stand for themselves in a string of JSON. Most bytes do, and are not looked at one by one.
+//! Bytes that stand for themselves in a string of JSON. Most bytes do, and are not looked at one by
+//! one.
 
 /// Bytes that are looked at together: what a vector register holds.
 const TOGETHER: usize = 16;

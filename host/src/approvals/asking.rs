@@ -7,12 +7,14 @@ use belljar_model::LedgerLevel;
 
 use crate::setup::{self, Loaded};
 
-/// Whether clients of the MCP server can be asked about calls of their runs, and where the questions lie.
+/// Whether clients of the MCP server can be asked about calls of their runs, and where the
+/// questions lie.
 #[derive(Clone)]
 pub(crate) struct Asking {
     /// Where questions lie; nothing where there are no rules that could ask.
     pub(crate) ledger: Option<Arc<dyn Ledger>>,
-    /// Whether a run that waits can be put aside: something is kept of it, and it is not in a process of its own.
+    /// Whether a run that waits can be put aside: something is kept of it, and it is not in a
+    /// process of its own.
     pub(crate) can_rest: bool,
 }
 

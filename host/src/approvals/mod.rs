@@ -1,9 +1,11 @@
-//! The owner's decisions about calls that a rule asks them about: where they are asked, and what they are shown.
+//! The owner's decisions about calls that a rule asks them about: where they are asked, and what
+//! they are shown.
 //!
 //! A question lies in the ledger, and each place that can ask a person looks for its own there:
 //! `terminal.rs` is the one at which `belljar run` was started, `serve/elicitation.rs` a client
-//! that shows forms (`asking.rs` is what it needs for that), `commands/approvals.rs` any terminal. `shown.rs` is what a person sees of a
-//! question, and `webhook.rs` tells an address of the owner's that there is one.
+//! that shows forms (`asking.rs` is what it needs for that), `commands/approvals.rs` any terminal.
+//! `shown.rs` is what a person sees of a question, and `webhook.rs` tells an address of the owner's
+//! that there is one.
 
 mod asking;
 mod shown;
@@ -52,8 +54,8 @@ pub(crate) fn at_client(id: Option<u64>) -> Option<Desk> {
     id.map(|id| Desk { id, way: AskWay::Elicitation })
 }
 
-/// Who can be asked about a run of a client of the MCP server: its user at this desk, and the owner by a command. Where the user
-/// is asked with the answer, the run is put aside as soon as it waits.
+/// Who can be asked about a run of a client of the MCP server: its user at this desk, and the owner
+/// by a command. Where the user is asked with the answer, the run is put aside as soon as it waits.
 pub(crate) fn asked_by_client(settings: &ApprovalsSettings, desk: Option<u64>, with_answer: bool) -> Approvals {
     let approvals = asked(settings, at_client(desk), true);
     if with_answer { Approvals { hold: Duration::ZERO, ..approvals } } else { approvals }

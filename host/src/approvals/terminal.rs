@@ -1,7 +1,8 @@
-//! The terminal at which a run was started: whoever sits there is asked, one question after the other.
+//! The terminal at which a run was started: whoever sits there is asked, one question after the
+//! other.
 //!
-//! Yes or no has to be typed out, or `any`: that agrees to any arguments of the tool under the rule, for the rest of the
-//! run. A line that was typed before its question was shown is thrown
+//! Yes or no has to be typed out, or `any`: that agrees to any arguments of the tool under the
+//! rule, for the rest of the run. A line that was typed before its question was shown is thrown
 //! away; anything else is asked again, and the end of the input is not an answer.
 
 use std::{

@@ -20,7 +20,8 @@ pub(crate) struct ServeArguments {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
-    /// With --http: a name that clients may have for this server, such as that of a proxy in front of it.
+    /// With --http: a name that clients may have for this server, such as that of a proxy in front
+    /// of it.
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
     /// With --http: an origin whose pages may send requests, as `https://app.example`.

@@ -29,8 +29,8 @@ pub(super) struct Generation {
 }
 
 impl Generation {
-    /// The generation of this configuration, none of whose children is started. What comes with it is closed when nobody has the
-    /// generation any more.
+    /// The generation of this configuration, none of whose children is started. What comes with it
+    /// is closed when nobody has the generation any more.
     pub(super) fn new(loaded: Loaded, engine: Engine, profile: Option<&str>) -> (Self, watch::Sender<()>) {
         let (instructions, asking) = (instructions(&loaded).into(), Asking::of(&loaded));
         let fingerprint = daemon::fingerprint(&loaded).into();

@@ -1,4 +1,5 @@
-//! What a client is told once, when it connects: what is here, what a run may take, and what is not plain from the definitions.
+//! What a client is told once, when it connects: what is here, what a run may take, and what is not
+//! plain from the definitions.
 
 use belljar_catalog::namespaces;
 use belljar_model::{Limits, ServerSpec};

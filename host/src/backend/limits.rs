@@ -1,5 +1,6 @@
-//! Who may raise a limit. The owner may, at the command line and by a request to the daemon, which answers nobody else. Who asks
-//! through belljar's MCP server is a model, and who has a principal is one of many: they may ask for less, and for no more.
+//! Who may raise a limit. The owner may, at the command line and by a request to the daemon, which
+//! answers nobody else. Who asks through belljar's MCP server is a model, and who has a principal
+//! is one of many: they may ask for less, and for no more.
 
 use std::time::Duration;
 

@@ -89,7 +89,8 @@ impl Local {
             Asker::new(asked.principal.as_ref().map(|principal| principal.name.as_str()), asked.client.as_deref());
         let gateway = self.gateway().await?.with_asker(asker);
         let (mut gateway, limits) = limits::of_run(gateway, &self.setup.limits, &asked);
-        // A program that has its own process has no way to go on later, and no origin but the library.
+        // A program that has its own process has no way to go on later, and no origin but the
+        // library.
         if !(matches!(self.children, Children::Own) && asked.origin == Origin::Daemon) {
             gateway = gateway.with_origin(asked.origin.as_str()).with_approvals(self.approvals(&asked, &work));
         }
@@ -193,7 +194,8 @@ impl Backend for Local {
     ) -> BoxFuture<'a, Result<Box<RawValue>, Failure>> {
         async move {
             if asked.start {
-                // What a server's state is can only be said once it has been asked; why it failed is in the state.
+                // What a server's state is can only be said once it has been asked; why it failed
+                // is in the state.
                 let upstream = self.toolbox().upstream();
                 let names: Vec<&str> = upstream.names().collect();
                 let asked = join_all(names.iter().map(|name| upstream.start(name)));
@@ -221,7 +223,8 @@ impl Backend for Local {
             drop(gateway);
             if matches!(children, Children::Own) {
                 futures::join!(setup.toolbox.shutdown(), setup.told.close());
-                // The process ends, and its memory with it: freeing a catalogue tool by tool takes longer than answering from it.
+                // The process ends, and its memory with it: freeing a catalogue tool by tool takes
+                // longer than answering from it.
                 std::mem::forget(setup);
             }
         }

@@ -1,12 +1,13 @@
 //! Who does the work that a command or a client asks for: this process, or the daemon.
 //!
-//! Whoever asks does not know which. `port.rs` has the traits: a command gets its [`Backend`] from [`open`], the one place that
-//! decides; a server that lasts has [`Backends`], which give it one for each request. Both take the requests of the daemon's
-//! protocol.
+//! Whoever asks does not know which. `port.rs` has the traits: a command gets its [`Backend`] from
+//! [`open`], the one place that decides; a server that lasts has [`Backends`], which give it one
+//! for each request. Both take the requests of the daemon's protocol.
 //!
-//! `local.rs` does the work in this process, with children of its own or with those of a generation, which `generations.rs` keeps.
-//! `remote.rs` has the daemon do it, and `service.rs` is the daemon's side of that: a local backend behind the socket. `limits.rs`
-//! decides who may raise a limit, and `instructions.rs` is what a client is told of the children.
+//! `local.rs` does the work in this process, with children of its own or with those of a
+//! generation, which `generations.rs` keeps. `remote.rs` has the daemon do it, and `service.rs` is
+//! the daemon's side of that: a local backend behind the socket. `limits.rs` decides who may raise
+//! a limit, and `instructions.rs` is what a client is told of the children.
 
 mod generation;
 mod generations;

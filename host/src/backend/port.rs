@@ -51,7 +51,8 @@ pub(crate) trait Backend: Send {
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
-/// Who hears of a run while it goes on, and is asked what children want to know. Only a backend of this process reaches them.
+/// Who hears of a run while it goes on, and is asked what children want to know. Only a backend of
+/// this process reaches them.
 #[derive(Default)]
 pub(crate) struct Meanwhile {
     pub(crate) follower: Option<Follower>,

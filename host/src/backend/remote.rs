@@ -43,7 +43,8 @@ impl Remote {
 }
 
 impl Backend for Remote {
-    /// What a script logs there is not heard before its end, and what children ask of a client does not go through the daemon.
+    /// What a script logs there is not heard before its end, and what children ask of a client does
+    /// not go through the daemon.
     fn execute<'a>(
         &'a mut self,
         asked: Execute,
@@ -87,8 +88,8 @@ impl Backend for Remote {
     }
 }
 
-/// A connection for each request. The configuration is read anew for it: when that or belljar has changed, the daemon is
-/// replaced, as by any command.
+/// A connection for each request. The configuration is read anew for it: when that or belljar has
+/// changed, the daemon is replaced, as by any command.
 pub(crate) struct RemoteEachTime {
     config: ConfigArguments,
     instructions: Arc<str>,
@@ -97,7 +98,8 @@ pub(crate) struct RemoteEachTime {
 }
 
 impl RemoteEachTime {
-    /// What clients are told, and how they are asked, is that of `loaded`, for as long as this process lasts.
+    /// What clients are told, and how they are asked, is that of `loaded`, for as long as this
+    /// process lasts.
     pub(crate) fn new(config: ConfigArguments, loaded: &Loaded) -> Self {
         let longest = loaded.limits().timeout;
         Self { config, instructions: instructions(loaded).into(), asking: Asking::of(loaded), longest }
@@ -136,7 +138,8 @@ impl Backends for RemoteEachTime {
 
     fn set_client_abilities(&self, _: ClientAbilities) {}
 
-    /// Has the daemon read its configuration again, if it runs. One that starts later reads it anyway.
+    /// Has the daemon read its configuration again, if it runs. One that starts later reads it
+    /// anyway.
     fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>> {
         async {
             let place = Place::of(&setup::read_to_call(&self.config)?)?;

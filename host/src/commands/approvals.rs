@@ -25,17 +25,20 @@ pub(crate) struct ApprovalsArguments {
 pub(crate) struct ApproveArguments {
     #[command(flatten)]
     pub(crate) decide: DecideArguments,
-    /// Approves any arguments of the tool under the rule, as it is defined now, for the rest of the run.
+    /// Approves any arguments of the tool under the rule, as it is defined now, for the rest of the
+    /// run.
     #[arg(long)]
     pub(crate) any_arguments: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct DecideArguments {
-    /// Questions by their names, or the beginnings of these, as belljar approvals lists them; or a run, for all that it asks.
+    /// Questions by their names, or the beginnings of these, as belljar approvals lists them; or a
+    /// run, for all that it asks.
     #[arg(value_name = "ID|RUN", required = true)]
     pub(crate) words: Vec<String>,
-    /// Decides without a person typing, where the owner's belljar.toml says `allow_yes = true` for approvals.
+    /// Decides without a person typing, where the owner's belljar.toml says `allow_yes = true` for
+    /// approvals.
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -233,8 +236,8 @@ fn typed(groups: &Grouped<'_>, wanted: Wanted) -> Result<(), Failure> {
     }
 }
 
-/// The questions that a word names: the one of this name, the only open one whose name begins so, or all that a run
-/// asks here.
+/// The questions that a word names: the one of this name, the only open one whose name begins so,
+/// or all that a run asks here.
 async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, Failure> {
     if !word.starts_with("r_") {
         let kept = found(ledger, word).await?;

@@ -1,4 +1,5 @@
-//! `belljar resume --assume`: the owner says what became of calls that a run had sent when it was interrupted.
+//! `belljar resume --assume`: the owner says what became of calls that a run had sent when it was
+//! interrupted.
 
 use belljar_ledger::{Assumption, CallState, KeptCall, Ledger as _, LedgerError, NotResting};
 use belljar_model::{Effect, ErrorKind, RunError, RunId};
@@ -17,8 +18,8 @@ pub(crate) enum Assume {
     Done,
 }
 
-/// Notes the assumption once a person has typed a code, or where `--yes` was given and is allowed. Whether the run can go
-/// on here: one that somebody else asked for goes on when they ask again.
+/// Notes the assumption once a person has typed a code, or where `--yes` was given and is allowed.
+/// Whether the run can go on here: one that somebody else asked for goes on when they ask again.
 pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: bool) -> Result<bool, Failure> {
     let ledger = setup::ledger_of(&loaded.config.ledger);
     let Some((kept, calls)) = ledger.run(run).await.map_err(unusable)? else {

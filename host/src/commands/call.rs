@@ -69,7 +69,8 @@ pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> 
     Ok(seen.error.as_ref().map_or(ExitCode::SUCCESS, |error| failure::exit_code_of(error.kind)))
 }
 
-/// Shows what a filter gave: each value on its own, or with `--json` the answer with them in the place of its value.
+/// Shows what a filter gave: each value on its own, or with `--json` the answer with them in the
+/// place of its value.
 fn show_selected(selected: Selected, answer: &RawValue, json: bool) -> Result<(), Failure> {
     let spared = selected.tokens_spared;
     if json {

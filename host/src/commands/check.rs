@@ -1,4 +1,5 @@
-//! `belljar check`: the calls that stand in a script, judged. The script is not run, and no server is started.
+//! `belljar check`: the calls that stand in a script, judged. The script is not run, and no server
+//! is started.
 
 use std::{path::PathBuf, process::ExitCode};
 

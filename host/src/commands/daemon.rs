@@ -63,7 +63,8 @@ pub(crate) struct DaemonOptions {
     pub(crate) json: bool,
 }
 
-/// How long running requests may go on when the daemon is told to end: as long as a tool call may take, twice.
+/// How long running requests may go on when the daemon is told to end: as long as a tool call may
+/// take, twice.
 const DRAIN: Duration = Duration::from_secs(60);
 
 pub(crate) async fn daemon(arguments: DaemonArguments) -> Result<ExitCode, Failure> {

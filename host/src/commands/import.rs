@@ -1,7 +1,8 @@
 //! `belljar import`.
 //!
-//! The user's own files are taken as they are. A file of the current folder was written by whoever made that folder, and its
-//! commands run as the user: it is taken only by its name, or by a yes of somebody who has seen what is in it.
+//! The user's own files are taken as they are. A file of the current folder was written by whoever
+//! made that folder, and its commands run as the user: it is taken only by its name, or by a yes of
+//! somebody who has seen what is in it.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -81,7 +82,8 @@ pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Looks into the files, shows what is in each, and takes what is the user's own, was asked for by name, or is agreed to.
+/// Looks into the files, shows what is in each, and takes what is the user's own, was asked for by
+/// name, or is agreed to.
 fn plan(arguments: &ImportArguments, existing: &[String]) -> Result<Plan, Failure> {
     let mut plan = Plan::beside(existing);
     let look = |plan: &Plan, source| environment::with_variables(|variables| plan.look(source, variables)).0;
@@ -96,7 +98,8 @@ fn plan(arguments: &ImportArguments, existing: &[String]) -> Result<Plan, Failur
     let is_named = matches!(arguments.from, Some(ImportFrom::File(_)));
     for source in sources {
         let found = look(&plan, source);
-        // A file that was asked for by name has to be one that can be read; one that is merely there may be anything.
+        // A file that was asked for by name has to be one that can be read; one that is merely
+        // there may be anything.
         if is_named && let Err(error) = &found.items {
             return Err(Failure::from(RunError::new(ErrorKind::Config, error.to_string())));
         }

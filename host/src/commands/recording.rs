@@ -16,7 +16,8 @@ pub(super) const MAX_BYTES: ByteSize = ByteSize::mib(16);
 /// Bytes of a fixture, which has the same as a text.
 pub(super) const MAX_FIXTURE_BYTES: ByteSize = ByteSize::mib(64);
 
-/// A file that does not exist yet, into which a recording is to go. It is made before the run, so that a run is not made for nothing.
+/// A file that does not exist yet, into which a recording is to go. It is made before the run, so
+/// that a run is not made for nothing.
 pub(super) struct RecordingFile {
     path: PathBuf,
     folder: Dir,
@@ -74,7 +75,8 @@ impl RecordingFile {
         Ok(())
     }
 
-    /// The way from this file's folder to another file, as a fixture names its script: with slashes, and the same in every checkout.
+    /// The way from this file's folder to another file, as a fixture names its script: with
+    /// slashes, and the same in every checkout.
     pub(super) fn way_to(&self, other: &Path) -> Result<String, Failure> {
         let unusable = |error: &dyn std::fmt::Display| {
             Failure::usage(format!("{} cannot be named in the fixture: {error}", other.display()), "name a file")

@@ -37,7 +37,8 @@ pub(crate) struct RunArguments {
     /// Prints the whole outcome as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Records what the script takes in to a file, for belljar replay. It holds arguments and answers.
+    /// Records what the script takes in to a file, for belljar replay. It holds arguments and
+    /// answers.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// What the ledger keeps of this run, whatever it keeps of others: off, calls or recordings.
@@ -54,10 +55,12 @@ pub(crate) struct ResumeArguments {
     /// The name of the run.
     #[arg(value_name = "RUN")]
     pub(crate) run: RunId,
-    /// What became of the calls that it had sent when it was interrupted, where no answer is known. None of them is sent again.
+    /// What became of the calls that it had sent when it was interrupted, where no answer is known.
+    /// None of them is sent again.
     #[arg(long, value_enum, value_name = "failed|done", hide_possible_values = true)]
     pub(crate) assume: Option<Assume>,
-    /// Assumes it without a person typing, where your belljar.toml says `allow_yes = true` for approvals.
+    /// Assumes it without a person typing, where your belljar.toml says `allow_yes = true` for
+    /// approvals.
     #[arg(long, requires = "assume")]
     pub(crate) yes: bool,
     #[command(flatten)]

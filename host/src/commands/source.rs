@@ -57,7 +57,8 @@ fn read_file(path: &Path, max: u64, hint: &str) -> Result<Vec<u8>, Failure> {
         };
         Failure::usage(message, hint)
     };
-    // Symbolic links are the user's own; what is opened in the end must be a file in the folder that it is said to be in.
+    // Symbolic links are the user's own; what is opened in the end must be a file in the folder
+    // that it is said to be in.
     let real = path.canonicalize().map_err(|error| fault(&error))?;
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
         return Err(not_a_file(path, hint));

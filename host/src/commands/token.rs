@@ -29,8 +29,8 @@ pub(crate) enum TokenCommand {
     Add {
         /// The name of the token: the principal of its requests.
         name: String,
-        /// What it is good for: search, run, run:read-only, or admin, which is all of these; may be repeated
-        /// [default: search and run].
+        /// What it is good for: search, run, run:read-only, or admin, which is all of these; may be
+        /// repeated [default: search and run].
         #[arg(long, value_name = "SCOPE")]
         scope: Vec<Scope>,
         #[command(flatten)]
@@ -67,7 +67,8 @@ impl TokenCommand {
 /// How the owner says that they want it.
 #[derive(Args)]
 pub(crate) struct TokenOwner {
-    /// Does it without a person typing a code, where the owner's belljar.toml says `allow_yes = true` for approvals.
+    /// Does it without a person typing a code, where the owner's belljar.toml says
+    /// `allow_yes = true` for approvals.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! The daemon's log: a file that never grows without bound, and never stands in the way of the work.
+//! The daemon's log: a file that never grows without bound, and never stands in the way of the
+//! work.
 
 use std::{
     io::{self, Write},
@@ -14,7 +15,8 @@ use crate::{environment, output};
 /// The file is put aside when it has so many bytes; there are two of them at most.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Sends the log of this process to `NAME.log` in the state folder: where that is, if it can be written.
+/// Sends the log of this process to `NAME.log` in the state folder: where that is, if it can be
+/// written.
 pub(crate) fn to_file(name: &str, folder: Option<Dir>, verbose: u8) -> Option<PathBuf> {
     let path = environment::state_folder()?.join(format!("{name}.log"));
     let rotating = Rotating::open(folder?, format!("{name}.log")).ok()?;
@@ -43,7 +45,8 @@ impl<'log> MakeWriter<'log> for LogFile {
     }
 }
 
-/// One event, written when it is complete: with its control characters made visible, since it will be read on a terminal.
+/// One event, written when it is complete: with its control characters made visible, since it will
+/// be read on a terminal.
 struct Entry<'log> {
     log: &'log Mutex<Rotating>,
     text: Vec<u8>,

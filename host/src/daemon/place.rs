@@ -1,4 +1,5 @@
-//! Which daemon a command belongs to: one per user, configuration, and environment that the children see.
+//! Which daemon a command belongs to: one per user, configuration, and environment that the
+//! children see.
 
 use std::{
     hash::{Hash as _, Hasher},
@@ -17,15 +18,18 @@ use crate::{
     setup::Loaded,
 };
 
-/// Variables of a terminal, which differ from one to the next and which no server's work depends on.
+/// Variables of a terminal, which differ from one to the next and which no server's work depends
+/// on.
 const OF_THE_TERMINAL: [&str; 1] = ["TERM"];
-/// Bytes of a digest that make a name: enough that no two meet, and short enough for a socket's path.
+/// Bytes of a digest that make a name: enough that no two meet, and short enough for a socket's
+/// path.
 const NAME_BYTES: usize = 8;
 
 /// Where the daemon of a configuration is, and what it must be like.
 pub(crate) struct Place {
     pub(crate) address: Address,
-    /// Of the configuration's content and of belljar's version: a daemon with another one is replaced.
+    /// Of the configuration's content and of belljar's version: a daemon with another one is
+    /// replaced.
     pub(crate) fingerprint: String,
 }
 
@@ -35,7 +39,8 @@ impl Place {
     }
 }
 
-/// The first place that can be used. The daemon and its clients find the same one, since they see the same folders.
+/// The first place that can be used. The daemon and its clients find the same one, since they see
+/// the same folders.
 fn address(name: &str) -> Result<Address, Failure> {
     static SAID: Once = Once::new();
     let mut refused: Option<AddressError> = None;
@@ -86,7 +91,8 @@ pub(crate) fn fingerprint(loaded: &Loaded) -> String {
     hexadecimal(&digest.finalize()[..NAME_BYTES])
 }
 
-/// Lets a value that can be hashed be digested: two configurations that differ in a secret differ too, and none of them is told.
+/// Lets a value that can be hashed be digested: two configurations that differ in a secret differ
+/// too, and none of them is told.
 struct Hashing<'digest>(&'digest mut Sha256);
 
 impl Hasher for Hashing<'_> {

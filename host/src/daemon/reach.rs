@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{arguments::NoDaemon, environment, failure::Failure, output, setup::Loaded};
 
-/// Connects to the daemon of `loaded`. One of another version, or that has read the configuration before it was changed, is replaced:
-/// what it has running ends first. Where there is none it is started if the configuration names servers; the built-in demo alone needs
-/// none.
+/// Connects to the daemon of `loaded`. One of another version, or that has read the configuration
+/// before it was changed, is replaced: what it has running ends first. Where there is none it is
+/// started if the configuration names servers; the built-in demo alone needs none.
 pub(crate) async fn reach(loaded: &Loaded, choice: NoDaemon) -> Result<Option<Client>, Failure> {
     if choice.no_daemon || environment::without_daemon() {
         return Ok(None);
@@ -49,7 +49,8 @@ pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<Client, F
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         command.arg("--config").arg(path);
     }
-    // Not the folder of whoever happens to be first: servers that name none would see another one each time.
+    // Not the folder of whoever happens to be first: servers that name none would see another one
+    // each time.
     if let Some(folder) = loaded.folder() {
         command.current_dir(folder);
     }

@@ -72,7 +72,8 @@ impl Answer {
         Self { ok: false, request, result: None, meta: None, error: Some(refusal) }
     }
 
-    /// 0 is success; 1 a failure of the action; 2 a wrong request or configuration; 3 a failure that belongs to nobody else.
+    /// 0 is success; 1 a failure of the action; 2 a wrong request or configuration; 3 a failure
+    /// that belongs to nobody else.
     pub(crate) fn exit_code(&self) -> u8 {
         match self.error.as_ref().map(|error| error.kind) {
             None => 0,

@@ -1,4 +1,5 @@
-//! The outcome of a run for people: the value on stdout; logs, calls, usage and the error on stderr.
+//! The outcome of a run for people: the value on stdout; logs, calls, usage and the error on
+//! stderr.
 
 use std::fmt::Write as _;
 

@@ -14,7 +14,8 @@ use tokio::{
 
 use crate::output::{self, visible_line};
 
-/// How often a daemon is asked what is starting there. An answer that comes sooner than that is not asked about.
+/// How often a daemon is asked what is starting there. An answer that comes sooner than that is not
+/// asked about.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Follows the states of the children until it is ended.

@@ -1,8 +1,9 @@
 //! `--select`: a filter in jq's language over a value.
 //!
-//! A filter is a program, most often one that a model wrote: it may run for ever, recurse without an end, or make a value that fills
-//! the memory. So it runs in a process of its own, this same program again, whose memory the system bounds and which is ended after
-//! its time; what it does to itself is an error here and nothing else. It sees no environment and no file.
+//! A filter is a program, most often one that a model wrote: it may run for ever, recurse without
+//! an end, or make a value that fills the memory. So it runs in a process of its own, this same
+//! program again, whose memory the system bounds and which is ended after its time; what it does to
+//! itself is an error here and nothing else. It sees no environment and no file.
 
 mod filter;
 mod worker;
@@ -19,7 +20,8 @@ pub(crate) const WORKER: &str = "__select";
 
 /// How long a filter may work, from when it has its value.
 const TIME: Duration = Duration::from_secs(10);
-/// The address space of the process that filters, in bytes: its program, the value several times over, and what the filter makes of it.
+/// The address space of the process that filters, in bytes: its program, the value several times
+/// over, and what the filter makes of it.
 const MEMORY: u64 = 2 * 1024 * 1024 * 1024;
 /// The stack for a filter's recursion, in bytes.
 const STACK: usize = 64 * 1024 * 1024;

@@ -1,6 +1,8 @@
-//! The answer to `execute_code`: text and images for the model, `structuredContent` for programs, and nothing large twice.
+//! The answer to `execute_code`: text and images for the model, `structuredContent` for programs,
+//! and nothing large twice.
 //!
-//! `belljar run --json` and the daemon give an outcome whole; what is shortened here is what a client may put before its model.
+//! `belljar run --json` and the daemon give an outcome whole; what is shortened here is what a
+//! client may put before its model.
 
 use belljar_daemon::requests::Told;
 use belljar_gateway::report;
@@ -10,7 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 
-/// Bytes of a value, or of all logs, that `structuredContent` repeats. What is larger is in the text alone.
+/// Bytes of a value, or of all logs, that `structuredContent` repeats. What is larger is in the
+/// text alone.
 const REPEATED_BYTES: usize = 4 * 1024;
 /// Calls that are listed one by one. More are put together by their tool.
 const LISTED_CALLS: usize = 20;
@@ -99,7 +102,8 @@ fn large(value: &Value) -> Option<String> {
     (bytes > REPEATED_BYTES).then(|| ByteSize::b(bytes as u64).display().iec().to_string())
 }
 
-/// Calls of one tool that ended alike, as one: how many there were, their time in all, and the first error.
+/// Calls of one tool that ended alike, as one: how many there were, their time in all, and the
+/// first error.
 fn by_tool(calls: &[Value]) -> Vec<Value> {
     const ALIKE: [&str; 4] = ["server", "tool", "effect", "ok"];
     let mut groups: Vec<Map<String, Value>> = Vec::new();

@@ -1,7 +1,8 @@
 //! The client of this server, as children may ask it.
 //!
-//! A client of the initialize era is asked by a request. The later revision has none from server to client: there, a client that
-//! knows tasks finds the question in the task that its call becomes, and the others cannot be asked.
+//! A client of the initialize era is asked by a request. The later revision has none from server to
+//! client: there, a client that knows tasks finds the question in the task that its call becomes,
+//! and the others cannot be asked.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and children of the initialize era ask for them")]
 
@@ -41,7 +42,8 @@ pub(super) enum Way {
     Task(Asks),
 }
 
-/// The open questions of all children, bounded: a child may ask without end, and a client need not answer.
+/// The open questions of all children, bounded: a child may ask without end, and a client need not
+/// answer.
 #[derive(Clone)]
 pub(super) struct Questions(Arc<Semaphore>);
 
@@ -56,7 +58,8 @@ impl AskedClient {
         Self { way, abilities, questions: questions.clone() }
     }
 
-    /// Asks the client, if it has not too much to answer already: by a request, or by what its task can hold.
+    /// Asks the client, if it has not too much to answer already: by a request, or by what its task
+    /// can hold.
     fn ask<T: DeserializeOwned, F: Future<Output = Result<T, ErrorData>> + Send + 'static>(
         &self,
         by_task: InputRequest,
@@ -109,7 +112,8 @@ pub(super) fn abilities(context: &RequestContext<RoleServer>) -> ClientAbilities
     }
 }
 
-/// Whether a client that can do this shows forms. One that names neither forms nor pages is of before there were pages.
+/// Whether a client that can do this shows forms. One that names neither forms nor pages is of
+/// before there were pages.
 pub(super) fn shows_forms(capabilities: Option<&ClientCapabilities>) -> bool {
     let asked = capabilities.and_then(|capabilities| capabilities.elicitation.as_ref());
     asked.is_some_and(|asked| asked.form.is_some() || asked.url.is_none())

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 pub(crate) const SEARCH: &str = "search_docs";
 pub(crate) const EXECUTE: &str = "execute_code";
 
-/// The names, descriptions and input schemas: all of a definition that clients put before a model. They are data, so that they can be
-/// read and counted as they are.
+/// The names, descriptions and input schemas: all of a definition that clients put before a model.
+/// They are data, so that they can be read and counted as they are.
 const DEFINITIONS: &str = include_str!("tools.json");
 
 #[derive(Deserialize)]

@@ -1,4 +1,5 @@
-//! The client's user, asked by a form. It is for clients of the initialize era, which take requests from a server.
+//! The client's user, asked by a form. It is for clients of the initialize era, which take requests
+//! from a server.
 //!
 //! Clients answer forms by themselves: some accept with nothing in it, some decline, some fill in
 //! the first value of each list. So only an explicit decision in the content counts, and the first
@@ -27,7 +28,8 @@ use crate::approvals::{LOOK_EVERY, shown};
 /// The word that approves. Whatever fills in the first value of a list denies.
 const APPROVE: &str = "approve this call";
 const DENY: &str = "deny";
-/// Forms that a client has at one time. A further question waits until one of them is answered, or decided elsewhere.
+/// Forms that a client has at one time. A further question waits until one of them is answered, or
+/// decided elsewhere.
 const MAX_FORMS: usize = 8;
 
 /// Asks the client's user each question of this desk once, as it comes. It never ends. Forms whose
@@ -96,7 +98,8 @@ fn unasked(error: &ServiceError) {
     tracing::info!("the client did not put a question to its user: {error}");
 }
 
-/// A form that the client shows. If it is dropped without an answer, the client is told to take it back.
+/// A form that the client shows. If it is dropped without an answer, the client is told to take it
+/// back.
 struct Form(Option<RequestHandle<RoleServer>>);
 
 impl Form {

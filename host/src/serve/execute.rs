@@ -40,11 +40,13 @@ pub(super) struct Runs {
     pub(super) log_level: Arc<AtomicU8>,
 }
 
-/// The client's user, where they are asked by requests: the number of their desk, and where its questions lie.
+/// The client's user, where they are asked by requests: the number of their desk, and where its
+/// questions lie.
 type Desk = (u64, Arc<dyn Ledger>);
 
 impl Runs {
-    /// Runs a script, and asks the client's user what rules ask: meanwhile, or in place of an answer.
+    /// Runs a script, and asks the client's user what rules ask: meanwhile, or in place of an
+    /// answer.
     pub(super) async fn execute(
         &self,
         arguments: Value,
@@ -88,8 +90,8 @@ impl Runs {
         Box::pin(self.carried_out(request, (asked, desk), context)).await
     }
 
-    /// Does what was asked, and tells the client meanwhile what it wants to hear. A long run becomes a task, where the client
-    /// knows them.
+    /// Does what was asked, and tells the client meanwhile what it wants to hear. A long run
+    /// becomes a task, where the client knows them.
     async fn carried_out(
         &self,
         request: ExecuteRequest,

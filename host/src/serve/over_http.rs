@@ -133,7 +133,8 @@ impl Socket {
         }
         let listener = UnixListener::bind(path).map_err(failed)?;
         let socket = Self(path.to_owned());
-        // Whoever connects is looked at, too: before this, and in a folder of others, nobody else gets in.
+        // Whoever connects is looked at, too: before this, and in a folder of others, nobody else
+        // gets in.
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
         Ok((listener, socket))
     }

@@ -1,5 +1,6 @@
-//! What a client that waits for a run hears meanwhile: how long it takes and what it waits for, since clients give up calls
-//! that say nothing for long; and what its script logs, where the client wants that.
+//! What a client that waits for a run hears meanwhile: how long it takes and what it waits for,
+//! since clients give up calls that say nothing for long; and what its script logs, where the
+//! client wants that.
 
 #![expect(deprecated, reason = "logging is deprecated, and clients of today ask for it")]
 

@@ -1,7 +1,9 @@
-//! What a client gives back with its answers: about which run it was asked, which calls, by whose request, and until when.
+//! What a client gives back with its answers: about which run it was asked, which calls, by whose
+//! request, and until when.
 //!
-//! The client keeps it and may do with it what it will. It is sealed with a key that lies beside the ledger, so that it is
-//! of use after a restart, and neither read nor changed. Whether an answer was given before is the ledger's to know.
+//! The client keeps it and may do with it what it will. It is sealed with a key that lies beside
+//! the ledger, so that it is of use after a restart, and neither read nor changed. Whether an
+//! answer was given before is the ledger's to know.
 
 use std::{
     fmt,
@@ -17,7 +19,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::requests::ExecuteRequest;
 
-/// The longest text that is looked at. One about the most questions that a run asks has some ten thousand bytes.
+/// The longest text that is looked at. One about the most questions that a run asks has some ten
+/// thousand bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// What a client was asked.
@@ -119,7 +122,8 @@ impl RequestState {
     }
 }
 
-/// The digest of what is asked for. The order in which a client writes its arguments makes no difference.
+/// The digest of what is asked for. The order in which a client writes its arguments makes no
+/// difference.
 pub(super) fn request_digest(request: &ExecuteRequest) -> [u8; 32] {
     let ExecuteRequest { code, run, limits } = request;
     Sha256::digest(serde_json::json!([code, run, limits]).to_string()).into()

@@ -44,7 +44,8 @@ impl Requester {
         Self { admission, asks: Some(asks.clone()), ..Self::of(context) }
     }
 
-    /// For whom the run is, and how far it may go; nobody but the owner at the socket, at stdin and stdout.
+    /// For whom the run is, and how far it may go; nobody but the owner at the socket, at stdin and
+    /// stdout.
     pub(super) fn principal(&self) -> Option<Principal> {
         let principal = self.admission.as_ref()?.principal();
         let ceiling = (!principal.may(Scope::Run)).then_some(Effect::ReadOnly);

@@ -1,9 +1,11 @@
-//! The client's user, asked in place of an answer. It is for clients of the revision without sessions, which take no requests
-//! from a server: they are told what is wanted of them, and send the same request again, with it.
+//! The client's user, asked in place of an answer. It is for clients of the revision without
+//! sessions, which take no requests from a server: they are told what is wanted of them, and send
+//! the same request again, with it.
 //!
-//! A run that waits for decisions is put aside at once, and the client gets a form for each question (`elicitation.rs` says
-//! what counts as a decision) and a sealed state (`request_state.rs`). With the decisions the run goes on. What a client
-//! has not decided is not asked of it again in the same call: one that answers by itself would be asked for ever.
+//! A run that waits for decisions is put aside at once, and the client gets a form for each
+//! question (`elicitation.rs` says what counts as a decision) and a sealed state
+//! (`request_state.rs`). With the decisions the run goes on. What a client has not decided is not
+//! asked of it again in the same call: one that answers by itself would be asked for ever.
 
 use std::{collections::BTreeSet, sync::Arc, time::SystemTime};
 
@@ -102,7 +104,8 @@ impl Rounds<'_> {
             RequestState::opened(&state, self.ledger, self.principal, &request).map_err(|useless| refused(&useless))?;
         let is_decided = self.decide(&state, &responses).await?;
         let request = ExecuteRequest { code: None, run: Some(state.run), limits: LimitsPatch::default() };
-        // Where the client has decided nothing, the owner has as long to do so elsewhere as with any other client.
+        // Where the client has decided nothing, the owner has as long to do so elsewhere as with
+        // any other client.
         Ok(Round { request, desk: state.desk, is_asked_with_answer: is_decided, digest, before: state.all() })
     }
 

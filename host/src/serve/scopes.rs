@@ -5,7 +5,8 @@ use rmcp::{ErrorData, RoleServer, model::CallToolResult, service::RequestContext
 
 use super::answer::refused;
 
-/// Tasks are runs: a token that is not good for those does not hear of them, nor whether one is there.
+/// Tasks are runs: a token that is not good for those does not hear of them, nor whether one is
+/// there.
 pub(super) fn may_run(context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
     match lacks(context, Scope::RunReadOnly) {
         None => Ok(()),

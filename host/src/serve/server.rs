@@ -169,7 +169,8 @@ impl ServerHandler for Server {
         let retry = Retry::of(&mut request);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         if Admission::of(&context).is_none() {
-            // There is one client. No child is started before somebody needs it, so children hear of what this client can do.
+            // There is one client. No child is started before somebody needs it, so children hear
+            // of what this client can do.
             self.runs.backends.set_client_abilities(client::abilities(&context));
         }
         let result = async {
@@ -179,7 +180,8 @@ impl ServerHandler for Server {
                     Some(refusal) => refusal.into(),
                 }),
                 EXECUTE => match not_allowed(&context, Scope::RunReadOnly) {
-                    // In a box: what a run needs is large, in more than one place here, and the stack is not.
+                    // In a box: what a run needs is large, in more than one place here, and the
+                    // stack is not.
                     None => Box::pin(self.runs.execute(arguments, retry, &context)).await,
                     Some(refusal) => Ok(refusal.into()),
                 },
@@ -190,7 +192,8 @@ impl ServerHandler for Server {
                 }
             }
         };
-        // A panic ends its request and nothing else. Without an answer, the request would count as in flight for ever.
+        // A panic ends its request and nothing else. Without an answer, the request would count as
+        // in flight for ever.
         match AssertUnwindSafe(result).catch_unwind().await {
             Ok(result) => result,
             Err(_) => Err(ErrorData::internal_error("the request failed inside belljar; its log says more", None)),

@@ -1,4 +1,5 @@
-//! `belljar bench` measures on the user's machine, shows what it measured, and starts nothing of the user's.
+//! `belljar bench` measures on the user's machine, shows what it measured, and starts nothing of
+//! the user's.
 
 mod pixels;
 

@@ -1,4 +1,5 @@
-//! What of a page is to be seen in a browser: a picture is taken of it, and looked at for each plot's bars.
+//! What of a page is to be seen in a browser: a picture is taken of it, and looked at for each
+//! plot's bars.
 
 use std::{
     collections::BTreeMap,
@@ -10,8 +11,8 @@ use zune_png::{PngDecoder, zune_core::bytestream::ZCursor};
 /// The picture is as wide as this, so that no plot is scaled down; and higher than any page.
 const WIDTH: usize = 1200;
 const HEIGHT: usize = 6000;
-/// From the picture's edge to the inside of a section, left of all that is in it: half of what the page's body leaves free, the
-/// body's own padding, and some pixels of the section's.
+/// From the picture's edge to the inside of a section, left of all that is in it: half of what the
+/// page's body leaves free, the body's own padding, and some pixels of the section's.
 const INSIDE: usize = (WIDTH - 1120) / 2 + 24 + 12;
 
 /// What the reader's system prefers.
@@ -52,7 +53,8 @@ impl Shot {
         longest
     }
 
-    /// Lines of the picture in which the pixel at `x` is so, from the first to the last of each unbroken stretch.
+    /// Lines of the picture in which the pixel at `x` is so, from the first to the last of each
+    /// unbroken stretch.
     fn stretches(&self, is_so: impl Fn(usize) -> bool) -> Vec<std::ops::Range<usize>> {
         let mut stretches: Vec<std::ops::Range<usize>> = Vec::new();
         for y in (0..self.height).filter(|y| is_so(*y)) {
@@ -94,8 +96,8 @@ pub(super) fn screenshot(page: &str, scheme: Scheme) -> Shot {
     Shot { pixels: pixels.chunks(bytes).flat_map(|pixel| pixel[..3].to_vec()).collect(), width, height }
 }
 
-/// The lengths in pixels of each plot's bars of the first series, from top to bottom, by the plot's title; or what is missing in the
-/// picture of all that the page says.
+/// The lengths in pixels of each plot's bars of the first series, from top to bottom, by the plot's
+/// title; or what is missing in the picture of all that the page says.
 pub(super) fn marks(page: &str, shot: &Shot, scheme: Scheme) -> Result<BTreeMap<String, Vec<f64>>, String> {
     let card = colour(page, "--card", scheme);
     let sections: Vec<&str> = page.split("<section>").skip(1).collect();

@@ -32,7 +32,8 @@ fn known() -> Vec<Known> {
     serde_json::from_str(&fs::read_to_string(folder().join("known.json")).unwrap()).unwrap()
 }
 
-/// `BELLJAR_ACCEPT=1` strikes off the list what no longer differs, and keeps what the others give now. It adds nothing to it.
+/// `BELLJAR_ACCEPT=1` strikes off the list what no longer differs, and keeps what the others give
+/// now. It adds nothing to it.
 #[tokio::test(flavor = "multi_thread")]
 async fn three_thousand_programs_give_what_node_gives() {
     let accept = std::env::var_os("BELLJAR_ACCEPT").is_some();

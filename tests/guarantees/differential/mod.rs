@@ -1,5 +1,6 @@
-//! Programs give here what they give in Node: 3,000 that stand in `tests/differential/programs`, with what Node 20 made of them, and
-//! thousands that a generator makes while the test runs, judged by Node at the same time. What differs is on a list, with the reason.
+//! Programs give here what they give in Node: 3,000 that stand in `tests/differential/programs`,
+//! with what Node 20 made of them, and thousands that a generator makes while the test runs, judged
+//! by Node at the same time. What differs is on a list, with the reason.
 
 mod fixed;
 mod random;
@@ -24,9 +25,11 @@ use crate::{
 
 /// Runs under way at the same time.
 const AT_ONCE: usize = 4;
-/// Programs in one run, where many are judged: a run's result is bounded, and a run that fails is repeated program by program.
+/// Programs in one run, where many are judged: a run's result is bounded, and a run that fails is
+/// repeated program by program.
 const IN_A_RUN: usize = 25;
-/// What a run may compute: such programs take milliseconds, and what is left of one that is reduced may never end.
+/// What a run may compute: such programs take milliseconds, and what is left of one that is reduced
+/// may never end.
 const COMPUTE: Duration = Duration::from_secs(5);
 /// Characters of a text that a message shows.
 const SHOWN: usize = 600;
@@ -59,7 +62,8 @@ async fn run(script: &str) -> Outcome {
     run_with(script, &limits, Arc::new(tools())).await
 }
 
-/// What each of many programs gives. They share runs, one after the other, each in a function of its own.
+/// What each of many programs gives. They share runs, one after the other, each in a function of
+/// its own.
 async fn all_here(sources: &[&str]) -> Vec<String> {
     let runs: Vec<_> = sources.chunks(IN_A_RUN).map(in_one_run).collect();
     stream::iter(runs).buffered(AT_ONCE).collect::<Vec<_>>().await.concat()

@@ -7,7 +7,8 @@ use super::{Judged, all_here, difference, here, node_says, reduce::reduced};
 
 /// Programs of one call of Node.
 const PORTION: u32 = 500;
-/// What a program gives that the engine cannot read. Its author is told, so nothing differs in silence.
+/// What a program gives that the engine cannot read. Its author is told, so nothing differs in
+/// silence.
 const REFUSED: &str = "ends: SyntaxError";
 /// One of so many may be refused.
 const REFUSED_OF: usize = 1_000;
@@ -27,7 +28,8 @@ async fn a_hunt_for_programs_that_differ() {
     hunt(&seed, count.parse().expect("a count")).await;
 }
 
-/// Asserts that none of these programs differs in silence, and hardly any is refused. The same seed makes the same programs.
+/// Asserts that none of these programs differs in silence, and hardly any is refused. The same seed
+/// makes the same programs.
 async fn hunt(seed: &str, count: u32) {
     let portions = (0..count).step_by(PORTION as usize).map(|from| {
         let arguments = [seed.to_owned(), from.to_string(), PORTION.min(count - from).to_string()];

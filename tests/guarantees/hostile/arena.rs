@@ -1,4 +1,5 @@
-//! Where attacks run: a sandbox with a single slot, so that the run after an attack stands in the very place where the attack ran.
+//! Where attacks run: a sandbox with a single slot, so that the run after an attack stands in the
+//! very place where the attack ran.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +14,8 @@ use serde_json::Value;
 
 use crate::support;
 
-/// Against hanging, and for nothing else: more than the busiest machine needs for the longest run below.
+/// Against hanging, and for nothing else: more than the busiest machine needs for the longest run
+/// below.
 const CEILING: Duration = Duration::from_secs(300);
 
 /// What a script sees of the recursion limit, where it catches it.
@@ -24,8 +26,8 @@ const CAUGHT: &str = "caught RangeError: Maximum call stack size exceeded";
 pub(crate) enum Expected {
     /// A limit of this name ends the run, and nothing that the script does about it helps.
     Limit(ErrorKind, &'static str),
-    /// The interpreter's recursion limit or its stack ends the run, and how deep it was is not measured. A script may catch the limit
-    /// and go on.
+    /// The interpreter's recursion limit or its stack ends the run, and how deep it was is not
+    /// measured. A script may catch the limit and go on.
     Stack,
     /// An error of the language whose name and message begin so. A script may catch it and go on.
     Throws(&'static str),
@@ -38,8 +40,8 @@ pub(crate) enum Expected {
 /// An attack: the line of the catalogue, the script, and what must become of it.
 pub(crate) type Row = (u8, String, Expected);
 
-/// Ends whatever loops after a tenth of a second or so, and whatever hoards after 20 MiB. The clocks are there for the case that
-/// the other two fail.
+/// Ends whatever loops after a tenth of a second or so, and whatever hoards after 20 MiB. The
+/// clocks are there for the case that the other two fail.
 pub(crate) fn small() -> Limits {
     Limits {
         fuel: 200_000_000,
@@ -74,7 +76,8 @@ impl Arena {
         tokio::time::timeout(CEILING, run).await.unwrap_or_else(|_| panic!("it hangs: {}", shown(source)))
     }
 
-    /// Runs an attack, holds its end against what is expected, and shows that the slot is as good as new.
+    /// Runs an attack, holds its end against what is expected, and shows that the slot is as good
+    /// as new.
     pub(crate) async fn attack(&self, row: &Row, limits: &Limits) -> Outcome {
         let (line, source, expected) = row;
         let begun = Instant::now();
@@ -199,7 +202,8 @@ fn configured(limits: &Limits, name: &str) -> Option<u64> {
     })
 }
 
-/// Whether a script can be put into a `try`: what it returns or awaits works there too, and what is wrong with its text does not.
+/// Whether a script can be put into a `try`: what it returns or awaits works there too, and what is
+/// wrong with its text does not.
 fn can_stand_in_a_block(source: &str) -> bool {
     source.len() < 2_000
 }

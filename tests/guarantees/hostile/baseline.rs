@@ -1,4 +1,5 @@
-//! What hostile runs take of the process comes back: memory and file descriptors, after each group as before it.
+//! What hostile runs take of the process comes back: memory and file descriptors, after each group
+//! as before it.
 
 use std::{process::Command, sync::Arc};
 
@@ -12,7 +13,8 @@ const SLACK: u64 = 24 << 20;
 /// Rounds over a group before its baseline is taken, and after.
 const ROUNDS: usize = 20;
 
-/// Other tests of this process open files and take memory as they please: so it is measured in one of its own.
+/// Other tests of this process open files and take memory as they please: so it is measured in one
+/// of its own.
 #[test]
 pub(crate) fn what_hostile_runs_take_comes_back() {
     let alone = Command::new(std::env::current_exe().unwrap())

@@ -1,7 +1,8 @@
-//! Every attack, by its line: what it is, what must become of it, and the tests that show that it does.
+//! Every attack, by its line: what it is, what must become of it, and the tests that show that it
+//! does.
 //!
-//! The tests are named by their paths, so that one that is renamed or removed does not compile here. `table` compares the whole with
-//! SECURITY.md, and prints what each attack gets.
+//! The tests are named by their paths, so that one that is renamed or removed does not compile
+//! here. `table` compares the whole with SECURITY.md, and prints what each attack gets.
 
 use crate::{
     absent, arguments, cancellation, command_line, dead_children, determinism, errors_teach, install, isolation as jar,

@@ -1,5 +1,5 @@
-//! Children that answer what nobody should: lines 43, 77, 87 and 99 of the catalogue, as far as modules `dead_children` and
-//! `command_line` do not hold them.
+//! Children that answer what nobody should: lines 43, 77, 87 and 99 of the catalogue, as far as
+//! modules `dead_children` and `command_line` do not hold them.
 
 use std::io::Write as _;
 
@@ -10,7 +10,8 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// A server that answers each tool in a way of its own, by hand, so that it can answer what no library would.
+/// A server that answers each tool in a way of its own, by hand, so that it can answer what no
+/// library would.
 const CHILD: &str = r#"
 const send = (text) => process.stdout.write(text + "\n");
 const answer = (id, result) => send(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);

@@ -1,5 +1,5 @@
-//! Clients of `belljar serve` that write without end, write lines without end, or never read: what they can make belljar hold is
-//! bounded, and an honest request after it all is answered as ever.
+//! Clients of `belljar serve` that write without end, write lines without end, or never read: what
+//! they can make belljar hold is bounded, and an honest request after it all is answered as ever.
 
 use std::{
     collections::HashSet,
@@ -22,11 +22,13 @@ use crate::{
     support::Terminal,
 };
 
-/// What all of a hostile client may cost: as many live runs as it may have requests in flight, with some MiB each, and two of the
-/// longest lines. Without bounds the first of these tests takes gigabytes.
+/// What all of a hostile client may cost: as many live runs as it may have requests in flight, with
+/// some MiB each, and two of the longest lines. Without bounds the first of these tests takes
+/// gigabytes.
 const ROOM: u64 = 192 << 20;
 
-/// A client of `belljar serve`, greeted, and one script later: what belljar needs anyway it has by then.
+/// A client of `belljar serve`, greeted, and one script later: what belljar needs anyway it has by
+/// then.
 pub(super) struct Client {
     /// None while another thread writes.
     input: Option<ChildStdin>,

@@ -1,7 +1,8 @@
-//! A hostile component in the interpreter's place: line 65, and what else the host must bear from a guest that has been taken over.
+//! A hostile component in the interpreter's place: line 65, and what else the host must bear from a
+//! guest that has been taken over.
 //!
-//! The components are written as WebAssembly text here. They have the types of `wit/sandbox.wit`, or they would not be let in; what they
-//! do with them is up to them.
+//! The components are written as WebAssembly text here. They have the types of `wit/sandbox.wit`,
+//! or they would not be let in; what they do with them is up to them.
 
 use std::{
     sync::Arc,
@@ -44,9 +45,11 @@ fn component(imports: &str, core: &str) -> Vec<u8> {
     ComponentEncoder::default().module(&module).unwrap().encode().unwrap()
 }
 
-/// A core module: `parts` are its imports, data and helpers, `run` the body of its `run`, which gives the address of its result.
+/// A core module: `parts` are its imports, data and helpers, `run` the body of its `run`, which
+/// gives the address of its result.
 ///
-/// At 1,024 there is room for a result; at 2,048 for what an import gives; what is allocated begins at 65,536 and is never freed.
+/// At 1,024 there is room for a result; at 2,048 for what an import gives; what is allocated begins
+/// at 65,536 and is never freed.
 fn module(parts: &str, run: &str) -> String {
     format!(
         r#"(module
@@ -361,7 +364,8 @@ pub(crate) async fn a_component_that_needs_more_memory_than_its_limit_never_star
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn a_component_finds_its_memory_as_it_was_made_whatever_it_left_in_it() {
-    // Looks at eight megabytes that it grows; says so if one byte of them is not zero; and fills them.
+    // Looks at eight megabytes that it grows; says so if one byte of them is not zero; and fills
+    // them.
     let run = format!(
         r#"(local $at i32)
            (local.set $at (i32.mul (memory.grow (i32.const 128)) (i32.const 65536)))
@@ -510,7 +514,8 @@ pub(crate) async fn a_panic_inside_the_guest_is_a_typed_outcome_that_names_no_pl
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn what_a_component_does_after_it_has_returned_is_ended_and_never_seen() {
-    // An export may have another function that frees what it returned: here one that goes on for ever, or wants to log.
+    // An export may have another function that frees what it returned: here one that goes on for
+    // ever, or wants to log.
     for (after, kind) in [
         ("(loop $again (br $again))", ErrorKind::Fuel),
         ("(call $write (i32.const 1) (i32.const 512) (i32.const 3))", ErrorKind::Internal),

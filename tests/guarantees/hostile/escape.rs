@@ -1,5 +1,5 @@
-//! Scripts that reach for what they were not given, or spoil what others rely on: lines 52 to 64 of the catalogue, as far as module
-//! `isolation` does not hold them.
+//! Scripts that reach for what they were not given, or spoil what others rely on: lines 52 to 64 of
+//! the catalogue, as far as module `isolation` does not hold them.
 
 use belljar_model::Limits;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! The largest and the smallest numbers as limits, at every door: a limit, or a refusal that says what is allowed, and never a panic.
+//! The largest and the smallest numbers as limits, at every door: a limit, or a refusal that says
+//! what is allowed, and never a panic.
 
 use serde_json::{Value, json};
 

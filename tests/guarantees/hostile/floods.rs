@@ -1,12 +1,13 @@
-//! Children that never stop talking: news of changed tools, lines on stderr. What they cost belljar, its log and its other children is
-//! bounded.
+//! Children that never stop talking: news of changed tools, lines on stderr. What they cost
+//! belljar, its log and its other children is bounded.
 
 use serde_json::{Value, json};
 
 use super::clients::Client;
 use crate::{dead_children::child, real_servers::node, support::Terminal};
 
-/// A server that says so often that its tools have changed, and counts how often they are asked for.
+/// A server that says so often that its tools have changed, and counts how often they are asked
+/// for.
 const CHANGING: &str = r#"
 const lines = require("node:readline").createInterface({ input: process.stdin });
 let listed = 0;
@@ -58,7 +59,8 @@ pub(crate) fn a_child_that_floods_stderr_is_logged_in_part_and_what_was_left_out
     assert_eq!(answer.json()["value"], "heard", "{answer:#?}");
     let of_child = |line: &&str| line.contains(&"x".repeat(99));
     let logged = answer.stderr.lines().filter(of_child).count();
-    // It wrote more than 30,000. How many are logged after the first two hundred depends on how long it takes.
+    // It wrote more than 30,000. How many are logged after the first two hundred depends on how
+    // long it takes.
     assert!((100..3_000).contains(&logged), "{logged} lines of the child were logged");
     let left_out: u64 =
         answer.stderr.lines().filter_map(|line| line.split_once(" lines left out")).fold(0, |all, (line, _)| {

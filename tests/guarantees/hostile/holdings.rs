@@ -1,5 +1,5 @@
-//! What a run makes the host hold: arguments of calls that wait, and answers that come while the script computes. Lines 111 and 112 of
-//! the catalogue.
+//! What a run makes the host hold: arguments of calls that wait, and answers that come while the
+//! script computes. Lines 111 and 112 of the catalogue.
 
 use std::{
     process::Command,
@@ -22,7 +22,8 @@ use crate::{
     support,
 };
 
-/// What the process takes beside the budget: two trees of large arguments, one message of a child, and what allocators keep.
+/// What the process takes beside the budget: two trees of large arguments, one message of a child,
+/// and what allocators keep.
 const MARGIN: u64 = 192 << 20;
 
 /// A server that never answers `hang`, and answers `large` with so many bytes.
@@ -113,7 +114,8 @@ async fn a_thousand_calls_wait() {
     let limits = Limits { call: Duration::from_secs(2), ..Limits::default() };
     value(&held.run("return await box.large({ bytes: 1 }).then(text => text.length)", &limits).await);
     let before = peak();
-    // The first ones are what makes the largest trees, and would take some four hundred megabytes of them.
+    // The first ones are what makes the largest trees, and would take some four hundred megabytes
+    // of them.
     let source = "
         const zeros = { a: Array(524000).fill(0) }, letters = { a: 'x'.repeat(1_048_000) };
         const ends = { waited: 0, refused: 0 }, messages = new Set();

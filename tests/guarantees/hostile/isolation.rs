@@ -124,7 +124,8 @@ pub(crate) async fn whichever_growth_of_memory_is_denied_the_run_ends_as_memory(
     let peak = arena.run(SOURCE, &Limits::default()).await.usage.peak_memory_bytes.unwrap();
     let empty = arena.run("1", &Limits::default()).await.usage.peak_memory_bytes.unwrap();
     assert!(peak > empty + 20 * PAGE, "the script was to grow the memory: {empty} to {peak}");
-    // Each size that the memory could have had is once the limit, so that each growth is once the one that is denied.
+    // Each size that the memory could have had is once the limit, so that each growth is once the
+    // one that is denied.
     for pages in (empty / PAGE - 4)..=(peak / PAGE) {
         let limits = Limits { memory: ByteSize::b(pages * PAGE), ..Limits::default() };
         let outcome = arena.run(SOURCE, &limits).await;
@@ -150,7 +151,8 @@ pub(crate) async fn with_whatever_fuel_a_run_succeeds_or_ends_as_fuel() {
     for fuel in sweep {
         let outcome = arena.run(SOURCE, &Limits { fuel, ..Limits::default() }).await;
         match outcome.result {
-            // It is counted where the machine code branches: what is after the last such place is free.
+            // It is counted where the machine code branches: what is after the last such place is
+            // free.
             Ok(value) => {
                 assert_eq!(value.as_str(), r#""[\"a\",\"b\"]""#);
                 assert!(enough - fuel < 5_000, "{fuel} sufficed where {enough} were used");

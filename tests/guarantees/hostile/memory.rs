@@ -11,7 +11,8 @@ use super::arena::{
 
 const MEMORY: Expected = Limit(ErrorKind::Memory, "memory");
 
-/// Enough work to fill the memory by the byte. A value may be as large as a result beside it, for images: that is less here than the memory.
+/// Enough work to fill the memory by the byte. A value may be as large as a result beside it, for
+/// images: that is less here than the memory.
 fn limits() -> Limits {
     Limits { fuel: 50_000_000_000, max_result: ByteSize::kib(256), ..small() }
 }

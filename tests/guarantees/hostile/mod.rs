@@ -1,5 +1,6 @@
-//! Hostile scripts, values, children and clients: what belljar bears. `catalogue` lists every attack with the tests that hold it; the
-//! other modules hold those that no guarantee of another module holds already.
+//! Hostile scripts, values, children and clients: what belljar bears. `catalogue` lists every
+//! attack with the tests that hold it; the other modules hold those that no guarantee of another
+//! module holds already.
 
 mod arena;
 mod baseline;

@@ -1,5 +1,5 @@
-//! Child servers that look at belljar and at their supervisor, or strike at them: line 115 of the catalogue and, of line 123, what is
-//! about processes.
+//! Child servers that look at belljar and at their supervisor, or strike at them: line 115 of the
+//! catalogue and, of line 123, what is about processes.
 //!
 //! Root may read every process, so belljar runs as an ordinary user here.
 
@@ -173,7 +173,8 @@ pub(crate) fn a_child_cannot_read_the_environment_or_memory_of_belljar_or_its_su
             assert!(went.contains("denied"), "{way} of the {who}: {above:#}");
         }
     }
-    // Where the owner opens belljar for a debugger, a child can read it: so the attempts above were real ones.
+    // Where the owner opens belljar for a debugger, a child can read it: so the attempts above were
+    // real ones.
     let mut command = user.command(&["run", "--json", "--code", "return await spy.above()"]);
     let above = user.value(command.env("BELLJAR_DEBUGGABLE", "1"));
     assert_eq!(above["belljar"]["environ"], "read", "{above:#}");
@@ -185,24 +186,28 @@ pub(crate) fn a_child_is_started_as_any_program_is() {
     let user = Ordinary::new(Terminal::new());
     let started = user.run("return await spy.status()");
     let status = &started["status"];
-    // Helpers of Chromium and of rootless Docker gain privileges; debuggers look into what they debug.
+    // Helpers of Chromium and of rootless Docker gain privileges; debuggers look into what they
+    // debug.
     assert_eq!((&status["NoNewPrivs"], &status["Seccomp"]), (&json!("0"), &json!("0")), "{started:#}");
     assert_eq!(started["dumpable"], true, "{started:#}");
     assert_eq!(status["SigBlk"].as_str().unwrap().trim_matches('0'), "", "{started:#}");
-    // Of the signals that are ignored, it is a shell that tells: belljar and the spy ignore SIGPIPE themselves, as all of Rust does.
+    // Of the signals that are ignored, it is a shell that tells: belljar and the spy ignore SIGPIPE
+    // themselves, as all of Rust does.
     let told = user.terminal.folder.path().join("status");
     let script = "cat /proc/$$/status > \"$1\"; exec \"$0\" spy";
     user.configure(&json!({ "command": "/bin/sh", "args": ["-c", script, user.spy, told] }));
     user.run("return await spy.status()");
     let (of_child, own) = (ignored(&written(&told)), ignored(&written(Path::new("/proc/self/status"))));
-    // What belljar itself listens to is as it was before belljar: that may be fewer than were ignored here.
+    // What belljar itself listens to is as it was before belljar: that may be fewer than were
+    // ignored here.
     assert_eq!(of_child & !PIPE & !own, 0, "it ignores what nobody told belljar to ignore");
     assert_eq!(of_child & PIPE, 0, "a child that writes to a closed pipe is to end");
 }
 
 const PIPE: u64 = 1 << 12;
 
-/// The signals that a process ignores: those with a name, since the C library keeps others to itself.
+/// The signals that a process ignores: those with a name, since the C library keeps others to
+/// itself.
 fn ignored(status: &str) -> u64 {
     const NAMED: u64 = (1 << 31) - 1;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
@@ -225,7 +230,8 @@ pub(crate) fn slots_are_reset_as_fast_in_a_hidden_process_of_an_ordinary_user() 
 #[test]
 pub(crate) fn neither_a_child_nor_the_daemon_holds_what_belljar_inherited() {
     let user = Ordinary::new(Terminal::with_daemon());
-    // As a shell does that runs one command at a time: descriptor 9 is a file with a lock, which belljar inherits.
+    // As a shell does that runs one command at a time: descriptor 9 is a file with a lock, which
+    // belljar inherits.
     let locked = |arguments: &[&str]| {
         let mut shell = Command::new("sh");
         shell.args(["-c", "exec 9>lock; flock --nonblock 9 || exit 9; \"$0\" \"$@\""]).arg(&user.program);

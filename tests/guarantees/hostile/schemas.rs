@@ -22,7 +22,8 @@ use crate::{
 /// More than anything takes that works, also on a busy machine.
 const AMPLE: Duration = Duration::from_secs(60);
 
-/// Schemas that a child can send and that would keep a validator busy, or fill its memory; and a script's argument that sets it off.
+/// Schemas that a child can send and that would keep a validator busy, or fill its memory; and a
+/// script's argument that sets it off.
 fn attacks() -> Vec<(&'static str, Value, &'static str)> {
     let mut folded = Map::new();
     for level in 0..40 {

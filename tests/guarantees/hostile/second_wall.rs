@@ -1,5 +1,5 @@
-//! The second wall: scripts in a confined process of belljar's own. All that holds within one process holds here too, and the end of
-//! that process is the end of its runs alone.
+//! The second wall: scripts in a confined process of belljar's own. All that holds within one
+//! process holds here too, and the end of that process is the end of its runs alone.
 
 use std::{sync::Arc, time::Duration};
 
@@ -259,7 +259,8 @@ pub(crate) async fn every_thread_of_the_engines_process_is_behind_the_walls() {
         seen += 1;
     }
     assert!(seen >= 3, "{seen} threads");
-    // Its pipes, what tokio waits with, and what slots are reset by: no file that can be read, no socket.
+    // Its pipes, what tokio waits with, and what slots are reset by: no file that can be read, no
+    // socket.
     for file in std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap() {
         let target = std::fs::read_link(file.unwrap().path()).unwrap();
         let target = target.to_str().unwrap();
@@ -310,7 +311,8 @@ pub(crate) async fn a_process_that_ends_again_and_again_is_not_started_without_e
         let pid = apart.pid().unwrap();
         kill(pid);
         assert!(is_gone_within(pid, MOMENT));
-        // Until the end is noticed, a run may still be given to the one that is gone; it ends as internal then.
+        // Until the end is noticed, a run may still be given to the one that is gone; it ends as
+        // internal then.
         while apart.pid().is_some() {
             tokio::task::yield_now().await;
         }

@@ -1,5 +1,5 @@
-//! What a run makes two processes hold, where scripts have one of their own, and what that process can take: the second wall's part of
-//! `holdings`.
+//! What a run makes two processes hold, where scripts have one of their own, and what that process
+//! can take: the second wall's part of `holdings`.
 
 use std::{process::Command, sync::Arc, time::Duration};
 
@@ -99,7 +99,8 @@ async fn answers_pile_up() {
     assert!(here < BYTES * ANSWERS && there < BYTES * ANSWERS);
     assert!(growth.0 <= here, "belljar grew by {} bytes, and {here} are accounted for", growth.0);
     assert!(growth.1 <= there, "the engine's process grew by {} bytes, and {there} are accounted for", growth.1);
-    // On either side the budget, what is on its way to the file, and one answer that is larger than what is left.
+    // On either side the budget, what is on its way to the file, and one answer that is larger than
+    // what is left.
     let held = outcome.usage.peak_held_bytes.unwrap();
     assert!(held > limits.max_held.as_u64() && held <= 2 * (limits.max_held.as_u64() + (8 << 20)), "{held}");
 }

@@ -28,7 +28,8 @@ const FORMS: [&str; 6] = [
     "zZXNhbWUvw7ZmZm5lIGRpY2grND",
 ];
 
-/// A server that says its environment: when it starts, in answers, in errors, and when it is told to die.
+/// A server that says its environment: when it starts, in answers, in errors, and when it is told
+/// to die.
 const CHILD: &str = r#"
 const secret = process.env.API_TOKEN;
 const forms = [secret, encodeURIComponent(secret), encodeURIComponent(secret).toLowerCase(), encodeURIComponent(secret).replaceAll("%20", "+"),

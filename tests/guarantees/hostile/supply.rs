@@ -1,4 +1,5 @@
-//! What belljar is built from and tested with is what was reviewed: each fetched file goes by its digest.
+//! What belljar is built from and tested with is what was reviewed: each fetched file goes by its
+//! digest.
 
 use std::{path::Path, process::Command};
 

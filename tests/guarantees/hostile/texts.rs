@@ -1,5 +1,5 @@
-//! Texts that act on their reader, hide from one, or pass for belljar's own words: line 121 of the catalogue, over every way by which a
-//! text of a script, a child or a client leaves belljar.
+//! Texts that act on their reader, hide from one, or pass for belljar's own words: line 121 of the
+//! catalogue, over every way by which a text of a script, a child or a client leaves belljar.
 
 use std::io::Write as _;
 
@@ -93,7 +93,8 @@ process.stdin.on("data", (data) => {
 });
 "#;
 
-/// A child that says it everywhere, one that says it and dies, and one that is called so as far as a configuration allows that.
+/// A child that says it everywhere, one that says it and dies, and one that is called so as far as
+/// a configuration allows that.
 fn servers(terminal: &Terminal) -> Value {
     let child = terminal.file("child.js", format!("const nasty = {};\n{CHILD}", Value::from(nasty())));
     json!({

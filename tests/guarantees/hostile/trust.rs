@@ -1,4 +1,5 @@
-//! Children to which trust could be given too easily: what they say of themselves, ask of users, and make of keys and addresses.
+//! Children to which trust could be given too easily: what they say of themselves, ask of users,
+//! and make of keys and addresses.
 
 use belljar_testkit::authority::{Authority, Flaw};
 use serde_json::{Value, json};
@@ -11,7 +12,8 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// Asks for a call of a tool that says that it changes nothing, with ten retries. Gives the answer, and how often it was called.
+/// Asks for a call of a tool that says that it changes nothing, with ten retries. Gives the answer,
+/// and how often it was called.
 fn ask_liar(intent: &str, server: &str) -> (Answer, usize) {
     let terminal = Terminal::new();
     let calls = terminal.folder.path().join("calls");

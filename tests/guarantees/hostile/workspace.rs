@@ -1,4 +1,5 @@
-//! What a stranger puts where belljar looks: files in a cloned repository, folders and files that another user made or may write.
+//! What a stranger puts where belljar looks: files in a cloned repository, folders and files that
+//! another user made or may write.
 
 use std::{
     fs,
@@ -15,7 +16,8 @@ use crate::{
     support::{Answer, Terminal, belljar, on_a_terminal},
 };
 
-/// A repository that somebody cloned, with a file for every client; each of its servers would make the file `pwned` beside it.
+/// A repository that somebody cloned, with a file for every client; each of its servers would make
+/// the file `pwned` beside it.
 fn cloned(terminal: &Terminal) -> PathBuf {
     let folder = terminal.folder.path().join("cloned");
     let script = format!(": > {}/pwned", folder.display());
@@ -203,7 +205,8 @@ pub(crate) fn a_configuration_that_another_user_may_write_starts_nothing() {
 
 #[test]
 pub(crate) fn a_configuration_of_another_user_starts_nothing() {
-    // Only root can give a file away; whoever is not root has a folder of root's in which nobody else can write, and which is believed.
+    // Only root can give a file away; whoever is not root has a folder of root's in which nobody
+    // else can write, and which is believed.
     if !is_root() {
         let answer = Terminal::new().belljar(&["servers", "--config", "/etc/hostname"]);
         assert!(!answer.stderr.contains("belongs to user"), "{answer:#?}");
@@ -267,7 +270,8 @@ pub(crate) fn what_belljar_writes_is_its_owners_alone_whatever_the_umask_is() {
     for umask in ["0", "0777", "0277"] {
         let shell = Shell::new(&echo());
         let home = shell.terminal.folder.path();
-        // A server whose results teach a shape, a list on disk, a log, a socket, and a configuration with its copy.
+        // A server whose results teach a shape, a list on disk, a log, a socket, and a
+        // configuration with its copy.
         for _ in 0..2 {
             let answer = under(umask, &shell, &["call", "kid.echo", "--input", "{\"text\": \"x\"}", "--json"]);
             assert_eq!(answer.json()["ok"], true, "{umask}: {answer:#?}");
@@ -317,7 +321,8 @@ pub(crate) fn a_strangers_folder_in_the_daemons_place_stops_no_command() {
     mode(&temporary, 0o1777);
     let user = fs::metadata(home).unwrap().uid();
     let place = temporary.join(format!("belljar-{user}"));
-    // Somebody was faster than we. Who is not root can give nothing away, and finds a folder that others may enter.
+    // Somebody was faster than we. Who is not root can give nothing away, and finds a folder that
+    // others may enter.
     fs::create_dir(&place).unwrap();
     mode(&place, 0o777);
     let reason = if is_root() {

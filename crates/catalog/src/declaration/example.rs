@@ -1,7 +1,7 @@
 //! An example call: what a tool needs at least, with a value of the right type for each.
 //!
-//! It is valid TypeScript beside the tool's declaration. Where a type leaves no value to think of, or the call would be long, there is
-//! no example: a declaration says more then.
+//! It is valid TypeScript beside the tool's declaration. Where a type leaves no value to think of,
+//! or the call would be long, there is no example: a declaration says more then.
 
 use super::{Arguments, Function};
 use crate::{

@@ -16,7 +16,8 @@ use crate::{
 /// Objects of one shape, side by side in an object, that make it a map.
 const MAP_OF_OBJECTS: usize = 3;
 
-/// Texts, or numbers, or other plain values of one type, side by side in an object, that make it a map.
+/// Texts, or numbers, or other plain values of one type, side by side in an object, that make it a
+/// map.
 const MAP_OF_VALUES: usize = 8;
 
 /// What was seen at one place.
@@ -303,8 +304,8 @@ impl Object {
     }
 }
 
-/// Whether a name looks like one that a programmer gave: letters, with `_`, `-`, `$` or two digits at most. Identifiers, dates, paths,
-/// addresses and numbers do not.
+/// Whether a name looks like one that a programmer gave: letters, with `_`, `-`, `$` or two digits
+/// at most. Identifiers, dates, paths, addresses and numbers do not.
 fn is_a_programmers(name: &str) -> bool {
     let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
     let digits = name.bytes().filter(u8::is_ascii_digit).count();

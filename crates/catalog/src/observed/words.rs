@@ -13,12 +13,13 @@ use crate::bounds::{OBSERVED_NAME_BYTES, OBSERVED_NODES};
 
 /// The texts in the arguments of a call, as far as one of them can be the name of a member.
 ///
-/// They are kept as hashes, because a call may wait for long and many may wait at once. Two texts with one hash cost no more than a
-/// name that is taken for data.
+/// They are kept as hashes, because a call may wait for long and many may wait at once. Two texts
+/// with one hash cost no more than a name that is taken for data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
     hashes: Vec<u64>,
-    /// Whether one of the arguments is a program, such as a query of a database: what comes is of its making.
+    /// Whether one of the arguments is a program, such as a query of a database: what comes is of
+    /// its making.
     program: bool,
 }
 
@@ -79,7 +80,8 @@ fn is_query(text: &str) -> bool {
 /// Words of a text that are looked at for what makes it a query.
 const MOST_WORDS: usize = 200;
 
-/// Reads a value and what is inside it, and keeps its texts. The second says that its text is a program.
+/// Reads a value and what is inside it, and keeps its texts. The second says that its text is a
+/// program.
 ///
 /// Nothing else is kept. Its depth is bounded, because the value is that of a [`JsonText`].
 struct Inside<'a>(&'a mut Words, bool);

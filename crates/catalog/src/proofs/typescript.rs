@@ -1,4 +1,5 @@
-//! What the compiler of TypeScript itself says of the declarations. It is pinned in `tests/servers`.
+//! What the compiler of TypeScript itself says of the declarations. It is pinned in
+//! `tests/servers`.
 
 use std::{fs, path::Path, process::Command};
 

@@ -1,6 +1,7 @@
 //! The types that stand under a name: which are printed under it, and which in its place.
 //!
-//! Nothing here recurses along references: whatever a hostile schema makes of them, it is a list that is worked off.
+//! Nothing here recurses along references: whatever a hostile schema makes of them, it is a list
+//! that is worked off.
 
 use super::types::Type;
 use crate::bounds::{INLINE_CHAIN, UNION_PRODUCT};
@@ -23,8 +24,8 @@ pub(crate) struct Alias {
     pub(crate) body: Type,
     /// Whether it is printed in place of its name: it is used once, and not inside itself.
     pub(crate) inline: bool,
-    /// How many members a compiler may have to tell apart when it expands the type's unions; it stops being counted where
-    /// it passes [`UNION_PRODUCT`].
+    /// How many members a compiler may have to tell apart when it expands the type's unions; it
+    /// stops being counted where it passes [`UNION_PRODUCT`].
     pub(crate) members: usize,
 }
 
@@ -36,7 +37,8 @@ impl Types {
         self.count_members();
     }
 
-    /// Takes out references of a type to itself that no object or array stands between: no compiler accepts them.
+    /// Takes out references of a type to itself that no object or array stands between: no compiler
+    /// accepts them.
     fn break_circles(&mut self) {
         for start in 0..self.aliases.len() {
             let mut seen = vec![false; self.aliases.len()];
@@ -81,8 +83,8 @@ impl Types {
         counted.min(UNION_PRODUCT + 1)
     }
 
-    /// Chooses the types that are printed in place of their names: those used once and not inside themselves, the plain ones,
-    /// and never more than [`INLINE_CHAIN`] inside each other.
+    /// Chooses the types that are printed in place of their names: those used once and not inside
+    /// themselves, the plain ones, and never more than [`INLINE_CHAIN`] inside each other.
     fn choose_inline(&mut self, roots: &[&Type]) {
         let count = self.aliases.len();
         let inside: Vec<Vec<usize>> = self.aliases.iter().map(|alias| alias.body.names()).collect();
@@ -107,8 +109,8 @@ impl Types {
             }
         }
         let mut chain = vec![0_usize; count];
-        // A target is found after what refers to it, so going backwards settles inner types before outer ones, mostly;
-        // where not, the chain below it counts as broken.
+        // A target is found after what refers to it, so going backwards settles inner types before
+        // outer ones, mostly; where not, the chain below it counts as broken.
         for at in (0..count).rev() {
             let below = inside.get(at).map(Vec::as_slice).unwrap_or_default();
             let recursive = reach(below).get(at).copied().unwrap_or(true);

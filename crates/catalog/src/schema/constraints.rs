@@ -77,7 +77,8 @@ fn range(least: Option<String>, most: Option<String>, unit: &str) -> Option<Stri
     }
 }
 
-/// A value as JSON, shortened. Only a small value is written out: a text's beginning, a number, a short list.
+/// A value as JSON, shortened. Only a small value is written out: a text's beginning, a number, a
+/// short list.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("\"{}\"", one_line(text, CONSTRAINT_CHARS)),

@@ -13,7 +13,8 @@ use crate::{
 /// How a type is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// A line of bounded length, without comments and names, in which what is too deep or too much is not shown.
+    /// A line of bounded length, without comments and names, in which what is too deep or too much
+    /// is not shown.
     Signature,
     /// As many lines as it takes.
     Block,
@@ -31,8 +32,8 @@ impl Room {
     }
 }
 
-/// Prints types, and stops where the room ends: after that, types are `unknown` and members are counted. What it has
-/// printed is always a whole type.
+/// Prints types, and stops where the room ends: after that, types are `unknown` and members are
+/// counted. What it has printed is always a whole type.
 pub(crate) struct Printer<'t> {
     types: &'t Types,
     /// What stands before each type's name.
@@ -71,7 +72,8 @@ impl<'t> Printer<'t> {
         't: 'k,
     {
         let mut kind = kind;
-        // Names that stand for names are not a circle: those were broken. The bound is for the reader's sake.
+        // Names that stand for names are not a circle: those were broken. The bound is for the
+        // reader's sake.
         for _ in 0..=self.types.aliases.len() {
             match kind {
                 Type::Named(name) => match self.types.aliases.get(*name) {
@@ -132,8 +134,8 @@ impl<'t> Printer<'t> {
         let mut kinds = kinds.into_iter().peekable();
         while let Some(kind) = kinds.next() {
             if self.is_full() {
-                // A union with `unknown` is `unknown`, and an intersection with it is what it was without. Where only texts are
-                // left out, `string` says more.
+                // A union with `unknown` is `unknown`, and an intersection with it is what it was
+                // without. Where only texts are left out, `string` says more.
                 let texts = std::iter::once(kind).chain(kinds).all(Type::is_text);
                 self.text.push_str(if texts { "string" } else { "unknown" });
                 return;
@@ -276,8 +278,8 @@ impl<'t> Printer<'t> {
 }
 
 impl Shape {
-    /// Whether members without a name in the schema need a type of their own: in one type with the others, theirs would have
-    /// to fit those, too.
+    /// Whether members without a name in the schema need a type of their own: in one type with the
+    /// others, theirs would have to fit those, too.
     pub(crate) fn is_split(&self) -> bool {
         !self.members.is_empty() && self.others.as_deref().is_some_and(|others| *others != Type::Unknown)
     }

@@ -1,7 +1,7 @@
 //! From a schema to types.
 //!
-//! Each `$ref` target is read once, in a queue and not by recursion, and stands under a name from then on. Recursion is left
-//! for schemas written inside each other, and is bounded.
+//! Each `$ref` target is read once, in a queue and not by recursion, and stands under a name from
+//! then on. Recursion is left for schemas written inside each other, and is bounded.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,8 @@ pub(crate) struct Reader<'a> {
     /// What is to be read for each alias: its document and its schema.
     queue: Vec<(usize, &'a Map<String, Value>)>,
     aliases: Vec<Alias>,
-    /// By document and reference as written, and by document and target; `None` where a reference leads nowhere.
+    /// By document and reference as written, and by document and target; `None` where a reference
+    /// leads nowhere.
     by_reference: HashMap<(usize, &'a str), Option<usize>>,
     by_target: HashMap<(usize, String), usize>,
     names: HashSet<String>,
@@ -68,7 +69,8 @@ impl<'a> Reader<'a> {
         Type::Named(alias)
     }
 
-    /// Reads everything that the documents say and refer to. `roots` are the types that will be printed.
+    /// Reads everything that the documents say and refer to. `roots` are the types that will be
+    /// printed.
     pub(crate) fn finish(mut self, roots: &[&Type]) -> Types {
         let mut next = 0;
         while let Some(&(document, schema)) = self.queue.get(next) {
@@ -257,7 +259,8 @@ impl<'a> Reader<'a> {
     }
 
     fn array(&mut self, schema: &'a Map<String, Value>, depth: usize) -> Type {
-        // Before 2020-12, a list of `items` is what `prefixItems` is since, and `additionalItems` what `items` is.
+        // Before 2020-12, a list of `items` is what `prefixItems` is since, and `additionalItems`
+        // what `items` is.
         let (places, rest) = match (schema.get("prefixItems"), schema.get("items")) {
             (Some(Value::Array(places)), rest) => (places, rest),
             (_, Some(Value::Array(places))) => (places, schema.get("additionalItems")),
@@ -331,7 +334,8 @@ fn comment(schema: &Map<String, Value>) -> String {
     said
 }
 
-/// A type's name in `PascalCase`, at most 40 characters, without `_`, so that `tool_Type` can be split in one way only.
+/// A type's name in `PascalCase`, at most 40 characters, without `_`, so that `tool_Type` can be
+/// split in one way only.
 fn type_name(name: &str) -> String {
     let mut pascal = String::new();
     let mut upper = true;

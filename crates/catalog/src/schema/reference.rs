@@ -54,8 +54,9 @@ fn by_pointer<'a>(root: &'a Map<String, Value>, pointer: &str) -> Option<Target<
     Some(Target::Schema { key: pointer.to_owned(), schema, name })
 }
 
-/// Looks for `$anchor`, `$dynamicAnchor`, or an `$id` that is the whole reference, in the usual places of definitions first
-/// and then in the whole document, in a fixed order, without recursion and up to a bound.
+/// Looks for `$anchor`, `$dynamicAnchor`, or an `$id` that is the whole reference, in the usual
+/// places of definitions first and then in the whole document, in a fixed order, without recursion
+/// and up to a bound.
 fn by_anchor<'a>(root: &'a Map<String, Value>, reference: &str) -> Option<Target<'a>> {
     let anchor = reference.strip_prefix('#').unwrap_or(reference);
     let mut waiting: Vec<&Value> = ["$defs", "definitions"].iter().filter_map(|key| root.get(*key)).collect();

@@ -59,7 +59,8 @@ pub(crate) struct Member {
 impl Type {
     pub(crate) const STRING: Self = Self::Plain("string");
     pub(crate) const NUMBER: Self = Self::Plain("number");
-    /// A whole number. TypeScript has none: only a reader that was asked to tells it from [`Self::NUMBER`].
+    /// A whole number. TypeScript has none: only a reader that was asked to tells it from
+    /// [`Self::NUMBER`].
     pub(crate) const INTEGER: Self = Self::Plain("integer");
     pub(crate) const BOOLEAN: Self = Self::Plain("boolean");
     pub(crate) const NULL: Self = Self::Plain("null");
@@ -90,7 +91,8 @@ impl Type {
         only(kinds, Self::Union).unwrap_or(Self::Never)
     }
 
-    /// All of `parts`: flat, without duplicates, objects merged, and without what says nothing beside the others.
+    /// All of `parts`: flat, without duplicates, objects merged, and without what says nothing
+    /// beside the others.
     pub(crate) fn intersection(parts: Vec<Self>) -> Self {
         let mut kinds: Vec<Self> = Vec::new();
         for part in parts {

@@ -1,7 +1,8 @@
 //! Foreign text in comments of WIT.
 //!
-//! It ends up in more than WIT: binders copy it into comments of their language as it is, componentize-py for one between
-//! `"""`. So no character is left that ends a comment, or continues it, in any language that has bindings.
+//! It ends up in more than WIT: binders copy it into comments of their language as it is,
+//! componentize-py for one between `"""`. So no character is left that ends a comment, or continues
+//! it, in any language that has bindings.
 
 use crate::text::{comment_lines, one_line};
 
@@ -15,8 +16,9 @@ pub(super) fn doc_line(text: &str, longest: usize) -> String {
     safe(&one_line(text, longest))
 }
 
-/// The line without what speaks to a language: quotes that end a text of Python, backslashes that go on with a line of C, ends
-/// and beginnings of block comments, and the few characters that WIT refuses.
+/// The line without what speaks to a language: quotes that end a text of Python, backslashes that
+/// go on with a line of C, ends and beginnings of block comments, and the few characters that WIT
+/// refuses.
 fn safe(line: &str) -> String {
     let mut safe = String::with_capacity(line.len());
     let mut previous = '\0';

@@ -58,7 +58,8 @@ pub enum Kind {
     Record(Record),
     /// `enum`: one of several texts.
     Enum(Vec<Case<String>>),
-    /// `variant`: a value of one of several types. The first whose form a JSON value has is its case.
+    /// `variant`: a value of one of several types. The first whose form a JSON value has is its
+    /// case.
     Variant(Vec<Case<Payload>>),
 }
 
@@ -80,8 +81,8 @@ pub struct Field {
     pub name: String,
     /// Its key in JSON.
     pub key: String,
-    /// Whether it may be absent: then it is `option<T>`, and `none` is absent. A `T` that is an option itself is one that may
-    /// be `null` too.
+    /// Whether it may be absent: then it is `option<T>`, and `none` is absent. A `T` that is an
+    /// option itself is one that may be `null` too.
     pub optional: bool,
     /// The type of its value where it is there.
     pub form: Form,

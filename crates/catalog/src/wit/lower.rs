@@ -1,8 +1,8 @@
 //! The schemas of one tool as forms.
 //!
-//! WIT has no type inside of itself, none without a name for what has members, and none for "anything": what it cannot say
-//! crosses as JSON text, as little of it as possible. Whatever a hostile schema makes of itself, no form is deeper or larger
-//! than the bounds.
+//! WIT has no type inside of itself, none without a name for what has members, and none for
+//! "anything": what it cannot say crosses as JSON text, as little of it as possible. Whatever a
+//! hostile schema makes of itself, no form is deeper or larger than the bounds.
 
 use std::collections::HashSet;
 
@@ -236,7 +236,8 @@ impl Lowering<'_> {
         Payload::Form(self.define(hint, Kind::Record(record)))
     }
 
-    /// Whether every value of a form is a JSON object. Of a variant, the cases are taken at their word.
+    /// Whether every value of a form is a JSON object. Of a variant, the cases are taken at their
+    /// word.
     fn is_object(&self, form: &Form) -> bool {
         match form {
             Form::Map(_) => true,
@@ -262,7 +263,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// What is left: the types that the arguments and the result need, in the order in which they were made.
+    /// What is left: the types that the arguments and the result need, in the order in which they
+    /// were made.
     fn finish(self, mut arguments: Payload, mut result: Option<Payload>) -> Lowered {
         let mut needed = vec![false; self.definitions.len()];
         let mut waiting = Vec::new();

@@ -50,8 +50,8 @@ pub struct Function {
 impl Mapping {
     /// The mapping of a server, under the name that [`packages`](super::packages) gives it.
     ///
-    /// It depends on the server's tool list alone, and not on its order. A narrowed package has the names and types of the
-    /// whole one.
+    /// It depends on the server's tool list alone, and not on its order. A narrowed package has the
+    /// names and types of the whole one.
     pub fn new(package: &str, server: &ServerCatalog) -> Self {
         let exact: Vec<&str> = server.tools().iter().map(|tool| tool.names().exact()).collect();
         let names = assign(&exact, &[JSON, TOOL_ERROR]);

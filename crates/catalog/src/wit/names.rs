@@ -1,14 +1,15 @@
 //! The rule for names in WIT.
 //!
-//! 1. A name is cut into words: at every character that is not an ASCII letter or digit, and where lower case or a digit is
-//!    followed by upper case (`fooBar`, `HTTPServer`: `http-server`). The words are joined with `-`, in lower case. A word that
-//!    begins with a digit gets `n` before it, since not every reader of WIT takes such words. At most 64 characters are kept.
+//! 1. A name is cut into words: at every character that is not an ASCII letter or digit, and where
+//!    lower case or a digit is followed by upper case (`fooBar`, `HTTPServer`: `http-server`). The
+//!    words are joined with `-`, in lower case. A word that begins with a digit gets `n` before it,
+//!    since not every reader of WIT takes such words. At most 64 characters are kept.
 //! 2. What leaves no word is `unnamed`.
-//! 3. Of several names that become one, the one that is so already keeps it, or else the first in the order of their bytes.
-//!    The others get `-n2`, `-n3` and so on, whichever nobody else has.
+//! 3. Of several names that become one, the one that is so already keeps it, or else the first in
+//!    the order of their bytes. The others get `-n2`, `-n3` and so on, whichever nobody else has.
 //!
-//! So nothing is dropped, and names do not depend on the order of a list. Words of WIT itself (`record`, `from`) are written
-//! with `%` before them, as WIT has it; their name is the word.
+//! So nothing is dropped, and names do not depend on the order of a list. Words of WIT itself
+//! (`record`, `from`) are written with `%` before them, as WIT has it; their name is the word.
 
 use std::collections::{HashMap, HashSet};
 
@@ -88,8 +89,8 @@ impl<'b> Claims<'b> {
         }
     }
 
-    /// Claims `base`, or else the first of `base-n2`, `base-n3` … that nobody has. Where the last search ended is remembered,
-    /// so that ten thousand equal names do not cost the square.
+    /// Claims `base`, or else the first of `base-n2`, `base-n3` … that nobody has. Where the last
+    /// search ended is remembered, so that ten thousand equal names do not cost the square.
     pub(super) fn claim(&mut self, base: &str) -> String {
         if self.taken.insert(base.to_owned()) {
             return base.to_owned();

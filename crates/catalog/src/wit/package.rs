@@ -1,7 +1,8 @@
 //! The packages of several servers as the files of one folder, or as one text.
 //!
-//! The folder is laid out as every reader of WIT expects it: one package in the folder itself, and those that it needs below
-//! `deps/`. The one is a server's, where there is one server and no world; else `belljar:guest`, with worlds.
+//! The folder is laid out as every reader of WIT expects it: one package in the folder itself, and
+//! those that it needs below `deps/`. The one is a server's, where there is one server and no
+//! world; else `belljar:guest`, with worlds.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,8 @@
 //! A mapping as interfaces.
 //!
-//! Each server has three: `types`, which the other two share, and its tools twice, since some toolchains know functions that
-//! wait for each other only (`tools`) and others run several at once (`tools-async`).
+//! Each server has three: `types`, which the other two share, and its tools twice, since some
+//! toolchains know functions that wait for each other only (`tools`) and others run several at once
+//! (`tools-async`).
 
 use wit_encoder::{
     Docs, Enum, EnumCase, Field, Ident, Interface, Record, Result_, StandaloneFunc, Type, TypeDef, TypeDefKind,
@@ -21,7 +22,8 @@ pub(super) const TOOLS: &str = "tools";
 /// Its tools, several calls at once.
 pub(super) const TOOLS_ASYNC: &str = "tools-async";
 
-/// The interfaces of some functions of a mapping. `shared` is the interface with the types of every package.
+/// The interfaces of some functions of a mapping. `shared` is the interface with the types of every
+/// package.
 pub(super) fn interfaces(mapping: &Mapping, functions: &[&Function], shared: &str) -> Vec<Interface> {
     let forms = || functions.iter().flat_map(|function| crossing(function));
     let reached = mapping.reached(forms());

@@ -1,6 +1,8 @@
-//! That a mapping is enough to convert by, in both directions: JSON becomes values of WIT's types, and these the same JSON.
+//! That a mapping is enough to convert by, in both directions: JSON becomes values of WIT's types,
+//! and these the same JSON.
 //!
-//! The values here stand for those of whatever runs components. They know names and no keys, as those do.
+//! The values here stand for those of whatever runs components. They know names and no keys, as
+//! those do.
 
 use serde_json::{Map, Number, Value, json};
 

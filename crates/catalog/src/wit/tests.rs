@@ -1,4 +1,5 @@
-//! What the reader of WIT, which every toolchain has, says of the packages; and that what it reads is what the mapping says.
+//! What the reader of WIT, which every toolchain has, says of the packages; and that what it reads
+//! is what the mapping says.
 
 use std::{collections::HashSet, fs};
 
@@ -35,7 +36,8 @@ fn text(mapping: &Mapping) -> String {
     Package::new(&[Selection::all(mapping)], Worlds::Imports).text()
 }
 
-/// Reads a package as one text and as a folder, and makes of it what a component carries, which is checked as a component is.
+/// Reads a package as one text and as a folder, and makes of it what a component carries, which is
+/// checked as a component is.
 fn read(package: &Package) -> (Resolve, PackageId) {
     let text = package.text();
     let mut resolve = Resolve::default();

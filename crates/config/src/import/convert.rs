@@ -11,8 +11,8 @@ use crate::{
     tree::{Entry, Node, Value, check_unique},
 };
 
-/// How many keys that are left out, and how many notes, are told of one server. People write a handful; a stranger's file could
-/// have millions, which somebody is to read.
+/// How many keys that are left out, and how many notes, are told of one server. People write a
+/// handful; a stranger's file could have millions, which somebody is to read.
 const MOST_TOLD: usize = 20;
 
 /// A server as belljar.toml has it.

@@ -14,11 +14,12 @@ use crate::{
     parse, tree,
 };
 
-/// Bytes that may be said of each byte of a file: a server of six bytes is left with a reason of some hundred.
+/// Bytes that may be said of each byte of a file: a server of six bytes is left with a reason of
+/// some hundred.
 const SAID_PER_BYTE: usize = 100;
 
-/// A client's file, and the belljar.toml to which its servers are added: what is shown has no secret and can be read, and what
-/// is written is what the file says.
+/// A client's file, and the belljar.toml to which its servers are added: what is shown has no
+/// secret and can be read, and what is written is what the file says.
 pub fn client_files(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (file, existing) = text.split_once(PART).unwrap_or((text, ""));
@@ -46,7 +47,8 @@ fn looked_at(text: &str, names: &[String], author: Author) -> Found {
     Plan::beside(names).look_at(source, Ok(text.to_owned()), Path::new(FOLDER), &variables)
 }
 
-/// Each server has a name of its own that a server can have, and whoever is asked sees one line of it.
+/// Each server has a name of its own that a server can have, and whoever is asked sees one line of
+/// it.
 fn fit_to_show(found: &Found, existing: &[String]) {
     let items = match &found.items {
         Ok(items) => items,
@@ -80,7 +82,8 @@ fn added_to(existing: &str, plan: &Plan) {
     assert_eq!(after, before, "{text}");
 }
 
-/// What is said of a file does not depend on the secrets in it: with others in their place it is the same.
+/// What is said of a file does not depend on the secrets in it: with others in their place it is
+/// the same.
 fn tells_no_secret(file: &Value, names: &[String], author: Author) {
     let said = |file: &Value| format!("{:?}", looked_at(&file.to_string(), names, author).items);
     let other = with_other_secrets(file, author);
@@ -155,7 +158,8 @@ fn leaves(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// A server that is taken is reached as its client would reach it, as far as belljar can read the client's own entry.
+/// A server that is taken is reached as its client would reach it, as far as belljar can read the
+/// client's own entry.
 fn means_the_same(name: &str, entry: &Map<String, Value>, table: &Table) {
     let of_client = json!({ "mcpServers": { name: entry } }).to_string();
     let read = |text: &str, format| parse(text, format, Path::new(FOLDER), &variables()).ok()?.servers.pop();
@@ -174,7 +178,8 @@ fn means_the_same(name: &str, entry: &Map<String, Value>, table: &Table) {
     assert_eq!((theirs.start_timeout, theirs.era), (ours.start_timeout, ours.era));
 }
 
-/// The file with each letter of its secrets, and of all that belljar does not take, replaced by the next one.
+/// The file with each letter of its secrets, and of all that belljar does not take, replaced by the
+/// next one.
 fn with_other_secrets(file: &Value, author: Author) -> Value {
     let servers = |value: &Value| members(value, |_, entry| members(entry, |key, value| of_entry(key, value, author)));
     members(file, |key, value| match key {

@@ -18,7 +18,8 @@ pub enum Client {
 pub struct Folders<'a> {
     /// The user's home directory.
     pub home: Option<&'a Path>,
-    /// The folder of programs' settings: `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
+    /// The folder of programs' settings: `~/.config`, `~/Library/Application Support` or
+    /// `%APPDATA%`.
     pub settings: Option<&'a Path>,
 }
 
@@ -59,7 +60,8 @@ impl Client {
         files.into_iter().flatten().collect()
     }
 
-    /// The file of a project in which the client looks for servers, below the project's folder. Whoever made the project wrote it.
+    /// The file of a project in which the client looks for servers, below the project's folder.
+    /// Whoever made the project wrote it.
     pub fn project_file(self) -> Option<&'static str> {
         match self {
             Self::ClaudeDesktop => None,

@@ -20,7 +20,8 @@ use crate::{
     tree::{self, Entry, Value, check_unique},
 };
 
-/// The largest file of a client. Some keep the history of conversations in the file that has the servers.
+/// The largest file of a client. Some keep the history of conversations in the file that has the
+/// servers.
 const CLIENT_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A file to take servers from.
@@ -40,7 +41,8 @@ pub struct Found {
     pub source: Source,
     /// Its servers.
     pub items: Result<Vec<Item>, ConfigError>,
-    /// Those that would be taken, as belljar.toml has them: what is shown is what is written, whatever becomes of the file.
+    /// Those that would be taken, as belljar.toml has them: what is shown is what is written,
+    /// whatever becomes of the file.
     tables: Vec<(String, Table)>,
 }
 
@@ -98,7 +100,8 @@ pub enum Decision {
 }
 
 impl Plan {
-    /// Takes nothing yet, and will take nothing of the name of one of `existing`, the servers of a belljar.toml.
+    /// Takes nothing yet, and will take nothing of the name of one of `existing`, the servers of a
+    /// belljar.toml.
     pub fn beside(existing: &[String]) -> Self {
         let taken = existing.iter().map(|name| (name.clone(), "belljar.toml".to_owned()));
         Self { taken: taken.collect(), ..Self::default() }

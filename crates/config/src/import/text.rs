@@ -6,7 +6,8 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use crate::{FILE_BYTES, Format, Variables, expand::Expander, parse_with};
 
-/// The most variables that a server may need without their being set: each is named to the user, who has to set it.
+/// The most variables that a server may need without their being set: each is named to the user,
+/// who has to set it.
 const MAX_UNSET: usize = 256;
 
 /// The text of a belljar.toml with these servers and nothing else.

@@ -1,4 +1,5 @@
-//! Writing belljar.toml: for its owner's eyes alone, in one step, and never over something of which there is no copy.
+//! Writing belljar.toml: for its owner's eyes alone, in one step, and never over something of which
+//! there is no copy.
 
 use std::{
     io::{self, Write as _},
@@ -64,7 +65,8 @@ pub enum WriteError {
     },
 }
 
-/// Adds the servers of `plan` to the belljar.toml at `path`, or makes one. What is in it stays as it is written.
+/// Adds the servers of `plan` to the belljar.toml at `path`, or makes one. What is in it stays as
+/// it is written.
 ///
 /// # Errors
 /// [`WriteError`], and nothing of the file was changed.

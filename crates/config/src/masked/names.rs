@@ -40,8 +40,8 @@ const SHORTEST: usize = 16;
 /// A word of capitals, small letters and digits that is so long was not written by a person.
 const LONG: usize = 24;
 
-/// Variables by which a program finds the code that it runs. Their values are shown: they are not secrets, and decide more than
-/// the command does.
+/// Variables by which a program finds the code that it runs. Their values are shown: they are not
+/// secrets, and decide more than the command does.
 const LOADERS: [&str; 36] = [
     "PATH",
     "HOME",
@@ -111,7 +111,8 @@ pub(crate) fn loads_code(variable: &str) -> bool {
     is_one && !is_secret(&variable)
 }
 
-/// Whether a word looks like a token: one of a known service, a UUID, or letters and digits that nobody would have thought of.
+/// Whether a word looks like a token: one of a known service, a UUID, or letters and digits that
+/// nobody would have thought of.
 pub(super) fn looks_like_token(word: &str) -> bool {
     if word.len() < SHORTEST || word.contains(|character: char| !(is_of_name(character) || "+=~".contains(character))) {
         return false;

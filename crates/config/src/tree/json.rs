@@ -27,8 +27,8 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// The most keys, values and comments in one file. A client's own settings have some thousand; the tree takes some 200 bytes for
-/// each, whatever little the text does.
+/// The most keys, values and comments in one file. A client's own settings have some thousand; the
+/// tree takes some 200 bytes for each, whatever little the text does.
 const MAX_VALUES: usize = 1_000_000;
 
 pub(super) fn parse(text: &str) -> Result<Node, Located> {
@@ -41,8 +41,8 @@ pub(super) fn parse(text: &str) -> Result<Node, Located> {
     Ok(parsed.value.map_or(Node { offset: 0, value: Value::Null }, node))
 }
 
-/// Bounds the nesting and the number of values by the tokens that the parser will see. What is not a token is left to the parser to
-/// report.
+/// Bounds the nesting and the number of values by the tokens that the parser will see. What is not
+/// a token is left to the parser to report.
 fn check_size(text: &str) -> Result<(), Located> {
     let mut scanner = Scanner::new(
         text,

@@ -35,7 +35,8 @@ pub(crate) enum Event {
     Shutdown,
 }
 
-/// `echo` answers with its parameters, `hang` never, `until_cancelled` when it is told to, `panic` panics.
+/// `echo` answers with its parameters, `hang` never, `until_cancelled` when it is told to, `panic`
+/// panics.
 pub(crate) struct Stub {
     events: mpsc::UnboundedSender<Event>,
     needed: Arc<AtomicBool>,

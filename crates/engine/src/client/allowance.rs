@@ -1,12 +1,13 @@
 //! How much of its answers a run's process gets without having asked.
 //!
-//! To ask for an answer costs a way there and back. So answers are sent at once, as long as those that the process has no room for yet
-//! are few: it says with its calls how much of what it got has found room there. All others wait here until it asks.
+//! To ask for an answer costs a way there and back. So answers are sent at once, as long as those
+//! that the process has no room for yet are few: it says with its calls how much of what it got has
+//! found room there. All others wait here until it asks.
 
 use super::lost::Violation;
 
-/// What may be on its way for one run: a thousand small answers, or a few larger ones. For the 64 runs that are live at most by default it
-/// is 16 MiB.
+/// What may be on its way for one run: a thousand small answers, or a few larger ones. For the 64
+/// runs that are live at most by default it is 16 MiB.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// The answers of one run that were sent unasked.
@@ -32,7 +33,8 @@ impl Allowance {
         is_granted
     }
 
-    /// Notes how much has found room by now, as the process says. Threads of it may overtake each other, so it may say less than before.
+    /// Notes how much has found room by now, as the process says. Threads of it may overtake each
+    /// other, so it may say less than before.
     pub(super) fn note_admitted(&mut self, bytes: u64) -> Result<(), Violation> {
         if bytes > self.sent {
             return Err(Violation::Admitted);

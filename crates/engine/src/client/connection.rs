@@ -30,15 +30,16 @@ use crate::protocol::{
     to_worker::{self, Replay},
 };
 
-/// What a process may take beyond the times that its runs have. It is the second to look at the clock, so it never decides while the
-/// first one works.
+/// What a process may take beyond the times that its runs have. It is the second to look at the
+/// clock, so it never decides while the first one works.
 const GRACE: Duration = Duration::from_secs(10);
 /// A time that is as good as endless, and that clocks can add.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How much is read from the pipe at once.
 const READ_BYTES: usize = 64 * 1024;
 
-/// How long a process that reads no more has to say its last words: one that has ended has closed both of its pipes.
+/// How long a process that reads no more has to say its last words: one that has ended has closed
+/// both of its pipes.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The talk with one process. Whoever holds it keeps [`Connection::serve`] running.
@@ -79,7 +80,8 @@ impl Connection {
         }
     }
 
-    /// Keeps writing what waits for the pipe. Ends some time after the process has closed it, unless that was its end.
+    /// Keeps writing what waits for the pipe. Ends some time after the process has closed it,
+    /// unless that was its end.
     async fn flushed(&self) -> Lost {
         // Why nothing can be written shows on the other pipe, or there is no reason.
         let _ = self.outbox.flush().await;
@@ -115,7 +117,8 @@ impl Connection {
         }
     }
 
-    /// Takes what the process says until it ends or breaks a rule. The caller then ends it, and calls [`Connection::lose_all`].
+    /// Takes what the process says until it ends or breaks a rule. The caller then ends it, and
+    /// calls [`Connection::lose_all`].
     pub(crate) async fn serve(&self, from: impl AsyncRead + Unpin) -> Lost {
         tokio::select! {
             lost = self.take_all(BufReader::with_capacity(READ_BYTES, from)) => lost,
@@ -181,7 +184,8 @@ impl Connection {
                 let calls = run.close(&outcome.order);
                 outcome.calls = calls.iter().map(|(_, call)| call.clone()).collect();
                 outcome.usage.tool_calls = outcome.calls.len() as u64;
-                // There and here: no byte of an answer is in both for longer than it takes to send it.
+                // There and here: no byte of an answer is in both for longer than it takes to send
+                // it.
                 let there = outcome.usage.peak_held_bytes.unwrap_or_default();
                 outcome.usage.peak_held_bytes = Some(there.saturating_add(run.peak_held()));
                 if let Some(max) = program.max_recording {

@@ -1,4 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
+//! found.
 //!
 //! There is no process. Its side is what the input says, over the same code that listens to one.
 
@@ -48,7 +49,8 @@ const MAX_RUNS: u64 = 4;
 /// A ceiling against hanging, of a clock that moves when nothing else does.
 const MOMENT: Duration = Duration::from_secs(3600);
 
-/// What an engine's process says: it is ended for what breaks a rule, and each run ends within its limits.
+/// What an engine's process says: it is ended for what breaks a rule, and each run ends within its
+/// limits.
 ///
 /// The first part is the limits of the runs as JSON, or `greeting`. Each of the others begins with
 /// what is done: `>` the rest is said as it is; `=` a kind, the number of a run, and a body are
@@ -327,7 +329,8 @@ struct Seen {
     open: u64,
     bytes_open: u64,
     logs: u64,
-    /// What a tool was asked that it may not be asked. A panic there would be taken for a failure of the tool.
+    /// What a tool was asked that it may not be asked. A panic there would be taken for a failure
+    /// of the tool.
     broken: Option<String>,
 }
 
@@ -434,7 +437,8 @@ impl Tools for Watched {
     }
 }
 
-/// Hears what the process is told until there is nobody to say anything: frames that it understands, and one answer for a call.
+/// Hears what the process is told until there is nobody to say anything: frames that it
+/// understands, and one answer for a call.
 async fn hear(mut hears: Receiver) {
     let (mut answered, mut waiting) = (HashSet::new(), HashSet::new());
     while let Ok(Some(header)) = Header::read(&mut hears).await {

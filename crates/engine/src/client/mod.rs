@@ -52,17 +52,20 @@ use crate::{
     protocol::to_worker::{self, Replay},
 };
 
-/// How long a process may take until it is ready. Milliseconds, unless its machine code must be compiled anew.
+/// How long a process may take until it is ready. Milliseconds, unless its machine code must be
+/// compiled anew.
 const START: Duration = Duration::from_secs(60);
-/// How often a process may be started within [`STARTS_WITHIN`]. A script that brings it down brings down the runs beside it as well: after
-/// so many there is a pause.
+/// How often a process may be started within [`STARTS_WITHIN`]. A script that brings it down brings
+/// down the runs beside it as well: after so many there is a pause.
 const MAX_STARTS: usize = 5;
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
-/// Lines of the process's stderr that are logged, and bytes of each: it says little as long as all is well.
+/// Lines of the process's stderr that are logged, and bytes of each: it says little as long as all
+/// is well.
 const MAX_LOG_LINES: usize = 200;
 const MAX_LOG_LINE: u64 = 2048;
 
-/// Runs scripts in a confined process, which is started again when it has ended. Dropping it ends the process.
+/// Runs scripts in a confined process, which is started again when it has ended. Dropping it ends
+/// the process.
 pub struct ProcessEngine {
     program: WorkerProgram,
     options: SandboxOptions,
@@ -95,7 +98,8 @@ pub enum MemoryBound {
         /// The most that it can take.
         max: ByteSize,
     },
-    /// A limit on what it can map (`RLIMIT_DATA`), which is coarser: it is not a measure of what is taken.
+    /// A limit on what it can map (`RLIMIT_DATA`), which is coarser: it is not a measure of what is
+    /// taken.
     Mapped {
         /// The most that it can map.
         max: ByteSize,
@@ -111,7 +115,8 @@ pub enum EngineError {
     /// The process cannot be started.
     #[error("the engine's process cannot be started: {0}")]
     Start(#[from] StartError),
-    /// It was started, and is not what was asked for: the system cannot give the walls, or the engine cannot be set up.
+    /// It was started, and is not what was asked for: the system cannot give the walls, or the
+    /// engine cannot be set up.
     #[error("the engine's process cannot be set up: {0}")]
     SetUp(String),
     /// It has ended too often.
@@ -123,7 +128,8 @@ impl ProcessEngine {
     /// Starts the process: `program` in the role in which it calls [`serve`](crate::serve).
     ///
     /// # Errors
-    /// [`EngineError`], also where the system cannot give the walls: there is no engine with fewer of them.
+    /// [`EngineError`], also where the system cannot give the walls: there is no engine with fewer
+    /// of them.
     pub async fn start(program: WorkerProgram, options: SandboxOptions) -> Result<Self, EngineError> {
         let engine =
             Self { program, options, overflow: None, starting: tokio::sync::Mutex::default(), state: Mutex::default() };
@@ -131,8 +137,8 @@ impl ProcessEngine {
         Ok(engine)
     }
 
-    /// The same engine with a folder for files in which answers wait, as [`Sandbox::with_overflow`] has it. They are written and read on
-    /// this side: the process has no files.
+    /// The same engine with a folder for files in which answers wait, as [`Sandbox::with_overflow`]
+    /// has it. They are written and read on this side: the process has no files.
     ///
     /// [`Sandbox::with_overflow`]: belljar_sandbox::Sandbox::with_overflow
     #[must_use]
@@ -151,8 +157,8 @@ impl ProcessEngine {
         self.lock().current.as_ref().map(|process| process.memory.clone())
     }
 
-    /// Runs a script, as [`Sandbox::run`](belljar_sandbox::Sandbox::run) does. When the process ends meanwhile, the
-    /// run ends as `internal`, with the calls that it had made.
+    /// Runs a script, as [`Sandbox::run`](belljar_sandbox::Sandbox::run) does. When the process
+    /// ends meanwhile, the run ends as `internal`, with the calls that it had made.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
     }
@@ -172,7 +178,8 @@ impl ProcessEngine {
                 Ok(connection) => connection,
                 Err(fault) => return Outcome::refused(refusal(&fault)),
             };
-            // A process that ended before the run was handed to it is replaced; how often that may happen is bounded there.
+            // A process that ended before the run was handed to it is replaced; how often that may
+            // happen is bounded there.
             let keeper = Keeper::new(limits.max_held, self.overflow.clone());
             let run = connection.run(&program, limits, tools.clone(), keeper, patience, &mut cancelled);
             if let Some(outcome) = run.await {
@@ -333,7 +340,8 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
     Ok(Process { connection, pid, memory, serving: serving.abort_handle() })
 }
 
-/// Puts the process into a memory cgroup, where there can be one, before it has taken anything. It bounds what it maps by itself.
+/// Puts the process into a memory cgroup, where there can be one, before it has taken anything. It
+/// bounds what it maps by itself.
 async fn bound_memory(process: &WorkerProcess, options: &SandboxOptions) -> (MemoryBound, Option<MemoryGroup>) {
     let max = memory::most_taken(options);
     let joined = match process.id() {

@@ -1,8 +1,9 @@
 //! A recording from the engine's process, in the gateway's words.
 //!
-//! To the process a tool is a place in what the run was granted, and what a call gave is known here. So its recording is checked
-//! as one that may come from anywhere, and written anew: with the tools' names, with the calls as they were made from here, and
-//! with digests of the outcome as it was received.
+//! To the process a tool is a place in what the run was granted, and what a call gave is known
+//! here. So its recording is checked as one that may come from anywhere, and written anew: with the
+//! tools' names, with the calls as they were made from here, and with digests of the outcome as it
+//! was received.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,7 +1,8 @@
 //! One run, as the gateway's side sees it.
 //!
-//! What the run may do is decided here and not in the engine's process: which tools it was granted, how many calls it may make, what
-//! becomes of them. The calls of its outcome are those that were made from here.
+//! What the run may do is decided here and not in the engine's process: which tools it was granted,
+//! how many calls it may make, what becomes of them. The calls of its outcome are those that were
+//! made from here.
 
 mod answers;
 
@@ -34,8 +35,8 @@ use crate::protocol::{
     to_worker,
 };
 
-/// Arguments up to so many bytes are looked at, and the call begun, where they are read. Larger ones take a task of their own, so that
-/// the calls of other runs do not wait for them.
+/// Arguments up to so many bytes are looked at, and the call begun, where they are read. Larger
+/// ones take a task of their own, so that the calls of other runs do not wait for them.
 const AT_ONCE_BYTES: usize = 16 * 1024;
 
 /// A run under way.
@@ -54,7 +55,8 @@ pub(crate) struct Terms {
     /// Counts the arguments of its calls, their answers and their records.
     pub(crate) keeper: Keeper,
     pub(crate) max_recording: Option<ByteSize>,
-    /// Whether it repeats a recorded run: then it says what came of that, calls nothing and asks nothing.
+    /// Whether it repeats a recorded run: then it says what came of that, calls nothing and asks
+    /// nothing.
     pub(crate) is_replay: bool,
     /// Whether somebody watches it from its beginning.
     pub(crate) is_watched: bool,
@@ -193,8 +195,8 @@ impl Run {
         self.lock().replayed.take()
     }
 
-    /// Aborts what is under way, and gives the calls that were made, by their numbers: first those whose answers the script got, in
-    /// that order.
+    /// Aborts what is under way, and gives the calls that were made, by their numbers: first those
+    /// whose answers the script got, in that order.
     pub(crate) fn close(&self, order: &[u64]) -> Vec<(u64, CallRecord)> {
         let mut state = self.lock();
         state.ending = None;
@@ -229,7 +231,8 @@ impl Run {
             {
                 return Err(Violation::Calls);
             }
-            // The process refuses such a call itself: it counts these bytes until the script has the answer.
+            // The process refuses such a call itself: it counts these bytes until the script has
+            // the answer.
             let held = call.arguments.len() as u64;
             if state.held.saturating_add(held) > self.terms.limits.max_held.as_u64() {
                 return Err(Violation::Held);

@@ -1,7 +1,8 @@
 //! Which runs a process has been given, and how many there may be.
 //!
-//! The process has its own queue and its own slots, and keeps to them. That it does is not believed here: what a run may hold on this
-//! side is bounded, so the runs for which something is held are too.
+//! The process has its own queue and its own slots, and keeps to them. That it does is not believed
+//! here: what a run may hold on this side is bounded, so the runs for which something is held are
+//! too.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -18,7 +19,8 @@ use super::{
 };
 use crate::protocol::{bounds, from_worker};
 
-/// Runs beyond slots and queue that may be on their way to the process or back: it decides which of them are sent away.
+/// Runs beyond slots and queue that may be on their way to the process or back: it decides which of
+/// them are sent away.
 const MAX_IN_TRANSIT: usize = 256;
 /// When to try again where not even these have a place.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -83,13 +85,15 @@ enum EntryState {
 
 impl Runs {
     pub(super) fn new(options: &SandboxOptions) -> Self {
-        // A slot is free a moment before its run's end is told, by the thread that ran it. The process has one for each run that can compute.
+        // A slot is free a moment before its run's end is told, by the thread that ran it. The
+        // process has one for each run that can compute.
         let untold = u64::from(options.max_computing.max(1));
         let max_live = u64::from(options.max_live).saturating_add(untold);
         Self { known: HashMap::new(), last: 0, max_live, live: 0, lost: None, is_closed: false }
     }
 
-    /// Begins a run under a number of its own. Not where the process is lost, or takes none any more.
+    /// Begins a run under a number of its own. Not where the process is lost, or takes none any
+    /// more.
     pub(super) fn begin<T>(&mut self, place: Place, begin: impl FnOnce(u64) -> (Arc<Run>, T)) -> Option<(Arc<Run>, T)> {
         if !self.is_open() {
             return None;
@@ -101,7 +105,8 @@ impl Runs {
         Some((run, ended))
     }
 
-    /// The run to which a frame of this kind belongs, unless it was dropped, and the most bytes of the frame's body.
+    /// The run to which a frame of this kind belongs, unless it was dropped, and the most bytes of
+    /// the frame's body.
     pub(super) fn find(&mut self, number: u64, kind: u8) -> Result<(Option<Arc<Run>>, Option<u64>), Violation> {
         let entry = self.known.get_mut(&number).ok_or(Violation::Run)?;
         match &mut entry.state {

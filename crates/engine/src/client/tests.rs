@@ -188,7 +188,8 @@ fn claim(kind: u8, run: u64, length: u32) -> Vec<u8> {
     claimed
 }
 
-/// Says `frames` once the run has the directory of server `a` (quick, never), and gives what became of process and run.
+/// Says `frames` once the run has the directory of server `a` (quick, never), and gives what became
+/// of process and run.
 async fn after(frames: Vec<Vec<u8>>, limits: Limits) -> (Lost, Outcome) {
     let (connection, serving, mut fake) = connected();
     let run = begun(&connection, limits);

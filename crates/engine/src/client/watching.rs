@@ -12,9 +12,11 @@ use crate::protocol::from_worker::{CUT, MAX_ORDER};
 pub(super) struct Watching {
     /// What the process was told last: whether anybody watches.
     is_watched: bool,
-    /// Whether it was ever asked to tell. What it said before it heard that nobody watches any more may come later.
+    /// Whether it was ever asked to tell. What it said before it heard that nobody watches any more
+    /// may come later.
     was_asked: bool,
-    /// How far the run has got, by what was told: queued, admitted, started, or inside of its script.
+    /// How far the run has got, by what was told: queued, admitted, started, or inside of its
+    /// script.
     reached: u8,
     logs: u64,
     handed_over: u64,

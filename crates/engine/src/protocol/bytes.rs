@@ -7,7 +7,8 @@ use super::{Malformed, frame::HEADER_BYTES};
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    /// A frame whose body has about so many bytes. It is written behind its header, so that nothing is copied for it.
+    /// A frame whose body has about so many bytes. It is written behind its header, so that nothing
+    /// is copied for it.
     pub(crate) fn frame(kind: u8, run: u64, bytes: usize) -> Self {
         let mut writer = Self(Vec::with_capacity(HEADER_BYTES + bytes));
         // The length, which `finish_frame` knows.
@@ -15,7 +16,8 @@ impl Writer {
         writer
     }
 
-    /// The frame. A body that is longer than a header can say is cut short here and refused there; no limit of a run allows one.
+    /// The frame. A body that is longer than a header can say is cut short here and refused there;
+    /// no limit of a run allows one.
     pub(crate) fn finish_frame(&mut self) -> Vec<u8> {
         let mut frame = self.finish();
         let length = u32::try_from(frame.len().saturating_sub(HEADER_BYTES)).unwrap_or(u32::MAX).to_le_bytes();
@@ -68,7 +70,8 @@ impl Writer {
         })
     }
 
-    /// Numbers that mostly follow each other: each as its distance from the one before, in as few bytes as it takes.
+    /// Numbers that mostly follow each other: each as its distance from the one before, in as few
+    /// bytes as it takes.
     pub(crate) fn numbers(&mut self, values: &[u64]) -> &mut Self {
         self.u64(values.len() as u64);
         let mut last = 0_u64;

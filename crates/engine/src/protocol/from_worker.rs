@@ -47,7 +47,8 @@ pub(super) const MAX_QUESTION: u64 = 64 * 1024;
 pub(super) const MAX_ERROR_TEXT: u64 = 64 * 1024;
 /// Bytes of a run's usage, which is some twenty numbers as JSON.
 pub(super) const MAX_USAGE: u64 = 8 * 1024;
-/// Calls and timers in the order of a run. A longer order is left out, and such a run cannot be repeated from it.
+/// Calls and timers in the order of a run. A longer order is left out, and such a run cannot be
+/// repeated from it.
 pub(crate) const MAX_ORDER: u64 = 1_000_000;
 /// The most bytes that one of them takes.
 pub(super) const ORDER_ENTRY: u64 = 10;
@@ -74,7 +75,8 @@ pub(crate) fn gone(run: u64) -> Vec<u8> {
     Writer::frame(GONE, run, 0).finish_frame()
 }
 
-/// A question about the tools. There is at most one of a run at a time: the script stands still until it is answered.
+/// A question about the tools. There is at most one of a run at a time: the script stands still
+/// until it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Question {
     Directory(u32),

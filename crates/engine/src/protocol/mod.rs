@@ -1,11 +1,13 @@
 //! What the gateway and the engine's process say to each other.
 //!
-//! Frames go both ways over two pipes: a header of [`frame::HEADER_BYTES`] (the body's length, the kind, the run), then the body.
-//! Bodies are fields one after the other: numbers as little-endian bytes, texts with their length in front ([`bytes`]).
+//! Frames go both ways over two pipes: a header of [`frame::HEADER_BYTES`] (the body's length, the
+//! kind, the run), then the body. Bodies are fields one after the other: numbers as little-endian
+//! bytes, texts with their length in front ([`bytes`]).
 //!
-//! The two directions are not alike. The process believes the gateway. The gateway believes nothing: should there be a hole in the
-//! WebAssembly engine, an attacker speaks here. So every length is checked before anything is allocated ([`bounds::bound`]),
-//! tools are named by their place in what the run was granted, and whatever does not follow the rules ends the process.
+//! The two directions are not alike. The process believes the gateway. The gateway believes
+//! nothing: should there be a hole in the WebAssembly engine, an attacker speaks here. So every
+//! length is checked before anything is allocated ([`bounds::bound`]), tools are named by their
+//! place in what the run was granted, and whatever does not follow the rules ends the process.
 
 pub(crate) mod bounds;
 pub(crate) mod bytes;

@@ -1,7 +1,8 @@
 //! Sending frames from anywhere, without waiting for the other side.
 //!
-//! A frame is written by whoever sends it where the pipe takes it at once, since handing it to a task of its own costs a switch of
-//! threads. What the pipe has no room for is written by [`Outbox::flush`], a task that the pipe's owner keeps running.
+//! A frame is written by whoever sends it where the pipe takes it at once, since handing it to a
+//! task of its own costs a switch of threads. What the pipe has no room for is written by
+//! [`Outbox::flush`], a task that the pipe's owner keeps running.
 
 use std::{collections::VecDeque, io, sync::Arc};
 
@@ -13,8 +14,8 @@ use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
 };
 
-/// The bytes of large frames (answers, sources) that may wait for the pipe: further senders wait with theirs in hand. 16 MiB, three
-/// of the largest answers.
+/// The bytes of large frames (answers, sources) that may wait for the pipe: further senders wait
+/// with theirs in hand. 16 MiB, three of the largest answers.
 const WAITING_KIB: u32 = 16 * 1024;
 
 /// Our end of the pipe to the other side.
@@ -66,7 +67,8 @@ impl Outbox {
         self.push(frame, (Some(room.0), counted));
     }
 
-    /// Sends a small frame at once. There are a few of them for each run and each of its calls, which are bounded themselves.
+    /// Sends a small frame at once. There are a few of them for each run and each of its calls,
+    /// which are bounded themselves.
     pub(crate) fn send(&self, frame: Vec<u8>) {
         self.push(frame, (None, None));
     }
@@ -88,7 +90,8 @@ impl Outbox {
         }
     }
 
-    /// Writes what waits whenever the pipe takes it. Ends when the other side reads no more, also where nothing waits.
+    /// Writes what waits whenever the pipe takes it. Ends when the other side reads no more, also
+    /// where nothing waits.
     pub(crate) async fn flush(&self) -> io::Error {
         let error = tokio::select! {
             // The end of a pipe to which nobody listens is in error at once.
@@ -119,7 +122,8 @@ impl Outbox {
         }
     }
 
-    /// Drops what waits, and sends nothing more. Whoever waits for room is told that there will be none.
+    /// Drops what waits, and sends nothing more. Whoever waits for room is told that there will be
+    /// none.
     pub(crate) fn end(&self) {
         self.room.close();
         self.close();

@@ -1,4 +1,5 @@
-//! What the engine's process says of a recorded run that it repeated, or of another script over its answers.
+//! What the engine's process says of a recorded run that it repeated, or of another script over its
+//! answers.
 //!
 //! It says so in two frames: how that went and which calls there were, then the outcome, as that of
 //! any run. A recording may come from anywhere, and its texts are as long as somebody made them:

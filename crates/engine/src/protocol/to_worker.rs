@@ -34,8 +34,8 @@ pub(crate) const PARKED: u8 = 9;
 /// Whether somebody watches the run: its steps are told for them.
 pub(crate) const WATCH: u8 = 10;
 
-/// The most bytes of a frame that the process takes. It is the gateway's business to keep to the limits of its owner; this is for a pipe that is
-/// out of step.
+/// The most bytes of a frame that the process takes. It is the gateway's business to keep to the
+/// limits of its owner; this is for a pipe that is out of step.
 pub(crate) const MAX_BODY: u32 = u32::MAX / 2;
 
 pub(crate) fn hello(options: &SandboxOptions) -> Vec<u8> {
@@ -117,7 +117,8 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     Ok(Begin { program, limits, namespaces, is_watched })
 }
 
-/// A patch that sets each limit: its JSON has the limits' own names, so that none is taken for another.
+/// A patch that sets each limit: its JSON has the limits' own names, so that none is taken for
+/// another.
 fn as_json(limits: &Limits) -> String {
     let mut limits = LimitsPatch::from(limits);
     for duration in [&mut limits.timeout, &mut limits.compute, &mut limits.wait, &mut limits.call] {

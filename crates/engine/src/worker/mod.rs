@@ -36,18 +36,24 @@ use crate::{
 /// Bytes of the first frame.
 const MAX_HELLO: u32 = 1024;
 
-/// Is the engine's process: reads runs from stdin until it is closed, and writes what becomes of them to stdout.
+/// Is the engine's process: reads runs from stdin until it is closed, and writes what becomes of
+/// them to stdout.
 ///
-/// `arguments` are those after the ones that select the role. To be called before anything else, by a process that has one thread:
+/// `arguments` are those after the ones that select the role. To be called before anything else, by
+/// a process that has one thread:
 ///
 /// 1. The process is bound to its parent, and inherited files are closed.
-/// 2. What resets the memory of slots is opened, then the process is hidden from others of the same user.
+/// 2. What resets the memory of slots is opened, then the process is hidden from others of the same
+///    user.
 /// 3. Files are taken away (landlock), so that all threads that are started from here on have none.
-/// 4. The engine is set up: machine code is mapped, threads are started, and a first run has touched all that a run touches.
-/// 5. All but a few system calls are taken away from all threads (seccomp), and the limits of what can be taken are lowered: of descriptors, processes and
-///    files to nothing, of memory to what its runs may take.
+/// 4. The engine is set up: machine code is mapped, threads are started, and a first run has
+///    touched all that a run touches.
+/// 5. All but a few system calls are taken away from all threads (seccomp), and the limits of what
+///    can be taken are lowered: of descriptors, processes and files to nothing, of memory to what
+///    its runs may take.
 ///
-/// Only then it says that it is ready, and reads the first script. What the system cannot give ends it, with the reason.
+/// Only then it says that it is ready, and reads the first script. What the system cannot give ends
+/// it, with the reason.
 pub fn serve(arguments: impl Iterator<Item = OsString>, image: &Image) -> ExitCode {
     match start(arguments, image) {
         Ok(served) => served,
@@ -71,8 +77,9 @@ fn start(arguments: impl Iterator<Item = OsString>, image: &Image) -> Result<Exi
 
     belljar_confine::engine::before_threads().map_err(|fault| fault.to_string())?;
     let sandbox = Sandbox::new(image, options.clone()).map_err(|error| error.to_string())?;
-    // As many as can compute. A further one is woken at every call, and finds nothing to do. While all of them compute, the pipe is read
-    // between two turns, as sockets are where scripts run in the gateway's process.
+    // As many as can compute. A further one is woken at every call, and finds nothing to do. While
+    // all of them compute, the pipe is read between two turns, as sockets are where scripts run in
+    // the gateway's process.
     let threads = usize::try_from(options.max_computing).unwrap_or(usize::MAX).min(cores()).max(1);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
@@ -116,8 +123,8 @@ fn hello(stdin: &mut File) -> io::Result<SandboxOptions> {
     to_worker::parse_hello(&body).map_err(io::Error::other)
 }
 
-/// Runs once what all runs do, so that nothing is made for the first time after the walls stand: the snapshot's file in memory is one such
-/// thing, which takes calls that no later run needs.
+/// Runs once what all runs do, so that nothing is made for the first time after the walls stand:
+/// the snapshot's file in memory is one such thing, which takes calls that no later run needs.
 fn touch(runtime: &Runtime, sandbox: &Sandbox) -> Result<(), String> {
     let first = Program::new("await new Promise(resolve => setTimeout(resolve, 1)); return 1");
     let outcome = runtime.block_on(sandbox.run(first).into_future());

@@ -1,6 +1,7 @@
 //! The tools of a run, which are on the other side of the pipe.
 //!
-//! An answer that is not small waits there until the run has room for it. The run's own count says when: it knows what the script waits for.
+//! An answer that is not small waits there until the run has room for it. The run's own count says
+//! when: it knows what the script waits for.
 
 use std::{
     collections::HashMap,
@@ -108,7 +109,8 @@ impl FarTools {
         }
     }
 
-    /// Says nothing more. To be called before the gateway is told of the run's end: from then on the run's number means nothing to it.
+    /// Says nothing more. To be called before the gateway is told of the run's end: from then on
+    /// the run's number means nothing to it.
     pub(super) fn end(&self) {
         self.link.lock().has_ended = true;
     }
@@ -219,8 +221,8 @@ impl Tools for FarTools {
             let number =
                 u32::try_from(namespace).map_err(|_| Unavailable { reason: "no such namespace".to_owned() })?;
             let names = self.ask(Question::Directory(number)).await.map_err(|reason| Unavailable { reason })?;
-            // Names are all that the script sees of a tool. What it is, and what it may change, the gateway knows: to it, a tool is
-            // its place.
+            // Names are all that the script sees of a tool. What it is, and what it may change, the
+            // gateway knows: to it, a tool is its place.
             let tools = names.split('\n').enumerate().map(|(entry, name)| {
                 let path = ToolPath::new(namespace.to_string(), entry.to_string());
                 (name.to_owned(), GrantedTool { path, effect: Effect::External })

@@ -49,7 +49,8 @@ impl Held {
         Self { checked, decision }
     }
 
-    /// Holds back a call about which a person was asked before its run was put aside, and which rules allow by now.
+    /// Holds back a call about which a person was asked before its run was put aside, and which
+    /// rules allow by now.
     pub(crate) fn asked_before(mut checked: Checked) -> Self {
         let (verdict, ask) = (Verdict::Allow, AskTerms::default());
         let allowed = Decision { verdict, rule: None, why: None, ask, measured: None };

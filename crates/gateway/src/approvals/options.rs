@@ -8,7 +8,8 @@ use belljar_model::ByteSize;
 /// Who can be asked about calls of a run, and how long.
 #[derive(Debug, Clone, Copy)]
 pub struct Approvals {
-    /// The place that asks for the run, where it can ask a person: it looks for its questions in the ledger.
+    /// The place that asks for the run, where it can ask a person: it looks for its questions in
+    /// the ledger.
     pub desk: Option<Desk>,
     /// Whether the owner can decide by a command.
     pub by_command: bool,
@@ -23,5 +24,6 @@ pub struct Approvals {
     pub max_resting: ByteSize,
 }
 
-/// Who is told of each question that is asked, and never waits: it tells somebody else, and decides nothing.
+/// Who is told of each question that is asked, and never waits: it tells somebody else, and decides
+/// nothing.
 pub type Teller = Arc<dyn Fn(&Question) + Send + Sync>;

@@ -1,4 +1,5 @@
-//! Asks a person about a call that is held back, waits, and gives what may be sent once they agreed.
+//! Asks a person about a call that is held back, waits, and gives what may be sent once they
+//! agreed.
 
 use std::{
     sync::Arc,
@@ -28,7 +29,8 @@ use crate::{
 
 /// The longest arguments that a person is asked about: what nobody reads nobody can agree to.
 const MAX_SHOWN_BYTES: usize = 64 * 1024;
-/// The questions that one run may ask. A person who is asked more often than that does not read any more.
+/// The questions that one run may ask. A person who is asked more often than that does not read any
+/// more.
 const MAX_QUESTIONS: u64 = 100;
 /// A call of a run, as a question is asked about it.
 pub(crate) struct Asking<'a> {
@@ -193,8 +195,8 @@ impl Held {
         let wait = until.duration_since(question.asked).unwrap_or_default();
         match kept.state {
             State::Open => self.wait(asking, asked, decided, (until, wait)).await,
-            // It was sent, and the run began anew before it had the answer. A call that may be made twice can be sent
-            // again; one of which the ledger knows was decided in time.
+            // It was sent, and the run began anew before it had the answer. A call that may be made
+            // twice can be sent again; one of which the ledger knows was decided in time.
             State::Sent if asking.may_repeat => {
                 let at = if log.unsettled().has(asking.number) { question.asked } else { SystemTime::now() };
                 question.binding.admits(&self.binding(asking, until), at)?;
@@ -254,7 +256,8 @@ impl Held {
             Err(NotSent::Refused(refusal)) => return Err(Unsent::NoLongerFits(refusal.message).into()),
             Err(NotSent::NotAPath(fault)) => return Err(Unsent::NoLongerFits(fault.to_string()).into()),
         };
-        // What the rules measured had to enter servers too. What takes its time comes before the last look.
+        // What the rules measured had to enter servers too. What takes its time comes before the
+        // last look.
         (asking.enter)().await.map_err(Unsent::from)?;
         asking.toolbox.look_again(asking.path.server()).await;
         let binding = now.binding(asking, SystemTime::now());

@@ -7,7 +7,8 @@ use belljar_ledger::Ledger;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::{sync::oneshot, time::sleep};
 
-/// How often the ledger is asked for decisions, while any is waited for: another process may have taken one.
+/// How often the ledger is asked for decisions, while any is waited for: another process may have
+/// taken one.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Who waits for decisions in this process.
@@ -21,7 +22,8 @@ struct Open {
 }
 
 impl Waiting {
-    /// What becomes of a question that is about to be asked. The task that looks ends when nobody waits.
+    /// What becomes of a question that is about to be asked. The task that looks ends when nobody
+    /// waits.
     pub(crate) fn for_decision(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, id: QuestionId) -> oneshot::Receiver<State> {
         let (told, decided) = oneshot::channel();
         let mut open = self.lock();

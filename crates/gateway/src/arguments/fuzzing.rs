@@ -1,4 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
+//! found.
 
 use belljar_arguments::MAX_COST_IN_PLACE;
 use belljar_catalog::{ServerCatalog, namespaces};
@@ -9,10 +10,12 @@ use super::Check;
 
 /// What ends a part of a target's input.
 const PART: &str = "\n----\n";
-/// What a check may cost here: one that may cost more is only begun in the shipped code, in a worker process.
+/// What a check may cost here: one that may cost more is only begun in the shipped code, in a
+/// worker process.
 const MAX_COST: u64 = 20 * MAX_COST_IN_PLACE;
 
-/// Any schema over any arguments: judged in bounded time, or left aside; and a refusal is fit for a message.
+/// Any schema over any arguments: judged in bounded time, or left aside; and a refusal is fit for a
+/// message.
 pub fn arguments(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut parts = text.split(PART);

@@ -1,12 +1,14 @@
 //! Whether a call's arguments are what the tool asks for, before the call leaves.
 //!
-//! A child's schema is a stranger's text: it may be huge, endless or wrong. One that cannot be checked, or not within bounds, is
-//! left aside with a warning, and the child judges its arguments itself: a bad schema never hides a tool. Nothing is ever fetched
-//! for a schema, patterns take time linear in what they look at, and defaults are not filled in.
+//! A child's schema is a stranger's text: it may be huge, endless or wrong. One that cannot be
+//! checked, or not within bounds, is left aside with a warning, and the child judges its arguments
+//! itself: a bad schema never hides a tool. Nothing is ever fetched for a schema, patterns take
+//! time linear in what they look at, and defaults are not filled in.
 //!
-//! A check begins with an estimate of what it costs. What is over at once is done in place; what takes longer, or has a schema that
-//! is costly to compile, is done by a worker process, which is killed when its time is over or its run has ended. So no schema holds
-//! up a thread that others wait for, nor takes the memory of this process.
+//! A check begins with an estimate of what it costs. What is over at once is done in place; what
+//! takes longer, or has a schema that is costly to compile, is done by a worker process, which is
+//! killed when its time is over or its run has ended. So no schema holds up a thread that others
+//! wait for, nor takes the memory of this process.
 
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
@@ -38,7 +40,8 @@ pub use worker::check_arguments;
 
 /// The schemas of one server's tools, each looked at when its tool is first called.
 ///
-/// A changed tool list makes a new one, as it makes a new catalogue; there are at most as many as there are tools.
+/// A changed tool list makes a new one, as it makes a new catalogue; there are at most as many as
+/// there are tools.
 pub(crate) struct Checks {
     catalog: Arc<ServerCatalog>,
     workers: Option<Arc<CheckWorkers>>,
@@ -89,10 +92,12 @@ impl Checks {
         Self { catalog, workers, observations, known: Mutex::default() }
     }
 
-    /// Whether `arguments` are what `tool` asks for. Gives them back if they are, or if nobody can tell.
+    /// Whether `arguments` are what `tool` asks for. Gives them back if they are, or if nobody can
+    /// tell.
     ///
     /// # Errors
-    /// The [`Refusal`], which names each problem's place, what was expected there and what was found.
+    /// The [`Refusal`], which names each problem's place, what was expected there and what was
+    /// found.
     ///
     /// # Cancellation
     /// A check that is under way in a worker ends with the worker.
@@ -125,8 +130,9 @@ impl Checks {
         Ok(Admitted { arguments, warning })
     }
 
-    /// What is wrong with the arguments of a call that was not made yet, and whether that is certain. Nothing is said of a
-    /// check that would take a worker, unless all of the arguments are known.
+    /// What is wrong with the arguments of a call that was not made yet, and whether that is
+    /// certain. Nothing is said of a check that would take a worker, unless all of the arguments
+    /// are known.
     ///
     /// # Cancellation
     /// As [`Checks::admit`].

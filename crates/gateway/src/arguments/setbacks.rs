@@ -5,10 +5,12 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
-/// How long large checks of a tool are left aside when a worker has failed at one. Any script can make one fail, with arguments that take
-/// longer than a check may, and the pause is everybody's. So it is short; and a tool costs one worker in this time, whatever is tried.
+/// How long large checks of a tool are left aside when a worker has failed at one. Any script can
+/// make one fail, with arguments that take longer than a check may, and the pause is everybody's.
+/// So it is short; and a tool costs one worker in this time, whatever is tried.
 pub(super) const PAUSE: Duration = Duration::from_secs(60);
-/// How often the log says of one tool that checks were passed over, since scripts decide how often that happens.
+/// How often the log says of one tool that checks were passed over, since scripts decide how often
+/// that happens.
 const SAID_EVERY: Duration = Duration::from_secs(600);
 
 /// What has gone wrong with the large checks of one tool.
@@ -56,8 +58,8 @@ impl Setbacks {
         std::mem::replace(&mut self.lock().given_up, GivenUp::ForGood) != GivenUp::ForGood
     }
 
-    /// Notes that one check was passed over that could have been made at another time. Gives how many there were that nobody heard of, when
-    /// it is time to say so.
+    /// Notes that one check was passed over that could have been made at another time. Gives how
+    /// many there were that nobody heard of, when it is time to say so.
     pub(super) fn pass_over(&self) -> Option<u64> {
         let mut state = self.lock();
         state.unsaid = state.unsaid.saturating_add(1);

@@ -335,7 +335,8 @@ fn what_is_large_to_compile_is_not_compiled_in_this_process() {
     assert!(!Plan::of(&long).expect("a plan").is_small);
 }
 
-/// Counts the visits of a validator by a keyword of its own, and compares them with the estimate, for schemas and values by chance.
+/// Counts the visits of a validator by a keyword of its own, and compares them with the estimate,
+/// for schemas and values by chance.
 #[test]
 fn an_estimate_is_never_less_than_the_visits_that_a_check_makes() {
     use jsonschema::{Keyword, ValidationError, paths::Location};
@@ -524,7 +525,8 @@ fn a_refusal_is_short_and_quickly_written_whatever_the_schema_repeats() {
     }
 }
 
-/// What checks take, beside what was estimated: run with `--ignored --nocapture` to set the figures in `cost` anew.
+/// What checks take, beside what was estimated: run with `--ignored --nocapture` to set the figures
+/// in `cost` anew.
 #[test]
 #[ignore = "a measurement: it prints, and asserts nothing"]
 fn calibration() {

@@ -1,6 +1,8 @@
-//! Checks that are too large for a thread that others wait for: in a worker process, which can be killed.
+//! Checks that are too large for a thread that others wait for: in a worker process, which can be
+//! killed.
 //!
-//! A worker stays warm and keeps the schemas that it was sent. One that fails is dropped, and another is started for the next check.
+//! A worker stays warm and keeps the schemas that it was sent. One that fails is dropped, and
+//! another is started for the next check.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,14 +21,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::{sync::Semaphore, time::timeout};
 
-/// Workers at once. Two tools whose checks are large do not wait for each other, and the runs keep the other cores.
+/// Workers at once. Two tools whose checks are large do not wait for each other, and the runs keep
+/// the other cores.
 const MAX_WORKERS: usize = 2;
 /// Checks that have a worker or wait for one. More are left aside: each holds its arguments twice.
 const MAX_CHECKS: usize = 32;
-/// How long a check may wait for a worker, and how long it may then take, with the compilation of its schema. A check that takes
-/// longer is worth less than the call that waits for it.
+/// How long a check may wait for a worker, and how long it may then take, with the compilation of
+/// its schema. A check that takes longer is worth less than the call that waits for it.
 const TIME: Duration = Duration::from_secs(2);
-/// The address space of a worker, in bytes: its program, its stack, the arguments as a tree, and the schemas that it keeps.
+/// The address space of a worker, in bytes: its program, its stack, the arguments as a tree, and
+/// the schemas that it keeps.
 const MEMORY: u64 = 2 * 1024 * 1024 * 1024;
 /// The stack of a worker, in bytes, for schemas whose parts ask each other in long chains.
 const STACK: usize = 256 * 1024 * 1024;
@@ -36,7 +40,8 @@ const DESCRIPTORS: u64 = 16;
 const MAX_REQUEST: usize = 64 * 1024 * 1024;
 /// The longest answer, in bytes: problems are few and short.
 const MAX_ANSWER: usize = 256 * 1024;
-/// Schemas that one worker compiles in its life. What they and their patterns keep is given back with its end.
+/// Schemas that one worker compiles in its life. What they and their patterns keep is given back
+/// with its end.
 const MAX_SCHEMAS: usize = 16;
 
 /// Why a check was not made.
@@ -167,8 +172,8 @@ async fn written(number: u64, schema: Option<Arc<RawValue>>, arguments: Arc<Valu
 }
 
 /// Answers questions until there are no more, as a process of its own: the program that is named in
-/// [`Toolbox::with_check_worker`](crate::Toolbox::with_check_worker) calls this first of all, with what follows the arguments named
-/// there, and ends when it returns.
+/// [`Toolbox::with_check_worker`](crate::Toolbox::with_check_worker) calls this first of all, with
+/// what follows the arguments named there, and ends when it returns.
 pub fn check_arguments(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let bounds = Bounds { memory: Some(MEMORY), descriptors: Some(DESCRIPTORS), processor_time: Some(TIME) };
     let Ok(role) = Role::begin(arguments, bounds, MAX_REQUEST) else { return ExitCode::from(2) };

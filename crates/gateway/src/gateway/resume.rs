@@ -154,7 +154,8 @@ impl Gateway {
         Box::new(error)
     }
 
-    /// Whether a call that waits is decided, or its time over, now or within the time for which a run keeps its slot.
+    /// Whether a call that waits is decided, or its time over, now or within the time for which a
+    /// run keeps its slot.
     async fn is_decided(&self, ledger: &Arc<dyn Ledger>, terms: &Terms) -> Result<bool, LedgerError> {
         let ids: Vec<QuestionId> = terms.waits.iter().map(KeptWait::question).collect();
         let decided: FuturesUnordered<_> =
@@ -182,7 +183,8 @@ impl Gateway {
         }
     }
 
-    /// Refuses to go on with a run whose servers are others here: what was approved would be sent to them. It waits as before.
+    /// Refuses to go on with a run whose servers are others here: what was approved would be sent
+    /// to them. It waits as before.
     fn is_where_it_began(&self, run: RunId, terms: &Terms) -> Result<(), RunError> {
         let here = self.toolbox.places();
         let is_other = |(server, place): &(&String, &String)| here.get(*server).is_some_and(|here| here != *place);

@@ -1,4 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was found.
+//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
+//! found.
 
 use belljar_catalog::{Observed, Words};
 use belljar_model::{JsonBounds, JsonText};

@@ -1,7 +1,8 @@
-//! Results that are a text in Python's notation, as servers written in Python print their rows: their text becomes JSON, and from there on
-//! they are what any other JSON is.
+//! Results that are a text in Python's notation, as servers written in Python print their rows:
+//! their text becomes JSON, and from there on they are what any other JSON is.
 //!
-//! That is done before an answer enters the sandbox, and so before it is recorded: a replay sees what the run saw.
+//! That is done before an answer enters the sandbox, and so before it is recorded: a replay sees
+//! what the run saw.
 
 use belljar_model::JsonText;
 use belljar_notation::{may_be_python, python_to_json};

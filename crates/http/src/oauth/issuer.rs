@@ -1,7 +1,8 @@
-//! Fetches the keys of the authorization server, one fetch at a time, and not more often than its owner would.
+//! Fetches the keys of the authorization server, one fetch at a time, and not more often than its
+//! owner would.
 //!
-//! A task of its own does it: a client that hangs up while it waits ends no fetch, and so cannot use
-//! up what others may ask for.
+//! A task of its own does it: a client that hangs up while it waits ends no fetch, and so cannot
+//! use up what others may ask for.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +18,8 @@ const FRESH: Duration = Duration::from_secs(10 * 60);
 /// Keys that are older do not count any more: a key that the issuer has withdrawn is good for so
 /// long at most, whatever happens to the fetches.
 const GOOD: Duration = Duration::from_secs(60 * 60);
-/// How many fetches there may be in a row. A key that is not known makes one: a server that changes its keys is asked at once.
+/// How many fetches there may be in a row. A key that is not known makes one: a server that changes
+/// its keys is asked at once.
 const BURST: u32 = 4;
 /// After those, there is one in this time.
 const PACE: Duration = Duration::from_secs(30);
@@ -60,7 +62,8 @@ impl Issuer {
         Self { wanted, fetched, _task: task }
     }
 
-    /// The keys that are known, and the round in which they are. Old ones are fetched anew meanwhile.
+    /// The keys that are known, and the round in which they are. Old ones are fetched anew
+    /// meanwhile.
     pub(super) fn keys(&self) -> (Option<Arc<Keys>>, u64) {
         let fetched = self.fetched.borrow();
         if !fetched.is_fresh() {
@@ -132,7 +135,8 @@ impl Fetcher {
             match self.documents.get(place).await {
                 Err(why) => trouble = why,
                 Ok(text) => match self.place_of_keys(&text) {
-                    // Some servers answer with a page whatever is asked for: the metadata may be at the next place.
+                    // Some servers answer with a page whatever is asked for: the metadata may be at
+                    // the next place.
                     Err(why) => trouble = why,
                     Ok(place) => {
                         let text = self.documents.get(&place).await?;

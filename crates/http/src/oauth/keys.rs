@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::token::{Algorithm, Rejected, SignedToken};
 
-/// The most keys that are kept of a set. Servers have two or three, those that sign for many tenants a dozen.
+/// The most keys that are kept of a set. Servers have two or three, those that sign for many
+/// tenants a dozen.
 const MAX_KEYS: usize = 64;
 /// How many keys are tried for a token that names none.
 const MAX_TRIED: usize = 8;
@@ -55,7 +56,8 @@ struct Written {
 }
 
 impl Keys {
-    /// Reads a set. Keys of other kinds and for other purposes are left out; `None` where it is not a set.
+    /// Reads a set. Keys of other kinds and for other purposes are left out; `None` where it is not
+    /// a set.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Set {

@@ -1,4 +1,5 @@
-//! A resource server of OAuth: tokens that an authorization server of the owner's choice has signed.
+//! A resource server of OAuth: tokens that an authorization server of the owner's choice has
+//! signed.
 //!
 //! `token` reads a token and checks what it claims, `keys` checks its signature, `issuer` fetches
 //! the keys, and `principal` says what its subject is called here. This file puts them together,
@@ -98,7 +99,8 @@ pub struct ResourceServer {
 }
 
 impl ResourceServer {
-    /// One that gets keys through `documents`. It has to be made in a runtime, for the task that fetches.
+    /// One that gets keys through `documents`. It has to be made in a runtime, for the task that
+    /// fetches.
     ///
     /// # Errors
     /// [`NotAUrl`].

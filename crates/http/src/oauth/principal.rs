@@ -1,18 +1,20 @@
 //! What the subjects of an issuer are called here.
 //!
-//! A principal's name stands in rules, tables and lists, and may become part of a server's paths and
-//! arguments. So it is short, has no character that means something there, and no two subjects have
-//! the same. It has an `@`, which the names of tokens cannot have.
+//! A principal's name stands in rules, tables and lists, and may become part of a server's paths
+//! and arguments. So it is short, has no character that means something there, and no two subjects
+//! have the same. It has an `@`, which the names of tokens cannot have.
 
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-/// The longest name of a subject, as it is written here, and of an issuer. With the `@` between them they have 113 characters: the
-/// ledger keeps 120 of a name, and what is cut off could be what tells two apart.
+/// The longest name of a subject, as it is written here, and of an issuer. With the `@` between
+/// them they have 113 characters: the ledger keeps 120 of a name, and what is cut off could be what
+/// tells two apart.
 const MAX_SUBJECT: usize = 64;
 const MAX_REALM: usize = 48;
 
-/// What follows the subject: the issuer's host, and where one host has several issuers, which of them.
+/// What follows the subject: the issuer's host, and where one host has several issuers, which of
+/// them.
 pub(super) fn realm(issuer: &str, url: &Url) -> String {
     let host = url.host_str().unwrap_or_default().replace(['[', ']'], "").replace(':', "-");
     let port = url.port().map_or(String::new(), |port| format!("-{port}"));

@@ -438,7 +438,8 @@ async fn clients_are_told_where_to_get_a_token_and_with_what_scopes() {
     assert_eq!(more, format!("Bearer error=\"insufficient_scope\", scope=\"bj:run\", {place}"));
 }
 
-/// What a client shows, with some bytes of it changed, taken out or repeated: it is refused in some way, and never more than that.
+/// What a client shows, with some bytes of it changed, taken out or repeated: it is refused in some
+/// way, and never more than that.
 #[tokio::test]
 async fn no_text_that_is_shown_as_a_token_does_more_than_be_refused() {
     let signer = Signer::new("a");

@@ -44,7 +44,8 @@ pub(crate) enum Rejected {
     Bound,
 }
 
-/// How a token is signed. There is neither an unsigned one here, nor one that is signed with a shared secret.
+/// How a token is signed. There is neither an unsigned one here, nor one that is signed with a
+/// shared secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Rs256,

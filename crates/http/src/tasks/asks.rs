@@ -1,4 +1,5 @@
-//! What a task wants to know of its client: each question has a key, and its answer comes with `tasks/update`.
+//! What a task wants to know of its client: each question has a key, and its answer comes with
+//! `tasks/update`.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -34,8 +34,8 @@ use store::Shared;
 /// When a call becomes a task, and how many there may be. Each has the reason for its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskLimits {
-    /// How long a call may take before it becomes a task; nothing, where none does. 10 seconds: most
-    /// runs end before and cost no second request, and no client has given up by then.
+    /// How long a call may take before it becomes a task; nothing, where none does. 10 seconds:
+    /// most runs end before and cost no second request, and no client has given up by then.
     pub after: Option<Duration>,
     /// Tasks in all, those included whose results are kept. 512: as many as connections.
     pub all: usize,
@@ -70,7 +70,8 @@ pub type Status = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 pub struct Owner {
     /// The principal's name.
     pub name: Arc<str>,
-    /// Whether it may make calls that change something. Whoever may not, hears of no such call either, nor ends one.
+    /// Whether it may make calls that change something. Whoever may not, hears of no such call
+    /// either, nor ends one.
     pub may_change: bool,
 }
 
@@ -101,7 +102,8 @@ pub struct Call {
 pub enum Ending {
     /// It has a result, which may say that it failed.
     Done(CallToolResult),
-    /// It was cancelled, and stopped. The result is for whoever still waits, the text for the status of a task.
+    /// It was cancelled, and stopped. The result is for whoever still waits, the text for the
+    /// status of a task.
     Cancelled(CallToolResult, String),
     /// It has none.
     Failed(ErrorData),

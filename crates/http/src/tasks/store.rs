@@ -170,7 +170,8 @@ impl Shared {
 }
 
 impl Entry {
-    /// Its time to live, which never becomes shorter than the client was told, and leaves `keep` from now.
+    /// Its time to live, which never becomes shorter than the client was told, and leaves `keep`
+    /// from now.
     fn lives_at_least(&mut self, keep: Duration) -> Duration {
         let needed = self.began.elapsed().saturating_add(keep);
         let lives = Duration::from_millis(self.task.ttl_ms.unwrap_or_default()).max(needed);

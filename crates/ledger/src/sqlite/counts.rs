@@ -1,4 +1,5 @@
-//! How often rules of the owner have let a call pass, by principal: for all processes of a user together.
+//! How often rules of the owner have let a call pass, by principal: for all processes of a user
+//! together.
 //!
 //! A count is looked at and written in one transaction, so that of two processes that want the last
 //! place one gets it. What is older than a day is forgotten.

@@ -26,10 +26,11 @@ pub(super) const VERSION: i64 = 6;
 
 /// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or
 /// not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while
-/// it runs, 1 ok, 2 failed, 3 interrupted, 4 put aside; that of a call 0 sent, 1 ok, 2 the tool failed, 3 no
-/// answer came, 4 it was denied, 5 and 6 the owner assumes that it was done or failed; a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1
-/// mutating, 2 external, and `effects` of a run has a bit for each effect that a tool of its calls
-/// says that it has. `called` is there to be asked which runs called a tool, the latest first.
+/// it runs, 1 ok, 2 failed, 3 interrupted, 4 put aside; that of a call 0 sent, 1 ok, 2 the tool
+/// failed, 3 no answer came, 4 it was denied, 5 and 6 the owner assumes that it was done or failed;
+/// a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1 mutating, 2 external, and
+/// `effects` of a run has a bit for each effect that a tool of its calls says that it has. `called`
+/// is there to be asked which runs called a tool, the latest first.
 const SCHEMA: &str = "
 CREATE TABLE tools(
     id INTEGER PRIMARY KEY,
@@ -112,7 +113,8 @@ ALTER TABLE calls ADD COLUMN verdict INTEGER;
 ALTER TABLE calls ADD COLUMN rule TEXT;
 ";
 
-/// From version 5 to 6, also of a file that is made now: what is new about questions and about runs that were interrupted.
+/// From version 5 to 6, also of a file that is made now: what is new about questions and about runs
+/// that were interrupted.
 const FROM_5_TO_6: [&str; 3] = [questions::WAYS, questions::GRANTS, resting::ASSUMED];
 
 /// What a file is.
@@ -155,7 +157,8 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
         match made(&transaction, &path)? {
             Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE, &from_5_to_6].concat()),
             Made::Earlier(version) => {
-                // From version 3 to 4: questions to the owner. From version 4 to 5: runs that were put aside.
+                // From version 3 to 4: questions to the owner. From version 4 to 5: runs that were
+                // put aside.
                 let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE, &from_5_to_6];
                 let done = usize::try_from(version.saturating_sub(1)).unwrap_or_default();
                 make(&transaction, &steps.get(done..).unwrap_or_default().concat())
@@ -215,7 +218,8 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Whether the file is a ledger of a version that is known; not yet where it is empty.
 fn made(connection: &Connection, path: &Path) -> Result<Made, LedgerError> {
-    // What is read one after the other must be of one moment: another process may be making the file.
+    // What is read one after the other must be of one moment: another process may be making the
+    // file.
     let moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
     let _moment = moment.map_err(|error| LedgerError::of(&error, path, PATIENCE))?;
     let number = |name: &str| {
@@ -239,7 +243,8 @@ fn make(transaction: &Transaction<'_>, changes: &str) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "user_version", VERSION)
 }
 
-/// Switches to the write-ahead log. SQLite does not wait by itself for a process that does the same.
+/// Switches to the write-ahead log. SQLite does not wait by itself for a process that does the
+/// same.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     let begun = Instant::now();
     loop {

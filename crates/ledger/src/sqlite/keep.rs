@@ -16,10 +16,12 @@ use crate::query::{Purge, milliseconds};
 
 /// Runs that are forgotten at a time. The file is locked meanwhile, and other processes write too.
 const AT_ONCE: u32 = 1000;
-/// Of the bytes that it may have, how many hundredths the file has after some were too much: not each run is to forget another.
+/// Of the bytes that it may have, how many hundredths the file has after some were too much: not
+/// each run is to forget another.
 const LEFT: u64 = 90;
 
-/// Forgets what is too old or too much (how many runs that were), and says of runs whose process is gone that they were interrupted.
+/// Forgets what is too old or too much (how many runs that were), and says of runs whose process is
+/// gone that they were interrupted.
 pub(super) fn tidy(
     connection: &mut Connection,
     path: &Path,
@@ -36,7 +38,8 @@ pub(super) fn tidy(
         let enough = keep.bytes.as_u64() / 100 * LEFT;
         while used(connection)? > enough {
             match forget_for_size(connection)? {
-                // What is left are runs that wait: the file stays larger until they end or their time is over.
+                // What is left are runs that wait: the file stays larger until they end or their
+                // time is over.
                 0 => break,
                 some => forgotten += some as u64,
             }
@@ -54,7 +57,8 @@ fn vacuum(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Forgets runs because somebody asks for it: nothing of what was there is left in the file. How many they were.
+/// Forgets runs because somebody asks for it: nothing of what was there is left in the file. How
+/// many they were.
 pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Result<u64> {
     connection.pragma_update(None, "secure_delete", true)?;
     let forgotten = match what {
@@ -111,8 +115,8 @@ fn forget(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<usize
     forget_these(connection, &runs)
 }
 
-/// Forgets the oldest runs, some at once, but none whose questions the owner can still decide: otherwise whoever asks
-/// much would end the runs of others. How many they were.
+/// Forgets the oldest runs, some at once, but none whose questions the owner can still decide:
+/// otherwise whoever asks much would end the runs of others. How many they were.
 fn forget_for_size(connection: &mut Connection) -> rusqlite::Result<usize> {
     let is_held = resting::IS_HELD;
     let mut statement = connection

@@ -1,5 +1,5 @@
-//! Which labels of the owner's rules a principal carries, from which of their runs: for all processes
-//! of a user together.
+//! Which labels of the owner's rules a principal carries, from which of their runs: for all
+//! processes of a user together.
 //!
 //! Each mark has its run, so that a run can tell what it carries itself, in its script's own order,
 //! from what others brought. What is older than a week is forgotten.

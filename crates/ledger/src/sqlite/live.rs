@@ -1,7 +1,8 @@
 //! Which processes live, so that the runs of one that is gone are known for what they are.
 //!
-//! Each process that writes holds a lock on a file of its own as long as it lives. The system lets go of the lock when the process ends,
-//! however it ends; a number of a process would mean another one some day.
+//! Each process that writes holds a lock on a file of its own as long as it lives. The system lets
+//! go of the lock when the process ends, however it ends; a number of a process would mean another
+//! one some day.
 
 use std::{collections::HashMap, fs::File, io, path::Path, time::Duration};
 

@@ -72,8 +72,8 @@ pub struct SqliteLedger {
 }
 
 impl SqliteLedger {
-    /// The ledger in this folder, which has to be the user's own; without one, each write fails. The file is made when there is something to write; what is wrong with it is
-    /// said then.
+    /// The ledger in this folder, which has to be the user's own; without one, each write fails.
+    /// The file is made when there is something to write; what is wrong with it is said then.
     pub fn new(folder: Option<&Path>, options: Options) -> Self {
         let key = Arc::new(KeyPlace::new(folder));
         let writer = Writer::start(folder.map(Path::to_owned), key.clone(), options);

@@ -1,5 +1,6 @@
 //! Calls that succeeded and for which a rule of the owner's asks before it lets another pass: by
-//! principal and rule, for all processes of a user together. What is older than a week is forgotten.
+//! principal and rule, for all processes of a user together. What is older than a week is
+//! forgotten.
 
 use std::time::{Duration, SystemTime};
 

@@ -74,8 +74,9 @@ const OF_GROUP: &str =
 /// The most questions that are read at once.
 const MAX_READ: usize = 1000;
 
-/// The most questions of one principal that may be open at once. Those that have expired do not count. It is less than
-/// what is read at once: one principal alone does not keep the owner from seeing the questions of others.
+/// The most questions of one principal that may be open at once. Those that have expired do not
+/// count. It is less than what is read at once: one principal alone does not keep the owner from
+/// seeing the questions of others.
 pub(super) const MAX_OPEN: u32 = 500;
 
 const COLUMNS: &str =
@@ -169,7 +170,8 @@ fn ask(to: &Transaction<'_>, process: i64, question: &Question, granted: Option<
     .map(|_| ())
 }
 
-/// Asks the open questions of a run at another place, as far as their rules let them be decided there.
+/// Asks the open questions of a run at another place, as far as their rules let them be decided
+/// there.
 fn move_to(to: &Transaction<'_>, process: i64, run: RunId, desk: Desk) -> rusqlite::Result<()> {
     let sql = "UPDATE questions SET desk = CASE WHEN ways & ?4 <> 0 THEN ?3 ELSE NULL END, process = ?2
                WHERE run = ?1 AND state = 0";
@@ -272,8 +274,8 @@ fn update(
     Ok(Ok(()))
 }
 
-/// The questions that a filter asks for, the oldest first. What it leaves out does not count among those that are read
-/// at most.
+/// The questions that a filter asks for, the oldest first. What it leaves out does not count among
+/// those that are read at most.
 pub(super) fn questions(
     connection: &Connection,
     filter: &QuestionFilter,

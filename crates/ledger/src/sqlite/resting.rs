@@ -35,15 +35,16 @@ CREATE TABLE resting(
 CREATE INDEX resting_by_asked ON resting(asked);
 ";
 
-/// From version 5 to 6: which calls may be made again, and what the owner assumes of the others where the run was
-/// interrupted, when it had sent so many.
+/// From version 5 to 6: which calls may be made again, and what the owner assumes of the others
+/// where the run was interrupted, when it had sent so many.
 pub(super) const ASSUMED: &str = "
 ALTER TABLE calls ADD COLUMN may_repeat INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE resting ADD COLUMN assumed INTEGER;
 ALTER TABLE resting ADD COLUMN assumed_sent INTEGER;
 ";
 
-/// Calls of a run that were sent and may have changed something, but for those that may be made again.
+/// Calls of a run that were sent and may have changed something, but for those that may be made
+/// again.
 const SENT: &str =
     "(SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state <> 4 AND c.trusted > 0 AND c.may_repeat = 0)";
 
@@ -126,8 +127,8 @@ pub(super) fn take_up(
     Ok(found)
 }
 
-/// Notes what the owner assumes of the calls that an interrupted run has sent. It is about just these: if the run sends
-/// others and is interrupted again, nothing is assumed of it.
+/// Notes what the owner assumes of the calls that an interrupted run has sent. It is about just
+/// these: if the run sends others and is interrupted again, nothing is assumed of it.
 pub(super) fn assume(
     connection: &mut Connection,
     path: &Path,
@@ -165,13 +166,13 @@ pub(super) fn of(connection: &Connection, asked: Digest) -> rusqlite::Result<Opt
     Ok(found.optional()?.map(|run| RunId::from_bits(run.cast_unsigned())))
 }
 
-/// Of a row of `runs`, that it is not forgotten for the file's size at this time: it was put aside, or asks the owner,
-/// and what they decide counts.
+/// Of a row of `runs`, that it is not forgotten for the file's size at this time: it was put aside,
+/// or asks the owner, and what they decide counts.
 pub(super) const IS_HELD: &str = "(EXISTS (SELECT 1 FROM resting x WHERE x.run = runs.id AND x.until_ms > :now)
     OR EXISTS (SELECT 1 FROM questions q WHERE q.run = runs.id AND q.state IN (0, 1) AND q.expires_ms > :now))";
 
-/// The bytes of all of them whose time is not over, and of what the owner is shown of open questions. The others are
-/// forgotten where the file is too large.
+/// The bytes of all of them whose time is not over, and of what the owner is shown of open
+/// questions. The others are forgotten where the file is too large.
 pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce((SELECT sum(length(state)) FROM resting WHERE until_ms > ?1), 0)
         + coalesce((SELECT sum(octet_length(shown)) FROM questions WHERE state = 0 AND expires_ms > ?1), 0)";

@@ -26,7 +26,8 @@ fn ledger(folder: &Path) -> SqliteLedger {
     SqliteLedger::new(Some(folder), Options { fsync: false, keep: LedgerKeep::default() })
 }
 
-/// Keeps an entry, and returns when no connection of it is left: what is closed later would still write to the file.
+/// Keeps an entry, and returns when no connection of it is left: what is closed later would still
+/// write to the file.
 async fn keep(folder: &Path, entry: Entry) {
     let ledger = ledger(folder);
     ledger.commit(entry).await.expect("kept");
@@ -147,7 +148,8 @@ fn empty() -> RunEnd {
     }
 }
 
-/// What a child process does: it writes runs until it is killed, and says what it was told to be kept.
+/// What a child process does: it writes runs until it is killed, and says what it was told to be
+/// kept.
 #[tokio::test]
 #[ignore = "it is the other process of the tests below"]
 async fn child() {

@@ -21,7 +21,8 @@ pub(super) struct Author<'w> {
     pub(super) process: i64,
     /// The key of the digests.
     pub(super) key: &'w Key,
-    /// The numbers of the tools that are known. It is to be emptied where what was written is taken back.
+    /// The numbers of the tools that are known. It is to be emptied where what was written is taken
+    /// back.
     pub(super) tools: &'w mut HashMap<ToolPath, i64>,
 }
 

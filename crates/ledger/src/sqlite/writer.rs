@@ -1,7 +1,7 @@
 //! The one thread of a process that writes.
 //!
-//! Entries come through a bounded channel, in order. All that are there when the thread looks are one transaction, so that forty calls
-//! that are begun together wait for one commit.
+//! Entries come through a bounded channel, in order. All that are there when the thread looks are
+//! one transaction, so that forty calls that are begun together wait for one commit.
 
 use std::{
     collections::HashMap,
@@ -39,7 +39,8 @@ const PAGE: u32 = 4096;
 const BATCH: usize = 256;
 /// Pages of the log beside the file that are copied into it when the thread has time: 4 MiB.
 const LOG_PAGES: i32 = if cfg!(test) { 16 } else { 1024 };
-/// How long a fault is told to everybody before the ledger is tried again: a lock that is held would keep each call for [`PATIENCE`].
+/// How long a fault is told to everybody before the ledger is tried again: a lock that is held
+/// would keep each call for [`PATIENCE`].
 pub(super) const REST: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(1) };
 /// How often old runs are forgotten.
 const TIDYING: Duration = Duration::from_secs(3600);
@@ -370,8 +371,8 @@ impl Work {
         purged.map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
-    /// Forgets what is too old, and copies what is in the log beside the file into it, where there is much of it. Nobody waits for that but who
-    /// comes next.
+    /// Forgets what is too old, and copies what is in the log beside the file into it, where there
+    /// is much of it. Nobody waits for that but who comes next.
     fn tidy(&mut self) {
         let Some(open) = &mut self.open else { return };
         if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDYING) {

@@ -1,4 +1,5 @@
-//! Every figure of `belljar bench`, one after the other: nothing else of belljar's runs while one is measured.
+//! Every figure of `belljar bench`, one after the other: nothing else of belljar's runs while one
+//! is measured.
 
 mod calls;
 mod context;
@@ -131,13 +132,16 @@ impl Steps<'_> {
     }
 }
 
-/// Measures everything, and tells before each step. No server is started, and nothing of the user's is changed.
+/// Measures everything, and tells before each step. No server is started, and nothing of the user's
+/// is changed.
 ///
 /// # Errors
-/// [`MeasureError`] where the program or the sandbox does not work. What this machine cannot tell is in [`Report::skipped`].
+/// [`MeasureError`] where the program or the sandbox does not work. What this machine cannot tell
+/// is in [`Report::skipped`].
 ///
 /// # Cancellation
-/// Dropping the future ends what is under way. An engine that is being compiled on a thread of its own is compiled to its end.
+/// Dropping the future ends what is under way. An engine that is being compiled on a thread of its
+/// own is compiled to its end.
 ///
 /// # Panics
 /// Outside of a tokio runtime with more than one thread.

@@ -15,8 +15,9 @@ use crate::{
 const ENGINES: [Walls; 4] = [Walls::NONE, Walls::ALL, Walls::FUEL, Walls::EPOCHS];
 /// Steps that are told of: one for each engine, and one for the comparison.
 const STEPS: u64 = ENGINES.len() as u64 + 1;
-/// An engine that lacks a limit is compiled first: seconds where there are many cores, a quarter of a minute where there are two. No
-/// further one is begun that would probably pass this. All three take less, on two cores that have nothing else to do.
+/// An engine that lacks a limit is compiled first: seconds where there are many cores, a quarter of
+/// a minute where there are two. No further one is begun that would probably pass this. All three
+/// take less, on two cores that have nothing else to do.
 const COMPILING: Duration = Duration::from_secs(40);
 
 pub(super) fn steps(pace: Pace) -> u64 {

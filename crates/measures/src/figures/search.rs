@@ -65,7 +65,8 @@ fn catalog_of(listed: &[Listed], definitions: Vec<Definitions>) -> Catalog {
     Catalog::new(servers.collect())
 }
 
-/// What is asked: of a tool in the middle, in the words of its own summary and by its path; and for everything.
+/// What is asked: of a tool in the middle, in the words of its own summary and by its path; and for
+/// everything.
 fn questions(catalog: &Catalog) -> Vec<(&'static str, String)> {
     let tools: Vec<&Tool> = catalog.tools().collect();
     let middle = tools.get(tools.len() / 2);

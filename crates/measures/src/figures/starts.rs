@@ -13,7 +13,8 @@ use crate::{
 const UNSET: [&str; 2] = ["BELLJAR_CONFIG", "BELLJAR_LOG"];
 const FOLDERS: [&str; 5] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"];
 
-/// A process from its start to its end. It has an empty configuration, and folders that nobody has used.
+/// A process from its start to its end. It has an empty configuration, and folders that nobody has
+/// used.
 pub(super) async fn cold(program: &Path, rounds: usize) -> Result<Milliseconds, MeasureError> {
     let folder = tempfile::tempdir().map_err(MeasureError::Folder)?;
     let config = folder.path().join("belljar.toml");

@@ -25,7 +25,8 @@ pub(super) async fn all(skipped: &mut Vec<Skipped>) -> Result<Vec<WaitingRuns>, 
         }
         match of(runs).await {
             Ok(figure) => waiting.push(figure),
-            // A thousand slots reserve 4 TiB of the address space, which is not to be had everywhere.
+            // A thousand slots reserve 4 TiB of the address space, which is not to be had
+            // everywhere.
             Err(MeasureError::Sandbox(error @ SandboxError::Engine { .. })) => skip(skipped, what, error.to_string()),
             Err(fault) => return Err(fault),
         }

@@ -62,7 +62,8 @@ macro_rules! limits {
             }
         }
 
-        /// The name of a limit: of one in [`Limits`], or of one that only its place in belljar knows.
+        /// The name of a limit: of one in [`Limits`], or of one that only its place in belljar
+        /// knows.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum LimitName {
             $(#[doc = concat!("`", stringify!($field), "` of [`Limits`].")] $name,)+
@@ -81,7 +82,8 @@ macro_rules! limits {
                 }
             }
 
-            /// The unit of what was used and of what there was: `ms` for durations, `bytes` for sizes.
+            /// The unit of what was used and of what there was: `ms` for durations, `bytes` for
+            /// sizes.
             pub const fn unit(self) -> &'static str {
                 match self {
                     $(Self::$name => $unit,)+

@@ -1,13 +1,13 @@
 //! Every budget of a run, declared once, each with its default and its reason.
 //!
-//! The rows of `table.rs` make [`Limits`], [`LimitsPatch`] and [`LimitName`], and [`LimitSpec::ALL`] is
-//! what the reader of belljar.toml, the options of the command line, the JSON schema, recordings and
-//! docs/LIMITS.md are made from, or are held against.
+//! The rows of `table.rs` make [`Limits`], [`LimitsPatch`] and [`LimitName`], and
+//! [`LimitSpec::ALL`] is what the reader of belljar.toml, the options of the command line, the JSON
+//! schema, recordings and docs/LIMITS.md are made from, or are held against.
 //!
-//! One bound is not here, since nobody can set it: the guest's stack. It is part of the interpreter's
-//! image, laid out when that is linked (4 MiB; 10,000 calls of JavaScript inside each other, and 400 of
-//! native functions), and its machine code is compiled for it. What overruns it is a `RangeError` that a
-//! script can catch, or ends as `stack`.
+//! One bound is not here, since nobody can set it: the guest's stack. It is part of the
+//! interpreter's image, laid out when that is linked (4 MiB; 10,000 calls of JavaScript inside each
+//! other, and 400 of native functions), and its machine code is compiled for it. What overruns it
+//! is a `RangeError` that a script can catch, or ends as `stack`.
 
 mod declare;
 mod spec;
@@ -41,8 +41,8 @@ pub struct LimitError {
 }
 
 impl LimitsPatch {
-    /// What was asked for of one limit, and how much there was to be had, where that is more: as both are
-    /// written.
+    /// What was asked for of one limit, and how much there was to be had, where that is more: as
+    /// both are written.
     pub fn asked_below(&self, name: LimitName, ceiling: &Limits) -> Option<(String, String)> {
         let written = |patch: &Self| {
             serde_json::to_value(patch).ok()?.get(name.as_str()).map(|value| match value {
@@ -54,11 +54,12 @@ impl LimitsPatch {
         (asked != most).then_some((asked, most))
     }
 
-    /// `limits` with what is set here in place of what stood there: for the owner, who may also raise.
+    /// `limits` with what is set here in place of what stood there: for the owner, who may also
+    /// raise.
     ///
-    /// A limit that decides nothing beside a wider one (`wait` beside `timeout`, `max_concurrent_calls`
-    /// beside `max_calls`) is raised with it: whoever allows a longer run has not asked for one that may
-    /// not wait.
+    /// A limit that decides nothing beside a wider one (`wait` beside `timeout`,
+    /// `max_concurrent_calls` beside `max_calls`) is raised with it: whoever allows a longer run
+    /// has not asked for one that may not wait.
     #[must_use]
     pub fn over(&self, limits: &Limits) -> Limits {
         let mut over = self.instead_of(limits);

@@ -110,7 +110,8 @@ impl LimitValue for u64 {
     }
 }
 
-/// Reads a limit that may be missing: durations and sizes are texts with a unit, counts are numbers.
+/// Reads a limit that may be missing: durations and sizes are texts with a unit, counts are
+/// numbers.
 pub(crate) fn optional<'de, D: Deserializer<'de>, T: LimitValue>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::read(deserializer)
 }

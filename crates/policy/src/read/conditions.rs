@@ -16,7 +16,8 @@ use crate::{
 const KEYS: &[&str] =
     &["is", "in", "not_in", "min", "max", "under", "not_under", "matches", "longer_than", "absent", "present"];
 
-/// The most bytes of a compiled pattern, and of what its search may cache: some fifty classes of Unicode.
+/// The most bytes of a compiled pattern, and of what its search may cache: some fifty classes of
+/// Unicode.
 const PATTERN_BYTES: usize = 1024 * 1024;
 /// The most nesting of a pattern.
 const PATTERN_DEPTH: u32 = 50;

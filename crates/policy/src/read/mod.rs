@@ -1,7 +1,8 @@
 //! From the text to the rules: everything that is wrong is found at once, each with its place.
 //!
-//! `rules` reads `[[rule]]`, `conditions` what stands below `args`, `asks` how the owner is asked, `labels` reads `[labels]`, `gates` what
-//! a rule asks of the time before, and `tests` reads `[[test]]`; `values` is what a single value comes to.
+//! `rules` reads `[[rule]]`, `conditions` what stands below `args`, `asks` how the owner is asked,
+//! `labels` reads `[labels]`, `gates` what a rule asks of the time before, and `tests` reads
+//! `[[test]]`; `values` is what a single value comes to.
 
 mod asks;
 mod conditions;
@@ -26,7 +27,8 @@ use crate::{
     shadow,
 };
 
-/// The most brackets and dots that may be open at a place. Rules need six; a tree is dropped by recursion.
+/// The most brackets and dots that may be open at a place. Rules need six; a tree is dropped by
+/// recursion.
 const DEPTH: usize = 32;
 
 const KEYS: &[&str] = &["default", "labels", "pin", "rule", "test"];

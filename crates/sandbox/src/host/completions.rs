@@ -1,4 +1,5 @@
-//! The import of `completions`: the one place where a run takes in what comes of its calls and timers.
+//! The import of `completions`: the one place where a run takes in what comes of its calls and
+//! timers.
 
 use belljar_model::{JsonText, RunStep};
 
@@ -37,7 +38,8 @@ impl RunState {
             self.journal.handed_over(number);
             return Ok(Completion { number: u32::try_from(number)?, event });
         }
-        // Taken only when the run has its turn: if it ends before, the inbox still knows what had come.
+        // Taken only when the run has its turn: if it ends before, the inbox still knows what had
+        // come.
         let inbox::Completion { number, event } = loop {
             if let Some(next) = self.inbox.take() {
                 break next;

@@ -56,8 +56,8 @@ impl Journal {
         Self { notes: Arc::default(), holdings }
     }
 
-    /// Keeps a log entry, as far as there is room: what is over is cut, and the cut is said once. Whether any of it
-    /// was kept.
+    /// Keeps a log entry, as far as there is room: what is over is cut, and the cut is said once.
+    /// Whether any of it was kept.
     pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64, max_lines: u64) -> bool {
         let mut notes = self.lock();
         if notes.logs_are_cut {
@@ -88,7 +88,8 @@ impl Journal {
     /// Notes that a call has begun, and where, and counts its arguments.
     ///
     /// # Errors
-    /// The limit, if they find no room. The call is open all the same, until the script hears of it.
+    /// The limit, if they find no room. The call is open all the same, until the script hears of
+    /// it.
     pub(crate) fn begin(
         &self,
         number: u64,
@@ -136,7 +137,8 @@ impl Journal {
         self.lock().open.values().find_map(|call| call.place)
     }
 
-    /// Calls whose answer the guest does not have yet, with what is noted of one whose answer never came.
+    /// Calls whose answer the guest does not have yet, with what is noted of one whose answer never
+    /// came.
     pub(crate) fn unanswered(&self) -> Vec<(u64, CallRecord)> {
         let notes = self.lock();
         notes.open.iter().map(|(number, call)| (*number, unanswered(&call.tool, call.begun))).collect()

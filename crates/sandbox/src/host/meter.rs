@@ -64,7 +64,8 @@ impl Meter {
         }
     }
 
-    /// Lets nothing count until the run [goes on](Meter::go_on). What it does until then is bounded by its fuel.
+    /// Lets nothing count until the run [goes on](Meter::go_on). What it does until then is bounded
+    /// by its fuel.
     pub(crate) fn begin_again(&self) {
         self.lock().is_replay = true;
     }
@@ -129,7 +130,8 @@ impl Meter {
         Ok(())
     }
 
-    /// The limit that a run has met while it stood still, or how long to wait before there can be one.
+    /// The limit that a run has met while it stood still, or how long to wait before there can be
+    /// one.
     pub(crate) fn overdue(&self) -> Result<LimitHit, Duration> {
         let (wall, _, waited) = self.read();
         if self.lock().is_replay {

@@ -1,7 +1,7 @@
 //! The host's side of the glass: what each import does, and the state of one run behind it.
 //!
-//! Everything here is called by the guest with values of the guest's choice. No function trusts them, blocks, recurses over them
-//! or keeps more of them than the limits allow.
+//! Everything here is called by the guest with values of the guest's choice. No function trusts
+//! them, blocks, recurses over them or keeps more of them than the limits allow.
 
 mod calls;
 mod catalog;
@@ -50,7 +50,8 @@ pub(crate) mod glass {
     });
 }
 
-/// Calls and timers that the guest may have begun and not been handed over: twice what its own limits on each allow by default.
+/// Calls and timers that the guest may have begun and not been handed over: twice what its own
+/// limits on each allow by default.
 const MAX_OUTSTANDING: u64 = 20_000;
 
 /// The state of one run.
@@ -77,7 +78,8 @@ pub(crate) struct RunState {
     holdings: Holdings,
     parking: Parking,
     overflow: Overflow,
-    /// The generator has a name, so that a seed gives the same numbers with every version of belljar.
+    /// The generator has a name, so that a seed gives the same numbers with every version of
+    /// belljar.
     random: ChaCha12Rng,
     pub(crate) recorder: Recorder,
     /// What answers the guest in place of the world.
@@ -92,7 +94,8 @@ pub(crate) struct RunState {
     is_waiting: bool,
 }
 
-/// A place in the source, as the guest says it: both from 1, and whether the source has it is still to be seen.
+/// A place in the source, as the guest says it: both from 1, and whether the source has it is still
+/// to be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) line: u32,
@@ -157,7 +160,8 @@ impl RunState {
         }
     }
 
-    /// Where the script was last seen: of one that waits for calls, where it made the first of them.
+    /// Where the script was last seen: of one that waits for calls, where it made the first of
+    /// them.
     pub(crate) fn place(&self) -> Option<Place> {
         let of_call = if self.is_waiting { self.journal.first_open_place() } else { None };
         of_call.or(self.last_place)

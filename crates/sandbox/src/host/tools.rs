@@ -27,12 +27,13 @@ use crate::{
     overflow::Overflow,
 };
 
-/// A tool that the guest may call: what is behind a handle. (As public as the generated code wants it, in a private module.)
+/// A tool that the guest may call: what is behind a handle. (As public as the generated code wants
+/// it, in a private module.)
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct Handle(GrantedTool);
 
-/// Links the interface by hand: the generated code does not show the store to a function, and only the store knows the fuel that has been used
-/// when a call begins.
+/// Links the interface by hand: the generated code does not show the store to a function, and only
+/// the store knows the fuel that has been used when a call begins.
 pub(super) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
     let mut tools = linker.instance("belljar:sandbox/tools@0.1.0")?;
     tools.resource("tool", ResourceType::host::<Handle>(), |mut store: StoreContextMut<'_, RunState>, handle| {
@@ -128,7 +129,8 @@ impl RunState {
         Ok(begun)
     }
 
-    /// Makes the calls without an answer of a run that was put aside, with the arguments that it gave them.
+    /// Makes the calls without an answer of a run that was put aside, with the arguments that it
+    /// gave them.
     pub(super) fn make_calls_again(&mut self, recording: &Recording) {
         let open: BTreeMap<u64, GrantedTool> = self.journal.open_tools().into_iter().collect();
         for entry in recording.entries() {
@@ -175,8 +177,8 @@ impl RunState {
             inbox.put(number, Answer { result, record });
         };
         let mut called = Box::pin(called);
-        // Many a tool has its answer at hand, or needs no more than to send its request: that is done here and now. A task of its own costs a
-        // switch of threads each way.
+        // Many a tool has its answer at hand, or needs no more than to send its request: that is
+        // done here and now. A task of its own costs a switch of threads each way.
         let polled = called.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         if polled.is_pending() {
             while self.tasks.try_join_next().is_some() {}

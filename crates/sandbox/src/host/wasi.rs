@@ -1,8 +1,10 @@
-//! The little of WASI that Rust's standard library needs, implemented here: there is no file, socket or variable behind it.
+//! The little of WASI that Rust's standard library needs, implemented here: there is no file,
+//! socket or variable behind it.
 //!
-//! Randomness comes from the run's own generator, which can be seeded. The seed for hash tables is a constant, since with another
-//! one the same script would use other fuel; whoever floods a hash table slows down nobody but himself. Output is kept for
-//! error reports, within a ring. Whatever would wait or read traps: no part of the guest does.
+//! Randomness comes from the run's own generator, which can be seeded. The seed for hash tables is
+//! a constant, since with another one the same script would use other fuel; whoever floods a hash
+//! table slows down nobody but himself. Output is kept for error reports, within a ring. Whatever
+//! would wait or read traps: no part of the guest does.
 
 use std::{
     collections::VecDeque,
@@ -18,7 +20,8 @@ use wasmtime::{
 
 use super::RunState;
 
-/// The interfaces linked here. With those of `belljar:sandbox` they are all that a guest may import.
+/// The interfaces linked here. With those of `belljar:sandbox` they are all that a guest may
+/// import.
 #[cfg(test)]
 pub(crate) const INTERFACES: [&str; 17] = [
     "wasi:cli/environment",
@@ -41,8 +44,9 @@ pub(crate) const INTERFACES: [&str; 17] = [
 ];
 /// The version that the linker offers. Any 0.2 that is not newer in kind is matched by it.
 const VERSION: &str = "0.2.6";
-/// How finely both clocks go. Browsers give pages that share a process no more; what scripts do with time needs no more either. It takes the
-/// edge off measuring caches and neighbours, and does not take it away: a script can count its own work between two ticks.
+/// How finely both clocks go. Browsers give pages that share a process no more; what scripts do
+/// with time needs no more either. It takes the edge off measuring caches and neighbours, and does
+/// not take it away: a script can count its own work between two ticks.
 const CLOCK_RESOLUTION: Duration = Duration::from_millis(1);
 /// Bytes of output kept: the end of a panic's message is what matters.
 const KEPT_OUTPUT: usize = 8 * 1024;

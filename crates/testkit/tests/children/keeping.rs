@@ -1,4 +1,5 @@
-//! How a child is kept: idle stop, maximal calls, turns, repeats, lost state, health, the circuit breaker, tool lists on disk.
+//! How a child is kept: idle stop, maximal calls, turns, repeats, lost state, health, the circuit
+//! breaker, tool lists on disk.
 
 use std::sync::Arc;
 
@@ -331,7 +332,8 @@ impl Folder {
 }
 
 impl Folder {
-    /// Has a server list its tools, and one more, and gives how many there were before: as many as it has when it is started anew.
+    /// Has a server list its tools, and one more, and gives how many there were before: as many as
+    /// it has when it is started anew.
     async fn learn_a_list_that_grows(&self) -> usize {
         let upstream = self.upstream(vec![spec(&["probe"])]);
         let mut changes = upstream.subscribe();

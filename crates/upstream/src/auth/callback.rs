@@ -1,8 +1,8 @@
-//! The address of this machine to which the browser comes back: one request that brings the right state is read, and others
-//! are told that they are wrong here.
+//! The address of this machine to which the browser comes back: one request that brings the right
+//! state is read, and others are told that they are wrong here.
 //!
-//! Every program of this machine, and every page in the browser, can connect here. So connections are read side by side, and
-//! one that says nothing delays nobody.
+//! Every program of this machine, and every page in the browser, can connect here. So connections
+//! are read side by side, and one that says nothing delays nobody.
 
 use std::{collections::VecDeque, io, net::SocketAddr, time::Duration};
 
@@ -22,8 +22,8 @@ pub(super) const PATH: &str = "/callback";
 /// A request of a browser; all but its first line is passed over.
 const REQUEST_BYTES: usize = 16 * 1024;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// Connections that are read at once. A browser opens a handful; above the limit the oldest, which has said the least for its
-/// time, is closed.
+/// Connections that are read at once. A browser opens a handful; above the limit the oldest, which
+/// has said the least for its time, is closed.
 const MAX_CONNECTIONS: usize = 32;
 
 /// Why nobody came back with a code that is good.
@@ -33,7 +33,8 @@ pub(super) enum CallbackError {
     Io(io::Error),
 }
 
-/// Waits for a request with `state`, gives its whole URL to `exchange`, and tells the browser how that went.
+/// Waits for a request with `state`, gives its whole URL to `exchange`, and tells the browser how
+/// that went.
 pub(super) async fn wait(
     listener: &TcpListener,
     state: &str,

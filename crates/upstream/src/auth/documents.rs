@@ -1,5 +1,5 @@
-//! Documents of an authorization server that the owner named: its metadata and its keys, which belljar needs
-//! where it is the one that is logged in at.
+//! Documents of an authorization server that the owner named: its metadata and its keys, which
+//! belljar needs where it is the one that is logged in at.
 //!
 //! They are got as those of a login are: without redirects, within the same bounds, and from no
 //! address of this machine or a private network to which the issuer would lead.

@@ -1,7 +1,8 @@
-//! The requests of a login, as rmcp wants them made: over https or to this machine, to no address that the server has no business
-//! with, without redirects, and with answers that are bounded.
+//! The requests of a login, as rmcp wants them made: over https or to this machine, to no address
+//! that the server has no business with, without redirects, and with answers that are bounded.
 //!
-//! Where to log in is what the server says. Left alone, it could have belljar ask the machines of its owner's network.
+//! Where to log in is what the server says. Left alone, it could have belljar ask the machines of
+//! its owner's network.
 
 use std::{sync::Arc, time::Duration};
 
@@ -38,7 +39,8 @@ pub(super) struct Http {
 impl Http {
     /// For a login at `server`, which the owner named.
     ///
-    /// Through a proxy, it is the proxy that finds out where names lead: only addresses that stand in URLs are judged here then.
+    /// Through a proxy, it is the proxy that finds out where names lead: only addresses that stand
+    /// in URLs are judged here then.
     pub(super) fn new(
         agent: &str,
         server: &Url,

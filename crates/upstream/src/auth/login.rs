@@ -83,7 +83,8 @@ pub struct Pending {
     store: Store,
 }
 
-/// Finds out where to log in at `endpoint`, and makes belljar known there. The tokens will be in `folder`.
+/// Finds out where to log in at `endpoint`, and makes belljar known there. The tokens will be in
+/// `folder`.
 ///
 /// # Errors
 /// [`LoginError`], and nothing was written.
@@ -142,8 +143,8 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     Ok(Pending { session, listener, host, redactor, state, http, store })
 }
 
-/// What is asked for: what the owner has chosen; else what the login had and what the server has wanted beyond that; else, where
-/// it has wanted nothing, what it names.
+/// What is asked for: what the owner has chosen; else what the login had and what the server has
+/// wanted beyond that; else, where it has wanted nothing, what it names.
 async fn scopes(endpoint: &HttpEndpoint, store: &Store) -> Vec<String> {
     if !endpoint.oauth.scopes.is_empty() {
         return endpoint.oauth.scopes.clone();
@@ -199,7 +200,8 @@ impl Pending {
     }
 }
 
-/// What a failure means: the place that was refused, if there is one, says more than what rmcp makes of it.
+/// What a failure means: the place that was refused, if there is one, says more than what rmcp
+/// makes of it.
 fn error_of(http: &Http, host: &str, reason: String) -> LoginError {
     let host = host.to_owned();
     match http.refused() {

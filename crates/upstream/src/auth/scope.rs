@@ -10,7 +10,8 @@ const MAX_SCOPES: usize = 32;
 /// The longest name of a scope that is kept. Some are URLs.
 const SCOPE_BYTES: usize = 200;
 
-/// The scopes of a challenge that says that those of the token do not suffice; none where it says something else.
+/// The scopes of a challenge that says that those of the token do not suffice; none where it says
+/// something else.
 pub(crate) fn needed(headers: &HeaderMap) -> Option<Vec<String>> {
     let challenges = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
     let mut parameters = challenges.filter_map(bearer).map(parameters);

@@ -180,7 +180,8 @@ fn failed(error: io::Error) -> AuthError {
     AuthError::CredentialStoreError(error.to_string())
 }
 
-/// rmcp's side. That two processes do not renew at once is seen to before rmcp is asked to: see [`Store::lock`].
+/// rmcp's side. That two processes do not renew at once is seen to before rmcp is asked to: see
+/// [`Store::lock`].
 #[async_trait::async_trait]
 impl CredentialStore for Store {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {

@@ -57,7 +57,8 @@ impl Login {
         }
     }
 
-    /// A token in place of `old`, which no longer counts. Another process may have renewed it already.
+    /// A token in place of `old`, which no longer counts. Another process may have renewed it
+    /// already.
     ///
     /// # Errors
     /// As [`Login::token`].
@@ -96,7 +97,8 @@ impl Login {
         Ok(stored)
     }
 
-    /// rmcp's part of it, which finds out where tokens are renewed, and refuses if that is another place than before.
+    /// rmcp's part of it, which finds out where tokens are renewed, and refuses if that is another
+    /// place than before.
     async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(resource(&self.url), self.http.clone()).await?;
@@ -120,7 +122,8 @@ pub(super) fn said(error: &AuthError, redactor: &Redactor) -> String {
     redacted_line(&error.to_string(), 300, redactor)
 }
 
-/// A server's URL as logins know it: without the name and the password before its host, which libraries would log.
+/// A server's URL as logins know it: without the name and the password before its host, which
+/// libraries would log.
 pub(super) fn resource(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return url.to_owned() };
     // Both can fail only where there is no host, and then there is nothing to remove.

@@ -1,8 +1,8 @@
 //! One child: a configured server, or one instance of it.
 //!
-//! Its state is a [`Machine`](crate::child::state::Machine) under one lock, so any number of callers
-//! who need the child at once share one start. The start itself is a task of its own: a caller who
-//! gives up takes nothing from the others.
+//! Its state is a [`Machine`](crate::child::state::Machine) under one lock, so any number of
+//! callers who need the child at once share one start. The start itself is a task of its own: a
+//! caller who gives up takes nothing from the others.
 
 use std::sync::{
     Arc,
@@ -181,7 +181,8 @@ impl Child {
         }
     }
 
-    /// Ends the child's life, if it has one, when its calls have ended. The next demand begins another.
+    /// Ends the child's life, if it has one, when its calls have ended. The next demand begins
+    /// another.
     pub(crate) async fn retire(&self) {
         let has_ended =
             |state: &ChildState| !matches!(state.machine.phase(), Phase::Starting | Phase::Ready | Phase::Stopping);
@@ -192,7 +193,8 @@ impl Child {
         }
     }
 
-    /// Waits for the end of the child's life, if it has one. The caller has cancelled [`Shared::stop`].
+    /// Waits for the end of the child's life, if it has one. The caller has cancelled
+    /// [`Shared::stop`].
     pub(crate) async fn ended(&self) {
         let life = self.life.lock().take();
         if let Some(life) = life {
@@ -207,7 +209,8 @@ impl Child {
 
     fn demand(&self) -> Demand {
         let mut life = self.life.lock();
-        // Whoever cancels `stop` then takes `life`: see `ended`. So no life is begun that nobody would wait for.
+        // Whoever cancels `stop` then takes `life`: see `ended`. So no life is begun that nobody
+        // would wait for.
         if self.core.shared.stop.is_cancelled() {
             return Demand::Wait;
         }
@@ -254,7 +257,8 @@ impl Drop for Queued<'_> {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // The life is aborted by its handle and kills the group as well, but perhaps later than the runtime lives.
+        // The life is aborted by its handle and kills the group as well, but perhaps later than the
+        // runtime lives.
         if let Some(group) = self.core.group.lock().take() {
             group.kill();
         }

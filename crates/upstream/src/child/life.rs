@@ -1,7 +1,7 @@
 //! One life of a child, from its start to its end, as one task that owns all of it.
 //!
-//! A life ends in exactly one of three ways: it could not be started, it died, or it was stopped. In each of them nothing
-//! of the child is left when its state says so.
+//! A life ends in exactly one of three ways: it could not be started, it died, or it was stopped.
+//! In each of them nothing of the child is left when its state says so.
 
 use std::{num::NonZeroUsize, pin::pin, sync::Arc, time::Duration};
 
@@ -38,7 +38,8 @@ use crate::{
     text::one_line,
 };
 
-/// Starts the child, watches over it, and cleans up after it; again and again, if it is to be kept up.
+/// Starts the child, watches over it, and cleans up after it; again and again, if it is to be kept
+/// up.
 pub(crate) async fn live(core: Arc<Core>) {
     loop {
         live_once(&core).await;
@@ -71,7 +72,8 @@ async fn live_once(core: &Arc<Core>) {
     }
 }
 
-/// Waits until a child that is kept up may be started again. Whether it is still up to this life to do so.
+/// Waits until a child that is kept up may be started again. Whether it is still up to this life to
+/// do so.
 async fn wait_for_next(core: &Core) -> bool {
     loop {
         if core.shared.stop.is_cancelled() {
@@ -261,7 +263,8 @@ enum StepError {
     Wrong(String),
 }
 
-/// Waits for `answer`, for the child's end, for the time limit and for a shutdown, whichever comes first.
+/// Waits for `answer`, for the child's end, for the time limit and for a shutdown, whichever comes
+/// first.
 async fn step<T>(
     start: &Start,
     link: &mut Link,
@@ -295,7 +298,8 @@ async fn step<T>(
     }
 }
 
-/// Whether a child is left running for the sake of what it holds. One inside this process costs nothing while it is idle.
+/// Whether a child is left running for the sake of what it holds. One inside this process costs
+/// nothing while it is idle.
 fn is_kept(spec: &ServerSpec) -> bool {
     spec.life.stateful || matches!(spec.transport, Transport::BuiltIn(_))
 }
@@ -310,7 +314,8 @@ enum End {
     Death(Exit),
 }
 
-/// Waits for the end of a child that is up, tells those who wait for its answers, and leaves nothing of it.
+/// Waits for the end of a child that is up, tells those who wait for its answers, and leaves
+/// nothing of it.
 async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
     let Running { mut link, service, connection, death, unresponsive, era: _ } = running;
     let (stop, in_flight) = (&core.shared.stop, connection.in_flight.clone());
@@ -360,7 +365,8 @@ async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
     }
 }
 
-/// Asks a child that is suspect for its tools, which it has listed before; gives it up if it says nothing at all.
+/// Asks a child that is suspect for its tools, which it has listed before; gives it up if it says
+/// nothing at all.
 async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: CancellationToken) {
     loop {
         connection.in_flight.suspected().await;
@@ -372,8 +378,8 @@ async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: C
     }
 }
 
-/// Lists the tools anew when the child says that they have changed: soon, so that several changes are one, and ever less soon to one
-/// that never stops saying so.
+/// Lists the tools anew when the child says that they have changed: soon, so that several changes
+/// are one, and ever less soon to one that never stops saying so.
 async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc<Notify>, redactor: Arc<Redactor>) {
     let mut pace = RelistPace::default();
     loop {

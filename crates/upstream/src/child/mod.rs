@@ -1,4 +1,5 @@
-//! Configured servers as callers know them: their instances, each with its state, its life and its calls.
+//! Configured servers as callers know them: their instances, each with its state, its life and its
+//! calls.
 //!
 //! - `server`: the instances of one server, and which of them a call goes to
 //! - `handle`: one child, as its callers hold it; `core`: what it shares with its life

@@ -64,7 +64,8 @@ struct Instance {
     slot: Slot,
     child: Arc<Child>,
     users: Arc<AtomicUsize>,
-    /// Whether a call was made of it. Before that it has listed tools, and is as good for one as for another.
+    /// Whether a call was made of it. Before that it has listed tools, and is as good for one as
+    /// for another.
     is_taken: bool,
     used: Instant,
     /// The place of an instance for a principal.
@@ -230,7 +231,8 @@ impl ServerInstances {
         self.lock().all.iter().map(|instance| instance.child.clone()).collect()
     }
 
-    /// An instance that can list the tools: the one used last, or a new one for whoever calls first.
+    /// An instance that can list the tools: the one used last, or a new one for whoever calls
+    /// first.
     fn any(&self) -> Arc<Child> {
         let mut instances = self.lock();
         if let Some(instance) = instances.all.last() {
@@ -326,7 +328,8 @@ impl ServerInstances {
         Ok(instance)
     }
 
-    /// Takes out the instance that can be given up: nobody uses it, and of those its use is longest ago.
+    /// Takes out the instance that can be given up: nobody uses it, and of those its use is longest
+    /// ago.
     fn given_up(&self, instances: &mut Instances, is_one: impl Fn(&Instance) -> bool) -> Option<Instance> {
         let kept = self.shared.options.instances.kept;
         let holds_state = |one: &Instance| self.spec.life.stateful && one.is_taken && !one.child.is_cold();

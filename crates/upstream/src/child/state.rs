@@ -16,9 +16,10 @@
 //!       └───────────────────────────────────────────────────────────┘ nothing is left of it
 //! ```
 //!
-//! A failure is a start that fails, or a child that dies by itself. Only an answered call ends a row of them: a child that starts
-//! well and dies at its first call has not recovered. So after the rest of an open circuit there is one start, and if nothing good
-//! comes of it the circuit is open again.
+//! A failure is a start that fails, or a child that dies by itself. Only an answered call ends a
+//! row of them: a child that starts well and dies at its first call has not recovered. So after the
+//! rest of an open circuit there is one start, and if nothing good comes of it the circuit is open
+//! again.
 //!
 //! Nothing here waits, and nothing here has a clock: what time it is comes with each event.
 
@@ -98,7 +99,8 @@ impl Machine {
             Phase::Ready => Demand::Use,
             Phase::Starting | Phase::Stopping => Demand::Wait,
             Phase::Failing { until } if now < until => match &self.fault {
-                // A command that is not there will not be there in a moment: nobody waits for it, and nobody starts a storm.
+                // A command that is not there will not be there in a moment: nobody waits for it,
+                // and nobody starts a storm.
                 Some(fault) => Demand::Refused(fault.clone()),
                 None => Demand::WaitUntil(until),
             },

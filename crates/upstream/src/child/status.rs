@@ -14,7 +14,8 @@ pub enum ServerState {
     Ready,
     /// Running, with calls in flight.
     Busy,
-    /// Its last life failed: it could not be started, or it died. It is started again on demand, after a short while.
+    /// Its last life failed: it could not be started, or it died. It is started again on demand,
+    /// after a short while.
     Failing,
     /// It failed too often, and is left alone for longer.
     Open,

@@ -29,8 +29,8 @@ use crate::{
     redaction::redacted_line,
 };
 
-/// Answers a child's pings, passes on what else it asks to the client whose run is the only one that calls it, and hears its news of
-/// progress and of changed tools.
+/// Answers a child's pings, passes on what else it asks to the client whose run is the only one
+/// that calls it, and hears its news of progress and of changed tools.
 #[derive(Debug, Clone)]
 pub(crate) struct ChildClient {
     /// The child's configured name.
@@ -149,7 +149,8 @@ impl ClientHandler for ChildClient {
         self.progress.beat(&news, &self.redactor);
     }
 
-    /// A child serves many clients with one connection, so what it logs belongs to no request, and goes to belljar's log.
+    /// A child serves many clients with one connection, so what it logs belongs to no request, and
+    /// goes to belljar's log.
     async fn on_logging_message(
         &self,
         message: LoggingMessageNotificationParam,
@@ -174,7 +175,8 @@ impl ClientHandler for ChildClient {
     }
 }
 
-/// What has no answer: the method is unknown where nobody may be asked; else it is refused this time.
+/// What has no answer: the method is unknown where nobody may be asked; else it is refused this
+/// time.
 fn declined(method: &'static str, why: &NobodyAsked) -> ErrorData {
     match why {
         NobodyAsked::NotAllowed => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),

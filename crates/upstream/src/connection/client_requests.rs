@@ -1,8 +1,9 @@
 //! What a child may ask of the client whose run calls it, and who that is.
 //!
-//! A child does not say for which of its calls it asks. So a request is passed on only when all its calls in flight are of one
-//! run; else nobody could say whose model would answer, or whose screen would show a question. The owner says which questions
-//! a server may ask at all, and a run is asked so many and no more.
+//! A child does not say for which of its calls it asks. So a request is passed on only when all its
+//! calls in flight are of one run; else nobody could say whose model would answer, or whose screen
+//! would show a question. The owner says which questions a server may ask at all, and a run is
+//! asked so many and no more.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and children of the initialize era ask for them")]
 
@@ -99,7 +100,8 @@ pub struct Caller {
     progress: Option<ProgressHeard>,
 }
 
-/// What is told of a call's progress, as its server says it: on one line, and bounded. It must not wait.
+/// What is told of a call's progress, as its server says it: on one line, and bounded. It must not
+/// wait.
 pub type ProgressHeard = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Caller {

@@ -1,6 +1,8 @@
-//! What a connection has to do: how many calls are in flight, how many there were, and since when there are none.
+//! What a connection has to do: how many calls are in flight, how many there were, and since when
+//! there are none.
 //!
-//! One lock decides between a call that comes and an end that is due, so that no call is sent to a child that is being stopped.
+//! One lock decides between a call that comes and an end that is due, so that no call is sent to a
+//! child that is being stopped.
 
 use std::{sync::Arc, time::Duration};
 

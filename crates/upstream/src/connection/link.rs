@@ -261,7 +261,8 @@ impl Body {
     }
 }
 
-/// Writes messages to a child until there are no more, or it no longer takes them; `writing` is then cancelled.
+/// Writes messages to a child until there are no more, or it no longer takes them; `writing` is
+/// then cancelled.
 async fn write_messages(
     mut write: impl AsyncWrite + Unpin,
     mut messages: mpsc::Receiver<Vec<u8>>,

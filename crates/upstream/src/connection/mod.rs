@@ -1,7 +1,8 @@
 //! What is said over a connection, and by whom it may be said.
 //!
 //! - `link`: what must end with a connection, and how one is made of each transport
-//! - `requests`: requests with their time limits; `in_flight`: the calls that have no answer yet; `listing`: tool lists
+//! - `requests`: requests with their time limits; `in_flight`: the calls that have no answer yet;
+//!   `listing`: tool lists
 //! - `client`: what belljar is to a child; `client_requests`: whose client a child may ask;
 //!   `question`: what it may be asked; `input_required`: questions in place of a result
 //! - `protocol_revision`: whether a server is greeted with `initialize` or `server/discover`

@@ -1,9 +1,10 @@
 //! Which of MCP's two eras a server is of, found out without a cost to those of the first.
 //!
-//! A server of the first era is greeted with `initialize`, one of the second with `server/discover`. All servers in use today know
-//! the first; many ignore an unknown method, and some exit on one. So `initialize` comes first, and nobody waits for an answer
-//! that does not come. A server that refuses it, which one of the second era alone must do, is started once more and greeted the
-//! other way; that it was is remembered, in the folder of the tool lists, too.
+//! A server of the first era is greeted with `initialize`, one of the second with
+//! `server/discover`. All servers in use today know the first; many ignore an unknown method, and
+//! some exit on one. So `initialize` comes first, and nobody waits for an answer that does not
+//! come. A server that refuses it, which one of the second era alone must do, is started once more
+//! and greeted the other way; that it was is remembered, in the folder of the tool lists, too.
 
 use std::{io::Read as _, num::NonZeroUsize, sync::Arc};
 

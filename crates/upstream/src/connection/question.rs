@@ -1,8 +1,8 @@
-//! What of a child's question is passed on: with the child's name in front, within bounds, and without what the client has not
-//! declared.
+//! What of a child's question is passed on: with the child's name in front, within bounds, and
+//! without what the client has not declared.
 //!
-//! Whoever reads a question believes that belljar asks, because belljar is who the client knows. So each says whose words follow,
-//! and no line of these can pass for belljar's own.
+//! Whoever reads a question believes that belljar asks, because belljar is who the client knows. So
+//! each says whose words follow, and no line of these can pass for belljar's own.
 
 #![expect(deprecated, reason = "sampling is deprecated, and children of the initialize era ask for it")]
 
@@ -80,7 +80,8 @@ pub(crate) fn sampling(
     );
     let mut passed = request;
     passed.meta = None;
-    // What other servers said, and what the user said to the client, is none of the child's business.
+    // What other servers said, and what the user said to the client, is none of the child's
+    // business.
     passed.include_context = passed.include_context.map(|_| ContextInclusion::None);
     passed.system_prompt = Some(match passed.system_prompt {
         Some(prompt) => format!("{origin}\n\n{}", several_lines(&prompt)),
@@ -112,7 +113,8 @@ fn clean(block: &mut SamplingMessageContentBlock) {
     }
 }
 
-/// The child's words behind belljar's. Of several lines each is indented, so that none begins as belljar's own does.
+/// The child's words behind belljar's. Of several lines each is indented, so that none begins as
+/// belljar's own does.
 fn introduced(first: &str, message: &str) -> Result<String, ErrorData> {
     if message.len() > limits::QUESTION_BYTES {
         let (used, limit) = (message.len(), limits::QUESTION_BYTES);
@@ -127,7 +129,8 @@ fn introduced(first: &str, message: &str) -> Result<String, ErrorData> {
     Ok(format!("{first}\n{}", lines.join("\n")))
 }
 
-/// A form is shown as it is, and its names and choices come back: what cannot be shown safely is not passed on at all.
+/// A form is shown as it is, and its names and choices come back: what cannot be shown safely is
+/// not passed on at all.
 fn check_form(schema: &ElicitationSchema) -> Result<(), ErrorData> {
     let used = schema.properties.len();
     if used > limits::QUESTION_FIELDS {

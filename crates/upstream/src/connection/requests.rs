@@ -1,4 +1,5 @@
-//! Requests to a child that is connected: each with a time limit, and each taken back when nobody waits for it.
+//! Requests to a child that is connected: each with a time limit, and each taken back when nobody
+//! waits for it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -101,7 +102,8 @@ impl Connection {
         let _calling = self.client.callers.enter(caller);
         let max_result = max_result.min(self.max_response);
         let end = Instant::now() + limit.total.min(MAX_DURATION);
-        // A server that keeps no state may ask for more, and wants the arguments again with the answer.
+        // A server that keeps no state may ask for more, and wants the arguments again with the
+        // answer.
         let again = self.is_stateless().then(|| arguments.clone());
         let mut text = self.call_once(path, arguments, None, limit, max_result, caller).await?;
         while input_required::is_asked_for(&text) {
@@ -266,7 +268,8 @@ async fn announce_abandoned(peer: Peer<RoleClient>, mut requests: mpsc::Receiver
 fn text_of(answer: Result<ServerResult, ServiceError>) -> Result<String, RequestError> {
     match answer {
         Ok(ServerResult::CustomResult(CustomResult(Value::String(text)))) => Ok(text),
-        // rmcp's own transports give results parsed. What cannot be written again is not a JSON object to the caller.
+        // rmcp's own transports give results parsed. What cannot be written again is not a JSON
+        // object to the caller.
         Ok(result) => Ok(serde_json::to_string(&result).unwrap_or_default()),
         Err(fault) => Err(error_of(fault)),
     }

@@ -245,7 +245,8 @@ pub enum CallError {
         /// Its last lines on stderr.
         stderr: Vec<String>,
     },
-    /// The child did not answer in time. It was told to give up; the call may still have its effect.
+    /// The child did not answer in time. It was told to give up; the call may still have its
+    /// effect.
     #[error("tool '{tool}' of server '{server}' did not answer within {limit:?}")]
     Timeout {
         /// The server's name.
@@ -306,7 +307,8 @@ pub enum CallError {
         /// What the owner has to say to that.
         guidance: Option<String>,
     },
-    /// The call does not say which instance of the server it is for, or says what none can be for. It was not sent.
+    /// The call does not say which instance of the server it is for, or says what none can be for.
+    /// It was not sent.
     #[error(
         "server '{server}' has an instance for each '{argument}', and the call does not say a usable one: {problem}"
     )]
@@ -439,7 +441,8 @@ impl fmt::Display for Ending<'_> {
     }
 }
 
-/// The last few lines of stderr as the end of a sentence. Lines have no line breaks and are bounded.
+/// The last few lines of stderr as the end of a sentence. Lines have no line breaks and are
+/// bounded.
 struct LastWords<'a>(&'a [String]);
 
 impl fmt::Display for LastWords<'_> {

@@ -78,7 +78,8 @@ impl RemoteError {
         }
     }
 
-    /// Whether the server has been reached and took the request for a wrong one, which it may not do in another protocol.
+    /// Whether the server has been reached and took the request for a wrong one, which it may not
+    /// do in another protocol.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Status { status: 400..=499, .. } | Self::NotMcp { .. })
             && !matches!(self, Self::Status { status: 408 | 429, .. })
@@ -87,7 +88,8 @@ impl RemoteError {
     /// What a failed HTTP request means.
     pub(crate) fn of(error: reqwest::Error, host: &str) -> Self {
         let (host, is_connect) = (host.to_owned(), error.is_connect());
-        // The error's own text has the URL in it. What its innermost cause says is what a person needs.
+        // The error's own text has the URL in it. What its innermost cause says is what a person
+        // needs.
         let error = error.without_url();
         let mut innermost: &(dyn std::error::Error + 'static) = &error;
         while let Some(source) = innermost.source() {

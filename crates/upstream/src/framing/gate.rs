@@ -1,8 +1,9 @@
 //! Where the answers of calls are held back before they are read into memory.
 //!
-//! A caller that cannot take more answers just now has its gate shut. The wire that has the answer's message then waits with it and
-//! reads nothing more of that child, which in the end cannot write. What waits is one message for each child; calls of others at the
-//! same child wait behind it, so a gate is to open soon.
+//! A caller that cannot take more answers just now has its gate shut. The wire that has the
+//! answer's message then waits with it and reads nothing more of that child, which in the end
+//! cannot write. What waits is one message for each child; calls of others at the same child wait
+//! behind it, so a gate is to open soon.
 
 use std::{
     collections::HashMap,
@@ -14,7 +15,8 @@ use rmcp::model::RequestId;
 
 /// Asked before the answer of a call is passed on.
 pub trait AnswerGate: Send + Sync + 'static {
-    /// Waits until an answer of so many bytes may come. It may be asked again when the future was dropped.
+    /// Waits until an answer of so many bytes may come. It may be asked again when the future was
+    /// dropped.
     fn admit(&self, bytes: usize) -> BoxFuture<'_, ()>;
 }
 
@@ -41,7 +43,8 @@ impl Gate {
 /// The gates of the requests that have no answer yet.
 pub(crate) struct Gates {
     of: HashMap<RequestId, Gate>,
-    /// So many gates make it worth to look for those that nobody needs any more: a child need not answer.
+    /// So many gates make it worth to look for those that nobody needs any more: a child need not
+    /// answer.
     sweep_at: usize,
 }
 
@@ -63,7 +66,8 @@ impl Gates {
         }
     }
 
-    /// The gate of the request that an answer with this id is for. A number may come back as a text.
+    /// The gate of the request that an answer with this id is for. A number may come back as a
+    /// text.
     pub(crate) fn take(&mut self, id: &RequestId) -> Option<Gate> {
         self.of.remove(id).or_else(|| match id {
             RequestId::String(text) => self.of.remove(&RequestId::Number(text.parse().ok()?)),

@@ -40,7 +40,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         &self.line
     }
 
-    /// Reads the next line. `None` is the end of the stream; a last line without a line break counts as a line.
+    /// Reads the next line. `None` is the end of the stream; a last line without a line break
+    /// counts as a line.
     ///
     /// # Cancellation
     /// Nothing is lost: a line begun is continued by the next call.

@@ -1,8 +1,10 @@
-//! JSON-RPC over a byte stream, as rmcp wants it and with what a hostile child can do to it bounded.
+//! JSON-RPC over a byte stream, as rmcp wants it and with what a hostile child can do to it
+//! bounded.
 //!
-//! rmcp's own stream transport answers JSON that is not JSON-RPC with an error to the child, lets a call whose answer is
-//! too long wait for ever, and parses results into types, so that one odd tool fails a whole list. This one ignores noise,
-//! fails the call whose answer is too long, and passes each result on as the text that the child wrote.
+//! rmcp's own stream transport answers JSON that is not JSON-RPC with an error to the child, lets a
+//! call whose answer is too long wait for ever, and parses results into types, so that one odd tool
+//! fails a whole list. This one ignores noise, fails the call whose answer is too long, and passes
+//! each result on as the text that the child wrote.
 
 use std::{
     borrow::Cow,
@@ -41,14 +43,17 @@ use crate::{
     text::one_line,
 };
 
-/// The code under which an answer that was too long reaches the caller. No child can send it: see [`foreign_error`].
+/// The code under which an answer that was too long reaches the caller. No child can send it: see
+/// [`foreign_error`].
 pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
 
-/// The arguments of a call, as a part of rmcp's request that rmcp does not look into: it would make a tree of them, and of that another.
+/// The arguments of a call, as a part of rmcp's request that rmcp does not look into: it would make
+/// a tree of them, and of that another.
 #[derive(Clone)]
 pub(crate) struct Arguments(pub(crate) JsonText);
 
-/// What goes into a call that is made again, since the server asked for something in place of a result.
+/// What goes into a call that is made again, since the server asked for something in place of a
+/// result.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Continuation {
@@ -116,7 +121,8 @@ pub(crate) enum SendError {
 }
 
 impl<R: AsyncRead + Unpin> Wire<R> {
-    /// Reads messages of at most `limit` bytes from `reader`, and hands messages, framed, to whoever holds the other end of `outgoing`.
+    /// Reads messages of at most `limit` bytes from `reader`, and hands messages, framed, to
+    /// whoever holds the other end of `outgoing`.
     pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing, limit: usize) -> Self {
         Self::of(Messages::new(reader, framing, limit), outgoing, framing)
     }
@@ -221,8 +227,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let unanswered = is_answer.then(|| self.unanswered.clone());
         let line = text_of(&message).map(|message| framed(message, self.framing));
-        // Queued now if there is room, since rmcp polls what is returned here in any order, and a cancellation must not
-        // overtake its request.
+        // Queued now if there is room, since rmcp polls what is returned here in any order, and a
+        // cancellation must not overtake its request.
         let outgoing = self.outgoing.clone();
         let queued = line.map(|line| outgoing.try_send(line));
         async move {

@@ -6,7 +6,8 @@ use reqwest::{Proxy, StatusCode, redirect::Policy};
 
 use crate::error::RemoteError;
 
-/// The proxy through which requests over https go. What is asked over http goes past it: it could be read there.
+/// The proxy through which requests over https go. What is asked over http goes past it: it could
+/// be read there.
 ///
 /// # Errors
 /// Where its URL is none; it is not quoted, as it may hold a password.

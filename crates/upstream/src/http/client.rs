@@ -1,4 +1,5 @@
-//! HTTP requests to one remote server: with its headers and login, to its own origin alone, and with answers that are bounded.
+//! HTTP requests to one remote server: with its headers and login, to its own origin alone, and
+//! with answers that are bounded.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -39,7 +40,8 @@ const OURS: [&str; 7] =
     ["accept", "content-type", "last-event-id", "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
 
 impl HttpClient {
-    /// Prepares to ask `endpoint`; nothing is sent yet. `login` counts unless the headers have an `Authorization`.
+    /// Prepares to ask `endpoint`; nothing is sent yet. `login` counts unless the headers have an
+    /// `Authorization`.
     pub(crate) fn new(
         server: &str,
         endpoint: &HttpEndpoint,
@@ -72,7 +74,8 @@ impl HttpClient {
             if !is_private_way(&url) {
                 return Err(RemoteError::Insecure { host });
             }
-            // Only a certificate says who is at a name. Without one, the connection itself has to stay on this machine.
+            // Only a certificate says who is at a name. Without one, the connection itself has to
+            // stay on this machine.
             if url.scheme() == "http" {
                 builder = builder.dns_resolver(Arc::new(Reach::loopback(lookup)));
             }
@@ -96,7 +99,8 @@ impl HttpClient {
         &self.host
     }
 
-    /// Sends one request, with a login if there is one, and gives the head of the answer, whatever its status.
+    /// Sends one request, with a login if there is one, and gives the head of the answer, whatever
+    /// its status.
     ///
     /// # Errors
     /// When there is no answer, or the server does not accept who asks.
@@ -138,7 +142,8 @@ impl HttpClient {
             if response.status() != StatusCode::UNAUTHORIZED {
                 return Ok(response);
             }
-            // A token that was good a moment ago may have been renewed by another process, or withdrawn.
+            // A token that was good a moment ago may have been renewed by another process, or
+            // withdrawn.
             let Some((login, old)) = self.login.as_ref().zip(token.take()) else {
                 return Err(self.login_needed(response.status()));
             };

@@ -16,7 +16,8 @@ pub(crate) enum Event {
         /// Its data.
         data: Vec<u8>,
     },
-    /// Its data was longer than allowed and is gone. If it answered a request, this is the request's id.
+    /// Its data was longer than allowed and is gone. If it answered a request, this is the
+    /// request's id.
     TooLong(Option<RequestId>),
 }
 
@@ -99,7 +100,8 @@ impl Events {
         }
     }
 
-    /// Adds to the line. Data goes where it belongs at once; of anything else the beginning will do.
+    /// Adds to the line. Data goes where it belongs at once; of anything else the beginning will
+    /// do.
     fn add(&mut self, mut piece: &[u8]) {
         if !self.is_data_line && self.line.len() < DATA.len() {
             let (head, rest) = piece.split_at((DATA.len() - self.line.len()).min(piece.len()));

@@ -77,7 +77,8 @@ pub(crate) fn is_answer(text: &[u8], id: &str) -> bool {
     })
 }
 
-/// A JSON-RPC error in an answer that is not a success, as an answer to the request with this id, even if it names none.
+/// A JSON-RPC error in an answer that is not a success, as an answer to the request with this id,
+/// even if it names none.
 pub(crate) fn error_for(text: &[u8], id: &str) -> Option<Vec<u8>> {
     let message: Incoming<'_> = serde_json::from_slice(text).ok()?;
     let error = message.error.filter(|_| message.jsonrpc == "2.0")?;

@@ -1,4 +1,5 @@
-//! Arguments that a request repeats in headers, because the schema of its tool says so with `x-mcp-header`.
+//! Arguments that a request repeats in headers, because the schema of its tool says so with
+//! `x-mcp-header`.
 //!
 //! What stands between belljar and a server can so decide by them, without a look at the body. A
 //! tool whose marks break the protocol's rules is not used at all: what it means by them is not

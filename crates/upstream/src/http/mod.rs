@@ -1,8 +1,9 @@
 //! Servers that are reached over HTTP: streamable HTTP, and the HTTP with SSE that came before it.
 //!
-//! A remote server is one task that takes rmcp's messages, as the text that would go to a child's stdin, and gives the
-//! server's, as the text that would come from its stdout. So all that bounds and forgives a child does so here too. Nothing
-//! is parsed into types, no request is made twice, and no header goes to another origin.
+//! A remote server is one task that takes rmcp's messages, as the text that would go to a child's
+//! stdin, and gives the server's, as the text that would come from its stdout. So all that bounds
+//! and forgives a child does so here too. Nothing is parsed into types, no request is made twice,
+//! and no header goes to another origin.
 
 pub(crate) mod builder;
 mod client;
@@ -43,7 +44,8 @@ pub(crate) struct Ends {
     pub(crate) outgoing: mpsc::Sender<Vec<u8>>,
 }
 
-/// Prepares to talk to `endpoint`, and reads at most `limit` bytes of one message. The first message makes the connection.
+/// Prepares to talk to `endpoint`, and reads at most `limit` bytes of one message. The first
+/// message makes the connection.
 pub(crate) fn open(
     spec: &ServerSpec,
     endpoint: &HttpEndpoint,

@@ -1,4 +1,5 @@
-//! What a URL says of the way to its server: whose it is, and whether others can read what travels there.
+//! What a URL says of the way to its server: whose it is, and whether others can read what travels
+//! there.
 
 use url::{Host, Url};
 

@@ -1,8 +1,8 @@
 //! Which addresses a connection may be made to.
 //!
-//! A name says nothing about where it leads: `intern.localhost` is whatever the resolver answers. So names are resolved here, and only
-//! addresses that may be reached are handed on. The connection goes to one of these and to no other, so nothing can change between
-//! the judgement and its use.
+//! A name says nothing about where it leads: `intern.localhost` is whatever the resolver answers.
+//! So names are resolved here, and only addresses that may be reached are handed on. The connection
+//! goes to one of these and to no other, so nothing can change between the judgement and its use.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -24,7 +24,8 @@ pub(crate) enum AddressClass {
     Loopback,
     /// Somebody's own network.
     Private,
-    /// Link-local (where clouds keep the credentials of their machines), multicast, reserved, or no address of a host at all.
+    /// Link-local (where clouds keep the credentials of their machines), multicast, reserved, or no
+    /// address of a host at all.
     Special,
 }
 
@@ -90,8 +91,9 @@ impl Reach {
         Self { classes: Arc::new([AddressClass::Loopback]), own_host: None, lookup, refused: Arc::default() }
     }
 
-    /// What a login at `server` may lead to: the server's own host, which the owner named; the internet; this machine where the server
-    /// is on it; and the own network where the server's URL is an address in it, or the owner says so.
+    /// What a login at `server` may lead to: the server's own host, which the owner named; the
+    /// internet; this machine where the server is on it; and the own network where the server's URL
+    /// is an address in it, or the owner says so.
     ///
     /// What the server's *name* resolves to widens nothing: the server's owner decides about that.
     pub(crate) fn of_login(server: &Url, allow_private: bool, lookup: Arc<dyn Resolve>) -> Self {
@@ -108,7 +110,8 @@ impl Reach {
         Self { classes, own_host, lookup, refused: Arc::default() }
     }
 
-    /// Whether a URL may be asked, as far as its host is an address. Names are judged when they are resolved.
+    /// Whether a URL may be asked, as far as its host is an address. Names are judged when they are
+    /// resolved.
     pub(crate) fn allows(&self, url: &Url) -> bool {
         let address = match url.host() {
             Some(Host::Ipv4(address)) => IpAddr::from(address),

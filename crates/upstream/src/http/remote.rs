@@ -9,7 +9,8 @@ use crate::error::RemoteError;
 /// Why a remote server was lost, once it is.
 pub(crate) type Loss = Arc<OnceLock<RemoteError>>;
 
-/// The end of a connection to a server that is not a process of ours. Dropping it ends the task at once.
+/// The end of a connection to a server that is not a process of ours. Dropping it ends the task at
+/// once.
 pub(crate) struct Remote {
     /// Cancelled by us: say goodbye (end the session) and then cancel `ended`.
     pub(crate) closing: CancellationToken,

@@ -1,8 +1,10 @@
-//! Streamable HTTP: each message of ours is one POST, whose answer is a JSON document or a stream of events.
+//! Streamable HTTP: each message of ours is one POST, whose answer is a JSON document or a stream
+//! of events.
 //!
-//! A server of the initialize era may have a session. When it has forgotten it, the handshake is made again, and the request
-//! that was refused for it, which therefore had no effect, is sent again; no other request is ever sent twice. A stream that
-//! breaks is taken up again where the server gave its events ids.
+//! A server of the initialize era may have a session. When it has forgotten it, the handshake is
+//! made again, and the request that was refused for it, which therefore had no effect, is sent
+//! again; no other request is ever sent twice. A stream that breaks is taken up again where the
+//! server gave its events ids.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -209,7 +211,8 @@ impl Session {
         Ok(None)
     }
 
-    /// Sends a message. When the session is gone, makes a new one and sends it again: it was not read.
+    /// Sends a message. When the session is gone, makes a new one and sends it again: it was not
+    /// read.
     async fn post(&self, body: &[u8]) -> Result<Response, RemoteError> {
         let before = self.state();
         let response = self.post_in(&before, body).await?;
@@ -309,7 +312,8 @@ impl Session {
                 Ok(None) => None,
                 Err(fault) => Some(fault),
             };
-            // The stream ended without the answer. Where the server numbers its events, it goes on elsewhere.
+            // The stream ended without the answer. Where the server numbers its events, it goes on
+            // elsewhere.
             let Some(last) = answers.last_id().filter(|_| resumptions < MOST_RESUMPTIONS) else {
                 return Err(broken.unwrap_or_else(|| self.client.not_mcp("the answer ended before its end")));
             };
@@ -366,7 +370,8 @@ impl Session {
         self.client.send(Method::GET, self.client.url(), headers, None).await
     }
 
-    /// Passes on what the server says in an answer that is not a success, if it says it in JSON-RPC; else gives the fault.
+    /// Passes on what the server says in an answer that is not a success, if it says it in
+    /// JSON-RPC; else gives the fault.
     async fn pass_on_error(&self, id: &str, response: Response) -> Result<Option<RemoteError>, RemoteError> {
         let is_json = content_type(&response).is_some_and(|kind| kind == "application/json");
         let is_told = !matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);

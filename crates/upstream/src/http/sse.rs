@@ -1,5 +1,6 @@
-//! HTTP with SSE, as revision 2024-11-05 had it: one stream of events brings all that the server says, and its first event
-//! says where our messages go. Such a session cannot be taken up again: when its stream ends, it is over.
+//! HTTP with SSE, as revision 2024-11-05 had it: one stream of events brings all that the server
+//! says, and its first event says where our messages go. Such a session cannot be taken up again:
+//! when its stream ends, it is over.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,7 +30,8 @@ use crate::{
 /// How long the first event may take: it depends on nothing.
 const ENDPOINT: Duration = Duration::from_secs(10);
 
-/// Opens the stream, and sends `first` and what comes out of `outgoing` until there is no more, or the stream ends.
+/// Opens the stream, and sends `first` and what comes out of `outgoing` until there is no more, or
+/// the stream ends.
 ///
 /// # Errors
 /// When there is no such stream, or it is lost.
@@ -106,7 +108,8 @@ impl Stream {
     }
 }
 
-/// Waits for the event that says where messages go, which must be the server's own origin: they carry its secrets.
+/// Waits for the event that says where messages go, which must be the server's own origin: they
+/// carry its secrets.
 async fn endpoint(stream: &mut Stream) -> Result<Url, RemoteError> {
     let client = stream.client.clone();
     let end = Instant::now() + ENDPOINT;

@@ -20,7 +20,8 @@ mod unix {
 
     /// A process group that may be signalled as long as it is ours.
     ///
-    /// The kernel gives the number of a group away once its last member is gone, so after that it is forgotten here.
+    /// The kernel gives the number of a group away once its last member is gone, so after that it
+    /// is forgotten here.
     #[derive(Debug)]
     pub(crate) struct Group {
         leader: Mutex<Option<Pid>>,

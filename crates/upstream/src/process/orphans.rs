@@ -1,10 +1,13 @@
 //! What is left when a child kills its own supervisor, which its user's rights allow it to do.
 //!
-//! What the supervisor had below itself then comes to the nearest process that adopts orphans, which belljar makes itself. An orphan is
-//! told from belljar's own processes by its session: a supervisor begins a session of its own, which nothing below it can leave for
-//! belljar's. So every process right below belljar that is in another session, and is not a living supervisor, is an orphan.
+//! What the supervisor had below itself then comes to the nearest process that adopts orphans,
+//! which belljar makes itself. An orphan is told from belljar's own processes by its session: a
+//! supervisor begins a session of its own, which nothing below it can leave for belljar's. So every
+//! process right below belljar that is in another session, and is not a living supervisor, is an
+//! orphan.
 //!
-//! Out of reach is what a child leaves behind when it kills belljar as well, and before its supervisor can act.
+//! Out of reach is what a child leaves behind when it kills belljar as well, and before its
+//! supervisor can act.
 
 use std::{
     collections::BTreeSet,
@@ -34,10 +37,11 @@ use crate::{
     },
 };
 
-/// Makes this process adopt what is left below it by a supervisor that was killed; each is then ended with its child's life.
+/// Makes this process adopt what is left below it by a supervisor that was killed; each is then
+/// ended with its child's life.
 ///
-/// From then on this process must have no children in other sessions than its own, but those of this crate: they would be ended too. Only
-/// Linux has adoption; elsewhere this does nothing.
+/// From then on this process must have no children in other sessions than its own, but those of
+/// this crate: they would be ended too. Only Linux has adoption; elsewhere this does nothing.
 ///
 /// # Errors
 /// What the system says.
@@ -56,7 +60,8 @@ static ADOPTS: AtomicBool = AtomicBool::new(false);
 /// The supervisors that were started and have not been waited for.
 static SUPERVISORS: Mutex<BTreeSet<Pid>> = Mutex::new(BTreeSet::new());
 
-/// When the first supervisor was started. What this process had below itself before was there before it was belljar's.
+/// When the first supervisor was started. What this process had below itself before was there
+/// before it was belljar's.
 static FIRST: OnceLock<Option<u64>> = OnceLock::new();
 
 fn supervisors() -> MutexGuard<'static, BTreeSet<Pid>> {
@@ -114,9 +119,11 @@ fn end_within_limit() -> bool {
     true
 }
 
-/// Kills all orphans with what is below them, and buries those that are dead. Whether there were any.
+/// Kills all orphans with what is below them, and buries those that are dead. Whether there were
+/// any.
 fn end_once() -> bool {
-    // A supervisor that is in the table was started before or after the first look; one that ends meanwhile is in the first.
+    // A supervisor that is in the table was started before or after the first look; one that ends
+    // meanwhile is in the first.
     let before = supervisors().clone();
     let table = Table::read();
     let after = supervisors().clone();

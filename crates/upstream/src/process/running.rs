@@ -78,7 +78,8 @@ impl Process {
         Exit::Process(status)
     }
 
-    /// Ends the child whose stdin the caller has closed: first by patience, then by SIGTERM, then by SIGKILL.
+    /// Ends the child whose stdin the caller has closed: first by patience, then by SIGTERM, then
+    /// by SIGKILL.
     pub(crate) async fn stop(&mut self) {
         if timeout(limits::STDIN_GRACE, self.exited()).await.is_err() {
             self.group.terminate();

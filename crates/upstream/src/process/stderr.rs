@@ -1,8 +1,8 @@
-//! A child's stderr: always drained, passed on to `tracing`, and its end kept for error messages; all without the secrets of its
-//! configuration.
+//! A child's stderr: always drained, passed on to `tracing`, and its end kept for error messages;
+//! all without the secrets of its configuration.
 //!
-//! A pipe that nobody reads blocks its writer, and an inherited terminal is set to non-blocking by some children, which
-//! breaks its other users.
+//! A pipe that nobody reads blocks its writer, and an inherited terminal is set to non-blocking by
+//! some children, which breaks its other users.
 
 use std::{collections::VecDeque, sync::Arc};
 

@@ -34,7 +34,8 @@ pub(super) async fn spawn(
     let broken =
         |source: io::Error| StartError::CannotExecute { command: supervisor.program.display().to_string(), source };
     let (mut process, pipes) = {
-        // While the supervisor's ends can be inherited, no other child may be started, or it would hold them open.
+        // While the supervisor's ends can be inherited, no other child may be started, or it would
+        // hold them open.
         static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock();
         let (theirs_control, control) = io::pipe().map_err(broken)?;

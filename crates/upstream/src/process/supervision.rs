@@ -1,4 +1,5 @@
-//! A supervisor as belljar knows it, and what it reports of its child. See [`supervisor`](crate::process::supervisor).
+//! A supervisor as belljar knows it, and what it reports of its child. See
+//! [`supervisor`](crate::process::supervisor).
 
 use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
 

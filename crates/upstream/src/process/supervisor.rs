@@ -1,15 +1,18 @@
 //! The process between belljar and a child, so that nothing of the child outlives belljar.
 //!
-//! belljar can be killed in a way that it cannot notice. What it started must end all the same, with its helpers, also those that
-//! have left its process group. So each child is started by a small process, belljar's own program in another role, that holds one
-//! end of a pipe. When the other end is closed, belljar is gone, and the supervisor ends everything below itself. (A signal on the
-//! death of the parent would do for the child alone; it is bound to a thread and not to the process, and it needs unsafe code.)
+//! belljar can be killed in a way that it cannot notice. What it started must end all the same,
+//! with its helpers, also those that have left its process group. So each child is started by a
+//! small process, belljar's own program in another role, that holds one end of a pipe. When the
+//! other end is closed, belljar is gone, and the supervisor ends everything below itself. (A signal
+//! on the death of the parent would do for the child alone; it is bound to a thread and not to the
+//! process, and it needs unsafe code.)
 //!
-//! On Linux the supervisor adopts what its descendants leave behind, so that a helper that made a session of its own is found as well.
-//! Elsewhere the process group is what can be reached.
+//! On Linux the supervisor adopts what its descendants leave behind, so that a helper that made a
+//! session of its own is found as well. Elsewhere the process group is what can be reached.
 //!
-//! The child's pipes are the supervisor's own, passed on, so no byte of the talk goes through it. It has no other business: it must
-//! never write to these pipes, and never end before everything below it has.
+//! The child's pipes are the supervisor's own, passed on, so no byte of the talk goes through it.
+//! It has no other business: it must never write to these pipes, and never end before everything
+//! below it has.
 
 use std::{
     ffi::OsString,
@@ -42,8 +45,8 @@ use crate::{
     process::{LOOK_EVERY, table::Table},
 };
 
-/// What belljar writes to the pipe to have everything killed at once. Without it, the end of the pipe is belljar's end, and the child
-/// has the time that it has on a shutdown.
+/// What belljar writes to the pipe to have everything killed at once. Without it, the end of the
+/// pipe is belljar's end, and the child has the time that it has on a shutdown.
 pub(crate) const KILL: u8 = b'K';
 
 /// How a supervisor says what became of its child: a line each.
@@ -57,7 +60,8 @@ pub(crate) mod report {
 }
 
 /// Supervises one child, as a process of its own: the program that is named in
-/// [`Options::supervisor`](crate::Options::supervisor) calls this with what follows the arguments named there, and ends when it returns.
+/// [`Options::supervisor`](crate::Options::supervisor) calls this with what follows the arguments
+/// named there, and ends when it returns.
 pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match run(arguments.into_iter()) {
         // As a shell would say it; the whole status is in the report.
@@ -70,13 +74,14 @@ pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(mut arguments: impl Iterator<Item = OsString>) -> io::Result<ExitStatus> {
-    // The environment is the child's own, with its secrets; the memory and the pipes are not for it.
+    // The environment is the child's own, with its secrets; the memory and the pipes are not for
+    // it.
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_dumpable(false)?;
     let (control, report) = (number(arguments.next())?, number(arguments.next())?);
     close_inherited(&[control, report])?;
-    // Nothing below can join another session again, so belljar can tell what came from here. It also has no terminal, into which a
-    // child could type.
+    // Nothing below can join another session again, so belljar can tell what came from here. It
+    // also has no terminal, into which a child could type.
     nix::unistd::setsid()?;
     let control = reopened(control, |path| File::open(path))?;
     let mut report = reopened(report, |path| File::options().write(true).open(path))?;
@@ -112,7 +117,8 @@ fn number(argument: Option<OsString>) -> io::Result<i32> {
     argument.and_then(|number| number.to_str()?.parse().ok()).filter(|number| *number > 2).ok_or_else(usage)
 }
 
-/// Opens anew what was inherited under a number, and closes what was inherited, so that the child inherits neither.
+/// Opens anew what was inherited under a number, and closes what was inherited, so that the child
+/// inherits neither.
 fn reopened(number: i32, open: impl Fn(&str) -> io::Result<File>) -> io::Result<File> {
     let file = open(&format!("/dev/fd/{number}"))?;
     nix::unistd::close(number)?;
@@ -123,7 +129,8 @@ fn usage() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "belljar starts this by itself")
 }
 
-/// Lets go of the child's pipes: their ends must be the child's alone, or nobody would notice that it closed them.
+/// Lets go of the child's pipes: their ends must be the child's alone, or nobody would notice that
+/// it closed them.
 fn give_up_pipes() -> io::Result<()> {
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&nothing)?;

@@ -1,4 +1,5 @@
-//! The processes of the system, as far as it shows them: Linux does, and elsewhere the table is empty.
+//! The processes of the system, as far as it shows them: Linux does, and elsewhere the table is
+//! empty.
 
 use std::{fs, io};
 

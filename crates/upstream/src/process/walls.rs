@@ -1,7 +1,8 @@
 //! Children within walls: the program that a child's `sandbox` asks for is put before its own.
 //!
-//! The child is then started as belljar's own program in another role, below the supervisor like any other. That process builds the walls
-//! around itself and becomes the child ([`confine`]), so that neither belljar nor the supervisor is within them.
+//! The child is then started as belljar's own program in another role, below the supervisor like
+//! any other. That process builds the walls around itself and becomes the child ([`confine`]), so
+//! that neither belljar nor the supervisor is within them.
 
 use std::{ffi::OsString, io::Write as _, process::ExitCode};
 
@@ -13,8 +14,9 @@ use crate::{
     options::Options,
 };
 
-/// Walls this process in and becomes a child: the program that is named in [`Options::confiner`](crate::Options::confiner) calls this with
-/// what follows the arguments named there, as the first thing that it does, and ends with what it returns.
+/// Walls this process in and becomes a child: the program that is named in
+/// [`Options::confiner`](crate::Options::confiner) calls this with what follows the arguments named
+/// there, as the first thing that it does, and ends with what it returns.
 pub fn confine(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let walls = arguments.next().and_then(|walls| serde_json::from_str::<ChildWalls>(walls.to_str()?).ok());
@@ -55,8 +57,8 @@ pub(crate) fn around(command: &StdioCommand, options: &Options) -> Result<StdioC
     })
 }
 
-/// Why a child ended during its start: of itself, or because its walls could not be built. A child that says so falsely is believed, and is not
-/// running either way.
+/// Why a child ended during its start: of itself, or because its walls could not be built. A child
+/// that says so falsely is believed, and is not running either way.
 pub(crate) fn exited(exit: Exit, stderr: Vec<String>) -> StartError {
     let failed = matches!(exit, Exit::Process(status) if status.code() == Some(EXIT_CODE.into()));
     match stderr.iter().rev().find_map(|line| line.strip_prefix(FAILED)) {

@@ -1,10 +1,12 @@
 //! Which instance of a server a call is for, where each instance can serve one thing alone.
 //!
-//! The key is made of arguments of the call. Those that the tool itself does not declare are belljar's own: they are added to
-//! what callers see of the tool, asked for, and taken out again before the call is sent.
+//! The key is made of arguments of the call. Those that the tool itself does not declare are
+//! belljar's own: they are added to what callers see of the tool, asked for, and taken out again
+//! before the call is sent.
 //!
-//! A key ends up in the command line, the environment and the folder of a process. So a script's part in it is a name: it cannot be
-//! read as an option, and leads to no other folder. Only what the owner calls a path may be one, and is judged as such.
+//! A key ends up in the command line, the environment and the folder of a process. So a script's
+//! part in it is a name: it cannot be read as an option, and leads to no other folder. Only what
+//! the owner calls a path may be one, and is judged as such.
 
 use std::path::{Component, Path};
 
@@ -19,8 +21,9 @@ use crate::{
 /// The longest name that a script may put into a key, in bytes: what file systems take.
 const PART_BYTES: usize = 255;
 
-/// The key that `arguments` give. Those that `rules` name have been resolved already. A key that is a path is resolved as a whole: a
-/// part of it may be a link. One that is a name leads to no other folder than the owner's texts say.
+/// The key that `arguments` give. Those that `rules` name have been resolved already. A key that is
+/// a path is resolved as a whole: a part of it may be a link. One that is a name leads to no other
+/// folder than the owner's texts say.
 pub(crate) async fn key(
     spec: &ServerSpec,
     affinity: &Affinity,
@@ -37,7 +40,8 @@ pub(crate) async fn key(
     paths::resolve(&rules.cloned().unwrap_or_default(), base, &affinity.template, key).await
 }
 
-/// Puts the values into the template. Each is checked for itself, and what they make together once more.
+/// Puts the values into the template. Each is checked for itself, and what they make together once
+/// more.
 fn composed(
     server: &str,
     affinity: &Affinity,
@@ -96,7 +100,8 @@ fn problem_of_part(value: &str) -> Option<&'static str> {
     (!is_name || value.contains('\\')).then_some("it must be a name, without '/', '\\' or '..'")
 }
 
-/// Whether the key as a whole is a path by the owner's word: it begins at the root, or with an argument that is a path.
+/// Whether the key as a whole is a path by the owner's word: it begins at the root, or with an
+/// argument that is a path.
 fn is_path(affinity: &Affinity, rules: Option<&PathRules>) -> bool {
     match affinity.pieces().first() {
         Some(KeyPiece::Text(text)) => Path::new(text).has_root(),
@@ -136,8 +141,8 @@ pub(crate) fn own<'a>(affinity: &'a Affinity, tool: &ToolDefinition) -> Vec<&'a 
     affinity.arguments().filter(|name| !declares(tool, name)).collect()
 }
 
-/// The server for one key. Without a key, what would need one is left out: such an instance can list its tools, and no more is
-/// asked of it.
+/// The server for one key. Without a key, what would need one is left out: such an instance can
+/// list its tools, and no more is asked of it.
 pub(crate) fn instance(spec: &ServerSpec, key: Option<&str>) -> ServerSpec {
     filled(spec, &|text| match key {
         Some(key) => Some(text.replace(Affinity::PLACEHOLDER, key)),
@@ -155,7 +160,8 @@ pub(crate) fn of_principal(spec: &ServerSpec, principal: &str) -> ServerSpec {
     filled(spec, &|text| Some(text.replace(Share::PLACEHOLDER, principal)))
 }
 
-/// The server with each of the owner's texts as `fill` gives it; what it gives nothing for is left out.
+/// The server with each of the owner's texts as `fill` gives it; what it gives nothing for is left
+/// out.
 fn filled(spec: &ServerSpec, fill: &impl Fn(&str) -> Option<String>) -> ServerSpec {
     let mut spec = spec.clone();
     if let Transport::Stdio(command) = &mut spec.transport {

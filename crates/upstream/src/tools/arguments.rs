@@ -1,7 +1,7 @@
 //! Single arguments of a call, read and replaced in the text of all of them.
 //!
-//! Paths and keys concern few arguments of few servers. The others stay the text that they are: a tree costs many times as much, and
-//! a call may wait for long.
+//! Paths and keys concern few arguments of few servers. The others stay the text that they are: a
+//! tree costs many times as much, and a call may wait for long.
 
 use std::{borrow::Cow, fmt};
 
@@ -13,7 +13,8 @@ use serde::{
 };
 use serde_json::{Map, Value, value::RawValue};
 
-/// The arguments of a call, whose values are texts. Of two with one name the last counts, as where a tree is made.
+/// The arguments of a call, whose values are texts. Of two with one name the last counts, as where
+/// a tree is made.
 struct Arguments<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// Bytes of the values of those arguments that `is_wanted` names.

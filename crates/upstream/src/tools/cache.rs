@@ -1,8 +1,9 @@
 //! Tool lists on disk, so that a search starts nothing.
 //!
-//! A list is found by what it is the list of: the command, its arguments, the names of its variables, its folder and framing, or the URL, and
-//! belljar's version. Only a hash of these is written, since arguments may be secrets. What is read is foreign text like any other:
-//! it is bounded, and what cannot be used counts as absent.
+//! A list is found by what it is the list of: the command, its arguments, the names of its
+//! variables, its folder and framing, or the URL, and belljar's version. Only a hash of these is
+//! written, since arguments may be secrets. What is read is foreign text like any other: it is
+//! bounded, and what cannot be used counts as absent.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -27,7 +28,8 @@ const PREFIX: &str = "tools-";
 /// Changes with the shape of the files.
 const FORMAT: u64 = 1;
 
-/// What a server is known by on disk: a hash of what it is, since that may hold secrets. A server inside this process has none.
+/// What a server is known by on disk: a hash of what it is, since that may hold secrets. A server
+/// inside this process has none.
 pub(crate) fn identity(spec: &ServerSpec, version: &str) -> Option<String> {
     let identity = match &spec.transport {
         Transport::Stdio(command) => json!({
@@ -56,7 +58,8 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// The place in `folder` for the list of `spec`, which belljar of this version reads. A server inside this process has none.
+    /// The place in `folder` for the list of `spec`, which belljar of this version reads. A server
+    /// inside this process has none.
     pub(crate) fn of(folder: &Arc<Dir>, spec: &ServerSpec, version: &str, writes: &TaskTracker) -> Option<Self> {
         let hash = identity(spec, version)?;
         Some(Self { folder: folder.clone(), name: format!("{PREFIX}{hash}.json"), writes: writes.clone() })

@@ -1,7 +1,8 @@
-//! Where a key leads behind a folder that stands in the owner's own texts: `cwd = "/srv/{key}"`, `args = ["--project=/srv/{key}"]`.
+//! Where a key leads behind a folder that stands in the owner's own texts: `cwd = "/srv/{key}"`,
+//! `args = ["--project=/srv/{key}"]`.
 //!
-//! The key is a name there, and a name can be that of a link. So the place is looked up before each call, and has to lie in the folder
-//! that the owner wrote, or where `paths` lets paths lead.
+//! The key is a name there, and a name can be that of a link. So the place is looked up before each
+//! call, and has to lie in the folder that the owner wrote, or where `paths` lets paths lead.
 
 use std::path::{Path, PathBuf, is_separator};
 
@@ -15,8 +16,8 @@ pub(crate) struct Place {
     pub(crate) path: PathBuf,
 }
 
-/// All places to which `key`, which is a name, leads in the texts of a server. A text that is a command of several words may be read as more
-/// than one: what is not a folder is not there.
+/// All places to which `key`, which is a name, leads in the texts of a server. A text that is a
+/// command of several words may be read as more than one: what is not a folder is not there.
 pub(crate) fn of(spec: &ServerSpec, key: &str) -> Vec<Place> {
     let mut places = Vec::new();
     let Transport::Stdio(command) = &spec.transport else { return places };
@@ -38,8 +39,8 @@ pub(crate) fn of(spec: &ServerSpec, key: &str) -> Vec<Place> {
     places
 }
 
-/// Where a path may begin in what stands before a key: with the text, after whatever ends another one, and at the root behind an option of
-/// one letter.
+/// Where a path may begin in what stands before a key: with the text, after whatever ends another
+/// one, and at the root behind an option of one letter.
 fn starts(head: &str) -> impl Iterator<Item = usize> {
     let words = head.char_indices().filter(|(_, character)| ends_path(*character));
     let words = std::iter::once(0).chain(words.map(|(index, character)| index + character.len_utf8()));
@@ -49,12 +50,14 @@ fn starts(head: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether a character stands between a path and what is beside it. In a path of the owner's it may stand too.
+/// Whether a character stands between a path and what is beside it. In a path of the owner's it may
+/// stand too.
 fn ends_path(character: char) -> bool {
     character.is_whitespace() || "'\"`=:,;|&()[]<>".contains(character)
 }
 
-/// None, where no folder stands before the key: it is not a path then, or one below the folder in which the server works by its own choice.
+/// None, where no folder stands before the key: it is not a path then, or one below the folder in
+/// which the server works by its own choice.
 fn place(base: &Path, head: &str, key: &str, tail: &str) -> Option<Place> {
     let end = head.rfind(is_separator)? + 1;
     let path = format!("{head}{key}{}", filled(tail, key));

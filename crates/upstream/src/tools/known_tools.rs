@@ -1,4 +1,5 @@
-//! What tools a server has, as far as is known: as it listed them last, in this life, an earlier one, or an earlier process.
+//! What tools a server has, as far as is known: as it listed them last, in this life, an earlier
+//! one, or an earlier process.
 //!
 //! All instances of a server share this, so that a tool list is learned once. A list that is the
 //! same as before stays the same allocation: whoever made something of it need not do so again.
@@ -35,7 +36,8 @@ impl KnownTools {
         Self { spec, cache, was_read: OnceCell::new(), known: Mutex::default() }
     }
 
-    /// Reads what an earlier process has learned, once. Says whether that is so old that the server should be asked.
+    /// Reads what an earlier process has learned, once. Says whether that is so old that the server
+    /// should be asked.
     pub(crate) async fn open(&self) -> bool {
         let Some(cache) = &self.cache else { return false };
         let mut is_stale = false;

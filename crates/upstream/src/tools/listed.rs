@@ -17,7 +17,8 @@ pub struct Listed {
     pub at: SystemTime,
 }
 
-/// What belljar of this version has kept of a server's tools in `folder`, if it has something. Blocks.
+/// What belljar of this version has kept of a server's tools in `folder`, if it has something.
+/// Blocks.
 pub fn listed(folder: &Arc<Dir>, spec: &ServerSpec, version: &str) -> Option<Listed> {
     let cache = Cache::of(folder, spec, version, &TaskTracker::new())?;
     let at = cache.written()?;

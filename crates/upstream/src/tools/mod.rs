@@ -1,6 +1,7 @@
 //! What is known of tools, and what single arguments of a call say.
 //!
-//! - `known_tools`: the tools of one server, with `cache` on disk; `listed`: the same without a running child
+//! - `known_tools`: the tools of one server, with `cache` on disk; `listed`: the same without a
+//!   running child
 //! - `arguments`: single arguments out of the text of all; `key_places`: where a key's values are
 //! - `affinity`: which instance a call belongs to; `paths`: which folder
 

@@ -1,7 +1,8 @@
 //! Arguments that are paths: resolved, and kept where the owner wants them.
 //!
-//! What is passed on is the resolved path, so that the child opens what was judged. A link that is made afterwards can still lead
-//! elsewhere: this guards against mistakes and misled scripts, not against somebody who can write to the folders.
+//! What is passed on is the resolved path, so that the child opens what was judged. A link that is
+//! made afterwards can still lead elsewhere: this guards against mistakes and misled scripts, not
+//! against somebody who can write to the folders.
 
 use std::{
     io::ErrorKind,
@@ -19,7 +20,8 @@ pub const PATH_BYTES: usize = 4096;
 /// Folders that a refusal names.
 const FOLDERS_SHOWN: usize = 5;
 
-/// Resolves each argument that `rules` name, or refuses the call. Relative paths are taken from the first root, else from `base`.
+/// Resolves each argument that `rules` name, or refuses the call. Relative paths are taken from the
+/// first root, else from `base`.
 ///
 /// # Cancellation
 /// Nothing is changed but `arguments`.
@@ -74,7 +76,8 @@ fn bytes(value: &Value) -> usize {
     }
 }
 
-/// The one path `text`, which `name` says what it is, as the file system has it, if it is one that is allowed.
+/// The one path `text`, which `name` says what it is, as the file system has it, if it is one that
+/// is allowed.
 pub(crate) async fn resolve(
     rules: &PathRules,
     base: Option<&Path>,
@@ -88,7 +91,8 @@ pub(crate) async fn resolve(
         .map_err(|problem| refusal(name, problem, guidance))
 }
 
-/// Whether each of `places` leads into its folder, or where `rules` let paths lead. `name` says what the paths are made of.
+/// Whether each of `places` leads into its folder, or where `rules` let paths lead. `name` says
+/// what the paths are made of.
 pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, name: &str) -> Result<(), CallError> {
     if places.is_empty() {
         return Ok(());

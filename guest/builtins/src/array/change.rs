@@ -58,7 +58,8 @@ pub(super) fn fill(
             return Ok(None);
         }
         if length > MAX_FILLED {
-            // Where there is no room for so many, the memory limit ends the run here, and not when the engine has made one after the other.
+            // Where there is no room for so many, the memory limit ends the run here, and not when
+            // the engine has made one after the other.
             black_box(Vec::<JsValue>::with_capacity(MAX_FILLED));
             return Ok(None);
         }

@@ -1,4 +1,5 @@
-//! Methods that make a new array of what a function says of each element. The engine defines each new element as a property.
+//! Methods that make a new array of what a function says of each element. The engine defines each
+//! new element as a property.
 
 use boa_engine::{Context, JsObject, JsResult, JsValue, js_string, object::builtins::JsArray};
 
@@ -15,7 +16,8 @@ struct Each {
 }
 
 impl Each {
-    /// None where there is no such array or function, or where the new array would be none of the language's own.
+    /// None where there is no such array or function, or where the new array would be none of the
+    /// language's own.
     fn of(array: &JsValue, arguments: &[JsValue], kept: &Kept) -> Option<Self> {
         let (array, length) = kept.bare(array).filter(|_| kept.makes_arrays())?;
         let function = arguments.first()?.as_callable()?;

@@ -1,8 +1,8 @@
 //! Methods of arrays that move or search at many elements.
 //!
-//! The engine asks an array for each element by name, and sets and deletes them one by one, as the specification tells it. Of an
-//! array that is nothing but its elements, nobody could see that: those are read and put in one go. Everything else is left to the
-//! engine's own methods.
+//! The engine asks an array for each element by name, and sets and deletes them one by one, as the
+//! specification tells it. Of an array that is nothing but its elements, nobody could see that:
+//! those are read and put in one go. Everything else is left to the engine's own methods.
 
 mod change;
 mod copy;

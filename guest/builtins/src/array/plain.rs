@@ -14,7 +14,8 @@ use crate::{iteration::own, missing};
 /// What was there before any script ran.
 #[derive(Clone, Trace, Finalize)]
 pub(super) struct Kept {
-    /// Has the shape of an array without properties of its own; it is held, so that the address stays that of this shape.
+    /// Has the shape of an array without properties of its own; it is held, so that the address
+    /// stays that of this shape.
     sample: JsObject,
     array: JsObject,
     array_prototype: JsObject,
@@ -33,13 +34,15 @@ impl Kept {
         Ok(Self { sample, array, array_prototype, object_prototype, species })
     }
 
-    /// A value, if it is an array that is its elements alone: all are there, all are data, and no property is its own.
+    /// A value, if it is an array that is its elements alone: all are there, all are data, and no
+    /// property is its own.
     pub(super) fn plain(&self, value: &JsValue) -> Option<JsObject> {
         let (array, length) = self.bare(value)?;
         (dense_length(&array)? as f64 == length).then_some(array)
     }
 
-    /// A plain array that may become longer and shorter, with no setter in the way of a new element.
+    /// A plain array that may become longer and shorter, with no setter in the way of a new
+    /// element.
     pub(super) fn changeable(&self, value: &JsValue, context: &mut Context) -> Option<JsObject> {
         self.plain(value).filter(|array| self.takes_elements(array, context))
     }
@@ -56,7 +59,8 @@ impl Kept {
         let object = value.as_object().filter(JsObject::is_array)?;
         let length = {
             let array = object.borrow();
-            // The shape says which properties there are, with which attributes, and what the prototype is.
+            // The shape says which properties there are, with which attributes, and what the
+            // prototype is.
             let is_bare = array.shape().to_addr_usize() == self.sample.borrow().shape().to_addr_usize();
             let length = array.properties().get(&js_string!("length").into()).filter(|_| is_bare)?;
             length.value().and_then(JsValue::as_number)?
@@ -120,7 +124,8 @@ pub(super) fn put_elements(array: &JsObject, elements: impl IntoIterator<Item = 
     let fresh: JsObject = JsArray::from_iter(elements, context).into();
     // Two plain arrays differ in nothing else.
     exchange(array, &fresh);
-    // The old elements would else stay until the collector comes, which does not see how many they are.
+    // The old elements would else stay until the collector comes, which does not see how many they
+    // are.
     let left = JsObject::new(context.root_shape(), None, OrdinaryObject);
     exchange(&fresh, &left.clone().upcast());
     *left.borrow_mut() = Object::default();
@@ -130,7 +135,8 @@ fn exchange(one: &JsObject, other: &JsObject) {
     std::mem::swap(&mut *one.borrow_mut(), &mut *other.borrow_mut());
 }
 
-/// The index that an argument means, from the start or from the end; none if to know it may run a script.
+/// The index that an argument means, from the start or from the end; none if to know it may run a
+/// script.
 pub(super) fn index(argument: Option<&JsValue>, length: usize, absent: usize) -> Option<usize> {
     let Some(argument) = argument.filter(|argument| !argument.is_undefined()) else { return Some(absent) };
     let number = argument.as_number()?.trunc();

@@ -1,4 +1,5 @@
-//! Compared with the engine as it comes: arrays of all kinds, arguments of all kinds, and what a script may have put in the way.
+//! Compared with the engine as it comes: arrays of all kinds, arguments of all kinds, and what a
+//! script may have put in the way.
 
 use boa_engine::Source;
 

@@ -1,8 +1,9 @@
 //! `Map` and `Set`.
 //!
-//! The engine hashes a text unit by unit, with a hash that is slow and made for other threats, and locks a map while it is
-//! iterated. Here are tables of our own (see [`table`]) behind the same constructors and prototypes: the engine's function objects
-//! stay where they are, with all their properties, and do something else.
+//! The engine hashes a text unit by unit, with a hash that is slow and made for other threats, and
+//! locks a map while it is iterated. Here are tables of our own (see [`table`]) behind the same
+//! constructors and prototypes: the engine's function objects stay where they are, with all their
+//! properties, and do something else.
 
 mod algebra;
 mod iterator;

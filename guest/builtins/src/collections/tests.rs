@@ -1,4 +1,5 @@
-//! Compared with Node, with the engine as it comes where Node 20 lacks a method, and what neither does right.
+//! Compared with Node, with the engine as it comes where Node 20 lacks a method, and what neither
+//! does right.
 
 use belljar_guest_testing::{evaluate, ours, same_as_node, same_as_stock};
 

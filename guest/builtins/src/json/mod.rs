@@ -69,7 +69,8 @@ struct Revival<'a> {
 }
 
 impl Revival<'_> {
-    /// Gives a value to the reviver, what it holds first. Of what is still as the text had it, the reviver learns the source.
+    /// Gives a value to the reviver, what it holds first. Of what is still as the text had it, the
+    /// reviver learns the source.
     fn revive(
         &self,
         holder: &JsObject,

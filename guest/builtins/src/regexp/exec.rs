@@ -130,7 +130,8 @@ pub(super) fn builtin_exec(
         return Ok(result.as_object().map_or(Outcome::None, Outcome::Array));
     }
     let last_index = regexp.get(js_string!("lastIndex"), context)?.to_length(context)?;
-    // Asked again: to read the index may have run a script, and that may have compiled another pattern.
+    // Asked again: to read the index may have run a script, and that may have compiled another
+    // pattern.
     let Some(pattern) = Pattern::of(regexp) else { return Ok(Outcome::None) };
     let (is_sticky, is_stateful) = (pattern.has(b'y'), pattern.has(b'g') || pattern.has(b'y'));
     let from = if is_stateful { last_index } else { 0 };
@@ -156,7 +157,8 @@ pub(super) fn builtin_exec(
     })
 }
 
-/// All matches of a plain expression with the flag `g`, as a loop over `exec` from the start finds them.
+/// All matches of a plain expression with the flag `g`, as a loop over `exec` from the start finds
+/// them.
 pub(super) fn each_match(
     regexp: &JsObject,
     pattern: &Pattern,

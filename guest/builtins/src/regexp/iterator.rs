@@ -52,7 +52,8 @@ pub(super) fn match_all(
     Ok(JsObject::new(context.root_shape(), originals.iterator_prototype(), matches).upcast().into())
 }
 
-/// `%RegExpStringIteratorPrototype%.next`. No borrow is held while a script's `exec` runs: that may ask for the next one, too.
+/// `%RegExpStringIteratorPrototype%.next`. No borrow is held while a script's `exec` runs: that may
+/// ask for the next one, too.
 pub(super) fn next(this: &JsValue, _: &[JsValue], originals: &Originals, context: &mut Context) -> JsResult<JsValue> {
     let iterator = this.as_object().and_then(|object| object.downcast::<Matches>().ok()).ok_or_else(|| {
         JsNativeError::typ().with_message("next was called on something that is not an iterator over matches")

@@ -1,6 +1,7 @@
 //! `RegExp.$1` and its kin: what the last match was, as properties of the constructor.
 //!
-//! A legacy of the language, of which every engine keeps that old scripts can read it. The text of the last match is kept alive.
+//! A legacy of the language, of which every engine keeps that old scripts can read it. The text of
+//! the last match is kept alive.
 
 use std::cell::RefCell;
 

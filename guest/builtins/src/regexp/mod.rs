@@ -1,8 +1,9 @@
 //! Regular expressions over large texts.
 //!
-//! The engine turns the whole text into UTF-16 at each `exec`, which makes every loop over the matches of a text quadratic. Here a
-//! text is prepared once (see [`subject`]), a pattern is compiled once (see [`pattern`]), and where nothing that a script could
-//! have put in the way is in the way (see [`originals`]), a method finds all of its matches in one go. Everywhere else the
+//! The engine turns the whole text into UTF-16 at each `exec`, which makes every loop over the
+//! matches of a text quadratic. Here a text is prepared once (see [`subject`]), a pattern is
+//! compiled once (see [`pattern`]), and where nothing that a script could have put in the way is in
+//! the way (see [`originals`]), a method finds all of its matches in one go. Everywhere else the
 //! engine's own methods run, which ask for `exec` at each match, and find the one of this module.
 
 mod array;

@@ -1,8 +1,9 @@
 //! The engine's own built-ins, and whether a script has put its own in their places.
 //!
-//! A script may replace `RegExp.prototype.exec`, the getters of flags, the constructor, or give one expression properties of its
-//! own, and the specification says which of these each method asks, and when. Where all are as they were, none of these questions
-//! can be observed, and none needs to be asked.
+//! A script may replace `RegExp.prototype.exec`, the getters of flags, the constructor, or give one
+//! expression properties of its own, and the specification says which of these each method asks,
+//! and when. Where all are as they were, none of these questions can be observed, and none needs to
+//! be asked.
 
 use boa_engine::{
     Context, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue,
@@ -47,7 +48,8 @@ pub(super) struct Originals {
     constructor: JsObject,
     prototype: JsObject,
     iterator_prototype: JsObject,
-    /// Holds the shape of an expression without properties of its own, so that its address stays that of this shape.
+    /// Holds the shape of an expression without properties of its own, so that its address stays
+    /// that of this shape.
     sample: JsObject,
     /// The `exec` of this module.
     exec: JsFunction,
@@ -85,9 +87,11 @@ impl Originals {
         is(Some(value), &self.exec)
     }
 
-    /// Whether this is an expression of which neither `exec` nor a flag can be anything but the built-in.
+    /// Whether this is an expression of which neither `exec` nor a flag can be anything but the
+    /// built-in.
     pub(super) fn plain(&self, object: &JsObject) -> bool {
-        // The shape says which properties an object has, with which attributes, and what its prototype is.
+        // The shape says which properties an object has, with which attributes, and what its
+        // prototype is.
         object.is::<RegExp>()
             && shape(object) == shape(&self.sample)
             && self.has_value(js_string!("exec"), &self.exec)
@@ -95,7 +99,8 @@ impl Originals {
             && self.getters.flags.iter().all(|(name, getter)| self.has_getter(name.clone(), getter))
     }
 
-    /// Whether a copy of a plain expression, made as the specification says, is one too, and nobody could know.
+    /// Whether a copy of a plain expression, made as the specification says, is one too, and nobody
+    /// could know.
     pub(super) fn copies_plainly(&self) -> bool {
         self.has_value(js_string!("constructor"), &self.constructor)
             && own(&self.prototype, JsSymbol::r#match()).is_some_and(|descriptor| descriptor.is_data_descriptor())

@@ -1,8 +1,9 @@
 //! Compiled patterns.
 //!
-//! The engine keeps what it has compiled to itself. Its source and flags are compiled once more, by the same crate at the same
-//! version. Two bounded caches keep the results: one by object, for an expression that is used again and again, one by source and
-//! flags, for an expression that a function makes anew at each call.
+//! The engine keeps what it has compiled to itself. Its source and flags are compiled once more, by
+//! the same crate at the same version. Two bounded caches keep the results: one by object, for an
+//! expression that is used again and again, one by source and flags, for an expression that a
+//! function makes anew at each call.
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -135,7 +136,8 @@ impl Pattern {
         if found.end() > at {
             return Some(found);
         }
-        // Nothing was found, or the pattern has matched nothing: then it does so in the place of one character, too.
+        // Nothing was found, or the pattern has matched nothing: then it does so in the place of
+        // one character, too.
         let again = find(&anchored.or_character, subject, at, is_full_unicode)?;
         (again.range() == found.range()).then_some(found)
     }

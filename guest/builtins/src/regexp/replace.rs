@@ -104,7 +104,8 @@ fn observed(
     Ok(results)
 }
 
-/// Replaces all matches of a plain expression: as none of a script's code can run, each is dealt with as it is found.
+/// Replaces all matches of a plain expression: as none of a script's code can run, each is dealt
+/// with as it is found.
 fn by_template(
     regexp: &JsObject,
     pattern: &Pattern,
@@ -198,12 +199,14 @@ impl Captured for InText<'_> {
     }
 
     fn named(&self, wanted: &JsString) -> Option<Range<usize>> {
-        // The engine's own comparison with a `str` is satisfied by the beginning of a text in UTF-16.
+        // The engine's own comparison with a `str` is satisfied by the beginning of a text in
+        // UTF-16.
         self.found.named_groups().find(|(name, _)| wanted.iter().eq(name.encode_utf16()))?.1
     }
 }
 
-/// What replaces a match that is described by an array which may be a script's, and how far it reaches.
+/// What replaces a match that is described by an array which may be a script's, and how far it
+/// reaches.
 fn of_array(
     text: &JsString,
     array: &JsObject,

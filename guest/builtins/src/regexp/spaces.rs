@@ -1,4 +1,5 @@
-//! Splitting at white space, which is what most expressions given to `split` are for: `text.split(/\s+/)`.
+//! Splitting at white space, which is what most expressions given to `split` are for:
+//! `text.split(/\s+/)`.
 
 use std::ops::Range;
 

@@ -49,7 +49,8 @@ fn limit(arguments: &[JsValue], context: &mut Context) -> JsResult<usize> {
     Ok(if limit.is_undefined() { u32::MAX } else { limit.to_u32(context)? } as usize)
 }
 
-/// Looks for each separator from where the last one ended. That finds those which the specification finds by trying each place.
+/// Looks for each separator from where the last one ended. That finds those which the specification
+/// finds by trying each place.
 fn parts(pattern: &Pattern, text: &JsString, limit: usize) -> Vec<JsValue> {
     let mut parts = Vec::new();
     if limit == 0 {

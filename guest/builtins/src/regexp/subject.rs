@@ -57,7 +57,8 @@ impl Ascii {
     #[allow(unsafe_code, reason = "to look through the text each time would make a loop over its matches quadratic")]
     pub(super) fn as_str(&self) -> &str {
         match self.0.variant() {
-            // SAFETY: `prepare` alone makes these, of bytes that are all ASCII, and strings do not change.
+            // SAFETY: `prepare` alone makes these, of bytes that are all ASCII, and strings do not
+            // change.
             JsStrVariant::Latin1(bytes) => unsafe { std::str::from_utf8_unchecked(bytes) },
             JsStrVariant::Utf16(_) => "",
         }

@@ -1,4 +1,5 @@
-//! Compared with Node: single cases and many random ones. What scripts can observe is compared with the engine as it comes.
+//! Compared with Node: single cases and many random ones. What scripts can observe is compared with
+//! the engine as it comes.
 
 use belljar_guest_testing::{evaluate, ours, same_as_node, same_as_stock};
 
@@ -141,7 +142,8 @@ fn every_pattern_with_every_flag_does_what_nodes_does() {
     for pattern in PATTERNS {
         for flags in FLAGS {
             for call in CALLS {
-                // V8 gives its group as "", not as undefined, after the first match with these flags.
+                // V8 gives its group as "", not as undefined, after the first match with these
+                // flags.
                 let is_v8s_slip = pattern == "(z)?" && flags == "giu";
                 if random.below(16) == 0 {
                     let script = script(random.of(&TEXTS), pattern, flags, call);

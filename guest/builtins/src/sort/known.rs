@@ -1,9 +1,12 @@
-//! The comparators that scripts write most, such as `(a, b) => a - b`, `(a, b) => b[1] - a[1]`, `(a, b) => a.name < b.name ? -1 : 1` and
-//! `(a, b) => { if (a < b) return -1; if (a > b) return 1; return 0; }`: where their answers are known from their text, they need not be called.
+//! The comparators that scripts write most, such as `(a, b) => a - b`, `(a, b) => b[1] - a[1]`,
+//! `(a, b) => a.name < b.name ? -1 : 1` and
+//! `(a, b) => { if (a < b) return -1; if (a > b) return 1; return 0; }`: where their answers are
+//! known from their text, they need not be called.
 //!
-//! What is computed of two numbers or two texts that are plain data is the same whoever computes it, and nobody can see that it
-//! was. Where a comparator is anything else, or one item is, every question is asked. The answers are those that the comparator
-//! would give, also where they contradict each other.
+//! What is computed of two numbers or two texts that are plain data is the same whoever computes
+//! it, and nobody can see that it was. Where a comparator is anything else, or one item is, every
+//! question is asked. The answers are those that the comparator would give, also where they
+//! contradict each other.
 
 use std::cmp::Ordering;
 

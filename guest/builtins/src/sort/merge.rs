@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// The items in order. Whatever the answers, each item is there once. The work is `n log2 n` questions at most, and fewer where the
-/// items are in order already, or the other way round.
+/// The items in order. Whatever the answers, each item is there once. The work is `n log2 n`
+/// questions at most, and fewer where the items are in order already, or the other way round.
 pub(super) fn sorted<T: Clone, E>(
     items: Vec<T>,
     mut compare: impl FnMut(&T, &T) -> Result<Ordering, E>,

@@ -1,7 +1,8 @@
-//! `sort` and `toSorted` with a comparator that contradicts itself, as in `list.sort(() => Math.random() - 0.5)`.
+//! `sort` and `toSorted` with a comparator that contradicts itself, as in
+//! `list.sort(() => Math.random() - 0.5)`.
 //!
-//! Boa hands the comparator to Rust's own sort, which may panic if the order is none. A merge sort asks and believes: whatever
-//! the answers, they give some order.
+//! Boa hands the comparator to Rust's own sort, which may panic if the order is none. A merge sort
+//! asks and believes: whatever the answers, they give some order.
 
 mod known;
 mod merge;

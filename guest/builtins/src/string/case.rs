@@ -1,4 +1,5 @@
-//! `toLowerCase` and `toUpperCase`. Plain text is mapped byte by byte; all other is left to what Unicode says of whole texts.
+//! `toLowerCase` and `toUpperCase`. Plain text is mapped byte by byte; all other is left to what
+//! Unicode says of whole texts.
 
 use boa_engine::{
     Context, JsResult, JsString, JsValue,

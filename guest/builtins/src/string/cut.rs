@@ -4,9 +4,11 @@ use std::{cell::RefCell, collections::VecDeque};
 
 use boa_engine::{JsString, string::JsStrVariant};
 
-/// Up to this length a copy is smaller, or not much larger, than the engine's reference to a part, and does not keep the whole.
+/// Up to this length a copy is smaller, or not much larger, than the engine's reference to a part,
+/// and does not keep the whole.
 const COPIED_UNITS: usize = 128;
-/// A script that eats a text from the front has one such cursor, rarely two. Each keeps a text alive.
+/// A script that eats a text from the front has one such cursor, rarely two. Each keeps a text
+/// alive.
 const REMEMBERED: usize = 4;
 
 struct Piece {
@@ -16,8 +18,9 @@ struct Piece {
 }
 
 thread_local! {
-    /// The latest long pieces. A piece of a piece is cut from the whole: in `text = text.slice(1)`, over and over, each would else
-    /// hold the one before it, and a long chain of these is freed by recursion that overflows the stack.
+    /// The latest long pieces. A piece of a piece is cut from the whole: in `text = text.slice(1)`,
+    /// over and over, each would else hold the one before it, and a long chain of these is freed by
+    /// recursion that overflows the stack.
     static RECENT: RefCell<VecDeque<Piece>> = const { RefCell::new(VecDeque::new()) };
 }
 
@@ -48,7 +51,8 @@ pub(crate) fn cut(text: &JsString, start: usize, end: usize) -> JsString {
     })
 }
 
-/// Whether two strings are the same place in memory, which, as long as both are held, makes them equal at no cost.
+/// Whether two strings are the same place in memory, which, as long as both are held, makes them
+/// equal at no cost.
 pub(crate) fn is_same(left: &JsString, right: &JsString) -> bool {
     match (left.variant(), right.variant()) {
         (JsStrVariant::Latin1(left), JsStrVariant::Latin1(right)) => std::ptr::eq(left, right),

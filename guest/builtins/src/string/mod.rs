@@ -1,7 +1,7 @@
 //! Methods of strings whose cost grows with the text, not with its square.
 //!
-//! The engine's `indexOf` walks to where it should start, which makes `split` and `replaceAll` quadratic, and what `slice` gives
-//! keeps hold of the text that it is cut from, link by link.
+//! The engine's `indexOf` walks to where it should start, which makes `split` and `replaceAll`
+//! quadratic, and what `slice` gives keeps hold of the text that it is cut from, link by link.
 
 mod builder;
 mod case;

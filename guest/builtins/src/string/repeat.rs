@@ -1,4 +1,5 @@
-//! `repeat`. The engine lists each repetition before it joins them, which takes many times the memory of a long result.
+//! `repeat`. The engine lists each repetition before it joins them, which takes many times the
+//! memory of a long result.
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsResult, JsString, JsValue,

@@ -52,7 +52,8 @@ fn trimmed(this: &JsValue, at_start: bool, at_end: bool, context: &mut Context) 
     Ok(cut(&text, start, end.max(start)).into())
 }
 
-/// Where the text without its outer white space begins and ends; its length and 0 if there is nothing else.
+/// Where the text without its outer white space begins and ends; its length and 0 if there is
+/// nothing else.
 fn ink<T: Copy>(units: &[T], is_space: impl Fn(T) -> bool) -> (usize, usize) {
     let start = units.iter().position(|unit| !is_space(*unit)).unwrap_or(units.len());
     let end = units.iter().rposition(|unit| !is_space(*unit)).map_or(0, |last| last + 1);

@@ -1,4 +1,5 @@
-//! What a `Map` and a `Set` are made of: a table that keeps the order of its keys. Their methods are built-ins.
+//! What a `Map` and a `Set` are made of: a table that keeps the order of its keys. Their methods
+//! are built-ins.
 
 mod collection;
 mod map;

@@ -1,7 +1,8 @@
 //! What a `Map` or a `Set` holds: entries in the order of their insertion, found by a hash.
 //!
-//! A key's place is never kept outside: an iteration remembers the order number of what it has seen, and finds its place again
-//! after the entries have moved. So entries can be removed and added at any time, also in the midst of any number of iterations.
+//! A key's place is never kept outside: an iteration remembers the order number of what it has
+//! seen, and finds its place again after the entries have moved. So entries can be removed and
+//! added at any time, also in the midst of any number of iterations.
 
 use std::hash::{Hash, Hasher};
 
@@ -30,7 +31,8 @@ pub struct Table {
 #[derive(Clone, Trace, Finalize)]
 struct Entry {
     key: JsValue,
-    /// The key once more, if it is a string: the engine's own comparison of values makes copies of both.
+    /// The key once more, if it is a string: the engine's own comparison of values makes copies of
+    /// both.
     text: Option<JsString>,
     value: JsValue,
     /// Grows from each entry to the next.
@@ -196,7 +198,8 @@ fn canonical(key: &JsValue) -> JsValue {
 }
 
 impl<'a> Wanted<'a> {
-    /// The hash is the same for all keys that are the same. A script that makes up keys of one hash wastes its own time.
+    /// The hash is the same for all keys that are the same. A script that makes up keys of one hash
+    /// wastes its own time.
     fn of(key: &'a JsValue) -> Self {
         let mut hasher = FxHasher::default();
         let text = key.as_string();

@@ -1,8 +1,9 @@
 //! `Intl.Collator` and `localeCompare`: the order of a dictionary.
 //!
-//! A comparison of three levels like that of the Unicode Collation Algorithm, over an order that holds for Latin, Greek and Cyrillic
-//! text: spaces, punctuation, other symbols, currencies, digits, letters; then accents; then case. What has no place of its own
-//! stands in the order of its code points.
+//! A comparison of three levels like that of the Unicode Collation Algorithm, over an order that
+//! holds for Latin, Greek and Cyrillic text: spaces, punctuation, other symbols, currencies,
+//! digits, letters; then accents; then case. What has no place of its own stands in the order of
+//! its code points.
 
 use std::cmp::Ordering;
 
@@ -111,7 +112,8 @@ impl Default for Rules {
     }
 }
 
-/// A character as it is compared: its place in the alphabet, and what is looked at if all places are equal.
+/// A character as it is compared: its place in the alphabet, and what is looked at if all places
+/// are equal.
 struct Weight {
     primary: u32,
     accent: u32,

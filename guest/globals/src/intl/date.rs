@@ -204,7 +204,8 @@ impl DateTimeFormat {
     }
 }
 
-/// The date of a day counted from 1970, in the Gregorian calendar. (Howard Hinnant's `civil_from_days`.)
+/// The date of a day counted from 1970, in the Gregorian calendar. (Howard Hinnant's
+/// `civil_from_days`.)
 fn civil(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

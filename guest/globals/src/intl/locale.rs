@@ -50,7 +50,8 @@ impl Locale {
         Self::first(locales, |_| true, &String::new, context)
     }
 
-    /// What nobody has data for is refused: in another language it would be wrong, and nobody would see it.
+    /// What nobody has data for is refused: in another language it would be wrong, and nobody would
+    /// see it.
     fn first(
         locales: Option<&JsValue>,
         is_there: fn(&str) -> bool,

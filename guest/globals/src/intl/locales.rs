@@ -1,12 +1,12 @@
 //! What is known of each locale: patterns of dates, names, and the signs of numbers.
 //!
-//! The data itself is `table.rs`, which a program writes. It lies in the image as it is, so that a script that formats
-//! nothing pays nothing for it.
+//! The data itself is `table.rs`, which a program writes. It lies in the image as it is, so that a
+//! script that formats nothing pays nothing for it.
 
 use super::table::{LOCALES, NAMES, PATTERNS};
 
-/// The place of a locale in the table: of its own, or the one that stands for its language. (English has customs of its
-/// own in a few regions, and those of Britain in all others.)
+/// The place of a locale in the table: of its own, or the one that stands for its language.
+/// (English has customs of its own in a few regions, and those of Britain in all others.)
 pub(super) fn find(tag: &str) -> Option<usize> {
     let end = tag.split('-').skip(1).position(|part| part.len() == 1);
     let base: Vec<&str> = tag.split('-').take(end.map_or(usize::MAX, |end| end + 1)).collect();

@@ -1,7 +1,9 @@
-//! `Intl`: what scripts format for people to read, without the megabytes of all the world's locales.
+//! `Intl`: what scripts format for people to read, without the megabytes of all the world's
+//! locales.
 //!
-//! Dates and numbers are there in some twenty locales, lists, plurals, units and the like in English. What is asked for
-//! in another is refused with a `RangeError`: answered in English it would be wrong, and nobody would see it.
+//! Dates and numbers are there in some twenty locales, lists, plurals, units and the like in
+//! English. What is asked for in another is refused with a `RangeError`: answered in English it
+//! would be wrong, and nobody would see it.
 
 mod collator;
 mod date;
@@ -93,7 +95,8 @@ fn members(class: &mut ClassBuilder<'_>, tag: &str, methods: &[(&str, usize, Nat
     class.static_method(js_string!("supportedLocalesOf"), 1, NativeFunction::from_copy_closure(supported));
 }
 
-/// An accessor that gives `function` as a function of its own, which may be called without its object.
+/// An accessor that gives `function` as a function of its own, which may be called without its
+/// object.
 fn bound(class: &mut ClassBuilder<'_>, name: &'static str, get: Native) {
     let context = class.context();
     let get = objects::function(&format!("get {name}"), 0, NativeFunction::from_fn_ptr(get), context);

@@ -199,7 +199,8 @@ impl Style {
         parts
     }
 
-    /// Fills a pattern in: `{0}` is the number, `{c}` the currency, and the signs stand for themselves.
+    /// Fills a pattern in: `{0}` is the number, `{c}` the currency, and the signs stand for
+    /// themselves.
     fn filled(&self, pattern: &str, symbol: &str, body: Vec<Part>) -> Vec<Part> {
         let mut body = Some(body);
         let mut parts = Vec::new();

@@ -1,5 +1,5 @@
-//! Dates by patterns: `{L1} {d}, {y}` is a month by its name, a day and a year. Which pattern it is, the locale's table
-//! says.
+//! Dates by patterns: `{L1} {d}, {y}` is a month by its name, a day and a year. Which pattern it
+//! is, the locale's table says.
 
 use super::{Part, locales, writing::Data};
 

@@ -77,7 +77,8 @@ pub(super) fn currency_digits(code: &str) -> usize {
     }
 }
 
-/// A unit: its name, how it is written short (of one, of several) and narrow, and long (of one, of several).
+/// A unit: its name, how it is written short (of one, of several) and narrow, and long (of one, of
+/// several).
 pub(super) struct Unit {
     name: &'static str,
     short: (&'static str, &'static str),

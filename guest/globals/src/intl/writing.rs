@@ -1,4 +1,5 @@
-//! What is known of each locale. The numbers are places in lists of patterns and names, which are in `table.rs`.
+//! What is known of each locale. The numbers are places in lists of patterns and names, which are
+//! in `table.rs`.
 
 /// How a locale writes. The numbers are places in `PATTERNS` and `NAMES`.
 pub(super) struct Data {
@@ -7,7 +8,8 @@ pub(super) struct Data {
     pub(super) dates: [u16; 432],
     /// What stands between each of these and a time.
     pub(super) joints: [u16; 432],
-    /// By hours, zone, period, fraction, hour, minute and second, as `Fields::time_place` counts them.
+    /// By hours, zone, period, fraction, hour, minute and second, as `Fields::time_place` counts
+    /// them.
     pub(super) times: [u16; 432],
     /// The same with a weekday alone, long, short and narrow.
     pub(super) weekday_times: [u16; 1296],
@@ -47,8 +49,8 @@ pub(super) struct Numbers {
     /// Digits of each group but the last, which has three.
     pub(super) group_size: usize,
     pub(super) percent: &'static str,
-    /// Amounts without, with a minus and with a plus; the same in accounting; all again for symbols that have a letter
-    /// next to the number.
+    /// Amounts without, with a minus and with a plus; the same in accounting; all again for symbols
+    /// that have a letter next to the number.
     pub(super) amounts: [&'static str; 12],
     /// Between the ends of a range.
     pub(super) range: &'static str,

@@ -19,7 +19,8 @@ thread_local! {
     static ASK: RefCell<Option<JsFunction>> = const { RefCell::new(None) };
 }
 
-/// Asks Temporal for a zone's name and its offset at a time, with what Temporal is before any script could change it.
+/// Asks Temporal for a zone's name and its offset at a time, with what Temporal is before any
+/// script could change it.
 const QUESTION: &str = "{
     const { Instant, ZonedDateTime } = Temporal;
     const from = Instant.fromEpochMilliseconds.bind(Instant);
@@ -65,7 +66,8 @@ fn at(time: f64, zone: &str, context: &mut Context) -> JsResult<(String, f64)> {
     Ok((name, answer.get(1, context)?.to_number(context)?))
 }
 
-/// What a zone is called at an offset: its name in the locale, where it has one, or else the offset.
+/// What a zone is called at an offset: its name in the locale, where it has one, or else the
+/// offset.
 pub(super) fn name(zone: &str, offset: f64, is_summer: bool, style: &str, locale: &Locale) -> String {
     let is_long = style.starts_with("long");
     if !style.ends_with("Offset") {

@@ -1,6 +1,8 @@
-//! Values separated by commas, semicolons, tabs or bars, with names in the first line: a list of objects, whose values are texts.
+//! Values separated by commas, semicolons, tabs or bars, with names in the first line: a list of
+//! objects, whose values are texts.
 //!
-//! A value in double quotes may hold separators, ends of lines, and quotes that stand twice (RFC 4180).
+//! A value in double quotes may hold separators, ends of lines, and quotes that stand twice (RFC
+//! 4180).
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,9 @@
-//! Lines of `key: value`, bare or between two lines of `---`, as at the head of a Markdown file: an object.
+//! Lines of `key: value`, bare or between two lines of `---`, as at the head of a Markdown file: an
+//! object.
 //!
-//! Of YAML this is as much as such heads have: numbers, `true`, `false`, `null`, texts with and without quotes, `[a, b]`, and a list of
-//! `- item` lines below a key. What is nested deeper is a fault, and never half understood.
+//! Of YAML this is as much as such heads have: numbers, `true`, `false`, `null`, texts with and
+//! without quotes, `[a, b]`, and a list of `- item` lines below a key. What is nested deeper is a
+//! fault, and never half understood.
 
 use boa_engine::{Context, JsObject, JsString, JsValue, object::builtins::JsArray, property::PropertyKey};
 
@@ -13,7 +15,8 @@ const MAX_KEY: usize = 60;
 /// What the text behind the second line of `---` is called.
 const BODY: &str = "body";
 
-/// `is_asked_for` where the author says that it is so: otherwise one line with a colon is a sentence.
+/// `is_asked_for` where the author says that it is so: otherwise one line with a colon is a
+/// sentence.
 pub(super) fn read(text: &str, is_asked_for: bool, context: &mut Context) -> Result<JsValue, Described> {
     let text = text.trim_start_matches('\u{feff}');
     let object = JsObject::with_object_proto(context.intrinsics());

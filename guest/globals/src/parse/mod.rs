@@ -1,7 +1,8 @@
 //! `tools.parse`: the value of a text that is data in some notation. Servers answer in many.
 //!
-//! Nothing is guessed: a text is of a notation if all of it is. Each reader takes time linear in the text and does not call itself; what
-//! it builds counts against the run's memory, as with `JSON.parse`.
+//! Nothing is guessed: a text is of a notation if all of it is. Each reader takes time linear in
+//! the text and does not call itself; what it builds counts against the run's memory, as with
+//! `JSON.parse`.
 
 mod csv;
 mod front_matter;

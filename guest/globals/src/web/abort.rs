@@ -96,7 +96,8 @@ fn given_reason(arguments: &[JsValue], context: &mut Context) -> JsResult<JsValu
     }
 }
 
-/// Aborts a signal and those that depend on it, and tells their listeners. A second time changes nothing.
+/// Aborts a signal and those that depend on it, and tells their listeners. A second time changes
+/// nothing.
 fn trigger(signal: &JsObject, reason: &JsValue, context: &mut Context) -> JsResult<()> {
     let mut aborted = Vec::new();
     let mut waiting = vec![signal.clone()];

@@ -68,7 +68,8 @@ pub(super) fn atob(_: &JsValue, arguments: &[JsValue], context: &mut Context) ->
     }
 }
 
-/// Says that what was encoded is a word for nothing, as the web has it, and not what the script meant.
+/// Says that what was encoded is a word for nothing, as the web has it, and not what the script
+/// meant.
 fn warn_of_nothing(value: &JsValue, context: &mut Context) {
     if !place::has_host() {
         return;

@@ -1,6 +1,7 @@
 //! `structuredClone`.
 //!
-//! Objects are copied first and filled later, from a list of what is left to do: no depth of nesting recurses in here.
+//! Objects are copied first and filled later, from a list of what is left to do: no depth of
+//! nesting recurses in here.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! `crypto`: `randomUUID` and `getRandomValues`, from the host's generator, which a run's seed decides, and `subtle` (`digest.rs`).
+//! `crypto`: `randomUUID` and `getRandomValues`, from the host's generator, which a run's seed
+//! decides, and `subtle` (`digest.rs`).
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! `Uint8Array.fromBase64`, `fromHex`, `setFromBase64`, `setFromHex`, `toBase64` and `toHex`, as ECMAScript 2026 has them.
+//! `Uint8Array.fromBase64`, `fromHex`, `setFromBase64`, `setFromHex`, `toBase64` and `toHex`, as
+//! ECMAScript 2026 has them.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! `Event`, `CustomEvent` and `EventTarget`, which are written in the script's own language (`events.js`).
+//! `Event`, `CustomEvent` and `EventTarget`, which are written in the script's own language
+//! (`events.js`).
 
 use boa_engine::{Context, JsNativeError, JsResult, JsValue, NativeFunction, js_string};
 

@@ -1,6 +1,8 @@
-//! What every web runtime has beside the language and needs no outside world: `structuredClone`, `URL`, `TextEncoder` and the like.
+//! What every web runtime has beside the language and needs no outside world: `structuredClone`,
+//! `URL`, `TextEncoder` and the like.
 //!
-//! Made once, before the snapshot. Nothing here reads a clock or draws a random number until a script asks for it.
+//! Made once, before the snapshot. Nothing here reads a clock or draws a random number until a
+//! script asks for it.
 
 mod abort;
 mod base64;
@@ -91,7 +93,8 @@ pub(super) fn accessor(class: &mut ClassBuilder<'_>, name: &str, get: Native, se
     class.accessor(JsString::from(name), Some(get), set, Attribute::CONFIGURABLE | Attribute::ENUMERABLE);
 }
 
-/// Looks at what an object of a class holds. `what` is called in the meantime; it must not run a script.
+/// Looks at what an object of a class holds. `what` is called in the meantime; it must not run a
+/// script.
 fn with<T: NativeObject, R>(this: &JsValue, name: &str, look: impl FnOnce(&mut T) -> R) -> JsResult<R> {
     this.as_object()
         .and_then(|object| object.downcast_mut::<T>().map(|mut data| look(&mut data)))
@@ -135,7 +138,8 @@ fn byte_array(bytes: &[u8], context: &mut Context) -> JsResult<JsValue> {
     Ok(JsUint8Array::from_array_buffer(buffer, context)?.into())
 }
 
-/// The buffer behind an `ArrayBuffer`, a typed array or a `DataView`, and the place and number of its bytes.
+/// The buffer behind an `ArrayBuffer`, a typed array or a `DataView`, and the place and number of
+/// its bytes.
 fn view(value: &JsValue, context: &mut Context) -> JsResult<Option<(JsArrayBuffer, usize, usize)>> {
     let Some(object) = value.as_object() else { return Ok(None) };
     if let Ok(buffer) = JsArrayBuffer::from_object(object.clone()) {

@@ -1,4 +1,5 @@
-//! Natively what the sandbox is asked as well: the table of expressions and what Node makes of them.
+//! Natively what the sandbox is asked as well: the table of expressions and what Node makes of
+//! them.
 
 use belljar_guest_testing::holds;
 

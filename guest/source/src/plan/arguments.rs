@@ -19,9 +19,11 @@ const MAX_DEPTH: usize = 48;
 /// What is known of the one object that a call is made with.
 #[derive(Debug, Default, PartialEq)]
 pub struct Known {
-    /// The object as JSON. `null` stands for what is not known, and a text that is not known is empty.
+    /// The object as JSON. `null` stands for what is not known, and a text that is not known is
+    /// empty.
     pub json: String,
-    /// Where something stands that is not known, as JSON pointers. It may be `undefined`, and then is not there.
+    /// Where something stands that is not known, as JSON pointers. It may be `undefined`, and then
+    /// is not there.
     pub unknown: Vec<String>,
     /// Where a text stands that is not known.
     pub texts: Vec<String>,

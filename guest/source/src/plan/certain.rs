@@ -1,9 +1,9 @@
 //! The calls that a script makes in any case.
 //!
-//! A call is certain if it stands in what is evaluated in any case, at the top level or in a function
-//! that is called from there. It is fatal if the script cannot end well where it fails: it is awaited,
-//! and nothing catches it. Whatever a condition, a loop, an early `return` or a callback decides is
-//! passed over.
+//! A call is certain if it stands in what is evaluated in any case, at the top level or in a
+//! function that is called from there. It is fatal if the script cannot end well where it fails: it
+//! is awaited, and nothing catches it. Whatever a condition, a loop, an early `return` or a
+//! callback decides is passed over.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -145,8 +145,8 @@ impl<'a> Walk<'_, 'a, '_> {
         true
     }
 
-    /// Whether a statement may end the function that it stands in. What it throws ends the script, where
-    /// nothing catches it.
+    /// Whether a statement may end the function that it stands in. What it throws ends the script,
+    /// where nothing catches it.
     fn leaves(&self, statement: &Statement<'a>) -> bool {
         let mut ways = Ways::default();
         ways.visit_statement(statement);
@@ -161,8 +161,8 @@ impl<'a> Walk<'_, 'a, '_> {
         walked
     }
 
-    /// What is evaluated whenever the expression is. `is_awaited`: if it is a promise, the script fails
-    /// when that does.
+    /// What is evaluated whenever the expression is. `is_awaited`: if it is a promise, the script
+    /// fails when that does.
     fn expression(&mut self, expression: &Expression<'a>, is_awaited: bool) {
         if self.depth >= MAX_DEPTH {
             return;

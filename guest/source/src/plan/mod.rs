@@ -1,5 +1,5 @@
-//! The calls of tools that stand in a source, found before it runs: which tool, what is known of the
-//! arguments, and how sure it is that the call is made.
+//! The calls of tools that stand in a source, found before it runs: which tool, what is known of
+//! the arguments, and how sure it is that the call is made.
 //!
 //! - `names.rs`: which names stand for servers and tools, and what other names always hold.
 //! - `arguments.rs`: what is known of a call's arguments.

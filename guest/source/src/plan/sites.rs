@@ -194,7 +194,8 @@ impl<'a> Places<'_, 'a, '_> {
         repeated
     }
 
-    /// Whether the methods of this member hold what fails back, and whether they call for each value.
+    /// Whether the methods of this member hold what fails back, and whether they call for each
+    /// value.
     fn kind_of(&self, callee: &Expression<'a>, given: usize) -> Kind {
         let Expression::StaticMemberExpression(member) = callee.get_inner_expression() else { return Kind::default() };
         let method = member.property.name.as_str();

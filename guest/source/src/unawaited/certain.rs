@@ -1,7 +1,8 @@
-//! Promises on which a script certainly decides, or of which it certainly reads: refused before anything runs, while no tool was called.
+//! Promises on which a script certainly decides, or of which it certainly reads: refused before
+//! anything runs, while no tool was called.
 //!
-//! Certain is what follows from the scopes alone: a call of a tool or of an async function, or a variable that holds one and never
-//! anything else.
+//! Certain is what follows from the scopes alone: a call of a tool or of an async function, or a
+//! variable that holds one and never anything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +41,8 @@ const DECIDING: [&str; 7] = ["filter", "find", "findIndex", "findLast", "findLas
 /// What was saved by asking first.
 const UNCALLED: &str = "nothing was called yet";
 
-/// Refuses the first such promise, if there is one. `is_server` knows the globals whose methods are tools.
+/// Refuses the first such promise, if there is one. `is_server` knows the globals whose methods are
+/// tools.
 pub(crate) fn refuse(
     source: &str,
     program: &Program<'_>,
@@ -66,7 +68,8 @@ struct Known<'k> {
     is_server: &'k dyn Fn(&str) -> bool,
     /// Functions that are async, and never another.
     async_functions: BTreeSet<SymbolId>,
-    /// Variables that hold what a call gave: whether it is certainly a tool's, else the function; and the call.
+    /// Variables that hold what a call gave: whether it is certainly a tool's, else the function;
+    /// and the call.
     held: BTreeMap<SymbolId, (Option<SymbolId>, Span)>,
     /// Variables that are given members.
     extended: BTreeSet<SymbolId>,
@@ -99,7 +102,8 @@ impl<'k> Known<'k> {
         self.scoping.get_reference(name.reference_id.get()?).symbol_id()
     }
 
-    /// Whether a call gives a promise: `Ok` of a tool's, `Err` with the function that would have to be async.
+    /// Whether a call gives a promise: `Ok` of a tool's, `Err` with the function that would have to
+    /// be async.
     fn call(&self, call: &CallExpression<'_>) -> Option<Result<(), SymbolId>> {
         if call.optional {
             return None;
@@ -410,7 +414,8 @@ impl<'a> Visit<'a> for Uses<'_, '_> {
     fn visit_binary_expression(&mut self, binary: &BinaryExpression<'a>) {
         match binary.operator {
             BinaryOperator::In | BinaryOperator::Instanceof => {}
-            // Whether two names hold the same promise is a question of its own, as is whether one holds anything.
+            // Whether two names hold the same promise is a question of its own, as is whether one
+            // holds anything.
             operator if operator.is_equality() => {
                 if is_value(&binary.left) || is_value(&binary.right) {
                     self.operand(&binary.left, "compares");

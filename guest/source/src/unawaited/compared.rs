@@ -1,4 +1,5 @@
-//! Promises that a source compares, calculates with or asks for their truth: nothing fails, and the answer is wrong.
+//! Promises that a source compares, calculates with or asks for their truth: nothing fails, and the
+//! answer is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +12,8 @@ use oxc::{
 
 use super::{AsyncFunctions, Call, Position, Reading, with_program};
 
-/// What to say of the first promise that the source uses so, if there is one. `servers` are the names of the globals whose methods
-/// are tools.
+/// What to say of the first promise that the source uses so, if there is one. `servers` are the
+/// names of the globals whose methods are tools.
 pub fn warning(servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let mut reading = Reading { source, servers, async_functions: BTreeSet::new(), promises: BTreeMap::new() };
@@ -39,7 +40,8 @@ struct Found {
 }
 
 impl Comparisons<'_> {
-    /// A value that is compared or calculated with, be it a call or a name that holds what one gave.
+    /// A value that is compared or calculated with, be it a call or a name that holds what one
+    /// gave.
     fn see(&mut self, value: &Expression<'_>, done: &'static str) {
         let call = match value.get_inner_expression() {
             Expression::Identifier(name) => self.reading.promises.get(name.name.as_str()).cloned(),
@@ -49,7 +51,8 @@ impl Comparisons<'_> {
         self.note(call, value, done);
     }
 
-    /// A value that is asked for its truth. A name may well be asked whether it holds a promise already.
+    /// A value that is asked for its truth. A name may well be asked whether it holds a promise
+    /// already.
     fn see_truth(&mut self, value: &Expression<'_>) {
         if let Expression::CallExpression(call) = value.get_inner_expression() {
             self.note(self.reading.promise(call), value, "asks whether it is true, which it always is");

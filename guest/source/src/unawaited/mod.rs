@@ -1,7 +1,8 @@
 //! Promises that a source uses as if they were values: a call whose `await` was forgotten.
 //!
-//! Looked at only when a script has failed, or has called tools. A name that holds a promise, or what was read of one, is followed through the
-//! declarations of the source, in their order; where it is in doubt, nothing is said.
+//! Looked at only when a script has failed, or has called tools. A name that holds a promise, or
+//! what was read of one, is followed through the declarations of the source, in their order; where
+//! it is in doubt, nothing is said.
 
 mod certain;
 mod compared;
@@ -39,8 +40,8 @@ struct Call {
     start: u32,
 }
 
-/// What to do about the promise that the statement at `position` uses as a value, if there is one. `servers` are the names of the
-/// globals whose methods are tools.
+/// What to do about the promise that the statement at `position` uses as a value, if there is one.
+/// `servers` are the names of the globals whose methods are tools.
 pub fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let offset = position.and_then(|position| position.offset(source));

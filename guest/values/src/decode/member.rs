@@ -2,8 +2,9 @@
 
 use super::reader::{Encoding, Reader, Text};
 
-/// The texts of the members `names` of the JSON object `text`, or nothing where the text is none or says a key in a way that would have to be
-/// decoded. Of members of one name the last counts, as in `JSON.parse`.
+/// The texts of the members `names` of the JSON object `text`, or nothing where the text is none or
+/// says a key in a way that would have to be decoded. Of members of one name the last counts, as in
+/// `JSON.parse`.
 ///
 /// It is not generic, so that it is compiled here, together with the reader.
 pub fn members<'text>(text: &'text str, names: [&str; 2]) -> Option<[Option<&'text str>; 2]> {

@@ -47,7 +47,8 @@ pub struct LargeIntegers {
     pub digits: String,
 }
 
-/// The value of a JSON text from the host. An integer beyond 2^53 becomes a string of its digits: no digit is lost.
+/// The value of a JSON text from the host. An integer beyond 2^53 becomes a string of its digits:
+/// no digit is lost.
 pub fn decode(text: &str, context: &mut Context) -> Result<Decoded, JsError> {
     let mut builder = Builder::new(Reader::new(text.as_bytes(), Encoding::Utf8), true, context);
     match builder.text() {
@@ -69,7 +70,8 @@ pub fn parse(text: &JsString, context: &mut Context) -> Result<Decoded, JsError>
     parse_deep(text, context).map(|(decoded, _)| decoded)
 }
 
-/// What `JSON.parse` gives, with what stands where in the text; or how deep the text nests, where that is deeper than `max_depth`.
+/// What `JSON.parse` gives, with what stands where in the text; or how deep the text nests, where
+/// that is deeper than `max_depth`.
 pub fn parse_with_record(
     text: &JsString,
     max_depth: usize,
@@ -156,7 +158,8 @@ impl<'text, 'context> Builder<'text, 'context> {
                     }
                     Some(Open::Array(_)) => self.elements.push(value),
                     Some(Open::Object(object, key)) => {
-                        // An own property, also for `__proto__`, and never a setter's call. The key's place is that of the next one.
+                        // An own property, also for `__proto__`, and never a setter's call. The
+                        // key's place is that of the next one.
                         let key = std::mem::replace(key, PropertyKey::from(0_u32));
                         object.insert_property(key, plain::property(value));
                     }
@@ -169,7 +172,8 @@ impl<'text, 'context> Builder<'text, 'context> {
         }
     }
 
-    /// A value that is complete, or nothing where an array or an object was opened that has members.
+    /// A value that is complete, or nothing where an array or an object was opened that has
+    /// members.
     fn value(&mut self) -> Result<Option<JsValue>, Fault> {
         Ok(Some(match self.reader.next() {
             Some(b'"') => {
@@ -212,7 +216,8 @@ impl<'text, 'context> Builder<'text, 'context> {
         }))
     }
 
-    /// An empty object, of a shape that it shares with all others: the engine's usual way makes one for each.
+    /// An empty object, of a shape that it shares with all others: the engine's usual way makes one
+    /// for each.
     fn object(&self) -> JsObject {
         let prototype = self.context.intrinsics().constructors().object().prototype();
         JsObject::new(self.context.root_shape(), prototype, OrdinaryObject).upcast()
@@ -224,7 +229,8 @@ impl<'text, 'context> Builder<'text, 'context> {
         None
     }
 
-    /// A comma, behind which the next member is read; or the end of the innermost array or object, which is then complete.
+    /// A comma, behind which the next member is read; or the end of the innermost array or object,
+    /// which is then complete.
     fn after_member(&mut self) -> Result<Option<JsValue>, Fault> {
         let next = self.reader.next();
         match (self.open.last(), next) {

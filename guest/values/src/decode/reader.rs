@@ -146,8 +146,8 @@ impl<'text> Reader<'text> {
         if self.at == start { Err(self.unexpected()) } else { Ok(()) }
     }
 
-    /// Where a value stands, which is not looked into: it ends where its last bracket closes. That is enough to find what stands beside it; whether
-    /// it is JSON is for whoever decodes it.
+    /// Where a value stands, which is not looked into: it ends where its last bracket closes. That
+    /// is enough to find what stands beside it; whether it is JSON is for whoever decodes it.
     pub(super) fn raw_value(&mut self) -> Result<Range<usize>, Fault> {
         self.next();
         let start = self.at;

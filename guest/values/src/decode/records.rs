@@ -1,4 +1,5 @@
-//! What stands where in a JSON text, as a reviver learns it: the source of each value that is no array and no object.
+//! What stands where in a JSON text, as a reviver learns it: the source of each value that is no
+//! array and no object.
 
 use std::collections::HashMap;
 
@@ -46,9 +47,11 @@ impl Record {
     }
 }
 
-/// The record of a text that became `value`. It calls itself: whoever asks has looked how deep the text is.
+/// The record of a text that became `value`. It calls itself: whoever asks has looked how deep the
+/// text is.
 pub(super) fn record(reader: &mut Reader<'_>, value: JsValue) -> Result<Record, Fault> {
-    // Of members of one name, the value is that of the last: so what the text has here need not be what the value is.
+    // Of members of one name, the value is that of the last: so what the text has here need not be
+    // what the value is.
     let object = value.as_object();
     let part = match reader.next() {
         Some(b'[') => {

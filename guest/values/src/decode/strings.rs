@@ -1,5 +1,5 @@
-//! Strings that were made before, to be used again: the keys of records are the same from one to the next, and so are many of
-//! their values.
+//! Strings that were made before, to be used again: the keys of records are the same from one to
+//! the next, and so are many of their values.
 
 use boa_engine::{JsString, property::PropertyKey};
 
@@ -64,7 +64,8 @@ impl Made for PropertyKey {
     }
 }
 
-/// Spreads what differs in any byte. What an attacker can gain by collisions is the cost of making his own strings.
+/// Spreads what differs in any byte. What an attacker can gain by collisions is the cost of making
+/// his own strings.
 fn hash(bytes: &[u8]) -> usize {
     let mut hash = bytes.len() as u32;
     for &byte in bytes {

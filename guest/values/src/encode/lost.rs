@@ -1,4 +1,5 @@
-//! What JSON does not take of a value that leaves the jar: said in one line, with the place of the first of each kind.
+//! What JSON does not take of a value that leaves the jar: said in one line, with the place of the
+//! first of each kind.
 
 use boa_engine::{Context, JsObject, JsValue, object::builtins::JsProxy};
 

@@ -65,7 +65,8 @@ impl Frame {
         matches!(self.members, Members::Elements(_) | Members::Values(_))
     }
 
-    /// The next member, if there is one left. A getter or a proxy may run code of the script's, which `has_run` tells.
+    /// The next member, if there is one left. A getter or a proxy may run code of the script's,
+    /// which `has_run` tells.
     pub(super) fn next(&mut self, has_run: &mut bool, context: &mut Context) -> JsResult<Option<Member>> {
         let at = self.read;
         self.read += 1;
@@ -107,8 +108,8 @@ impl Frame {
         Ok(property.map(Member::Property))
     }
 
-    /// What goes before the value of the member that was read last, as JSON without a gap, where it is at hand: a comma, if it is not the
-    /// first that is written, and the key with its colon.
+    /// What goes before the value of the member that was read last, as JSON without a gap, where it
+    /// is at hand: a comma, if it is not the first that is written, and the key with its colon.
     pub(super) fn head(&self) -> Option<&str> {
         let Members::Shaped(layout) = &self.members else { return None };
         let quoted = &layout.keys.get(self.read.checked_sub(1)?)?.quoted;

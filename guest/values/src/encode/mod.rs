@@ -1,8 +1,9 @@
 //! JavaScript values to JSON text, by the rules of `JSON.stringify`.
 //!
-//! What leaves the jar follows them too, except where they make a surprise of a value: a `Map` becomes an object if all its keys
-//! are strings, else an array of pairs; a `Set` becomes an array; bytes become their base64; an `Error` becomes an object with its
-//! name, its message and its own members; `undefined` as the whole value becomes `null`. A BigInt, a promise that was not
+//! What leaves the jar follows them too, except where they make a surprise of a value: a `Map`
+//! becomes an object if all its keys are strings, else an array of pairs; a `Set` becomes an array;
+//! bytes become their base64; an `Error` becomes an object with its name, its message and its own
+//! members; `undefined` as the whole value becomes `null`. A BigInt, a promise that was not
 //! awaited, a cycle, and nesting beyond what the host takes are errors that name the place.
 
 mod lost;
@@ -20,7 +21,8 @@ use walk::{Rules, Stop, Walk};
 
 /// The host accepts no deeper value.
 const MAX_DEPTH: usize = 127;
-/// What `JSON.stringify` takes: deeper than any data, and no more than where looking for cycles would become slow.
+/// What `JSON.stringify` takes: deeper than any data, and no more than where looking for cycles
+/// would become slow.
 const MAX_DEPTH_OF_TEXT: usize = 5_000;
 
 /// Why a value could not be written.
@@ -31,7 +33,8 @@ pub enum NotWritten {
     TooLong { used: u64, max: u32 },
 }
 
-/// The run's value as JSON, within `max_output` bytes, and what to say of what JSON did not take of it.
+/// The run's value as JSON, within `max_output` bytes, and what to say of what JSON did not take of
+/// it.
 pub fn output(value: &JsValue, max_output: u32, context: &mut Context) -> Result<(String, Option<String>), NotWritten> {
     let mut walk = Walk::new(Rules::crossing("the value"), max_output as usize, context);
     match walk.whole(value) {
@@ -44,8 +47,8 @@ pub fn output(value: &JsValue, max_output: u32, context: &mut Context) -> Result
     Ok((text, lost))
 }
 
-/// The arguments of a call as JSON, within `max` bytes, and what to say of what JSON did not take of them. `what` is what messages
-/// call them.
+/// The arguments of a call as JSON, within `max` bytes, and what to say of what JSON did not take
+/// of them. `what` is what messages call them.
 pub fn arguments(
     value: &JsValue,
     what: &str,

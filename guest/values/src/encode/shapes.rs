@@ -37,7 +37,8 @@ thread_local! {
     static KNOWN: RefCell<Vec<Option<Known>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The layout of a plain object or array, if its shape is one that others share. Elements are no part of it.
+/// The layout of a plain object or array, if its shape is one that others share. Elements are no
+/// part of it.
 ///
 /// Plain is what has the language's own prototype and no behaviour of its own.
 pub(super) fn layout_of_plain(object: &JsObject, context: &Context) -> Option<Rc<Layout>> {

@@ -4,8 +4,9 @@ use boa_engine::{JsString, string::JsStrVariant};
 
 use crate::plain_bytes::plain_run;
 
-/// Bytes that are counted beyond the limit, so that an author learns how much too large a value is. What is larger yet is not
-/// measured to its end: a few shared arrays can stand for more bytes than there is time.
+/// Bytes that are counted beyond the limit, so that an author learns how much too large a value is.
+/// What is larger yet is not measured to its end: a few shared arrays can stand for more bytes than
+/// there is time.
 const MAX_COUNTED: u64 = 64 * 1024 * 1024;
 
 /// A text that grows up to a limit.

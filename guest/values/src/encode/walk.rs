@@ -1,4 +1,5 @@
-//! From a value to its text, member by member. Nothing here calls itself: the depth of a value costs heap, and no stack.
+//! From a value to its text, member by member. Nothing here calls itself: the depth of a value
+//! costs heap, and no stack.
 
 use std::rc::Rc;
 
@@ -77,7 +78,8 @@ pub(super) struct Walk<'context> {
     rules: Rules,
     /// The arrays and objects around the one that is being written, the outermost first.
     open: Vec<Frame>,
-    /// Whether no prototype of plain objects and arrays has a `toJSON`, if nothing of the script's has run since it was seen.
+    /// Whether no prototype of plain objects and arrays has a `toJSON`, if nothing of the script's
+    /// has run since it was seen.
     prototypes_are_plain: Option<bool>,
     context: &'context mut Context,
 }
@@ -140,7 +142,8 @@ impl<'context> Walk<'context> {
                     if !is_element {
                         continue;
                     }
-                    // An element that cannot be written is `null`, so that the others keep their places.
+                    // An element that cannot be written is `null`, so that the others keep their
+                    // places.
                     Resolved::Value(JsValue::null())
                 }
                 resolved => resolved,
@@ -187,7 +190,8 @@ impl<'context> Walk<'context> {
         (0..depth).try_for_each(|_| self.sink.put(&self.rules.gap))
     }
 
-    /// The same as [`Self::resolve`], with a short way for what has no `toJSON`: most of what is written.
+    /// The same as [`Self::resolve`], with a short way for what has no `toJSON`: most of what is
+    /// written.
     fn resolved(&mut self, value: JsValue, frame: Option<&Frame>) -> Result<Resolved, Stop> {
         let is_plain = value.is_string() || value.is_number() || value.is_boolean() || value.is_null();
         if is_plain && !matches!(self.rules.replacer, Replacer::Function(_)) {

@@ -26,7 +26,8 @@ impl Inspector<'_> {
         stack.replace('\n', &format!("\n{}", " ".repeat(self.indentation)))
     }
 
-    /// Whether a property of an error is shown beside its stack: its causes are, and what the stack does not say.
+    /// Whether a property of an error is shown beside its stack: its causes are, and what the stack
+    /// does not say.
     pub(super) fn is_shown_of_error(&mut self, error: &JsObject, key: &PropertyKey, stack: &str) -> bool {
         let is = |name: JsString| *key == PropertyKey::from(name);
         if is(js_string!("cause")) || is(js_string!("errors")) {

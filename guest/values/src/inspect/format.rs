@@ -12,7 +12,8 @@ use crate::encode;
 /// Depth to which `%o` shows an object.
 const MAX_DEPTH_OF_O: usize = 4;
 
-/// The arguments of `console.log`, with `%s`, `%d`, `%i`, `%f`, `%j`, `%o`, `%O`, `%c` and `%%` in the first replaced.
+/// The arguments of `console.log`, with `%s`, `%d`, `%i`, `%f`, `%j`, `%o`, `%O`, `%c` and `%%` in
+/// the first replaced.
 pub fn format(arguments: &[JsValue], context: &mut Context) -> String {
     let mut rest = arguments.iter();
     let mut line = String::new();

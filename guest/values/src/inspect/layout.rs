@@ -42,7 +42,8 @@ impl Entries {
         }
     }
 
-    /// All of it on one line, if that is short and holds few levels; else each part on its own, or in columns.
+    /// All of it on one line, if that is short and holds few levels; else each part on its own, or
+    /// in columns.
     pub(super) fn laid_out(
         mut self,
         base: &str,

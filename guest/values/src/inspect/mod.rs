@@ -1,6 +1,7 @@
 //! Values as text for people, as Node's `util.inspect` shows them.
 //!
-//! Bounded in depth, breadth and size; what is cut is said. Getters are not called, and recursion ends at [`MAX_DEPTH`].
+//! Bounded in depth, breadth and size; what is cut is said. Getters are not called, and recursion
+//! ends at [`MAX_DEPTH`].
 
 mod errors;
 mod foreign;
@@ -33,7 +34,8 @@ const DEEPEST: usize = 32;
 const MAX_MEMBERS: usize = 100;
 /// Bytes of one text; the host's own limit on logs is above it.
 const MAX_BYTES: usize = 64 * 1024;
-/// The members of MCP's content blocks that hold base64, and the length from which it is counted and not shown.
+/// The members of MCP's content blocks that hold base64, and the length from which it is counted
+/// and not shown.
 const ENCODED_MEMBERS: [&str; 2] = ["data", "blob"];
 const LONG_BASE64: usize = 128;
 /// Own properties of an object that are looked at.
@@ -98,7 +100,8 @@ struct Inspector<'context> {
     open: Vec<JsObject>,
     /// Those of them that are met again inside of themselves, in the order of their numbers.
     circular: Vec<JsObject>,
-    /// The depth of the object that was shown last: objects are put on one line from the inside out.
+    /// The depth of the object that was shown last: objects are put on one line from the inside
+    /// out.
     deepest: usize,
     indentation: usize,
     written: usize,
@@ -287,7 +290,8 @@ impl Inspector<'_> {
             .unwrap_or_default() as usize
     }
 
-    /// The bytes of an image, a sound or a file in a tool's result: their number says more than thousands of characters of base64.
+    /// The bytes of an image, a sound or a file in a tool's result: their number says more than
+    /// thousands of characters of base64.
     fn encoded(&mut self, object: &JsObject, key: &PropertyKey, value: &JsValue) -> Option<String> {
         let text = value.as_string().filter(|text| text.len() >= LONG_BASE64)?;
         if !ENCODED_MEMBERS.iter().any(|name| PropertyKey::from(JsString::from(*name)) == *key) {

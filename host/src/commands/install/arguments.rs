@@ -16,8 +16,8 @@ pub(crate) struct InstallArguments {
     /// Takes the entry out again.
     #[arg(long)]
     pub(crate) undo: bool,
-    /// An entry for a running `belljar serve --http`, with a new token, in place of one that starts belljar; at
-    /// http://127.0.0.1:8765/mcp if no URL is given.
+    /// An entry for a running `belljar serve --http`, with a new token, in place of one that starts
+    /// belljar; at http://127.0.0.1:8765/mcp if no URL is given.
     #[arg(
         long,
         value_name = "URL",

@@ -1,8 +1,8 @@
 //! `belljar install`: belljar's entry in a client's configuration.
 //!
-//! The file is the client's. What is in it, comments included, stays as it is; one that cannot be read is not touched.
-//! `remote` is the entry for a server that runs already, with a token of its own, and
-//! `arguments` what the command takes.
+//! The file is the client's. What is in it, comments included, stays as it is; one that cannot be
+//! read is not touched. `remote` is the entry for a server that runs already, with a token of its
+//! own, and `arguments` what the command takes.
 
 mod arguments;
 mod remote;
@@ -114,7 +114,8 @@ fn not_written(path: &Path, error: &std::io::Error) -> Failure {
     RunError::new(ErrorKind::Config, format!("{} cannot be written: {error}", path.display())).into()
 }
 
-/// How the client is to start belljar: by its whole path, since clients that no shell has started do not find it otherwise.
+/// How the client is to start belljar: by its whole path, since clients that no shell has started
+/// do not find it otherwise.
 fn entry(arguments: &InstallArguments) -> Result<CstInputValue, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("belljar's own program cannot be found: {error}")))?;
@@ -136,7 +137,8 @@ fn entry(arguments: &InstallArguments) -> Result<CstInputValue, Failure> {
     Ok(CstInputValue::Object(entry))
 }
 
-/// The client's file with another entry. Nothing of the file but the entry is ever shown: the rest is not ours, and has secrets in it.
+/// The client's file with another entry. Nothing of the file but the entry is ever shown: the rest
+/// is not ours, and has secrets in it.
 struct Change {
     text: String,
     /// The entry before and after, its secrets masked.

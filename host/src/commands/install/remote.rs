@@ -1,6 +1,8 @@
-//! The entry for a `belljar serve --http` that runs: its URL, and a token that is made for this client.
+//! The entry for a `belljar serve --http` that runs: its URL, and a token that is made for this
+//! client.
 //!
-//! The token goes into the client's file, which its owner alone can read from then on, and is shown nowhere.
+//! The token goes into the client's file, which its owner alone can read from then on, and is shown
+//! nowhere.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +53,8 @@ impl Remote {
         Ok(Some(Self { client: arguments.client, url, name, scopes: arguments.scope.clone(), folder, known }))
     }
 
-    /// The file with the entry, for people to see; `None` where there is one already whose token is good.
+    /// The file with the entry, for people to see; `None` where there is one already whose token is
+    /// good.
     pub(super) fn change(&self, text: &str, key: &str) -> Result<Option<Change>, String> {
         if !text.trim().is_empty() && self.is_there(text, key)? {
             return Ok(None);

@@ -1,4 +1,5 @@
-//! `belljar policy accept`: the owner agrees to what servers say of their tools now. No server is started.
+//! `belljar policy accept`: the owner agrees to what servers say of their tools now. No server is
+//! started.
 
 use std::{collections::BTreeMap, process::ExitCode};
 
@@ -132,7 +133,8 @@ pub(super) async fn changed(
     Ok((changed, unknown))
 }
 
-/// What has changed, line by line, with nothing in it that could act on a terminal or pass for belljar's own words.
+/// What has changed, line by line, with nothing in it that could act on a terminal or pass for
+/// belljar's own words.
 fn show(changed: &Changed) {
     let Changed { tool, before, now, warnings } = changed;
     let what = if before.is_some() { "has changed" } else { "is new" };

@@ -20,7 +20,8 @@ pub(crate) enum PolicyCommand {
     Test(PolicyOptions),
     /// Says what happens to a call, and what each rule says of it. Nothing is called.
     Explain(PolicyExplainArguments),
-    /// Shows how servers describe pinned tools now, and accepts it once you have typed a code. No server is started.
+    /// Shows how servers describe pinned tools now, and accepts it once you have typed a code. No
+    /// server is started.
     Accept(PolicyAcceptArguments),
 }
 
@@ -60,7 +61,8 @@ pub(crate) struct PolicyExplainArguments {
     /// A label that the run carries; may be given more than once.
     #[arg(long, value_name = "LABEL")]
     pub(crate) carries: Vec<String>,
-    /// A rule with 'after', whose earlier call is assumed to have succeeded; may be given more than once.
+    /// A rule with 'after', whose earlier call is assumed to have succeeded; may be given more than
+    /// once.
     #[arg(long, value_name = "RULE")]
     pub(crate) after: Vec<String>,
     /// The count that the 'measure' of a rule would give.
@@ -81,7 +83,8 @@ pub(crate) struct PolicyAcceptArguments {
     /// Only this server, or this tool.
     #[arg(value_name = "SERVER[.TOOL]")]
     pub(crate) tool: Option<String>,
-    /// Accepts without a person typing, where your belljar.toml says `allow_yes = true` for approvals.
+    /// Accepts without a person typing, where your belljar.toml says `allow_yes = true` for
+    /// approvals.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

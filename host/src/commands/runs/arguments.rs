@@ -24,7 +24,8 @@ pub(crate) struct RunsArguments {
     /// Only runs that failed or were interrupted.
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Only runs that began since then: a duration such as 2h, or a time such as 2026-11-22 or 2026-11-22T18:00:00Z.
+    /// Only runs that began since then: a duration such as 2h, or a time such as 2026-11-22 or
+    /// 2026-11-22T18:00:00Z.
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub(crate) since: Option<SystemTime>,
     /// The most runs to show.
@@ -55,7 +56,8 @@ pub(crate) enum RunsCommand {
     Diff(RunsDiffArguments),
     /// Writes the recording of a run, for belljar replay.
     Export(RunsExportArguments),
-    /// Forgets runs: those named, those before a time, all, or those that the configured ledger does not keep.
+    /// Forgets runs: those named, those before a time, all, or those that the configured ledger
+    /// does not keep.
     Purge(RunsPurgeArguments),
 }
 

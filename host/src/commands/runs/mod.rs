@@ -200,7 +200,8 @@ async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The fixture of a run. A recording has digests of what the run ended in, so it is run again, without its tools.
+/// The fixture of a run. A recording has digests of what the run ended in, so it is run again,
+/// without its tools.
 async fn fixture(arguments: &RunsExportArguments) -> Result<String, Failure> {
     let recording = Recording::read(recording(arguments.run).await?)
         .map_err(|error| Failure::internal(format!("the recording of {} cannot be read: {error}", arguments.run)))?;

@@ -1,7 +1,8 @@
-//! Bars as inline SVG: lengths from zero, an axis with its unit, and the figure at the end of each bar.
+//! Bars as inline SVG: lengths from zero, an axis with its unit, and the figure at the end of each
+//! bar.
 //!
-//! Written by hand, since nothing else is needed: colours are classes of the page's own style, so that they follow the reader's choice of
-//! light or dark, and texts stay texts.
+//! Written by hand, since nothing else is needed: colours are classes of the page's own style, so
+//! that they follow the reader's choice of light or dark, and texts stay texts.
 
 use std::fmt::Write as _;
 
@@ -129,7 +130,8 @@ struct Scale {
 }
 
 impl Scale {
-    /// A scale in round steps that begins at zero and ends where the largest value does, or a little later.
+    /// A scale in round steps that begins at zero and ends where the largest value does, or a
+    /// little later.
     fn up_to(most: f64, left: f64, right: f64) -> Self {
         let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
         let magnitude = 10.0_f64.powf((most / STEPS).log10().floor());

@@ -14,8 +14,9 @@ pub(super) struct InFlight {
     unanswered: HashMap<RequestId, Slot>,
 }
 
-/// A request's place. It is shared by the handler that works on the request and by the way of its answer, and is free when
-/// neither holds it: the handler of a cancelled request may go on for a while, and its answer never comes.
+/// A request's place. It is shared by the handler that works on the request and by the way of its
+/// answer, and is free when neither holds it: the handler of a cancelled request may go on for a
+/// while, and its answer never comes.
 #[derive(Clone)]
 pub(super) struct Slot {
     _request: Arc<OwnedSemaphorePermit>,

@@ -1,8 +1,10 @@
-//! The two pipes to the client of `belljar serve`, with bounds on what the client can make belljar hold.
+//! The two pipes to the client of `belljar serve`, with bounds on what the client can make belljar
+//! hold.
 //!
-//! rmcp starts a task for each message and keeps each answer until the client takes it. So the bounds are here, before rmcp:
-//! a client has so many requests in flight, counted until their answers are written, and hears `busy` above that. While it
-//! does not take its answers, nothing more is read from it. Reading goes on at the bound, so a client can always cancel.
+//! rmcp starts a task for each message and keeps each answer until the client takes it. So the
+//! bounds are here, before rmcp: a client has so many requests in flight, counted until their
+//! answers are written, and hears `busy` above that. While it does not take its answers, nothing
+//! more is read from it. Reading goes on at the bound, so a client can always cancel.
 //!
 //! `in_flight` counts requests, `refusal` is what is said in place of an answer, `outbox` writes.
 
@@ -29,18 +31,19 @@ use in_flight::InFlight;
 use outbox::Outbox;
 use refusal::Refusal;
 
-/// The longest line of a client: a script of the largest size, escaped, or an answer to a child's question. The daemon's
-/// clients have the same.
+/// The longest line of a client: a script of the largest size, escaped, or an answer to a child's
+/// question. The daemon's clients have the same.
 const MAX_LINE_BYTES: usize = 16 << 20;
-/// The values in one line, since a short text can make a large tree. A request has a dozen, a long form of an elicitation some
-/// hundreds.
+/// The values in one line, since a short text can make a large tree. A request has a dozen, a long
+/// form of an elicitation some hundreds.
 const MAX_VALUES: usize = 100_000;
 /// The longest text that a client may use as an id: it is said back, and kept until then.
 const MAX_ID_BYTES: usize = 128;
 /// Requests of the client at once. Agents have a handful; above what runs and waits by default,
 /// most would wait in vain. Each may leave an answer of the largest size, until the client reads.
 const MAX_IN_FLIGHT: usize = 64;
-/// The bytes of their lines: twice the longest line, so that one that is as long as it may be disturbs no other.
+/// The bytes of their lines: twice the longest line, so that one that is as long as it may be
+/// disturbs no other.
 const MAX_BYTES_IN_FLIGHT: usize = 2 * MAX_LINE_BYTES;
 
 /// The connection to the client.
@@ -83,8 +86,8 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Wire<R> {
     }
 
     /// # Cancellation
-    /// rmcp drops this future whenever something else is ready: what was read of a line stays in the reader, and nothing is
-    /// awaited between a line and what becomes of it.
+    /// rmcp drops this future whenever something else is ready: what was read of a line stays in
+    /// the reader, and nothing is awaited between a line and what becomes of it.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             // Whoever does not take answers is not read from: every line may have one.
@@ -151,7 +154,8 @@ impl Gate {
         let text = match JsonText::parse(line, &bounds) {
             Ok(text) => text,
             Err(JsonError::Syntax(error)) => {
-                // Nobody can say whether it was a request. An answer could make two that echo go on for ever.
+                // Nobody can say whether it was a request. An answer could make two that echo go on
+                // for ever.
                 tracing::debug!(bytes, "a line of the client is not JSON, and was ignored: {:?}", error.classify());
                 return Taken::Ignored;
             }
@@ -179,7 +183,8 @@ impl Gate {
                 }
             }
             JsonRpcMessage::Notification(notification) => {
-                // rmcp starts a task for each, and none of the others means anything to this server.
+                // rmcp starts a task for each, and none of the others means anything to this
+                // server.
                 let is_heard = match &notification.notification {
                     ClientNotification::CancelledNotification(cancelled) => {
                         let id = cancelled.params.request_id.as_ref();
@@ -201,8 +206,9 @@ impl Gate {
     }
 }
 
-/// What is JSON and no message of the protocol. Only a request is answered, and one without a method is not known to be one: as JSON-RPC
-/// has it, the answer has no id then. With its id it could be taken for the answer to another request, which is still in flight.
+/// What is JSON and no message of the protocol. Only a request is answered, and one without a
+/// method is not known to be one: as JSON-RPC has it, the answer has no id then. With its id it
+/// could be taken for the answer to another request, which is still in flight.
 fn misunderstood(text: &JsonText, error: &serde_json::Error) -> Taken {
     #[derive(Deserialize)]
     struct Envelope {

@@ -12,10 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::in_flight::Slot;
 
-/// Lines that wait to be written before nothing more is read. A client that reads never lets it come to that; the answers to
-/// requests in flight wait behind these, and are bounded by their number.
+/// Lines that wait to be written before nothing more is read. A client that reads never lets it
+/// come to that; the answers to requests in flight wait behind these, and are bounded by their
+/// number.
 const MAX_WAITING: usize = 16;
-/// How long the client has to read the last answers when it has hung up, or belljar ends. As in the daemon.
+/// How long the client has to read the last answers when it has hung up, or belljar ends. As in the
+/// daemon.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The lines that wait for the client to read.

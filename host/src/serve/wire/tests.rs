@@ -23,7 +23,8 @@ use super::{MAX_ID_BYTES, MAX_IN_FLIGHT, MAX_LINE_BYTES, MAX_VALUES, Wire};
 
 /// What the pipes between client and wire hold. The system's hold 64 KiB.
 const PIPE: usize = 4096;
-/// The clock of these tests stands still while anything goes on, so this passes only when nothing does.
+/// The clock of these tests stands still while anything goes on, so this passes only when nothing
+/// does.
 const FOREVER: Duration = Duration::from_secs(600);
 
 struct Client {

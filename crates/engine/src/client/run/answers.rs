@@ -1,7 +1,8 @@
 //! How the answers of a run's calls go to its process.
 //!
-//! What may be sent unasked is sent at once (see `allowance.rs`). Everything else waits here, in memory or in the run's file, until the
-//! process says that it has room: its own count holds it back, in the order in which its script needs it.
+//! What may be sent unasked is sent at once (see `allowance.rs`). Everything else waits here, in
+//! memory or in the run's file, until the process says that it has room: its own count holds it
+//! back, in the order in which its script needs it.
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ use crate::{
 };
 
 impl Run {
-    /// Sends an answer, or lets it wait until the process has room for it. Until it is sent its call is open, so that
-    /// `max_concurrent_calls` bounds the answers that wait.
+    /// Sends an answer, or lets it wait until the process has room for it. Until it is sent its
+    /// call is open, so that `max_concurrent_calls` bounds the answers that wait.
     pub(super) fn deliver(&self, number: u64, CallEnd { answer, record }: CallEnd) {
         self.tell_watched();
         let mut state = self.lock();
@@ -127,7 +128,8 @@ impl Run {
         }
     }
 
-    /// Lets another call begin in place of this one. To be called before its answer is sent: the next call may come at once.
+    /// Lets another call begin in place of this one. To be called before its answer is sent: the
+    /// next call may come at once.
     fn close_call(&self, number: u64) -> Option<GrantedTool> {
         let call = {
             let mut state = self.lock();

@@ -10,7 +10,8 @@ use super::*;
 
 const ANSWER_BYTES: usize = 400_000;
 
-/// A tool that asks for room before it makes its answer, as a child is asked before its answer is read.
+/// A tool that asks for room before it makes its answer, as a child is asked before its answer is
+/// read.
 struct Gated {
     tools: ToolSet,
     made: Arc<AtomicU64>,
@@ -100,7 +101,8 @@ fn sized(bytes: usize) -> Arc<dyn Tools> {
 }
 
 impl Fake {
-    /// What the gateway says of a call next: that its answer waits, with so many bytes, or the answer.
+    /// What the gateway says of a call next: that its answer waits, with so many bytes, or the
+    /// answer.
     async fn hear_of_a_call(&mut self) -> (u64, Result<String, usize>) {
         let header = Header::read(&mut self.hears).await.expect("a pipe").expect("a frame");
         let body = header.body(&mut self.hears).await.expect("its body");

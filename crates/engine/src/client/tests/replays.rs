@@ -39,7 +39,8 @@ fn recorded() -> (Recording, Outcome) {
     (Recording::read(bytes).expect("a recording"), outcome)
 }
 
-/// What comes of the replay of a recording, in a process that says these frames of it; and why it was ended, if it was.
+/// What comes of the replay of a recording, in a process that says these frames of it; and why it
+/// was ended, if it was.
 async fn told(recording: Recording, said: Vec<Vec<u8>>) -> (Result<Outcome, ReplayError>, Option<Lost>) {
     let (connection, mut serving, mut fake) = connected();
     let replaying = tokio::spawn(async move {

@@ -1,4 +1,5 @@
-//! A command for which the kernel lacks something: a filter of system calls answers as a kernel does that was built without it.
+//! A command for which the kernel lacks something: a filter of system calls answers as a kernel
+//! does that was built without it.
 
 use std::{
     collections::BTreeMap, convert::Infallible, ffi::OsString, io, os::unix::process::CommandExt as _, process::Command,

@@ -151,7 +151,8 @@ pub(crate) fn late() -> io::Result<()> {
     })
 }
 
-/// Knows `initialize`, `tools/list` and `tools/call` alone; exits on anything else that wants an answer, or ignores it.
+/// Knows `initialize`, `tools/list` and `tools/call` alone; exits on anything else that wants an
+/// answer, or ignores it.
 #[expect(clippy::exit, reason = "this is what it is for")]
 pub(crate) fn unknown(exits: bool) -> io::Result<()> {
     let output = Output::default();
@@ -164,7 +165,8 @@ pub(crate) fn unknown(exits: bool) -> io::Result<()> {
     })
 }
 
-/// Sends thousands of notifications before each answer: of progress of calls that nobody made, of changed lists, of nothing known.
+/// Sends thousands of notifications before each answer: of progress of calls that nobody made, of
+/// changed lists, of nothing known.
 pub(crate) fn flood() -> io::Result<()> {
     serve(&Output::default(), &tools(), |output, message| {
         for number in 0..5_000 {

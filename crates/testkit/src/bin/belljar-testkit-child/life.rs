@@ -1,4 +1,5 @@
-//! Healthy servers whose lives matter: with state, with a first death, with an ear that closes, with another framing.
+//! Healthy servers whose lives matter: with state, with a first death, with an ear that closes,
+//! with another framing.
 
 use std::{
     fs,
@@ -14,7 +15,8 @@ use crate::{
     stubborn::write_whole,
 };
 
-/// Counts its calls, and crashes when told to. `start` is what it was started with, which `started` shows.
+/// Counts its calls, and crashes when told to. `start` is what it was started with, which `started`
+/// shows.
 #[expect(clippy::exit, reason = "this is what it is for")]
 pub(crate) fn stateful(start: &[&str]) -> io::Result<()> {
     let (mut count, mut activated) = (0_u64, Vec::new());
@@ -55,7 +57,8 @@ pub(crate) fn stateful(start: &[&str]) -> io::Result<()> {
     })
 }
 
-/// Leaves the text of each call as a line in `file`, so that a test can count what happened, whatever it was told.
+/// Leaves the text of each call as a line in `file`, so that a test can count what happened,
+/// whatever it was told.
 pub(crate) fn tally(file: &str) -> io::Result<()> {
     let mut file = fs::OpenOptions::new().create(true).append(true).open(file)?;
     let tools = json!([tool("mark", "Leaves a mark")]);
@@ -83,8 +86,8 @@ pub(crate) fn crash_once(file: &str) -> io::Result<()> {
     })
 }
 
-/// Gives the arguments of each call back, but for the first ever and for those of its tool `hang`, and leaves a line with
-/// them in `file`.
+/// Gives the arguments of each call back, but for the first ever and for those of its tool `hang`,
+/// and leaves a line with them in `file`.
 pub(crate) fn silent_once(file: &str) -> io::Result<()> {
     let tools = json!([tool("send", "Sends"), tool("note", "Notes"), tool("hang", "Is never answered")]);
     serve(&Output::default(), &tools, |output, message| {
@@ -98,7 +101,8 @@ pub(crate) fn silent_once(file: &str) -> io::Result<()> {
     })
 }
 
-/// Answers until its tool `deafen` is called, of which it leaves the mark `file`; from then on it reads and says nothing.
+/// Answers until its tool `deafen` is called, of which it leaves the mark `file`; from then on it
+/// reads and says nothing.
 pub(crate) fn deaf(file: &str) -> io::Result<()> {
     let (output, mut is_deaf) = (Output::default(), false);
     let tools = json!([tool("deafen", "Is the last thing that is heard"), tool("hear", "Is answered or not")]);

@@ -1,4 +1,5 @@
-//! A server that looks at the processes above it, as a hostile one would, and shows what it was started with.
+//! A server that looks at the processes above it, as a hostile one would, and shows what it was
+//! started with.
 
 use std::{
     collections::BTreeMap,
@@ -89,7 +90,8 @@ fn parent_of(pid: i32) -> io::Result<i32> {
     parent.ok_or_else(|| io::Error::other("a process without a parent"))
 }
 
-/// What each descriptor leads to. The one that reads the list is not in it any more when they are looked up.
+/// What each descriptor leads to. The one that reads the list is not in it any more when they are
+/// looked up.
 fn descriptors() -> io::Result<BTreeMap<i32, String>> {
     let names = fs::read_dir("/proc/self/fd")?.map(|entry| Ok(entry?.file_name()));
     let names = names.collect::<io::Result<Vec<_>>>()?;

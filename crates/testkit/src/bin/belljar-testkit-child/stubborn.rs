@@ -12,14 +12,16 @@ use crate::{
     protocol::{Output, serve},
 };
 
-/// Serves until its input ends, and then exits cleanly without its helper. Writes the helper's pid to `file`.
+/// Serves until its input ends, and then exits cleanly without its helper. Writes the helper's pid
+/// to `file`.
 pub(crate) fn leave_helper(file: &str) -> io::Result<()> {
     let helper = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn()?;
     write_whole(file, &helper.id().to_string())?;
     serve(&Output::default(), &tools(), answer)
 }
 
-/// Serves, and lives on when its input has ended and on SIGTERM, as its helper does. Writes both pids to `file`.
+/// Serves, and lives on when its input has ended and on SIGTERM, as its helper does. Writes both
+/// pids to `file`.
 pub(crate) fn stubborn(file: &str) -> io::Result<()> {
     ignore_termination()?;
     // An ignored signal stays ignored in the program that takes the shell's place.
@@ -42,7 +44,8 @@ pub(crate) fn runaway(file: &str) -> io::Result<()> {
     }
 }
 
-/// Starts a helper that leaves the process group and stays, and gives its number. `file` names its mark.
+/// Starts a helper that leaves the process group and stays, and gives its number. `file` names its
+/// mark.
 pub(crate) fn helper_in_its_own_session(file: &str) -> io::Result<u32> {
     let mark = format!("{file}.helper");
     let _ = fs::remove_file(&mark);

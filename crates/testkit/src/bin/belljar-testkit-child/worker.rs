@@ -1,4 +1,5 @@
-//! A worker process that does what its requests say, to itself above all; and a parent that keeps one.
+//! A worker process that does what its requests say, to itself above all; and a parent that keeps
+//! one.
 
 use std::{
     hint::black_box,

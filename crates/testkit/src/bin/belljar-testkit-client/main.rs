@@ -54,7 +54,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let credentials = Arc::new(Dir::open_ambient_dir(folder.path(), ambient_authority())?);
     let suite = Suite { endpoint, credentials, calls: context.calls };
-    // A user who is told to log in does so, and again when the server has moved its logins, but not for ever.
+    // A user who is told to log in does so, and again when the server has moved its logins, but not
+    // for ever.
     for _ in 0..2 {
         match suite.talk().await {
             Err(fault) if wants_login(fault.as_ref()) => suite.log_in().await?,

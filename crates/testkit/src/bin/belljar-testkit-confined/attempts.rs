@@ -77,11 +77,12 @@ const ATTEMPTS: &[(&str, Attempt)] = &[
     }),
 ];
 
-/// The attempt of a process that has its parent trace it, and stops within the walls: the parent can make any system call in its place, by
-/// number, for which there is no function here.
+/// The attempt of a process that has its parent trace it, and stops within the walls: the parent
+/// can make any system call in its place, by number, for which there is no function here.
 const TRACED: (&str, Attempt) = ("traced", || Ok(raise(Signal::SIGSTOP)?));
 
-/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock` or `all`; `list` lists the attempts that are complete by themselves.
+/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock` or `all`; `list` lists the attempts
+/// that are complete by themselves.
 pub(crate) fn run(argument: &str) -> ExitCode {
     if argument == "list" {
         let names: Vec<_> = ATTEMPTS.iter().map(|(name, _)| *name).collect();

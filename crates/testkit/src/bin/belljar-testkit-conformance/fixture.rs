@@ -1,4 +1,5 @@
-//! The tools, prompts and resources by the names that the suite has for them. What they give is data: `fixture.json`.
+//! The tools, prompts and resources by the names that the suite has for them. What they give is
+//! data: `fixture.json`.
 
 #![expect(deprecated, reason = "the suite also asks for what the protocol is about to drop")]
 
@@ -59,7 +60,8 @@ impl Fixture {
         Ok(Self { data, states: States::default(), listeners: Mutex::default(), jobs: Jobs::new() })
     }
 
-    /// What a call or a prompt of this name still needs of the client; `None` for a name that needs nothing ever.
+    /// What a call or a prompt of this name still needs of the client; `None` for a name that needs
+    /// nothing ever.
     fn needed(
         &self,
         name: &str,

@@ -1,4 +1,5 @@
-//! Calls that take long, or ask their client something while they work: what the suite has names for in the Tasks extension.
+//! Calls that take long, or ask their client something while they work: what the suite has names
+//! for in the Tasks extension.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
-//! Calls that need answers of the client before they can end, in the revision in which a server sends no requests.
+//! Calls that need answers of the client before they can end, in the revision in which a server
+//! sends no requests.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,9 +1,9 @@
-// Writes `table.rs` one folder up: how each locale writes dates and numbers, by the CLDR that Node 20 has (48, ICU 78).
-// `TZ=UTC node guest/globals/src/intl/table/regenerate.mjs`
+// Writes `table.rs` one folder up: how each locale writes dates and numbers, by the CLDR that Node
+// 20 has (48, ICU 78). `TZ=UTC node guest/globals/src/intl/table/regenerate.mjs`
 //
-// The options of Intl are resolved to patterns here, once, since no data of CLDR has a pattern for each of their
-// combinations. What the interpreter leaves to composition (a date, then a time, then a zone) is checked here, and a
-// locale where it does not hold is an error.
+// The options of Intl are resolved to patterns here, once, since no data of CLDR has a pattern for
+// each of their combinations. What the interpreter leaves to composition (a date, then a time, then
+// a zone) is checked here, and a locale where it does not hold is an error.
 import { writeFileSync } from "node:fs";
 
 if (!process.version.startsWith("v20.")) throw new Error("the tables are those of Node 20");

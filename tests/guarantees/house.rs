@@ -1,0 +1,44 @@
+//! The rules of the repository's own house that a program can check.
+
+use std::{fs, process::Command};
+
+use crate::support::repository;
+
+/// The most columns of a line that is a comment.
+const COLUMNS: usize = 100;
+
+#[test]
+fn every_library_crate_says_in_a_readme_what_it_is() {
+    let mut crates = 0;
+    for entry in fs::read_dir(repository().join("crates")).unwrap() {
+        let folder = entry.unwrap().path();
+        let readme = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+        let name = format!("# belljar-{}\n\n", folder.file_name().unwrap().to_string_lossy());
+        assert!(readme.starts_with(&name), "{} has no README.md that begins with its name", folder.display());
+        crates += 1;
+    }
+    assert!(crates > 20, "{crates}");
+}
+
+#[test]
+fn no_comment_is_wider_than_a_hundred_columns() {
+    let listed = Command::new("git").arg("-C").arg(repository()).args(["ls-files", "-z"]).output().unwrap();
+    assert!(listed.status.success(), "{listed:?}");
+    let (mut wide, mut read) = (Vec::new(), 0);
+    for name in String::from_utf8(listed.stdout).unwrap().split('\0') {
+        let mark = match name.rsplit_once('.').map(|(_, extension)| extension) {
+            Some("rs" | "wit") => "//",
+            Some("toml" | "sh") => "#",
+            _ if name.starts_with("scripts/") || name.starts_with(".ci/") => "#",
+            _ => continue,
+        };
+        // A file that is deleted and not yet committed is in the list.
+        let Ok(text) = fs::read_to_string(repository().join(name)) else { continue };
+        read += 1;
+        let is_wide = |line: &str| line.trim_start().starts_with(mark) && line.chars().count() > COLUMNS;
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| is_wide(line));
+        wide.extend(lines.map(|(number, _)| format!("{name}:{number}")));
+    }
+    assert!(read > 900, "{read} files");
+    assert!(wide.is_empty(), "{} comments are wider than {COLUMNS} columns: {wide:#?}", wide.len());
+}
