@@ -21,7 +21,7 @@ pub mod apart;
 mod answer_room;
 #[path = "../../crates/gateway/src/arguments/mod.rs"]
 mod arguments;
-#[path = "../../crates/sandbox/src/host/calls.rs"]
+#[path = "../../crates/sandbox/src/calls.rs"]
 mod calls;
 #[path = "../../crates/engine/src/client/mod.rs"]
 mod client;
@@ -59,11 +59,6 @@ mod tool;
 mod tools;
 #[path = "../../crates/sandbox/src/toolset.rs"]
 mod toolset;
-
-/// Where the sandbox looks for what a call gives.
-mod host {
-    pub(crate) use crate::calls::{arguments_error, bounded, panicked, record, unanswered};
-}
 
 pub use answer_room::AnswerRoom;
 pub use belljar_recording::Recording;

@@ -12,9 +12,8 @@ use cap_std::fs::Dir;
 use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{
-    AnswerRoom, CallError, Divergence, GrantedTool, Recording, ReplayError, Tools, divergence,
+    AnswerRoom, CallError, Divergence, GrantedTool, Recording, ReplayError, Tools, calls, divergence,
     holdings::{Held, Holdings, Place},
-    host,
     overflow::{Overflow, Written},
     parking::Parking,
 };
@@ -124,17 +123,17 @@ pub fn call(
         // its future.
         Ok(arguments) => {
             let begin = || tools.begin(number, &tool, arguments, limit, room.room.clone());
-            std::panic::catch_unwind(AssertUnwindSafe(begin)).map_err(|_| host::panicked())
+            std::panic::catch_unwind(AssertUnwindSafe(begin)).map_err(|_| calls::panicked())
         }
-        Err(fault) => Err(host::arguments_error(&fault)),
+        Err(fault) => Err(calls::arguments_error(&fault)),
     };
     async move {
         let result = match called {
-            Ok(called) => AssertUnwindSafe(called).catch_unwind().await.unwrap_or_else(|_| Err(host::panicked())),
+            Ok(called) => AssertUnwindSafe(called).catch_unwind().await.unwrap_or_else(|_| Err(calls::panicked())),
             Err(fault) => Err(fault),
         };
-        let result = result.and_then(|result| host::bounded(result, max_result));
-        let record = host::record(&tool, &result, begun);
+        let result = result.and_then(|result| calls::bounded(result, max_result));
+        let record = calls::record(&tool, &result, begun);
         // A call that was refused was never made. Until that is told it counts as one that may have
         // taken effect, so it waits for no room: what it is told is short, and is not counted
         // within a sandbox either.
@@ -145,7 +144,7 @@ pub fn call(
             Ok(answer) => CallEnd { answer, record },
             Err(fault) => {
                 let result = Err(fault);
-                let record = host::record(&tool, &result, begun);
+                let record = calls::record(&tool, &result, begun);
                 CallEnd { answer: Answer::Here(AnswerInMemory { result, held: None }), record }
             }
         }
@@ -155,7 +154,7 @@ pub fn call(
 
 /// What is kept of a call that had no answer when its run ended.
 pub fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
-    host::unanswered(tool, begun)
+    calls::unanswered(tool, begun)
 }
 
 /// Room for an answer, which is wanted for as long as this is there.

@@ -1,11 +1,13 @@
 //! From what stopped a run to the error that its author reads.
 
 use belljar_model::{CallRecord, ErrorKind, LimitHit, LimitName, Limits, MissingTool, RunError};
-use wasmtime::{Store, Trap};
+use wasmtime::Trap;
 
 use crate::{
+    bindings::{Failure, FailureKind},
+    calls::UNANSWERED,
     frame,
-    host::{Place, RunState, UNANSWERED, glass, stderr_text},
+    place::Place,
 };
 
 /// Characters kept of a text that the guest wrote.
@@ -153,19 +155,19 @@ pub(crate) fn put_aside() -> RunError {
 }
 
 /// The interpreter reported a failure of the script.
-pub(crate) fn reported(failure: glass::Failure, source: &str, limits: &Limits) -> RunError {
-    if failure.kind == glass::FailureKind::Output {
+pub(crate) fn reported(failure: Failure, source: &str, limits: &Limits) -> RunError {
+    if failure.kind == FailureKind::Output {
         return value_too_large(failure.used.unwrap_or(limits.max_value_bytes()), limits);
     }
     let kind = match failure.kind {
-        glass::FailureKind::Syntax => ErrorKind::Syntax,
-        glass::FailureKind::Exception => ErrorKind::Exception,
-        glass::FailureKind::Tool => ErrorKind::Tool,
-        glass::FailureKind::Denied => ErrorKind::Denied,
-        glass::FailureKind::Plan => ErrorKind::Plan,
-        glass::FailureKind::Stack => ErrorKind::Stack,
-        glass::FailureKind::Deadlock => ErrorKind::Deadlock,
-        glass::FailureKind::Output => ErrorKind::Output,
+        FailureKind::Syntax => ErrorKind::Syntax,
+        FailureKind::Exception => ErrorKind::Exception,
+        FailureKind::Tool => ErrorKind::Tool,
+        FailureKind::Denied => ErrorKind::Denied,
+        FailureKind::Plan => ErrorKind::Plan,
+        FailureKind::Stack => ErrorKind::Stack,
+        FailureKind::Deadlock => ErrorKind::Deadlock,
+        FailureKind::Output => ErrorKind::Output,
     };
     let mut error = RunError::new(kind, bounded(failure.message));
     error.line = failure.line.filter(|line| *line > 0);
@@ -221,14 +223,23 @@ pub(crate) fn with_refusal(error: RunError, refusal: Option<(String, LimitHit)>)
     }
 }
 
+/// What is known of an instance that was stopped.
+pub(crate) struct Stopped {
+    /// The limit that the host met.
+    pub(crate) hit: Option<LimitHit>,
+    /// The memory that the instance wanted and did not get.
+    pub(crate) denied: Option<u64>,
+    /// The most memory that it had.
+    pub(crate) peak: u64,
+    /// What it wrote to its standard error.
+    pub(crate) stderr: String,
+    /// Whether it was answered from a recording.
+    pub(crate) is_replay: bool,
+}
+
 /// The instance was stopped, by a limit or by a fault of its own.
-pub(crate) fn trapped(
-    error: &wasmtime::Error,
-    hit: Option<LimitHit>,
-    store: &Store<RunState>,
-    limits: &Limits,
-    doing: &Doing,
-) -> RunError {
+pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits, doing: &Doing) -> RunError {
+    let Stopped { hit, denied, peak, stderr: said, is_replay } = stopped;
     if let Some(hit) = hit {
         return limit_of(hit, doing);
     }
@@ -236,22 +247,21 @@ pub(crate) fn trapped(
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => limit(LimitHit { name: LimitName::Fuel, max: limits.fuel, used: limits.fuel }),
         Some(Trap::StackOverflow) => stack_overflow(),
-        _ if store.data().limiter.denied().is_some() => {
-            let used = store.data().limiter.denied().unwrap_or(memory);
+        _ if denied.is_some() => {
+            let used = denied.unwrap_or(memory);
             limit(LimitHit { name: LimitName::Memory, max: memory, used })
         }
-        _ if refused_allocation(store).is_some() => {
-            let wanted = refused_allocation(store).unwrap_or_default();
-            let used = wanted.saturating_add(store.data().limiter.peak());
+        _ if refused_allocation(&said).is_some() => {
+            let wanted = refused_allocation(&said).unwrap_or_default();
+            let used = wanted.saturating_add(peak);
             limit(LimitHit { name: LimitName::Memory, max: memory, used: used.max(memory) })
         }
         // The guest's own stack lies at the bottom of its memory; running off it is an access out
         // of bounds.
         Some(Trap::MemoryOutOfBounds) => stack_overflow(),
         _ => {
-            let said = stderr_text(store.data());
             let error = format!("{error:#}");
-            if store.data().stand_in.is_some() {
+            if is_replay {
                 // A replay that differs from its recording ends like this, and says itself where.
                 tracing::debug!(error, stderr = said, "the replay was stopped, or the interpreter failed");
             } else {
@@ -271,10 +281,9 @@ pub(crate) fn trapped(
 /// The least size of the block for which the guest's allocator did not even ask the host, since no
 /// memory of its kind could hold it. A guest that only says so gets this error in place of another,
 /// and nothing else.
-fn refused_allocation(store: &Store<RunState>) -> Option<u64> {
+fn refused_allocation(said: &str) -> Option<u64> {
     /// Rust has no larger block on a machine of 32 bits.
     const LARGEST: u64 = 1 << 31;
-    let said = stderr_text(store.data());
     if said.contains("capacity overflow") {
         return Some(LARGEST);
     }

@@ -5,18 +5,25 @@
 mod admission;
 mod answer_room;
 pub mod apart;
+mod bindings;
+mod calls;
+mod compared;
 mod divergence;
 mod failure;
 mod frame;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod handle;
 mod holdings;
 mod host;
 mod inbox;
+mod journal;
 mod limiter;
+mod meter;
 mod options;
 mod overflow;
 mod parking;
+mod place;
 mod plan;
 mod pool;
 mod program;

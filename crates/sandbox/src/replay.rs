@@ -13,11 +13,7 @@ use belljar_recording::{Answer, Cause, Clock, End, Entry, Kept, Listing, Questio
 
 use crate::{
     CallError, Directory, Divergence, GrantedTool, ReplayError,
-    divergence::other_part,
-    failure,
     plan::{NO_FINDINGS, PlannedCalls},
-    run::Ended,
-    stand_in::StandIn,
 };
 
 /// Characters of arguments that a message shows.
@@ -63,7 +59,7 @@ pub(crate) struct Replay {
     handed: usize,
     divergence: Option<Divergence>,
     /// The guest asked for something, and the recording was ended from outside before it got it.
-    is_at_end: bool,
+    pub(crate) is_at_end: bool,
 }
 
 /// The readings of one clock.
@@ -281,7 +277,7 @@ impl Replay {
     }
 
     /// What the script got and the recording has more of.
-    fn not_taken(&mut self) -> Option<Divergence> {
+    pub(crate) fn not_taken(&mut self) -> Option<Divergence> {
         let number = next(&self.recording, &mut self.handed, |entry| match entry {
             Entry::Answer { number, .. } | Entry::Elapsed { number } => Some(number),
             _ => None,
@@ -313,64 +309,6 @@ impl Replay {
         self.divergence.get_or_insert(Divergence::new(text));
         Stop
     }
-}
-
-/// The outcome of a replay, if it is the one that was recorded: as the script had ended, without
-/// remarks.
-pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Outcome, ReplayError> {
-    let Ended { mut outcome, overdue, stand_in } = ended;
-    let diverged = |divergence| Err(ReplayError::Diverged(divergence));
-    let Some(StandIn::Replay(mut replay)) = stand_in else {
-        let internal = || RunError::new(ErrorKind::Internal, "the replay did not begin");
-        return Err(ReplayError::Run(outcome.result.err().unwrap_or_else(internal)));
-    };
-    if let Some(divergence) = replay.divergence() {
-        return diverged(divergence);
-    }
-    if let Some(hit) = overdue {
-        return Err(ReplayError::Time(hit));
-    }
-    if let Some(divergence) = replay.left_over() {
-        return diverged(divergence);
-    }
-    let ended_here = replay.is_at_end || outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Fuel);
-    match end.cause {
-        Cause::Script => {}
-        _ if !ended_here => {
-            return diverged(Divergence::new("the recorded run was ended from outside, and the replay was not"));
-        }
-        Cause::Time { limit, max, used } => {
-            let doing = failure::Doing::of(&outcome.calls, outcome.usage.tool_calls);
-            let error = failure::limit_of(time_limit(limit, max, used)?, &doing);
-            outcome.result = Err(match &outcome.result {
-                Err(here) => failure::seen_where(error, here),
-                Ok(_) => error,
-            });
-        }
-        Cause::Cancelled => outcome.result = Err(failure::cancelled()),
-        Cause::Rested(_) => outcome.result = Err(failure::put_aside()),
-    }
-    if let Some(divergence) = replay.not_taken().filter(|_| is_exact) {
-        return diverged(divergence);
-    }
-    if let Some(part) = other_part(&outcome, &end.digests) {
-        let is_or_are = if part == "result" { "is" } else { "are" };
-        let divergence = format!("the {part} of the run {is_or_are} not what was recorded");
-        return diverged(Divergence::found(divergence, Some(outcome)));
-    }
-    let fuel = outcome.usage.fuel.unwrap_or_default();
-    if is_exact && fuel != end.fuel {
-        return diverged(Divergence::new(format!("the recorded run used {} fuel, the replay {fuel}", end.fuel)));
-    }
-    Ok(outcome)
-}
-
-/// The limit on time that a recording names.
-fn time_limit(name: &str, max: u64, used: u64) -> Result<LimitHit, ReplayError> {
-    let of_time = |limit: &LimitName| matches!(limit, LimitName::Timeout | LimitName::Compute | LimitName::Wait);
-    let known = LimitName::from_name(name).filter(of_time);
-    let unknown = || ReplayError::Diverged(Divergence::new("the recorded run was ended by an unknown limit"));
-    Ok(LimitHit { name: known.ok_or_else(unknown)?, max, used })
 }
 
 impl From<Stop> for wasmtime::Error {

@@ -15,12 +15,7 @@ use std::{
 
 use futures::future::BoxFuture;
 
-use crate::{
-    admission::Admission,
-    host::{Journal, Meter},
-    inbox::Inbox,
-    parking::Parking,
-};
+use crate::{admission::Admission, inbox::Inbox, journal::Journal, meter::Meter, parking::Parking};
 
 /// What is waited for has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

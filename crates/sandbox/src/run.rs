@@ -11,11 +11,14 @@ use tokio::sync::Semaphore;
 use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::{
-    Namespace, Tools,
-    failure::{self, Doing},
+    Namespace, Tools, bindings,
+    calls::milliseconds,
+    failure::{self, Doing, Stopped},
     holdings::Holdings,
-    host::{Journal, Meter, RunState, Shared, Tape, glass, milliseconds},
+    host::{MAX_HANDLES, RunState, Shared, Tape},
     inbox::Inbox,
+    journal::Journal,
+    meter::Meter,
     overflow::Overflow,
     parking::Parking,
     plan::MAX_PLAN_BYTES,
@@ -27,14 +30,11 @@ use crate::{
 /// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result,
 /// twice.
 const HOSTCALL_FACTOR: u64 = 2;
-/// Handles that the guest may hold at once. A tool has one handle, whatever the number of its
-/// calls.
-pub(crate) const MAX_HANDLES: usize = 100_000;
 
 /// What all runs of a sandbox share.
 pub(crate) struct Host<'sandbox> {
     pub(crate) engine: &'sandbox Engine,
-    pub(crate) interpreter: &'sandbox glass::InterpreterPre<RunState>,
+    pub(crate) interpreter: &'sandbox bindings::InterpreterPre<RunState>,
     pub(crate) turns: &'sandbox Arc<Semaphore>,
     pub(crate) overflow: Overflow,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Ended {
 
 /// How a run came to its end.
 enum End {
-    Ended(wasmtime::Result<Result<String, glass::Failure>>),
+    Ended(wasmtime::Result<Result<String, bindings::Failure>>),
     Overdue(LimitHit),
     Cancelled,
 }
@@ -92,16 +92,16 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
     if matches!(&tape.stand_in, Some(StandIn::Replay(replay)) if replay.goes_on()) {
         shared.meter.begin_again();
     }
-    let namespaces: Vec<glass::Namespace> = namespaces
+    let namespaces: Vec<bindings::Namespace> = namespaces
         .into_iter()
-        .map(|namespace| glass::Namespace { server: namespace.server, globals: namespace.globals })
+        .map(|namespace| bindings::Namespace { server: namespace.server, globals: namespace.globals })
         .collect();
     let state = RunState::new(limits.clone(), tools.clone(), namespaces.len(), seed, &shared, tape);
     let mut store = match open_store(host.engine, state, limits, &shared) {
         Ok(store) => store,
         Err(error) => return Ended { outcome: Outcome::refused(internal(&error)), overdue: None, stand_in: None },
     };
-    let request = glass::Program {
+    let request = bindings::Program {
         source: source.to_owned(),
         namespaces,
         // Which part of it is media, the host decides.
@@ -152,7 +152,15 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
         }
         End::Ended(Err(trap)) => {
             overdue = notes.hit.clone().filter(LimitHit::is_of_time);
-            Err(failure::last_seen(failure::trapped(&trap, notes.hit, &store, limits, &doing), place, source))
+            let state = store.data();
+            let stopped = Stopped {
+                hit: notes.hit,
+                denied: state.limiter.denied(),
+                peak: state.limiter.peak(),
+                stderr: state.stderr.text(),
+                is_replay: state.stand_in.is_some(),
+            };
+            Err(failure::last_seen(failure::trapped(&trap, stopped, limits, &doing), place, source))
         }
         End::Overdue(hit) => {
             overdue = Some(hit.clone());

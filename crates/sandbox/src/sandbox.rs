@@ -18,13 +18,13 @@ use wasmtime::{Engine, component::Linker};
 use crate::{
     Divergence, GoingOn, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools,
     admission::{Admission, Slot},
-    divergence, failure,
-    host::{self, RunState, Tape, glass},
+    bindings, compared, divergence, failure,
+    host::{self, RunState, Tape},
     overflow::Overflow,
     pool,
     recorder::{LastHead, Recorder},
     rehearsal::Rehearsal,
-    replay::{self, Replay},
+    replay::Replay,
     request::{Run, RunRequest, Runner},
     rest::RestAfter,
     run::{self, Ended, Host, Script},
@@ -35,7 +35,7 @@ use crate::{
 /// A compiled interpreter and its pool of slots. Shared by all runs of a process.
 pub struct Sandbox {
     engine: Engine,
-    interpreter: glass::InterpreterPre<RunState>,
+    interpreter: bindings::InterpreterPre<RunState>,
     origin: CodeOrigin,
     ticker: Ticker,
     admission: Arc<Admission>,
@@ -82,7 +82,7 @@ impl Sandbox {
         let mut linker = Linker::new(&engine);
         host::link(&mut linker).map_err(world)?;
         let instance = linker.instantiate_pre(&loaded.component).map_err(world)?;
-        let interpreter = glass::InterpreterPre::new(instance).map_err(world)?;
+        let interpreter = bindings::InterpreterPre::new(instance).map_err(world)?;
         if let CodeOrigin::Compiled { reason: Some(reason) } = &loaded.origin {
             tracing::warn!(
                 reason,
@@ -276,7 +276,7 @@ impl Sandbox {
         let is_exact = start.engine == self.id;
         let replay = || StandIn::Replay(Replay::new(recording.clone(), is_exact));
         let ended = self.stood_in(recording, &start.source, fuel, ceiling, replay).await?;
-        replay::compared(ended, &end, is_exact)
+        compared::compared(ended, &end, is_exact)
     }
 
     /// Runs another script against the answers of a recorded run: a call is answered where its tool
@@ -375,8 +375,10 @@ mod tests {
     use super::*;
     use crate::{
         holdings::Holdings,
-        host::{Journal, Meter, Shared, Tape},
+        host::{Shared, Tape},
         inbox::Inbox,
+        journal::Journal,
+        meter::Meter,
         parking::Parking,
         turn::Turn,
     };
@@ -405,7 +407,7 @@ mod tests {
         let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, [0; 32], &shared, tape);
         let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");
         let instance = sandbox.interpreter.instantiate_async(&mut store).await.expect("an instance");
-        let program = |source: &str| glass::Program {
+        let program = |source: &str| bindings::Program {
             source: source.to_owned(),
             namespaces: Vec::new(),
             max_output: 100,

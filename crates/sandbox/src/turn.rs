@@ -17,7 +17,7 @@ use futures::future::poll_fn;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::host::{Meter, Phase};
+use crate::meter::{Meter, Phase};
 
 /// One run's claim to a turn among the turns of a sandbox.
 pub(crate) struct Turn {

@@ -3,11 +3,11 @@
 use belljar_model::JsonText;
 use belljar_recording::Question;
 
-use super::{
-    RunState,
-    glass::belljar::sandbox::catalog::{self, Host},
+use super::state::RunState;
+use crate::{
+    bindings::belljar::sandbox::catalog::{self, Host},
+    plan::{Finding, MAX_PLAN_BYTES, NO_FINDINGS, Objection, PlannedCalls},
 };
-use crate::plan::{Finding, MAX_PLAN_BYTES, NO_FINDINGS, Objection, PlannedCalls};
 
 /// Bytes of a query; what is over does not count.
 const MAX_QUERY: usize = 1024;

@@ -3,15 +3,13 @@
 
 use belljar_model::{JsonText, RunStep};
 
-use super::{
-    RunState,
-    glass::belljar::sandbox::{
+use super::state::RunState;
+use crate::{
+    CallError,
+    bindings::belljar::sandbox::{
         completions::{Completion, Event, Host},
         tools::CallError as WitCallError,
     },
-};
-use crate::{
-    CallError,
     inbox::{self, Answer, Kept},
     replay::HandOver,
     rest::{self, Stood},

@@ -2,9 +2,10 @@
 
 use belljar_model::{LogLevel, RunStep};
 
-use super::{
-    Place, RunState,
-    glass::belljar::sandbox::console::{Host, Level},
+use super::state::RunState;
+use crate::{
+    bindings::belljar::sandbox::console::{Host, Level},
+    place::Place,
 };
 
 impl Host for RunState {

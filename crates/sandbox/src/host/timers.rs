@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{RunState, glass::belljar::sandbox::timers::Host};
+use super::state::RunState;
+use crate::bindings::belljar::sandbox::timers::Host;
 
 impl Host for RunState {
     fn begin(&mut self, milliseconds: u32) -> wasmtime::Result<u32> {

@@ -16,21 +16,15 @@ use wasmtime::{
     component::{Linker, Resource, ResourceType},
 };
 
-use super::{
-    RunState,
-    calls::{MAX_ERROR, arguments_error, bounded, panicked, record},
-};
+use super::state::RunState;
 use crate::{
     AnswerRoom, CallError, Directory, GrantedTool,
+    calls::{MAX_ERROR, arguments_error, bounded, panicked, record},
+    handle::Handle,
     holdings::Place,
     inbox::{Answer, Kept},
     overflow::Overflow,
 };
-
-/// A tool that the guest may call: what is behind a handle. (As public as the generated code wants
-/// it, in a private module.)
-#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
-pub struct Handle(GrantedTool);
 
 /// Links the interface by hand: the generated code does not show the store to a function, and only
 /// the store knows the fuel that has been used when a call begins.

@@ -6,10 +6,7 @@
 //! table slows down nobody but himself. Output is kept for error reports, within a ring. Whatever
 //! would wait or read traps: no part of the guest does.
 
-use std::{
-    collections::VecDeque,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use belljar_recording::Clock;
 use rand_chacha::rand_core::RngCore as _;
@@ -18,7 +15,7 @@ use wasmtime::{
     component::{ComponentType, Lift, Linker, LinkerInstance, Lower, Resource, ResourceType},
 };
 
-use super::RunState;
+use super::state::RunState;
 
 /// The interfaces linked here. With those of `belljar:sandbox` they are all that a guest may
 /// import.
@@ -48,31 +45,10 @@ const VERSION: &str = "0.2.6";
 /// with time needs no more either. It takes the edge off measuring caches and neighbours, and does
 /// not take it away: a script can count its own work between two ticks.
 const CLOCK_RESOLUTION: Duration = Duration::from_millis(1);
-/// Bytes of output kept: the end of a panic's message is what matters.
-const KEPT_OUTPUT: usize = 8 * 1024;
 /// Bytes that one question for randomness may ask for.
 const MAX_RANDOM: u64 = 64 * 1024;
 /// Bytes that one write may have, as WASI says of `check-write`.
 const MAX_WRITE: u64 = 64 * 1024;
-
-/// The end of what the guest wrote to its standard output and error.
-#[derive(Default)]
-pub(crate) struct Stderr(VecDeque<u8>);
-
-impl Stderr {
-    fn write(&mut self, bytes: &[u8]) {
-        let bytes = bytes.get(bytes.len().saturating_sub(KEPT_OUTPUT)..).unwrap_or_default();
-        self.0.extend(bytes);
-        let excess = self.0.len().saturating_sub(KEPT_OUTPUT);
-        self.0.drain(..excess);
-    }
-}
-
-/// What the guest wrote, fit to show.
-pub(crate) fn stderr_text(state: &RunState) -> String {
-    let bytes: Vec<u8> = state.stderr.0.iter().copied().collect();
-    belljar_model::display::block(&String::from_utf8_lossy(&bytes), "").into_owned()
-}
 
 /// The guest's handles of streams and terminals hold nothing.
 struct OutputStream;

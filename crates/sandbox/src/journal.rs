@@ -5,8 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Instant};
 use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Place, calls::unanswered};
-use crate::{GrantedTool, holdings::Holdings};
+use crate::{GrantedTool, calls::unanswered, holdings::Holdings, place::Place};
 
 /// Bytes that a note takes beside its texts.
 const NOTE_BYTES: u64 = 100;

@@ -1,0 +1,150 @@
+//! The state of one run behind the imports.
+
+use std::sync::Arc;
+
+use belljar_model::{LimitHit, LimitName, Limits};
+use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
+use tokio::task::JoinSet;
+use wasmtime::component::{HasData, ResourceTable};
+
+use super::stderr::Stderr;
+use crate::{
+    Directory, Tools, holdings::Holdings, inbox::Inbox, journal::Journal, limiter::MemoryLimiter, meter::Meter,
+    overflow::Overflow, parking::Parking, place::Place, recorder::Recorder, rest::RestAfter, stand_in::StandIn,
+    turn::Turn,
+};
+
+/// Handles that the guest may hold at once. A tool has one handle, whatever the number of its
+/// calls.
+pub(crate) const MAX_HANDLES: usize = 100_000;
+/// Calls and timers that the guest may have begun and not been handed over: twice what its own
+/// limits on each allow by default.
+const MAX_OUTSTANDING: u64 = 20_000;
+
+/// The state of one run.
+pub(crate) struct RunState {
+    pub(crate) limiter: MemoryLimiter,
+    pub(super) limits: Limits,
+    pub(super) tools: Arc<dyn Tools>,
+    /// What the guest has asked for, by the namespace's number.
+    pub(super) directories: Vec<Option<Result<Arc<Directory>, String>>>,
+    pub(super) handles: ResourceTable,
+    /// Calls under way; aborted when the run ends.
+    pub(super) tasks: JoinSet<()>,
+    pub(super) calls: u64,
+    /// Whether the guest has asked about the calls of its script.
+    pub(super) is_planned: bool,
+    /// Calls and timers begun, which is how they are numbered.
+    pub(super) begun: u32,
+    /// Those of them that were neither handed over nor cancelled.
+    pub(super) outstanding: u64,
+    pub(super) inbox: Inbox,
+    pub(super) journal: Journal,
+    pub(super) turn: Arc<Turn>,
+    pub(super) meter: Arc<Meter>,
+    pub(super) holdings: Holdings,
+    pub(super) parking: Parking,
+    pub(super) overflow: Overflow,
+    /// The generator has a name, so that a seed gives the same numbers with every version of
+    /// belljar.
+    pub(super) random: ChaCha12Rng,
+    pub(crate) recorder: Recorder,
+    /// What answers the guest in place of the world.
+    pub(crate) stand_in: Option<StandIn>,
+    pub(crate) stderr: Stderr,
+    /// Where the script was when the guest told it last.
+    pub(super) last_place: Option<Place>,
+    /// When it may be put aside, if it may, and whether it is.
+    pub(super) rest_after: Option<RestAfter>,
+    pub(crate) is_put_aside: bool,
+    /// The guest stands still until something comes that it has asked for.
+    pub(super) is_waiting: bool,
+}
+
+/// What a run writes down, and what it is answered from.
+pub(crate) struct Tape {
+    pub(crate) recorder: Recorder,
+    pub(crate) stand_in: Option<StandIn>,
+}
+
+/// What a run shares with whoever sees to its end.
+pub(crate) struct Shared {
+    pub(crate) inbox: Inbox,
+    pub(crate) journal: Journal,
+    pub(crate) turn: Arc<Turn>,
+    pub(crate) meter: Arc<Meter>,
+    pub(crate) holdings: Holdings,
+    pub(crate) parking: Parking,
+    pub(crate) overflow: Overflow,
+    pub(crate) rest_after: Option<RestAfter>,
+}
+
+impl RunState {
+    pub(crate) fn new(
+        limits: Limits,
+        tools: Arc<dyn Tools>,
+        namespaces: usize,
+        seed: [u8; 32],
+        shared: &Shared,
+        tape: Tape,
+    ) -> Self {
+        let mut handles = ResourceTable::new();
+        handles.set_max_capacity(MAX_HANDLES);
+        Self {
+            limiter: MemoryLimiter::new(limits.memory.as_u64()),
+            tools,
+            directories: vec![None; namespaces],
+            handles,
+            tasks: JoinSet::new(),
+            calls: 0,
+            is_planned: false,
+            begun: 0,
+            outstanding: 0,
+            inbox: shared.inbox.clone(),
+            journal: shared.journal.clone(),
+            turn: shared.turn.clone(),
+            meter: shared.meter.clone(),
+            holdings: shared.holdings.clone(),
+            parking: shared.parking.clone(),
+            overflow: shared.overflow.clone(),
+            random: ChaCha12Rng::from_seed(seed),
+            recorder: tape.recorder,
+            stand_in: tape.stand_in,
+            stderr: Stderr::default(),
+            last_place: None,
+            rest_after: shared.rest_after.clone(),
+            is_put_aside: false,
+            is_waiting: false,
+            limits,
+        }
+    }
+
+    /// Where the script was last seen: of one that waits for calls, where it made the first of
+    /// them.
+    pub(crate) fn place(&self) -> Option<Place> {
+        let of_call = if self.is_waiting { self.journal.first_open_place() } else { None };
+        of_call.or(self.last_place)
+    }
+
+    /// Ends the run for a limit. The script cannot catch it: the error becomes a trap.
+    pub(super) fn exceeded(&self, hit: LimitHit) -> wasmtime::Error {
+        self.journal.exceeded(hit);
+        wasmtime::Error::msg("a limit of the run was reached")
+    }
+
+    /// Room for one more call or timer, and its number.
+    pub(super) fn admit(&mut self) -> wasmtime::Result<u32> {
+        let (used, max) = (self.outstanding + 1, MAX_OUTSTANDING);
+        if used > max {
+            return Err(self.exceeded(LimitHit { name: LimitName::UnderWay, max, used }));
+        }
+        let number = self.begun;
+        self.begun = number.checked_add(1).ok_or_else(|| wasmtime::Error::msg("the numbers of calls are used up"))?;
+        self.outstanding = used;
+        Ok(number)
+    }
+}
+
+impl HasData for RunState {
+    type Data<'a> = &'a mut RunState;
+}
