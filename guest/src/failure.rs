@@ -58,7 +58,7 @@ impl Failing {
                 column: frames.first().map(|frame| frame.position.column),
                 stack: stack::text(&frames),
                 hint: Some("write what this line does in another way".to_owned()),
-                ..plain(FailureKind::Exception, "the interpreter could not go on: this is an error of its own")
+                ..plain(FailureKind::Exception, "the interpreter could not go on: this is a defect of the interpreter")
             },
             Self::Output { used, max } => Failure {
                 hint: Some("return less: filter, slice or count in the script".to_owned()),
@@ -113,7 +113,7 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
             line: position.map(|position| position.line),
             column: position.map(|position| position.column),
             hint: Some("throw an Error, so that its position and stack are known".to_owned()),
-            ..plain(FailureKind::Exception, &format!("the script threw {shown}, which is no Error"))
+            ..plain(FailureKind::Exception, &format!("the script threw {shown}, which is not an Error"))
         };
     };
     let (name, message) = name_and_message(&error, context);

@@ -270,11 +270,11 @@ async fn an_error_names_its_causes_with_their_lines_and_has_the_hint_of_the_firs
 #[tokio::test]
 async fn what_is_thrown_and_is_no_error_is_shown() {
     for (source, message) in [
-        ("throw 'a text'", "the script threw 'a text', which is no Error"),
-        ("throw { code: 5, list: [1] }", "the script threw { code: 5, list: [ 1 ] }, which is no Error"),
-        ("throw null", "the script threw null, which is no Error"),
-        ("throw undefined", "the script threw undefined, which is no Error"),
-        ("await Promise.reject(7)", "the script threw 7, which is no Error"),
+        ("throw 'a text'", "the script threw 'a text', which is not an Error"),
+        ("throw { code: 5, list: [1] }", "the script threw { code: 5, list: [ 1 ] }, which is not an Error"),
+        ("throw null", "the script threw null, which is not an Error"),
+        ("throw undefined", "the script threw undefined, which is not an Error"),
+        ("await Promise.reject(7)", "the script threw 7, which is not an Error"),
     ] {
         let error = error_of(ErrorKind::Exception, source).await;
         assert_eq!(error.message, message, "{source}");
@@ -337,7 +337,7 @@ async fn wrong_arguments_are_refused_before_the_call() {
         ),
         ("tools.call('box')", "tools.call: 'box' is not a tool path, such as \"fs.read_file\""),
         ("tools.call({ path: 'box.echo' })", "tools.call takes a tool's path first, such as \"fs.read_file\""),
-        ("box.echo(new Date(0))", "the arguments of box.echo are no object as JSON"),
+        ("box.echo(new Date(0))", "the arguments of box.echo are not a JSON object"),
     ] {
         let outcome = run(&format!("await {call}")).await;
         let error = outcome.result.unwrap_err();

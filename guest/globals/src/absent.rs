@@ -16,7 +16,7 @@ const ABSENT: &[(&[&str], &str)] = &[
     (&["require", "createRequire"], NO_MODULES),
     (&["module", "exports"], RETURN),
     (&["fs", "fsp", "path", "os"], NO_FILES),
-    (&["__dirname", "__filename"], "a script is no file in here, and has no folder: give paths to tools in full"),
+    (&["__dirname", "__filename"], "a script is not a file here, and has no folder: give paths to tools in full"),
     (&["process"], "there is no process and no environment in here: what you need must come from a tool"),
     (
         &["child_process", "exec", "execSync", "spawn"],

@@ -56,8 +56,8 @@ const METHODS: [(&str, &str); 31] = [
     ),
     ("strptime", "this is JavaScript: write new Date(text)"),
     ("isoformat", "this is JavaScript: write date.toISOString()"),
-    ("length", "length is no method: write {}.length"),
-    ("size", "size is no method: write {}.length of an array or a text, {}.size of a Map or Set"),
+    ("length", "length is not a method: write {}.length"),
+    ("size", "size is not a method: write {}.length of an array or a text, {}.size of a Map or Set"),
 ];
 
 /// The longest expression that is repeated.
@@ -231,11 +231,11 @@ fn of_method(callee: &str) -> Option<String> {
     }
     if OF_ARRAYS.contains(&method) {
         return Some(format!(
-            "{method} is a method of arrays, and {object} is none: a text is split first, as in {object}.split('\\n'); of an object, \
+            "{method} is a method of arrays, and {object} is not an array: a text is split first, as in {object}.split('\\n'); of an object, \
              Object.values({object}) is one, or a field of it; console.log({object}) shows what it is"
         ));
     }
     OF_STRINGS.contains(&method).then(|| {
-        format!("{method} is a method of strings, and {object} is none; console.log({object}) shows what it is")
+        format!("{method} is a method of strings, and {object} is not a string; console.log({object}) shows what it is")
     })
 }

@@ -203,7 +203,7 @@ fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsRe
         several => return Err(takes(&format!("{} arguments", several.len()))),
     };
     if !text.starts_with('{') {
-        let message = format!("the arguments of {server}.{name} are no object as JSON");
+        let message = format!("the arguments of {server}.{name} are not a JSON object");
         return Err(JsNativeError::typ().with_message(message).into());
     }
     let handle = servers::open(tool).map_err(|message| JsNativeError::error().with_message(message))?;

@@ -36,18 +36,20 @@ impl Other {
     fn of(arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
         let value = arguments.get_or_undefined(0);
         let Some(object) = value.as_object() else {
-            return Err(JsNativeError::typ().with_message("the other is no set").into());
+            return Err(JsNativeError::typ().with_message("the argument is not a set").into());
         };
         let size = object.get(js_string!("size"), context)?.to_number(context)?.trunc();
         if size.is_nan() {
-            return Err(JsNativeError::typ().with_message("the other is no set: it has no size").into());
+            return Err(JsNativeError::typ().with_message("the argument is not a set: it has no size").into());
         }
         if size < 0.0 {
             return Err(JsNativeError::range().with_message("the other's size is less than nothing").into());
         }
         let mut method = |name| -> JsResult<JsObject> {
             let method = object.get(name, context)?.as_callable();
-            method.ok_or_else(|| JsNativeError::typ().with_message("the other is no set: it lacks has or keys").into())
+            method.ok_or_else(|| {
+                JsNativeError::typ().with_message("the argument is not a set: it lacks has or keys").into()
+            })
         };
         let (has, keys) = (method(js_string!("has"))?, method(js_string!("keys"))?);
         Ok(Self { object: value.clone(), size, has, keys })

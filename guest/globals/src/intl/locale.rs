@@ -65,7 +65,7 @@ impl Locale {
             (None, Some(tag)) => {
                 let tag: String = tag.chars().take(40).collect();
                 let message = format!(
-                    "there is no data for the locale '{tag}' here: {}. Give one of these behind it, as in ['{tag}', 'en-US']",
+                    "there is no data for the locale '{tag}' here: {}. Add one of these after it, as in ['{tag}', 'en-US']",
                     what_there_is()
                 );
                 return Err(JsNativeError::range().with_message(message).into());

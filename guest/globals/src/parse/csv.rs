@@ -148,7 +148,7 @@ impl Records<'_> {
         if rest.is_empty() || rest.starts_with([self.separator, '\n', '\r']) {
             return Ok(value);
         }
-        let what = "something stands behind a closing quote".to_owned();
+        let what = "text follows a closing quote".to_owned();
         Err(Described { what, line: self.line, column: 1 })
     }
 

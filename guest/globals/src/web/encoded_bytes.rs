@@ -252,7 +252,7 @@ fn base64(text: &JsString, alphabet: Alphabet, last_chunk: LastChunk, max: usize
             }
             return decoded.end(&chunk, last_chunk == LastChunk::Strict, text.len());
         }
-        let Some(bits) = digit(unit, alphabet) else { return decoded.wrong("that is no digit of base64") };
+        let Some(bits) = digit(unit, alphabet) else { return decoded.wrong("it is not a base64 digit") };
         let room = max - decoded.bytes.len();
         if (room == 1 && chunk.length == 2) || (room == 2 && chunk.length == 3) {
             return decoded;
@@ -346,7 +346,7 @@ fn hex(text: &JsString, max: usize) -> Decoded {
     let mut units = text.iter();
     while let (true, Some(high), Some(low)) = (decoded.bytes.len() < max, units.next(), units.next()) {
         let byte = digit(high).zip(digit(low)).and_then(|(high, low)| u8::try_from(high << 4 | low).ok());
-        let Some(byte) = byte else { return decoded.wrong("that is no hexadecimal digit") };
+        let Some(byte) = byte else { return decoded.wrong("it is not a hexadecimal digit") };
         decoded.bytes.push(byte);
         decoded.read += 2;
     }

@@ -111,7 +111,7 @@ fn parsed(arguments: &[JsValue], context: &mut Context) -> JsResult<Result<Url, 
         None => None,
         Some(Ok(base)) => Some(base),
         Some(Err(_)) => {
-            return Ok(Err(format!("Invalid URL: the base '{}' is none", quoted(&base.unwrap_or_default()))));
+            return Ok(Err(format!("Invalid URL: the base '{}' is not a URL", quoted(&base.unwrap_or_default()))));
         }
     };
     let parsed = Url::options().base_url(base.as_ref()).parse(&url);
