@@ -35,7 +35,7 @@ fn runs_with_a_warning_and_not_where_it_is_required(terminal: &Terminal, said: &
     let refused = run(terminal.command(&["run", "--config", "belljar.toml", "--json", "--code", CALL]));
     assert_eq!((refused.code, refused.json()["error"]["kind"].as_str()), (2, Some("config")), "{refused:#?}");
     let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("nothing was run") && message.contains(said), "{message}");
+    assert!(message.contains("the script was not run") && message.contains(said), "{message}");
     assert!(!refused.json()["error"]["hint"].as_str().unwrap().is_empty());
 }
 
@@ -183,7 +183,7 @@ fn a_disk_that_is_full_is_named() {
     assert_eq!((read("code").trim(), read("out").as_str()), ("0", "2\n"), "{}", read("err"));
     assert!(read("err").contains("cannot grow") && read("err").contains("make room on the disk"), "{}", read("err"));
     assert_eq!(read("refused_code").trim(), "2", "{}", read("refused"));
-    assert!(read("refused").contains("nothing was run"), "{}", read("refused"));
+    assert!(read("refused").contains("the script was not run"), "{}", read("refused"));
     assert!(
         read("runs").contains("\"state\":\"ok\"") || read("runs").contains("\"state\": \"ok\""),
         "{}",

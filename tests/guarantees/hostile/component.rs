@@ -244,9 +244,10 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
         (
             "searching",
             SEARCH.to_owned(),
+            // Each answer takes room of the component's, which it never gives back.
             forever("(call $search (i32.const 0) (i32.const 1) (i32.const -1) (i32.const 2048))"),
-            ErrorKind::Fuel,
-            "fuel",
+            ErrorKind::Memory,
+            "memory",
         ),
         (
             "asking about the calls of a script",
