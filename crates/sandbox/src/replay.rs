@@ -6,13 +6,11 @@
 
 use std::fmt::Write as _;
 
-use belljar_model::{
-    CallRecord, Effect, ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Outcome, RunError, ToolPath,
-};
+use belljar_model::{CallRecord, Effect, JsonBounds, JsonText, ToolPath};
 use belljar_recording::{Answer, Cause, Clock, End, Entry, Kept, Listing, Question, Recording, Spent};
 
 use crate::{
-    CallError, Directory, Divergence, GrantedTool, ReplayError,
+    CallError, Directory, Divergence, GrantedTool,
     plan::{NO_FINDINGS, PlannedCalls},
 };
 
