@@ -63,7 +63,7 @@ fn the_page_of_keys_is_made_of_the_schema_of_the_configuration() {
             let _ = write!(expected, "{description}\n\n");
         }
         expected += "| key | type | default | meaning |\n|---|---|---|---|\n";
-        rows(&schema, table, "", &mut expected);
+        rows(table, "", &mut expected);
         expected += "\n";
     }
     held("KEYS.md", &expected);
@@ -161,14 +161,14 @@ fn resolved<'s>(schema: &'s Value, place: &'s Value) -> &'s Value {
 }
 
 /// A row for each key of a table, and for those below it.
-fn rows(schema: &Value, table: &Value, prefix: &str, page: &mut String) {
+fn rows(table: &Value, prefix: &str, page: &mut String) {
     for (name, property) in properties(table) {
         let default = property.get("default").map(|default| format!("`{default}`")).unwrap_or_default();
         let meaning = property["description"].as_str().unwrap_or_else(|| panic!("{prefix}{name} is not described"));
         let kind = kind(property);
         let _ = writeln!(page, "| `{prefix}{name}` | {kind} | {default} | {} |", meaning.replace('|', "\\|"));
-        rows(schema, property, &format!("{prefix}{name}."), page);
-        rows(schema, &property["items"], &format!("{prefix}{name}[]."), page);
+        rows(property, &format!("{prefix}{name}."), page);
+        rows(&property["items"], &format!("{prefix}{name}[]."), page);
     }
 }
 

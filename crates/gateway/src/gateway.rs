@@ -399,7 +399,8 @@ impl Gateway {
     /// Of a tool that is not there: that the owner's rules hide it, or the signature of the one
     /// that was meant. Knowing the name is half of a right call.
     fn show_what_was_meant(&self, error: &mut RunError) {
-        let Some(MissingTool { server, tool, near }) = error.missing.take() else { return };
+        let Some(missing) = error.missing.take() else { return };
+        let MissingTool { server, tool, near } = *missing;
         if let Some(denial) = self.toolbox.denied(&ToolPath::new(&*server, &*tool)) {
             error.hint = Some(denial.message);
             return;

@@ -153,7 +153,7 @@ pub struct RunError {
     /// The tool that is not there, where the hint is about one: for those who know more of the
     /// tools and complete the hint. No author reads it.
     #[serde(skip)]
-    pub missing: Option<MissingTool>,
+    pub missing: Option<Box<MissingTool>>,
     /// Whether a changed script or a second try can succeed.
     pub recoverable: bool,
     /// Of a run that found no place: when to try again, if runs take as long as they did.

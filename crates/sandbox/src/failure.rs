@@ -175,10 +175,9 @@ pub(crate) fn reported(failure: Failure, source: &str, limits: &Limits) -> RunEr
     error.frame = error.line.and_then(|line| frame::frame(source, line, error.column.unwrap_or(1)));
     error.stack = failure.stack.map(bounded);
     error.hint = failure.hint.map(bounded);
-    error.missing = failure.missing.map(|missing| MissingTool {
-        server: bounded(missing.server),
-        tool: bounded(missing.tool),
-        near: missing.near.map(bounded),
+    error.missing = failure.missing.map(|missing| {
+        let (server, tool) = (bounded(missing.server), bounded(missing.tool));
+        Box::new(MissingTool { server, tool, near: missing.near.map(bounded) })
     });
     error
 }

@@ -40,7 +40,7 @@ enum Children {
     /// This command's, which ends them.
     Own,
     /// A generation's, which lasts as long as this.
-    Shared { _generation: Generation },
+    Shared { _generation: Box<Generation> },
 }
 
 /// What is to be run.
@@ -58,7 +58,7 @@ impl Local {
     /// With the children of a generation.
     pub(super) fn of(generation: Generation) -> Self {
         let (setup, gateway) = (generation.setup.clone(), Some(generation.gateway.clone()));
-        Self { setup, gateway, children: Children::Shared { _generation: generation } }
+        Self { setup, gateway, children: Children::Shared { _generation: Box::new(generation) } }
     }
 
     fn toolbox(&self) -> &Arc<Toolbox> {

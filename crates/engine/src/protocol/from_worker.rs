@@ -314,7 +314,7 @@ fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer
     for text in [frame, stack, hint] {
         body.option_text(text.as_deref());
     }
-    body.option(missing.as_ref(), |writer, MissingTool { server, tool, near }| {
+    body.option(missing.as_deref(), |writer, MissingTool { server, tool, near }| {
         writer.text(server).text(tool).option_text(near.as_deref());
     });
     body.option(*retry_after_ms, |writer, number| {
@@ -336,7 +336,7 @@ fn read_error(reader: &mut Reader<'_>) -> Result<RunError, Malformed> {
     error.hint = reader.option_text(MAX_ERROR_TEXT)?;
     error.missing = reader.option(|reader| {
         let (server, tool) = (reader.text(MAX_ERROR_TEXT)?.to_owned(), reader.text(MAX_ERROR_TEXT)?.to_owned());
-        Ok(MissingTool { server, tool, near: reader.option_text(MAX_ERROR_TEXT)? })
+        Ok(Box::new(MissingTool { server, tool, near: reader.option_text(MAX_ERROR_TEXT)? }))
     })?;
     error.retry_after_ms = reader.option(Reader::u64)?;
     error.limit = reader.option(|reader| {
@@ -376,7 +376,8 @@ mod tests {
         let limit = LimitHit { name: LimitName::UnderWay, max: 1, used: 2 };
         let mut error = RunError::new(ErrorKind::Calls, "m").with_hint("h").with_limit(limit);
         error = error.with_retry_after(Duration::from_millis(5));
-        error.missing = Some(MissingTool { server: "fs".into(), tool: "red".into(), near: Some("read".into()) });
+        error.missing =
+            Some(Box::new(MissingTool { server: "fs".into(), tool: "red".into(), near: Some("read".into()) }));
         (error.line, error.column, error.stack, error.frame) = (Some(1), Some(2), Some("s".into()), Some("f".into()));
         for result in [Ok(JsonText::from_value(&serde_json::json!({"a": [1]}))), Err(error)] {
             let outcome_sent = sent(result);

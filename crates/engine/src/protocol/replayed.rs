@@ -139,10 +139,9 @@ fn cut_error(error: RunError) -> RunError {
         frame: error.frame.map(cut),
         stack: error.stack.map(cut),
         hint: error.hint.map(cut),
-        missing: error.missing.map(|MissingTool { server, tool, near }| MissingTool {
-            server: cut(server),
-            tool: cut(tool),
-            near: near.map(cut),
+        missing: error.missing.map(|missing| {
+            let MissingTool { server, tool, near } = *missing;
+            Box::new(MissingTool { server: cut(server), tool: cut(tool), near: near.map(cut) })
         }),
         ..error
     }
