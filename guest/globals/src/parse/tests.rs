@@ -75,7 +75,7 @@ fn csv_has_quotes_and_several_separators() {
     ]);
     assert!(refusal(r"tools.parse('a,b\n1,2\n\n1,2,3', 'csv')").contains("3 values for 2 names (line 4, column 1)"));
     assert!(refusal(r#"tools.parse('a,b\n1,"2', 'csv')"#).contains("a quote is never closed (line 2, column 1)"));
-    assert!(refusal(r#"tools.parse('a,b\n"1"x,2', 'csv')"#).contains("behind a closing quote (line 2"));
+    assert!(refusal(r#"tools.parse('a,b\n"1"x,2', 'csv')"#).contains("text follows a closing quote (line 2"));
 }
 
 #[test]
