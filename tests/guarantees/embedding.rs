@@ -1,14 +1,20 @@
-//! Whoever embeds the sandbox needs its crate alone: tools with schemas are checked, found and
-//! described as those of a child server are.
+//! A program that embeds the sandbox needs its crate alone: tools with schemas are checked, found
+//! and described as those of a child server are.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::PathBuf,
+    process::Command,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use belljar_sandbox::{Effect, Outcome, SchemaError, Tool, ToolSet, json};
 
-use crate::support::sandbox;
+use crate::support::{Answer, cargo, repository, sandbox};
 
 fn forecast() -> Tool {
     Tool::new("forecast", Effect::ReadOnly)
@@ -111,4 +117,76 @@ async fn the_tool_that_was_meant_is_a_field_of_the_error() {
             ("weather", "forecst", Some("forecast"))
         );
     }
+}
+
+/// The program of examples/embed, which is no member of belljar's workspace.
+fn example() -> Command {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    Command::new(BINARY.get_or_init(|| {
+        let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
+        let mut build = cargo();
+        build.args(["build", "--quiet", "--locked", "--manifest-path", "examples/embed/Cargo.toml"]);
+        // The image has been compiled already and lies in the same folder, so the compiler need not
+        // be fast, and is itself compiled in a quarter of the time.
+        build.args(["--config", "profile.dev.package.\"*\".opt-level=0", "--target-dir"]).arg(&target);
+        assert!(build.status().unwrap().success(), "examples/embed does not build");
+        target.join("debug").join(format!("embed{}", std::env::consts::EXE_SUFFIX))
+    }))
+}
+
+#[test]
+pub(crate) fn a_program_outside_of_the_workspace_runs_scripts_with_its_own_tools() {
+    let answer = Answer::of(example().output().unwrap());
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert_eq!(answer.json(), json!({ "item": "nut", "reserved": 2, "left": 2 }));
+    assert_eq!(answer.stderr, "low: nut\nlow: washer\ncalled warehouse.list: ok\ncalled warehouse.reserve: ok\n");
+
+    let folder = tempfile::tempdir().unwrap();
+    for (script, says) in [
+        (
+            "return await warehouse.reserve({ item: 'nut', count: 0 });",
+            &["arguments.count: expected a number of at least 1, found number 0", ">    1 | return await"][..],
+        ),
+        (
+            "return await warehouse.reserve({ item: 'nut', count: 5 });",
+            &["only 4 of nut are left, and 5 were asked for"],
+        ),
+        (
+            "return await warehouse.remove({ item: 'nut' });",
+            &["warehouse.remove is not a function", "warehouse has list, reserve"],
+        ),
+        ("while (true);", &["computed for longer than 2000 ms"]),
+        ("return await fetch('https://example.com');", &["fetch"]),
+    ] {
+        let file = folder.path().join("script.ts");
+        fs::write(&file, script).unwrap();
+        let answer = Answer::of(example().arg(&file).output().unwrap());
+        assert_eq!((answer.code, answer.stdout.as_str()), (1, ""), "{script}: {answer:#?}");
+        for text in says {
+            assert!(answer.stderr.contains(text), "{script}: {}", answer.stderr);
+        }
+    }
+}
+
+#[test]
+fn the_example_of_an_embedder_depends_on_the_sandbox_and_a_runtime_alone() {
+    let mut metadata = cargo();
+    metadata.args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path", "examples/embed/Cargo.toml"]);
+    let packages = Answer::of(metadata.output().unwrap()).json();
+    let dependencies = packages["packages"][0]["dependencies"].as_array().unwrap().clone();
+    let names: Vec<_> = dependencies.iter().map(|each| each["name"].as_str().unwrap()).collect();
+    assert_eq!((names, packages["packages"].as_array().unwrap().len()), (vec!["belljar-sandbox", "tokio"], 1));
+
+    // It is built from the versions that belljar is tested with.
+    let locked = |path: &str| -> BTreeSet<(String, String)> {
+        let lock = fs::read_to_string(repository().join(path)).unwrap();
+        let field = |package: &str, name: &str| {
+            let rest = package.split_once(&format!("{name} = \"")).unwrap().1;
+            rest.split('"').next().unwrap().to_owned()
+        };
+        lock.split("[[package]]").skip(1).map(|each| (field(each, "name"), field(each, "version"))).collect()
+    };
+    let (own, tested) = (locked("examples/embed/Cargo.lock"), locked("Cargo.lock"));
+    let other: Vec<_> = own.difference(&tested).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(other, ["embed"], "run `cargo update` in examples/embed, or copy the versions of Cargo.lock");
 }

@@ -10,13 +10,16 @@ use crate::{
 };
 
 /// Every file in examples/, each of which is used by a test, below or in the module of its subject.
-const USED: [&str; 10] = [
+const USED: [&str; 13] = [
     "belljar.toml",
     "claude-desktop.json",
     "daemon/client.mjs",
     "daemon/client.py",
     "data/people.csv",
     "data/teams.json",
+    "embed/Cargo.lock",
+    "embed/Cargo.toml",
+    "embed/src/main.rs",
     "join-files.toml",
     "join-files.ts",
     "tests/tour.belljar.jsonl",

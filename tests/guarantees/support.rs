@@ -74,21 +74,27 @@ pub(crate) async fn error_of(kind: ErrorKind, source: &str) -> RunError {
     error
 }
 
+/// `cargo`, in the repository.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(repository());
+    // Of this test's own package cargo tells its processes; build scripts that look for that would
+    // be run again, and all that depends on them compiled, each time that a build follows a test.
+    let of_package = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    std::env::vars().map(|(name, _)| name).filter(of_package).for_each(|name| {
+        cargo.env_remove(name);
+    });
+    cargo
+}
+
 /// The `belljar` binary, built from what is there now.
 pub(crate) fn belljar() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         // All of the workspace, so that the features, and with them the dependencies, are those of
         // the test itself.
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.current_dir(repository()).args(["build", "--quiet", "--workspace", "--bins", "--locked"]);
-        // Of this test's own package cargo tells its processes; build scripts that look for that
-        // would be run again, and all that depends on them compiled, each time that a build follows
-        // a test.
-        let of_package = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-        std::env::vars().map(|(name, _)| name).filter(of_package).for_each(|name| {
-            cargo.env_remove(name);
-        });
+        let mut cargo = cargo();
+        cargo.args(["build", "--quiet", "--workspace", "--bins", "--locked"]);
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
