@@ -20,6 +20,31 @@ fn every_library_crate_says_in_a_readme_what_it_is() {
     assert!(crates > 20, "{crates}");
 }
 
+/// What these hold is kept when another engine runs the scripts.
+#[test]
+fn what_is_neutral_to_the_engine_does_not_name_it() {
+    let mut read = 0;
+    for library in ["algorithms", "notation", "source"] {
+        let folder = repository().join("guest").join(library);
+        let mut folders = vec![folder.join("src")];
+        let mut files = vec![folder.join("Cargo.toml")];
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            let (inner, own): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+            folders.extend(inner);
+            files.extend(own);
+        }
+        for file in files.iter().filter(|file| file.extension().is_some_and(|kind| kind == "rs" || kind == "toml")) {
+            let text = fs::read_to_string(file).unwrap();
+            for name in ["boa_", "guest-engine", "guest_engine"] {
+                assert!(!text.contains(name), "{} names {name}", file.display());
+            }
+            read += 1;
+        }
+    }
+    assert!(read > 40, "{read} files");
+}
+
 #[test]
 fn no_comment_is_wider_than_a_hundred_columns() {
     let listed = Command::new("git").arg("-C").arg(repository()).args(["ls-files", "-z"]).output().unwrap();

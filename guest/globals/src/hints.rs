@@ -4,7 +4,9 @@ use boa_engine::{Context, property::PropertyKey};
 
 use belljar_guest_source::{self as source, Position};
 
-use super::{absent, advice, call, misuse, nearest::nearest, parse::Notation, servers, unread};
+use belljar_guest_algorithms::{absent, advice, nearest::nearest};
+
+use super::{call, misuse, parse::Notation, servers, unread};
 
 /// The object that finds and calls tools.
 const TOOLS: &str = "tools";

@@ -4,8 +4,6 @@
 //! [`install`] makes what is the same for every run, before the snapshot; [`bind`] makes what
 //! belongs to one run.
 
-mod absent;
-mod advice;
 mod answers;
 mod call;
 mod console;
@@ -16,7 +14,6 @@ mod intl;
 mod missing;
 mod misuse;
 mod namespace;
-mod nearest;
 mod parse;
 pub mod pending;
 mod results;

@@ -2,16 +2,14 @@
 
 use boa_engine::{Context, JsError, JsObject, JsResult, JsString, JsValue};
 
+use belljar_guest_algorithms::nearest::nearest;
 use belljar_guest_bindings::MissingTool;
 use belljar_guest_engine::{
     objects::{put_hidden, with_hint},
     originals::own_data_property,
 };
 
-use super::{
-    nearest::nearest,
-    servers::{PROBED, RELEASE, directory, is_lock, server_name, servers},
-};
+use super::servers::{PROBED, RELEASE, directory, is_lock, server_name, servers};
 
 /// What is said of a tool that is not there: what happened, and what to try.
 pub struct Unknown {

@@ -3,6 +3,10 @@
 
 use boa_engine::{Context, JsObject, JsString, JsValue, JsVariant, js_string, property::PropertyKey};
 
+use belljar_guest_algorithms::{
+    advice::{self, OF_ARRAYS, OF_STRINGS},
+    nearest,
+};
 use belljar_guest_engine::{
     collections::{Map, Set},
     originals::get_of,
@@ -12,9 +16,8 @@ use belljar_guest_source::{self as source, Position, Read, Step};
 use belljar_guest_values::{decode, inspect};
 
 use super::{
-    advice::{self, OF_ARRAYS, OF_STRINGS},
     held::{Held, step, walk},
-    nearest, servers,
+    servers,
     shape::{MAX_MEMBERS, is_list, names, shape},
 };
 

@@ -5,7 +5,6 @@
 //! asks and believes: whatever the answers, they give some order.
 
 mod known;
-mod merge;
 
 use std::{cell::Cell, cmp::Ordering, convert::Infallible};
 
@@ -15,6 +14,7 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
+use belljar_guest_algorithms::merge;
 use belljar_guest_bindings::belljar::sandbox::console;
 use belljar_guest_engine::{call_site::here, objects, place, plain};
 

@@ -7,13 +7,15 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use super::{
-    Options, Part, bind, bound, data, joined, listed,
+use belljar_guest_algorithms::intl::{
+    Part,
+    calendar::civil,
     locale::{Locale, is_known},
-    made, members, object,
     pattern::{self, Field, Fields, Hours, Moment, Styles, Width},
-    text, zone,
+    zones,
 };
+
+use super::{Options, bind, bound, data, joined, listed, locale, made, members, object, text, zone};
 
 const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
 
@@ -132,9 +134,9 @@ impl DateTimeFormat {
         default: Default,
         context: &mut Context,
     ) -> JsResult<Self> {
-        let locale = Locale::of(locales, context)?;
+        let locale = locale::of(locales, context)?;
         let options = Options::of(options, context)?;
-        let mut fields = Fields::asked_for(&options, context)?;
+        let mut fields = asked_for(&options, context)?;
         let zone = match options.text("timeZone", context)? {
             Some(zone) => zone::canonical(&zone, context)?,
             None => "UTC".to_owned(),
@@ -153,7 +155,7 @@ impl DateTimeFormat {
                 return Err(JsNativeError::typ().with_message(message).into());
             }
         } else {
-            fields.complete(required, default);
+            complete(&mut fields, required, default);
         }
         let hours = hours(&options, &locale, context)?;
         let style = |style: Option<&str>| style.and_then(|style| STYLES.iter().position(|other| *other == style));
@@ -185,7 +187,7 @@ impl DateTimeFormat {
                 let half = 182.0 * MILLISECONDS_OF_A_DAY as f64;
                 let other = if time > 0.0 { time - half } else { time + half };
                 let is_summer = offset > zone::offset(other, &self.zone, context)?;
-                zone::name(&self.zone, offset, is_summer, style, &self.locale)
+                zones::name(&self.zone, offset, is_summer, style, &self.locale)
             }
             None => String::new(),
         };
@@ -204,59 +206,44 @@ impl DateTimeFormat {
     }
 }
 
-/// The date of a day counted from 1970, in the Gregorian calendar. (Howard Hinnant's
-/// `civil_from_days`.)
-fn civil(days: i64) -> (i64, u32, u32) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, u32::try_from(month).unwrap_or(1), u32::try_from(day).unwrap_or(1))
+/// The fields that the options name.
+fn asked_for(options: &Options, context: &mut Context) -> JsResult<Fields> {
+    let month = [NUMBERS.as_slice(), NAMES.as_slice()].concat();
+    let zones = ["long", "short", "shortOffset", "longOffset"];
+    let mut number = |name: &str| Ok::<_, boa_engine::JsError>(options.word(name, &NUMBERS, context)?.map(field));
+    let (year, day) = (number("year")?, number("day")?);
+    let (hour, minute, second) = (number("hour")?, number("minute")?, number("second")?);
+    Ok(Fields {
+        weekday: options.word("weekday", &NAMES, context)?.map(width),
+        era: options.word("era", &NAMES, context)?.map(width),
+        year,
+        month: options.word("month", &month, context)?.map(field),
+        day,
+        period: options.word("dayPeriod", &NAMES, context)?.map(width),
+        hour,
+        minute,
+        second,
+        fraction: options.whole("fractionalSecondDigits", 1, 3, context)?.unwrap_or(0),
+        zone: options.word("timeZoneName", &zones, context)?,
+    })
 }
 
-impl Fields {
-    fn asked_for(options: &Options, context: &mut Context) -> JsResult<Self> {
-        let month = [NUMBERS.as_slice(), NAMES.as_slice()].concat();
-        let zones = ["long", "short", "shortOffset", "longOffset"];
-        let mut number = |name: &str| Ok::<_, boa_engine::JsError>(options.word(name, &NUMBERS, context)?.map(field));
-        let (year, day) = (number("year")?, number("day")?);
-        let (hour, minute, second) = (number("hour")?, number("minute")?, number("second")?);
-        Ok(Self {
-            weekday: options.word("weekday", &NAMES, context)?.map(width),
-            era: options.word("era", &NAMES, context)?.map(width),
-            year,
-            month: options.word("month", &month, context)?.map(field),
-            day,
-            period: options.word("dayPeriod", &NAMES, context)?.map(width),
-            hour,
-            minute,
-            second,
-            fraction: options.whole("fractionalSecondDigits", 1, 3, context)?.unwrap_or(0),
-            zone: options.word("timeZoneName", &zones, context)?,
-        })
+/// Adds what is shown where nothing is asked for.
+fn complete(fields: &mut Fields, required: Option<Default>, default: Default) {
+    let is_asked = match required {
+        Some(Default::Date) => fields.has_date(),
+        Some(Default::Time) => fields.has_time(),
+        _ => fields.has_date() || fields.has_time(),
+    };
+    if is_asked {
+        return;
     }
-
-    /// Adds what is shown where nothing is asked for.
-    fn complete(&mut self, required: Option<Default>, default: Default) {
-        let is_asked = match required {
-            Some(Default::Date) => self.has_date(),
-            Some(Default::Time) => self.has_time(),
-            _ => self.has_date() || self.has_time(),
-        };
-        if is_asked {
-            return;
-        }
-        if default != Default::Time {
-            (self.year, self.month, self.day) = (Some(Field::Numeric), Some(Field::Numeric), Some(Field::Numeric));
-        }
-        if default != Default::Date {
-            (self.hour, self.minute, self.second) = (Some(Field::Numeric), Some(Field::Numeric), Some(Field::Numeric));
-        }
+    if default != Default::Time {
+        (fields.year, fields.month, fields.day) = (Some(Field::Numeric), Some(Field::Numeric), Some(Field::Numeric));
+    }
+    if default != Default::Date {
+        (fields.hour, fields.minute, fields.second) =
+            (Some(Field::Numeric), Some(Field::Numeric), Some(Field::Numeric));
     }
 }
 

@@ -9,15 +9,13 @@ use boa_gc::{Finalize, Trace};
 
 use belljar_guest_engine::objects::put;
 
-use super::{
-    Options, Part, data, joined, listed,
+use belljar_guest_algorithms::intl::{
+    Part,
     locale::{Locale, Region, is_english},
-    members,
-    number::number,
-    object,
-    settings::Style,
-    text,
+    number::Style,
 };
+
+use super::{Options, data, joined, listed, locale, members, number::number, object, settings, text};
 use crate::web::items;
 
 /// `Intl.PluralRules`: which form of a word goes with a number.
@@ -37,7 +35,7 @@ impl Class for PluralRules {
     fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
         let options = Options::of(arguments.get(1), context)?;
         let is_ordinal = options.word("type", &["cardinal", "ordinal"], context)? == Some("ordinal");
-        let locale = Locale::english("Intl.PluralRules", arguments.first(), context)?;
+        let locale = locale::english("Intl.PluralRules", arguments.first(), context)?;
         // The digits count: 1 is one, 1.0 is not.
         let digits = JsObject::with_object_proto(context.intrinsics());
         for name in [
@@ -49,7 +47,7 @@ impl Class for PluralRules {
         ] {
             put(&digits, name, options.get(name, context)?, context)?;
         }
-        Ok(Self { locale, style: Style::of(None, Some(&digits.into()), context)?, is_ordinal })
+        Ok(Self { locale, style: settings::style(None, Some(&digits.into()), context)?, is_ordinal })
     }
 
     fn init(class: &mut ClassBuilder<'_>) -> JsResult<()> {
@@ -111,7 +109,7 @@ impl Class for ListFormat {
     const NAME: &'static str = "ListFormat";
 
     fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
-        let locale = Locale::english("Intl.ListFormat", arguments.first(), context)?;
+        let locale = locale::english("Intl.ListFormat", arguments.first(), context)?;
         let options = Options::of(arguments.get(1), context)?;
         let kind = options.word("type", &["conjunction", "disjunction", "unit"], context)?.unwrap_or("conjunction");
         let style = options.word("style", &["long", "short", "narrow"], context)?.unwrap_or("long");
@@ -187,11 +185,11 @@ impl Class for RelativeTimeFormat {
     const NAME: &'static str = "RelativeTimeFormat";
 
     fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
-        let locale = Locale::english("Intl.RelativeTimeFormat", arguments.first(), context)?;
+        let locale = locale::english("Intl.RelativeTimeFormat", arguments.first(), context)?;
         let options = Options::of(arguments.get(1), context)?;
         let style = options.word("style", &["long", "short", "narrow"], context)?.unwrap_or("long");
         let is_wordy = options.word("numeric", &["always", "auto"], context)? == Some("auto");
-        Ok(Self { locale, style, numbers: Style::of(None, None, context)?, is_wordy })
+        Ok(Self { locale, style, numbers: settings::style(None, None, context)?, is_wordy })
     }
 
     fn init(class: &mut ClassBuilder<'_>) -> JsResult<()> {

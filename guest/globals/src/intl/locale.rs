@@ -6,102 +6,57 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use super::{Native, data, locales, members, table::LOCALES, text, writing::Data};
+use belljar_guest_algorithms::intl::{
+    locale::{Locale, canonical, has_common_order, is_english, is_known},
+    locales,
+};
+
+use super::{Native, data, members, text};
 use crate::web::items;
 
-/// The region whose customs are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Region {
-    UnitedStates,
-    Canada,
-    /// Britain, and most of the English-speaking world with it.
-    Britain,
+/// The first of the requested locales that there is data for; `en-US`, if none is requested.
+pub(super) fn of(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Locale> {
+    first(locales, is_known, &|| format!("there are {}", locales::listed()), context)
 }
 
-/// The locale that a formatter works in.
-#[derive(Debug, Clone)]
-pub(super) struct Locale {
-    pub(super) tag: String,
-    /// Whose customs lists and units follow, which are in English alone.
-    pub(super) region: Region,
-    /// In the table of all locales.
-    pub(super) place: usize,
+/// The same of what is there in English alone.
+pub(super) fn english(what: &str, locales: Option<&JsValue>, context: &mut Context) -> JsResult<Locale> {
+    first(locales, is_english, &|| format!("{what} is there in English alone"), context)
 }
 
-impl Locale {
-    /// The first of the requested locales that there is data for; `en-US`, if none is requested.
-    pub(super) fn of(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Self> {
-        Self::first(locales, is_known, &|| format!("there are {}", locales::listed()), context)
-    }
-
-    /// The same of what is there in English alone.
-    pub(super) fn english(what: &str, locales: Option<&JsValue>, context: &mut Context) -> JsResult<Self> {
-        Self::first(locales, is_english, &|| format!("{what} is there in English alone"), context)
-    }
-
-    /// The same of what orders texts.
-    pub(super) fn ordered(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Self> {
-        let known = "the order of texts is there for English, German, French, Italian, Dutch and Portuguese";
-        Self::first(locales, has_common_order, &|| known.to_owned(), context)
-    }
-
-    /// Whatever is requested, for what is alike in all languages.
-    pub(super) fn any(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Self> {
-        Self::first(locales, |_| true, &String::new, context)
-    }
-
-    /// What nobody has data for is refused: in another language it would be wrong, and nobody would
-    /// see it.
-    fn first(
-        locales: Option<&JsValue>,
-        is_there: fn(&str) -> bool,
-        what_there_is: &dyn Fn() -> String,
-        context: &mut Context,
-    ) -> JsResult<Self> {
-        let tags = requested(locales, context)?;
-        let tag = match (tags.iter().find(|tag| is_there(tag)), tags.first()) {
-            (Some(tag), _) => tag.clone(),
-            (None, None) => "en-US".to_owned(),
-            (None, Some(tag)) => {
-                let tag: String = tag.chars().take(40).collect();
-                let message = format!(
-                    "there is no data for the locale '{tag}' here: {}. Add one of these after it, as in ['{tag}', 'en-US']",
-                    what_there_is()
-                );
-                return Err(JsNativeError::range().with_message(message).into());
-            }
-        };
-        let region = match tag.split('-').find(|part| part.len() == 2 && part.chars().all(|c| c.is_ascii_uppercase())) {
-            None | Some("US" | "PR" | "PH" | "VI" | "GU") => Region::UnitedStates,
-            Some("CA") => Region::Canada,
-            Some(_) => Region::Britain,
-        };
-        let place = locales::find(&tag).unwrap_or(0);
-        Ok(Self { tag, region, place })
-    }
-
-    pub(super) fn data(&self) -> &'static Data {
-        // `place` is that of an element, or 0.
-        LOCALES.get(self.place).unwrap_or(&LOCALES[0])
-    }
-
-    pub(super) fn is_english(&self) -> bool {
-        is_english(&self.tag)
-    }
+/// The same of what orders texts.
+pub(super) fn ordered(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Locale> {
+    let known = "the order of texts is there for English, German, French, Italian, Dutch and Portuguese";
+    first(locales, has_common_order, &|| known.to_owned(), context)
 }
 
-pub(super) fn is_known(tag: &str) -> bool {
-    locales::find(tag).is_some()
+/// Whatever is requested, for what is alike in all languages.
+pub(super) fn any(locales: Option<&JsValue>, context: &mut Context) -> JsResult<Locale> {
+    first(locales, |_| true, &String::new, context)
 }
 
-/// Whether texts are ordered as the table of all languages has it.
-pub(super) fn has_common_order(tag: &str) -> bool {
-    let language = tag.split('-').next().unwrap_or_default();
-    matches!(language, "en" | "de" | "fr" | "it" | "nl" | "pt") && !tag.starts_with("fr-CA")
-}
-
-pub(super) fn is_english(tag: &str) -> bool {
-    tag == "en" || tag.starts_with("en-")
+/// What nobody has data for is refused: in another language it would be wrong, and nobody would
+/// see it.
+fn first(
+    locales: Option<&JsValue>,
+    is_there: fn(&str) -> bool,
+    what_there_is: &dyn Fn() -> String,
+    context: &mut Context,
+) -> JsResult<Locale> {
+    let tags = requested(locales, context)?;
+    let tag = match (tags.iter().find(|tag| is_there(tag)), tags.first()) {
+        (Some(tag), _) => tag.clone(),
+        (None, None) => "en-US".to_owned(),
+        (None, Some(tag)) => {
+            let tag: String = tag.chars().take(40).collect();
+            let message = format!(
+                "there is no data for the locale '{tag}' here: {}. Add one of these after it, as in ['{tag}', 'en-US']",
+                what_there_is()
+            );
+            return Err(JsNativeError::range().with_message(message).into());
+        }
+    };
+    Ok(Locale::of_tag(tag))
 }
 
 /// The locales of a `locales` argument, in their usual case.
@@ -123,38 +78,13 @@ pub(super) fn requested(locales: Option<&JsValue>, context: &mut Context) -> JsR
         if !value.is_string() && !value.is_object() {
             return Err(wrong().into());
         }
-        let tag = canonical(&value.to_string(context)?.to_std_string_lossy())?;
+        let tag = canonical(&value.to_string(context)?.to_std_string_lossy())
+            .map_err(|message| JsNativeError::range().with_message(message))?;
         if !tags.contains(&tag) {
             tags.push(tag);
         }
     }
     Ok(tags)
-}
-
-fn canonical(tag: &str) -> JsResult<String> {
-    let is_valid = |(index, part): (usize, &str)| {
-        let is_word = (1..=8).contains(&part.len()) && part.chars().all(|character| character.is_ascii_alphanumeric());
-        is_word && (index > 0 || ((2..=8).contains(&part.len()) && part.chars().all(|c| c.is_ascii_alphabetic())))
-    };
-    if tag.len() > 100 || !tag.split('-').enumerate().all(is_valid) {
-        let tag: String = tag.chars().take(40).collect();
-        let message = format!("'{tag}' is no locale: it is written as in 'en-US'");
-        return Err(JsNativeError::range().with_message(message).into());
-    }
-    let mut is_extension = false;
-    let parts = tag.split('-').enumerate().map(|(index, part)| {
-        let lower = part.to_ascii_lowercase();
-        is_extension |= index > 0 && part.len() == 1;
-        match part.len() {
-            2 if index > 0 && !is_extension => part.to_ascii_uppercase(),
-            4 if index > 0 && !is_extension => {
-                let (first, rest) = lower.split_at(1);
-                format!("{}{rest}", first.to_ascii_uppercase())
-            }
-            _ => lower,
-        }
-    });
-    Ok(parts.collect::<Vec<_>>().join("-"))
 }
 
 /// `Intl.Locale`, of any language: only its tag is taken apart.

@@ -7,18 +7,11 @@
 
 mod collator;
 mod date;
-mod decimal;
 mod lists;
 mod locale;
-mod locales;
 mod number;
-mod pattern;
 mod segmenter;
 mod settings;
-#[rustfmt::skip]
-mod table;
-mod units;
-mod writing;
 mod zone;
 
 use boa_engine::{
@@ -29,10 +22,8 @@ use boa_engine::{
     property::{Attribute, PropertyDescriptor},
 };
 
+use belljar_guest_algorithms::intl::Part;
 use belljar_guest_engine::objects::{self, Native, put, put_hidden};
-
-/// A piece of formatted text, and what it is.
-type Part = (&'static str, String);
 
 /// Makes `Intl`, and the methods of the language that it serves. Part of the snapshot.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {

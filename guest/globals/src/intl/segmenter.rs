@@ -10,9 +10,10 @@ use boa_engine::{
 use boa_gc::{Finalize, Trace};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use belljar_guest_algorithms::intl::locale::Locale;
 use belljar_guest_engine::objects::{self, put_hidden};
 
-use super::{Options, data, locale::Locale, members, object, text};
+use super::{Options, data, locale, members, object, text};
 use crate::web::iterator;
 
 #[derive(Debug, Clone, Trace, Finalize, JsData)]
@@ -28,7 +29,7 @@ impl Class for Segmenter {
     const NAME: &'static str = "Segmenter";
 
     fn data_constructor(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<Self> {
-        let locale = Locale::any(arguments.first(), context)?;
+        let locale = locale::any(arguments.first(), context)?;
         let options = Options::of(arguments.get(1), context)?;
         let granularities = ["grapheme", "word", "sentence"];
         let granularity = options.word("granularity", &granularities, context)?.unwrap_or("grapheme");

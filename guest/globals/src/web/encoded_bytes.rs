@@ -14,6 +14,7 @@ use boa_engine::{
     object::builtins::{JsArrayBuffer, JsTypedArray},
 };
 
+use belljar_guest_algorithms::web::base::{Alphabet, Decoded, LastChunk, base64, hex};
 use belljar_guest_engine::objects::{Native, function, put, put_hidden};
 
 use super::{byte_array, view};
@@ -37,38 +38,16 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
     Ok(())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Alphabet {
-    Standard,
-    Url,
-}
-
-/// What becomes of a last group of less than four digits.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LastChunk {
-    Loose,
-    Strict,
-    StopBeforePartial,
-}
-
-/// What was read of a text: how much of it, the bytes, and what is wrong after them.
-#[derive(Default)]
-struct Decoded {
-    read: usize,
-    bytes: Vec<u8>,
-    fault: Option<&'static str>,
-}
-
 fn from_base64(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let text = text(arguments, "Uint8Array.fromBase64")?;
     let (alphabet, last_chunk) = decoding(arguments, context)?;
-    let decoded = base64(&text, alphabet, last_chunk, usize::MAX);
+    let decoded = base64(text.iter(), alphabet, last_chunk, usize::MAX);
     check(decoded.fault)?;
     byte_array(&decoded.bytes, context)
 }
 
 fn from_hex(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let decoded = hex(&text(arguments, "Uint8Array.fromHex")?, usize::MAX);
+    let decoded = hex(text(arguments, "Uint8Array.fromHex")?.iter(), usize::MAX);
     check(decoded.fault)?;
     byte_array(&decoded.bytes, context)
 }
@@ -78,14 +57,14 @@ fn set_from_base64(this: &JsValue, arguments: &[JsValue], context: &mut Context)
     let text = text(arguments, "Uint8Array.prototype.setFromBase64")?;
     let (alphabet, last_chunk) = decoding(arguments, context)?;
     let place = array.place(context)?;
-    place.set(base64(&text, alphabet, last_chunk, place.length), context)
+    place.set(base64(text.iter(), alphabet, last_chunk, place.length), context)
 }
 
 fn set_from_hex(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let array = Bytes::of(this, "setFromHex")?;
     let text = text(arguments, "Uint8Array.prototype.setFromHex")?;
     let place = array.place(context)?;
-    place.set(hex(&text, place.length), context)
+    place.set(hex(text.iter(), place.length), context)
 }
 
 fn to_base64(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
@@ -223,132 +202,4 @@ fn option(options: Option<&JsObject>, name: &str, context: &mut Context) -> JsRe
     let Some(options) = options else { return Ok(None) };
     let value = options.get(JsString::from(name), context)?;
     Ok((!value.is_undefined()).then(|| value.as_string().map_or_else(String::new, |text| text.to_std_string_lossy())))
-}
-
-/// The specification's FromBase64.
-fn base64(text: &JsString, alphabet: Alphabet, last_chunk: LastChunk, max: usize) -> Decoded {
-    let is_space = |unit: &u16| matches!(unit, 0x09 | 0x0A | 0x0C | 0x0D | 0x20);
-    let mut decoded = Decoded::default();
-    if max == 0 {
-        return decoded;
-    }
-    let mut chunk = Chunk::default();
-    let mut units = text.iter().enumerate().filter(|(_, unit)| !is_space(unit)).peekable();
-    while let Some((index, unit)) = units.next() {
-        if unit == u16::from(b'=') {
-            if chunk.length < 2 {
-                return decoded.wrong("'=' stands where digits of base64 must be");
-            }
-            if chunk.length == 2 {
-                match units.next_if(|(_, unit)| *unit == u16::from(b'=')) {
-                    Some(_) => {}
-                    None if units.peek().is_some() => return decoded.wrong("something follows the padding of base64"),
-                    None if last_chunk == LastChunk::StopBeforePartial => return decoded,
-                    None => return decoded.wrong("the padding of base64 is not complete"),
-                }
-            }
-            if units.next().is_some() {
-                return decoded.wrong("something follows the padding of base64");
-            }
-            return decoded.end(&chunk, last_chunk == LastChunk::Strict, text.len());
-        }
-        let Some(bits) = digit(unit, alphabet) else { return decoded.wrong("it is not a base64 digit") };
-        let room = max - decoded.bytes.len();
-        if (room == 1 && chunk.length == 2) || (room == 2 && chunk.length == 3) {
-            return decoded;
-        }
-        chunk.push(bits);
-        if chunk.length == 4 {
-            decoded.bytes.extend(chunk.bytes());
-            chunk = Chunk::default();
-            decoded.read = index + 1;
-            if decoded.bytes.len() == max {
-                return decoded;
-            }
-        }
-    }
-    match (chunk.length, last_chunk) {
-        (0, _) => decoded.read = text.len(),
-        (_, LastChunk::StopBeforePartial) => {}
-        (1, _) => return decoded.wrong("the last digit of base64 stands alone"),
-        (_, LastChunk::Strict) => return decoded.wrong("the padding of base64 is missing"),
-        (_, LastChunk::Loose) => return decoded.end(&chunk, false, text.len()),
-    }
-    decoded
-}
-
-impl Decoded {
-    fn wrong(mut self, fault: &'static str) -> Self {
-        self.fault = Some(fault);
-        self
-    }
-
-    /// Adds the last chunk of a text.
-    fn end(mut self, chunk: &Chunk, is_strict: bool, length: usize) -> Self {
-        if is_strict && chunk.has_extra_bits() {
-            return self.wrong("the last digit of base64 has bits that belong to no byte");
-        }
-        self.bytes.extend(chunk.bytes());
-        self.read = length;
-        self
-    }
-}
-
-/// Up to four digits.
-#[derive(Default)]
-struct Chunk {
-    bits: u32,
-    length: usize,
-}
-
-impl Chunk {
-    fn push(&mut self, digit: u32) {
-        self.bits = self.bits << 6 | digit;
-        self.length += 1;
-    }
-
-    /// The bytes that the digits make: one less than there are digits.
-    fn bytes(&self) -> impl Iterator<Item = u8> + use<> {
-        let missing = 4_usize.saturating_sub(self.length);
-        let [_, bytes @ ..] = (self.bits << (6 * missing)).to_be_bytes();
-        bytes.into_iter().take(self.length.saturating_sub(1))
-    }
-
-    fn has_extra_bits(&self) -> bool {
-        match self.length {
-            2 => self.bits & 0xF != 0,
-            3 => self.bits & 0x3 != 0,
-            _ => false,
-        }
-    }
-}
-
-fn digit(unit: u16, alphabet: Alphabet) -> Option<u32> {
-    let digit = u8::try_from(unit).ok()?;
-    let value = match (digit, alphabet) {
-        (b'A'..=b'Z', _) => digit - b'A',
-        (b'a'..=b'z', _) => digit - b'a' + 26,
-        (b'0'..=b'9', _) => digit - b'0' + 52,
-        (b'+', Alphabet::Standard) | (b'-', Alphabet::Url) => 62,
-        (b'/', Alphabet::Standard) | (b'_', Alphabet::Url) => 63,
-        _ => return None,
-    };
-    Some(u32::from(value))
-}
-
-/// The specification's FromHex.
-fn hex(text: &JsString, max: usize) -> Decoded {
-    let mut decoded = Decoded::default();
-    if !text.len().is_multiple_of(2) {
-        return decoded.wrong("hexadecimal digits must come in pairs");
-    }
-    let digit = |unit: u16| char::from_u32(u32::from(unit)).and_then(|digit| digit.to_digit(16));
-    let mut units = text.iter();
-    while let (true, Some(high), Some(low)) = (decoded.bytes.len() < max, units.next(), units.next()) {
-        let byte = digit(high).zip(digit(low)).and_then(|(high, low)| u8::try_from(high << 4 | low).ok());
-        let Some(byte) = byte else { return decoded.wrong("it is not a hexadecimal digit") };
-        decoded.bytes.push(byte);
-        decoded.read += 2;
-    }
-    decoded
 }

@@ -8,7 +8,6 @@ mod foreign;
 mod format;
 mod head;
 mod kinds;
-mod layout;
 
 use boa_engine::{
     Context, JsObject, JsString, JsValue, JsVariant,
@@ -18,10 +17,10 @@ use boa_engine::{
     property::PropertyKey,
 };
 
+use belljar_guest_algorithms::layout::{self, Entries};
 use belljar_guest_engine::originals::{self, OwnProperty, own_data_property, own_property};
 
 use head::{Head, Lists};
-use layout::Entries;
 
 pub use foreign::{Foreign, Holds, describe_with};
 pub use format::format;

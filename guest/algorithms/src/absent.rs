@@ -56,6 +56,6 @@ const ABSENT: &[(&[&str], &str)] = &[
 ];
 
 /// What serves instead of a name that is not there.
-pub(super) fn instead_of(name: &str) -> Option<&'static str> {
+pub fn instead_of(name: &str) -> Option<&'static str> {
     ABSENT.iter().find(|(names, _)| names.contains(&name)).map(|(_, hint)| *hint)
 }

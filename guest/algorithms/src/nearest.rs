@@ -2,7 +2,7 @@
 
 /// The candidate nearest to `name`, if one is near. Case, `_` and `-` are forgiven, and one error
 /// in three letters.
-pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 128;
     if name.is_empty() || name.len() > LONGEST {
         return None;

@@ -1,5 +1,5 @@
 // Writes `table.rs` one folder up: how each locale writes dates and numbers, by the CLDR that Node
-// 20 has (48, ICU 78). `TZ=UTC node guest/globals/src/intl/table/regenerate.mjs`
+// 20 has (48, ICU 78). `TZ=UTC node guest/algorithms/src/intl/table/regenerate.mjs`
 //
 // The options of Intl are resolved to patterns here, once, since no data of CLDR has a pattern for
 // each of their combinations. What the interpreter leaves to composition (a date, then a time, then
@@ -230,7 +230,7 @@ const [zoneTable, currencyTable] = [rows(nameRows), rows(symbolRows)];
 const array = (name, type, items, wrap = 12) => {
   const lines = [];
   for (let at = 0; at < items.length; at += wrap) lines.push(`    ${items.slice(at, at + wrap).join(", ")},`);
-  return `pub(super) static ${name}: [${type}; ${items.length}] = [\n${lines.join("\n")}\n];\n`;
+  return `pub static ${name}: [${type}; ${items.length}] = [\n${lines.join("\n")}\n];\n`;
 };
 const quoted = (interned) => [...interned.list.keys()].map((text) => JSON.stringify(text));
 writeFileSync(
@@ -241,7 +241,7 @@ writeFileSync(
 
 use super::writing::{Data, Numbers, Offsets};
 
-pub(super) static LOCALES: [Data; ${data.length}] = [
+pub static LOCALES: [Data; ${data.length}] = [
 ${data.join("\n")}
 ];
 

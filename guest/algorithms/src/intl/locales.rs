@@ -7,7 +7,7 @@ use super::table::{LOCALES, NAMES, PATTERNS};
 
 /// The place of a locale in the table: of its own, or the one that stands for its language.
 /// (English has customs of its own in a few regions, and those of Britain in all others.)
-pub(super) fn find(tag: &str) -> Option<usize> {
+pub fn find(tag: &str) -> Option<usize> {
     let end = tag.split('-').skip(1).position(|part| part.len() == 1);
     let base: Vec<&str> = tag.split('-').take(end.map_or(usize::MAX, |end| end + 1)).collect();
     let whole = base.join("-");
@@ -30,20 +30,20 @@ pub(super) fn find(tag: &str) -> Option<usize> {
 }
 
 /// The locales that there are, for a message.
-pub(super) fn listed() -> String {
+pub fn listed() -> String {
     LOCALES.iter().map(|locale| locale.tag).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn pattern(place: u16) -> &'static str {
+pub fn pattern(place: u16) -> &'static str {
     PATTERNS.get(usize::from(place)).copied().unwrap_or_default()
 }
 
 /// One of a list of names.
-pub(super) fn name(list: usize, index: usize) -> &'static str {
+pub fn name(list: usize, index: usize) -> &'static str {
     NAMES.get(list).and_then(|names| names.split('|').nth(index)).unwrap_or_default()
 }
 
 /// A name that is no list.
-pub(super) fn whole_name(place: u16) -> Option<&'static str> {
+pub fn whole_name(place: u16) -> Option<&'static str> {
     if place == 0 { None } else { NAMES.get(usize::from(place)).copied() }
 }

@@ -45,11 +45,11 @@ const CURRENCY_NAMES: &[(&str, &str)] = &[
 ];
 
 /// The symbol of a currency in a locale: its own dollar is `$`, those of others say whose they are.
-pub(super) fn symbol<'a>(code: &'a str, locale: &Locale) -> &'a str {
+pub fn symbol<'a>(code: &'a str, locale: &Locale) -> &'a str {
     written(code, locale, 0)
 }
 
-pub(super) fn narrow_symbol<'a>(code: &'a str, locale: &Locale) -> &'a str {
+pub fn narrow_symbol<'a>(code: &'a str, locale: &Locale) -> &'a str {
     written(code, locale, 1)
 }
 
@@ -63,12 +63,12 @@ fn written<'a>(code: &'a str, locale: &Locale, width: usize) -> &'a str {
 }
 
 /// The name in the plural. (With two digits after the point also one dollar is `1.00 US dollars`.)
-pub(super) fn currency_name(code: &str) -> &str {
+pub fn currency_name(code: &str) -> &str {
     CURRENCY_NAMES.iter().find(|currency| currency.0 == code).map_or(code, |currency| currency.1)
 }
 
 /// Digits after the point, by ISO 4217.
-pub(super) fn currency_digits(code: &str) -> usize {
+pub fn currency_digits(code: &str) -> usize {
     match code {
         "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI" | "VND"
         | "VUV" | "XAF" | "XOF" | "XPF" => 0,
@@ -79,7 +79,7 @@ pub(super) fn currency_digits(code: &str) -> usize {
 
 /// A unit: its name, how it is written short (of one, of several) and narrow, and long (of one, of
 /// several).
-pub(super) struct Unit {
+pub struct Unit {
     name: &'static str,
     short: (&'static str, &'static str),
     narrow: &'static str,
@@ -142,7 +142,7 @@ const UNITS: &[Unit] = units! {
 };
 
 /// What a number of a unit is followed by, a space included; none of a unit that is not known.
-pub(super) fn unit(name: &str, display: &str, is_one: bool) -> Option<String> {
+pub fn unit(name: &str, display: &str, is_one: bool) -> Option<String> {
     let find = |name: &str| UNITS.iter().find(|unit| unit.name == name);
     let written = |unit: &Unit, is_one: bool| match display {
         "narrow" => unit.narrow,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The width of a line.
-pub(super) const BREAK_LENGTH: usize = 80;
+pub const BREAK_LENGTH: usize = 80;
 /// Objects inside each other that may share a line, from the inside out.
 const COMPACT: usize = 3;
 /// Lists of more elements are set in columns.
@@ -14,28 +14,28 @@ const UNGROUPED: usize = 6;
 const SEPARATOR: usize = 2;
 
 /// The place that an object has.
-pub(super) struct Room {
+pub struct Room {
     /// Objects inside each other that it holds.
-    pub(super) levels_inside: usize,
-    pub(super) indentation: usize,
-    pub(super) break_length: usize,
+    pub levels_inside: usize,
+    pub indentation: usize,
+    pub break_length: usize,
 }
 
 /// What stands between the braces of an object.
 #[derive(Default)]
-pub(super) struct Entries {
-    pub(super) parts: Vec<String>,
+pub struct Entries {
+    pub parts: Vec<String>,
     /// Elements, which may be set in columns.
-    pub(super) is_list: bool,
+    pub is_list: bool,
     /// Numbers alone, which are aligned at the right.
-    pub(super) is_numeric: bool,
+    pub is_numeric: bool,
     /// The last part of the elements says how many are not shown.
     has_note: bool,
 }
 
 impl Entries {
     /// Says how many are not shown, if any.
-    pub(super) fn note_rest(&mut self, rest: usize) {
+    pub fn note_rest(&mut self, rest: usize) {
         if rest > 0 {
             self.parts.push(format!("... {rest} more item{}", if rest == 1 { "" } else { "s" }));
             self.has_note = true;
@@ -44,7 +44,7 @@ impl Entries {
 
     /// All of it on one line, if that is short and holds few levels; else each part on its own, or
     /// in columns.
-    pub(super) fn laid_out(
+    pub fn laid_out(
         mut self,
         base: &str,
         opening: &str,
@@ -121,7 +121,7 @@ fn length(text: &str) -> usize {
 }
 
 /// A member's name: bare if it is an identifier.
-pub(super) fn key(text: &str) -> String {
+pub fn key(text: &str) -> String {
     let is_identifier = text.chars().all(|character| character.is_ascii_alphanumeric() || "_$".contains(character))
         && !text.is_empty()
         && !text.starts_with(|first: char| first.is_ascii_digit());
@@ -133,12 +133,12 @@ pub(super) fn key(text: &str) -> String {
 }
 
 /// A text in quotes that it does not hold, if there are such.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     quoted_characters(text, text.chars().map(Ok))
 }
 
 /// The same of UTF-16, of which a lone surrogate is shown as an escape.
-pub(super) fn quoted_units(units: &[u16]) -> String {
+pub fn quoted_units(units: &[u16]) -> String {
     let characters = char::decode_utf16(units.iter().copied()).map(|it| it.map_err(|lone| lone.unpaired_surrogate()));
     quoted_characters(&String::from_utf16_lossy(units), characters)
 }

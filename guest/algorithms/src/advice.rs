@@ -64,7 +64,7 @@ const METHODS: [(&str, &str); 31] = [
 const MAX_OBJECT: usize = 60;
 
 /// For those who expect the result as the protocol has it.
-pub(super) const OWN_VALUE: &str = "a call returns the tool's own value, without `content[0].text` around it: use the result as it is; \
+pub const OWN_VALUE: &str = "a call returns the tool's own value, without `content[0].text` around it: use the result as it is; \
                                     tools.raw(path, arguments) returns the whole result";
 
 /// For those who write to what cannot change.
@@ -76,7 +76,7 @@ const NO_THIS: &str = "`this` is undefined in a function that is called without 
                        `() => object.method()`";
 
 /// Methods that only arrays have.
-pub(super) const OF_ARRAYS: [&str; 18] = [
+pub const OF_ARRAYS: [&str; 18] = [
     "map",
     "filter",
     "forEach",
@@ -98,7 +98,7 @@ pub(super) const OF_ARRAYS: [&str; 18] = [
 ];
 
 /// Methods that only strings have.
-pub(super) const OF_STRINGS: [&str; 18] = [
+pub const OF_STRINGS: [&str; 18] = [
     "split",
     "trim",
     "replace",
@@ -120,18 +120,18 @@ pub(super) const OF_STRINGS: [&str; 18] = [
 ];
 
 /// Whether a method is one that is known from elsewhere, or of a response of HTTP.
-pub(super) fn is_of_elsewhere(method: &str) -> bool {
+pub fn is_of_elsewhere(method: &str) -> bool {
     METHODS.iter().any(|(name, _)| *name == method)
 }
 
 /// What a name is in JavaScript that another language has.
-pub(super) fn of_name(name: &str) -> Option<&'static str> {
+pub fn of_name(name: &str) -> Option<&'static str> {
     OF_PYTHON.iter().find(|(other, _)| *other == name).map(|(_, advice)| *advice)
 }
 
 /// What to try for an error of this message. `operand` is what the engine could not use, as the
 /// source has it.
-pub(super) fn of_message(name: &str, message: &str, operand: Option<&str>) -> Option<String> {
+pub fn of_message(name: &str, message: &str, operand: Option<&str>) -> Option<String> {
     match name {
         "TypeError" => message
             .strip_suffix(" is not a function")
@@ -218,7 +218,7 @@ fn of_nothing(message: &str, operand: &str) -> Option<String> {
 }
 
 /// Whether an expression is nothing but names and indices.
-pub(super) fn is_plain(expression: &str) -> bool {
+pub fn is_plain(expression: &str) -> bool {
     expression.chars().all(|character| character.is_alphanumeric() || "_$.[]".contains(character))
 }
 

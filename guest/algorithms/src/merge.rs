@@ -4,10 +4,7 @@ use std::cmp::Ordering;
 
 /// The items in order. Whatever the answers, each item is there once. The work is `n log2 n`
 /// questions at most, and fewer where the items are in order already, or the other way round.
-pub(super) fn sorted<T: Clone, E>(
-    items: Vec<T>,
-    mut compare: impl FnMut(&T, &T) -> Result<Ordering, E>,
-) -> Result<Vec<T>, E> {
+pub fn sorted<T: Clone, E>(items: Vec<T>, mut compare: impl FnMut(&T, &T) -> Result<Ordering, E>) -> Result<Vec<T>, E> {
     let mut items = items;
     let mut runs = runs(&mut items, &mut compare)?;
     let mut merged = Vec::with_capacity(items.len());

@@ -5,7 +5,7 @@ use super::{Part, locales, writing::Data};
 
 /// How a name is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Width {
+pub enum Width {
     Long,
     Short,
     Narrow,
@@ -23,7 +23,7 @@ impl Width {
 
 /// How a number is written, or a month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub enum Field {
     Numeric,
     TwoDigit,
     Name(Width),
@@ -43,27 +43,27 @@ impl Field {
 
 /// What is shown of a date and of a time of day.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fields {
-    pub(super) weekday: Option<Width>,
-    pub(super) era: Option<Width>,
-    pub(super) year: Option<Field>,
-    pub(super) month: Option<Field>,
-    pub(super) day: Option<Field>,
-    pub(super) period: Option<Width>,
-    pub(super) hour: Option<Field>,
-    pub(super) minute: Option<Field>,
-    pub(super) second: Option<Field>,
-    pub(super) fraction: usize,
+pub struct Fields {
+    pub weekday: Option<Width>,
+    pub era: Option<Width>,
+    pub year: Option<Field>,
+    pub month: Option<Field>,
+    pub day: Option<Field>,
+    pub period: Option<Width>,
+    pub hour: Option<Field>,
+    pub minute: Option<Field>,
+    pub second: Option<Field>,
+    pub fraction: usize,
     /// The word of `timeZoneName`.
-    pub(super) zone: Option<&'static str>,
+    pub zone: Option<&'static str>,
 }
 
 impl Fields {
-    pub(super) fn has_date(&self) -> bool {
+    pub fn has_date(&self) -> bool {
         self.weekday.is_some() || self.year.is_some() || self.month.is_some() || self.day.is_some()
     }
 
-    pub(super) fn has_time(&self) -> bool {
+    pub fn has_time(&self) -> bool {
         self.period.is_some()
             || self.hour.is_some()
             || self.minute.is_some()
@@ -87,14 +87,14 @@ impl Fields {
 
 /// What is shown where a style is asked for: full, long, medium, short, as 0 to 3.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Styles {
-    pub(super) date: Option<usize>,
-    pub(super) time: Option<usize>,
+pub struct Styles {
+    pub date: Option<usize>,
+    pub time: Option<usize>,
 }
 
 /// How hours are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hours {
+pub enum Hours {
     /// 1 to 12, or 0 to 11.
     Twelve { from_zero: bool },
     /// 0 to 23, or 1 to 24.
@@ -102,21 +102,21 @@ pub(super) enum Hours {
 }
 
 /// A point in time, as a calendar and a clock show it.
-pub(super) struct Moment {
-    pub(super) year: i64,
-    pub(super) month: u32,
-    pub(super) day: u32,
+pub struct Moment {
+    pub year: i64,
+    pub month: u32,
+    pub day: u32,
     /// 0 is Sunday.
-    pub(super) weekday: usize,
-    pub(super) hour: u32,
-    pub(super) minute: u32,
-    pub(super) second: u32,
-    pub(super) millisecond: u32,
-    pub(super) zone_name: String,
+    pub weekday: usize,
+    pub hour: u32,
+    pub minute: u32,
+    pub second: u32,
+    pub millisecond: u32,
+    pub zone_name: String,
 }
 
 /// A moment as text in pieces.
-pub(super) fn written(moment: &Moment, fields: &Fields, styles: Styles, hours: Hours, data: &Data) -> Vec<Part> {
+pub fn written(moment: &Moment, fields: &Fields, styles: Styles, hours: Hours, data: &Data) -> Vec<Part> {
     let at = |table: &[u16], place: usize| table.get(place).map_or("", |place| locales::pattern(*place));
     let mut parts = Vec::new();
     let mut add = |pattern: &str| filled(pattern, moment, fields, hours, data, &mut parts);

@@ -4,15 +4,15 @@ use std::cmp::Ordering;
 
 /// `0.DIGITS × 10^point`, without zeros at either end. Zero has no digits.
 #[derive(Debug, Clone)]
-pub(super) struct Decimal {
-    pub(super) is_negative: bool,
+pub struct Decimal {
+    pub is_negative: bool,
     digits: Vec<u8>,
-    pub(super) point: i32,
+    pub point: i32,
 }
 
 /// How a number is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub enum Mode {
     Ceil,
     Floor,
     Expand,
@@ -29,7 +29,7 @@ const MAX_EXPONENT: i32 = 1_000;
 
 impl Decimal {
     /// The shortest digits that mean this number. It must be finite.
-    pub(super) fn of(number: f64) -> Self {
+    pub fn of(number: f64) -> Self {
         let mut decimal = Self::parse(&format!("{:e}", number.abs())).unwrap_or(Self::zero());
         decimal.is_negative = number.is_sign_negative();
         decimal
@@ -40,7 +40,7 @@ impl Decimal {
     }
 
     /// Reads `-12.5e3`. What is no such text, or is out of all proportion, is none.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let (is_negative, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -73,17 +73,17 @@ impl Decimal {
         }
     }
 
-    pub(super) fn is_zero(&self) -> bool {
+    pub fn is_zero(&self) -> bool {
         self.digits.is_empty()
     }
 
     /// The power of ten of the first digit.
-    pub(super) fn magnitude(&self) -> i32 {
+    pub fn magnitude(&self) -> i32 {
         if self.is_zero() { 0 } else { self.point - 1 }
     }
 
     /// Times a power of ten.
-    pub(super) fn shifted(mut self, by: i32) -> Self {
+    pub fn shifted(mut self, by: i32) -> Self {
         if !self.is_zero() {
             self.point += by;
         }
@@ -91,12 +91,12 @@ impl Decimal {
     }
 
     /// Rounded to so many digits after the point.
-    pub(super) fn to_fraction(&self, digits: usize, mode: Mode) -> Self {
+    pub fn to_fraction(&self, digits: usize, mode: Mode) -> Self {
         self.cut(i64::from(self.point) + digits as i64, mode)
     }
 
     /// Rounded to so many digits in all.
-    pub(super) fn to_significant(&self, digits: usize, mode: Mode) -> Self {
+    pub fn to_significant(&self, digits: usize, mode: Mode) -> Self {
         self.cut(digits as i64, mode)
     }
 
@@ -151,7 +151,7 @@ impl Decimal {
     }
 
     /// The digits before and after the point, with zeros up to these counts.
-    pub(super) fn written(&self, least_whole: usize, least_fraction: usize) -> (String, String) {
+    pub fn written(&self, least_whole: usize, least_fraction: usize) -> (String, String) {
         let point = self.point;
         let digit = |place: i32| {
             let index = usize::try_from(point - 1 - place).ok();

@@ -4,7 +4,7 @@
 
 use super::writing::{Data, Numbers, Offsets};
 
-pub(super) static LOCALES: [Data; 24] = [
+pub static LOCALES: [Data; 24] = [
     Data {
         tag: "en-US",
         dates: [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,64,65,66,67,68,69,70,71,72,73,74,75,76,77,78,79,80,81,82,83,84,85,86,87,88,89,90,91,92,93,94,95,96,97,98,99,100,101,102,103,104,105,106,107,108,109,110,111,112,113,114,115,116,117,118,119,120,121,122,123,124,125,126,127,128,129,130,131,132,133,134,135,136,137,138,139,140,141,142,143,144,145,146,147,148,149,150,151,152,153,154,155,156,157,158,159,160,161,162,163,164,165,166,167,168,169,170,171,172,173,174,175,176,177,178,179,180,181,182,183,184,185,186,187,188,189,190,191,192,193,194,195,196,197,198,199,200,201,202,203,204,205,206,207,208,209,210,211,212,213,214,215,0,216,217,218,219,220,221,222,223,224,225,226,227,228,229,230,231,232,233,234,235,236,237,238,239,240,241,242,243,244,245,246,247,248,249,250,251,252,253,254,255,256,257,258,259,260,261,262,263,264,265,266,267,268,269,270,271,218,272,273,221,274,275,224,276,277,227,278,279,269,280,281,282,283,284,285,286,287,288,289,290,291,292,293,294,295,296,297,298,299,300,301,302,303,304,305,306,307,308,309,310,311,312,313,314,315,316,317,318,319,320,218,321,322,318,323,324,318,325,326,227,327,328,318,329,330,331,332,333,334,335,336,337,338,339,340,341,342,343,344,345,346,347,348,349,350,351,352,353,354,355,356,357,358,359,360,361,362,363,364,365,366,367,368,369,218,370,371,221,372,373,224,374,375,227,376,377,230,378,379,380,381,382,383,384,385,386,387,388,389,390,391,392,393,394,395,396,397,398,399,400,401,402,403,404,405,406,407,408,409,410,411,412,413,414,415],
@@ -679,7 +679,7 @@ pub(super) static LOCALES: [Data; 24] = [
     },
 ];
 
-pub(super) static PATTERNS: [&str; 8939] = [
+pub static PATTERNS: [&str; 8939] = [
     "", "{d}", "{dd}", "{M}", "{M}/{d}", "{M}/{dd}", "{MM}", "{MM}/{d}",
     "{MM}/{dd}", "{L1}", "{L1} {d}", "{L1} {dd}", "{L2}", "{L2} {d}", "{L2} {dd}", "{L3}",
     "{L3} {d}", "{L3} {dd}", "{y}", "{y} (day: {d})", "{y} (day: {dd})", "{M}/{y}", "{M}/{d}/{y}", "{M}/{dd}/{y}",
@@ -1800,7 +1800,7 @@ pub(super) static PATTERNS: [&str; 8939] = [
     "{E2110}, {hh} {a286}, {z} ├F14: {f}┤", "{E2110}, {hh}:{mm}:{ss},{f} {a286} {z}", "{E2110}, {z} ├am/pm: {B}┤",
 ];
 
-pub(super) static NAMES: [&str; 2469] = [
+pub static NAMES: [&str; 2469] = [
     "", "January|February|March|April|May|June|July|August|September|October|November|December", "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec", "J|F|M|A|M|J|J|A|S|O|N|D", "Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday", "Sun|Mon|Tue|Wed|Thu|Fri|Sat", "S|M|T|W|T|F|S", "AM|AM|AM|AM|AM|AM|AM|AM|AM|AM|AM|AM|PM|PM|PM|PM|PM|PM|PM|PM|PM|PM|PM|PM",
     "Before Christ|Anno Domini", "BC|AD", "B|A", "in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|noon|in the afternoon|in the afternoon|in the afternoon|in the afternoon|in the afternoon|in the evening|in the evening|in the evening|at night|at night|at night", "in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|in the morning|n|in the afternoon|in the afternoon|in the afternoon|in the afternoon|in the afternoon|in the evening|in the evening|in the evening|at night|at night|at night", "GMT", "Greenwich Mean Time", "East Africa Time",
     "Central European Standard Time", "West Africa Time", "Central Africa Time", "Eastern European Standard Time", "Central European Summer Time", "South Africa Standard Time", "HAST", "HADT",
@@ -2113,7 +2113,7 @@ pub(super) static NAMES: [&str; 2469] = [
 ];
 
 /// Each zone, and its row of names.
-pub(super) static ZONES: [(&str, u16); 452] = [
+pub static ZONES: [(&str, u16); 452] = [
     ("Africa/Abidjan", 0), ("Africa/Accra", 0), ("Africa/Addis_Ababa", 1), ("Africa/Algiers", 2),
     ("Africa/Asmera", 1), ("Africa/Bamako", 0), ("Africa/Bangui", 3), ("Africa/Banjul", 0),
     ("Africa/Bissau", 0), ("Africa/Blantyre", 4), ("Africa/Brazzaville", 3), ("Africa/Bujumbura", 4),
@@ -2230,7 +2230,7 @@ pub(super) static ZONES: [(&str, u16); 452] = [
 ];
 
 /// For each locale: standard and summer time, short; the same, long. 0 is a name by the offset.
-pub(super) static ZONE_NAMES: [[u16; 96]; 157] = [
+pub static ZONE_NAMES: [[u16; 96]; 157] = [
     [13,13,14,14,13,13,14,14,13,13,14,14,13,13,14,14,13,13,14,14,13,13,14,14,13,13,14,14,13,13,14,14,13,13,332,332,0,0,530,530,0,0,530,530,0,0,530,530,0,0,733,733,0,0,733,733,0,0,733,733,13,13,1019,1019,0,0,1019,1019,0,0,1221,1221,13,13,14,14,0,0,13,13,13,13,1771,1771,0,0,1927,1927,0,0,2113,2113,0,0,2293,2293],
     [0,0,15,15,0,0,15,15,0,0,15,15,0,0,15,15,0,0,15,15,0,0,15,15,0,0,15,15,318,318,15,15,0,0,333,333,0,0,531,531,0,0,531,531,0,0,531,531,0,0,734,734,0,0,940,940,0,0,734,734,0,0,1020,1020,0,0,1020,1020,0,0,1222,1222,0,0,1404,1404,0,0,1588,1588,0,0,1772,1772,0,0,1928,1928,0,0,2114,2114,0,0,2294,2294],
     [0,0,16,16,274,274,16,16,0,0,16,16,0,0,16,16,0,0,16,16,0,0,16,16,0,0,16,16,0,0,16,16,274,274,334,334,532,532,533,533,532,532,533,533,532,532,533,533,0,0,735,735,0,0,941,941,0,0,735,735,274,274,1021,1021,0,0,1021,1021,274,274,1223,1223,274,274,1405,1405,274,274,1589,1589,274,274,1773,1773,0,0,1929,1929,0,0,2115,2115,274,274,2295,2295],
@@ -2391,7 +2391,7 @@ pub(super) static ZONE_NAMES: [[u16; 96]; 157] = [
 ];
 
 /// Each currency, and its row of symbols.
-pub(super) static CURRENCIES: [(&str, u16); 106] = [
+pub static CURRENCIES: [(&str, u16); 106] = [
     ("AFN", 0), ("AMD", 1), ("AOA", 2), ("ARS", 3), ("AUD", 4), ("AZN", 5), ("BAM", 6), ("BBD", 7),
     ("BDT", 8), ("BMD", 9), ("BND", 10), ("BOB", 11), ("BRL", 12), ("BSD", 13), ("BWP", 14), ("BYN", 15),
     ("BZD", 16), ("CAD", 17), ("CLP", 18), ("CNY", 19), ("COP", 20), ("CRC", 21), ("CUC", 22), ("CUP", 23),
@@ -2409,7 +2409,7 @@ pub(super) static CURRENCIES: [(&str, u16); 106] = [
 ];
 
 /// For each locale: the symbol, and the narrow one. 0 is the code.
-pub(super) static SYMBOLS: [[u16; 48]; 100] = [
+pub static SYMBOLS: [[u16; 48]; 100] = [
     [0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205,0,205],
     [0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206,0,206],
     [0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207,0,207],

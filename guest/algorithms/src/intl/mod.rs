@@ -1,0 +1,17 @@
+//! What people read in some twenty locales: dates and numbers as texts, and the order of texts.
+
+pub mod calendar;
+pub mod collation;
+pub mod decimal;
+pub mod locale;
+pub mod locales;
+pub mod number;
+pub mod pattern;
+#[rustfmt::skip]
+pub mod table;
+pub mod units;
+pub mod writing;
+pub mod zones;
+
+/// A piece of formatted text, and what it is.
+pub type Part = (&'static str, String);
