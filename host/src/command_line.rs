@@ -13,6 +13,7 @@ use crate::{
         call::CallArguments,
         check::CheckArguments,
         daemon::{DaemonArguments, DaemonCommand},
+        doctor::DoctorArguments,
         edit::{AddArguments, RemoveArguments},
         generate::{CompletionsArguments, ManArguments},
         import::ImportArguments,
@@ -95,7 +96,7 @@ pub(crate) enum Command {
     Servers(ServersArguments),
     /// Checks that everything works: the image, the folders, the daemon, and each server.
     #[command(after_help = help::DOCTOR)]
-    Doctor(ServersArguments),
+    Doctor(DoctorArguments),
     /// Measures what belljar costs on this machine: starts, calls, runs, memory, limits, search and
     /// tokens.
     Bench(BenchArguments),
@@ -142,7 +143,8 @@ impl Arguments {
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Wit(arguments) => arguments.json,
-            Command::Servers(arguments) | Command::Doctor(arguments) => arguments.json,
+            Command::Servers(arguments) => arguments.json,
+            Command::Doctor(arguments) => arguments.json,
             Command::Bench(arguments) => arguments.json,
             Command::Add(arguments) => arguments.json,
             Command::Remove(arguments) => arguments.json,

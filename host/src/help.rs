@@ -181,6 +181,7 @@ object is on stdout in every case.";
 pub(crate) const SERVERS: &str = "\
 Examples:
   belljar servers
+  belljar servers --stats
   belljar servers --config .mcp.json --json
 
 Exit code: 0, also if a server could not be started; 2 wrong usage or configuration; 3 belljar itself failed.";
@@ -223,7 +224,8 @@ Examples:
 Exit code: 0 nothing is wrong; 1 a test failed, or something is left to accept; 2 wrong usage or configuration, mistakes in the rules included; 3 belljar itself failed.";
 
 pub(crate) const DOCTOR: &str = "\
-Starts each server in this process, lists its tools, and says of each what is wrong and how to fix it.
+Starts each server in this process, lists its tools, and says of each what is wrong and how to fix it, \
+and which of its [servers.X.targets] were missed in the last seven days.
 
 Exit code: 0 all is well, warnings included; 1 something is bad; 2 wrong usage or configuration; 3 belljar itself failed.";
 

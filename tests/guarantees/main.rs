@@ -73,6 +73,7 @@ mod resting;
 mod rules;
 mod scripts;
 mod select;
+mod server_figures;
 mod shared_state;
 mod soak;
 mod speed;

@@ -47,6 +47,7 @@
 //! repeat = "never"
 //! breaker = { failures = 5, rest = "60s" }
 //! paths = { arguments = ["path"], roots = ["/data"], denied = ["/data/private"], guidance = "…" }
+//! targets = { start = "2s", first = "3s", warm = "100ms", errors = "1%" }
 //!
 //! [servers.code]              # one instance for each project
 //! command = "serena"
@@ -109,6 +110,7 @@ mod sandbox;
 #[cfg(test)]
 mod schema;
 mod server;
+mod targets;
 #[cfg(test)]
 mod testing;
 mod transport;

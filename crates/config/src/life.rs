@@ -13,7 +13,7 @@ use crate::{
     tree::{Entry, Node, Value, check_unique},
 };
 
-const A_DURATION: &str = "a duration longer than zero such as \"20s\"";
+pub(crate) const A_DURATION: &str = "a duration longer than zero such as \"20s\"";
 const A_COUNT: &str = "a whole number, at least 1";
 
 impl Server<'_> {

@@ -57,6 +57,7 @@ pub(crate) const KEYS: &[&str] = &[
     "instances",
     "share",
     "paths",
+    "targets",
 ];
 
 /// Reads the servers of one file.
@@ -92,6 +93,7 @@ impl Reader<'_> {
             asks: server.asks()?,
             life: server.life()?,
             exclusive: server.boolean("exclusive")?.unwrap_or(false),
+            targets: server.targets()?,
         }))
     }
 
@@ -349,7 +351,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, proxy, builtin, type, era, start_timeout, effects, idempotent, idempotency, trust_hints, asks, disabled, exclusive, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, share, paths",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, proxy, builtin, type, era, start_timeout, effects, idempotent, idempotency, trust_hints, asks, disabled, exclusive, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, share, paths, targets",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);

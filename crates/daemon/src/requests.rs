@@ -6,7 +6,7 @@
 
 use std::{fmt, str::FromStr};
 
-use belljar_model::{ByteSize, Effect, LedgerLevel, LimitsPatch, Media, Recorded, RunId, ToolPath};
+use belljar_model::{ByteSize, Effect, LedgerLevel, LimitsPatch, Media, Recorded, RunId, ServerFigures, ToolPath};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 
@@ -184,6 +184,10 @@ pub struct Servers {
     /// Whether each server is started first, where it is not running.
     #[serde(default)]
     pub start: bool,
+    /// Whether what was measured of each is told, in place of its state: what
+    /// `belljar servers --stats --json` prints.
+    #[serde(default)]
+    pub stats: bool,
 }
 
 impl Method for Servers {
@@ -277,6 +281,9 @@ pub struct Status {
     pub idle_s: Option<u64>,
     /// Whether something that it keeps, such as a stateful child, forbids it to end by itself.
     pub kept_alive: bool,
+    /// What was measured of each server.
+    #[serde(default)]
+    pub servers: Vec<ServerFigures>,
 }
 
 /// A size as its number of bytes: as a text it would be rounded.

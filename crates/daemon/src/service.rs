@@ -1,5 +1,6 @@
 //! What the daemon does for its clients, as far as this crate has to know it.
 
+use belljar_model::ServerFigures;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,9 @@ pub trait Service: Send + Sync + 'static {
     /// What it works with: of the configuration and the version. A client that has read another one
     /// starts a daemon of its own.
     fn fingerprint(&self) -> String;
+
+    /// What was measured of each server.
+    fn figures(&self) -> BoxFuture<'static, Vec<ServerFigures>>;
 
     /// Whether something would be lost if the daemon ended by itself now.
     fn is_needed(&self) -> bool;

@@ -117,7 +117,12 @@ impl Session {
             return Err(DaemonError::new(codes::INVALID_REQUEST, "a request with this id is still running"));
         }
         match request.method.as_str() {
-            AskStatus::NAME => return json(&self.shared.status()).map(Some),
+            AskStatus::NAME => {
+                self.has_room()?;
+                let shared = self.shared.clone();
+                self.start(id, CancellationToken::new(), async move { json(&shared.status().await) });
+                return Ok(None);
+            }
             Stop::NAME => {
                 let shared = self.shared.clone();
                 self.start(id, CancellationToken::new(), async move { json(&shared.stop().await) });
@@ -129,10 +134,7 @@ impl Session {
             return Err(DaemonError::new(codes::STOPPING, "the daemon is ending")
                 .with_hint("connect again: the next command starts a new one"));
         }
-        if self.running.len() >= MAX_IN_FLIGHT {
-            let message = format!("this client has {MAX_IN_FLIGHT} requests running, the limit");
-            return Err(DaemonError::new(codes::BUSY, message).with_hint("wait for an answer, and send again"));
-        }
+        self.has_room()?;
         let params = match request.params {
             Some(params) => params.to_owned(),
             None => json(&serde_json::Map::new())?,
@@ -153,6 +155,14 @@ impl Session {
             }),
         );
         Ok(None)
+    }
+
+    fn has_room(&self) -> Result<(), DaemonError> {
+        if self.running.len() < MAX_IN_FLIGHT {
+            return Ok(());
+        }
+        let message = format!("this client has {MAX_IN_FLIGHT} requests running, the limit");
+        Err(DaemonError::new(codes::BUSY, message).with_hint("wait for an answer, and send again"))
     }
 
     fn start(&mut self, id: &Id, token: CancellationToken, answer: impl Future<Output = Answer> + Send + 'static) {

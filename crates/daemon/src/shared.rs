@@ -99,7 +99,8 @@ impl Shared {
         }
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) async fn status(&self) -> Status {
+        let servers = self.service.figures().await;
         Status {
             pid: std::process::id(),
             version: self.options.version.clone(),
@@ -112,6 +113,7 @@ impl Shared {
             answered: self.answered.load(Ordering::Relaxed),
             idle_s: self.options.idle.map(|idle| idle.as_secs()),
             kept_alive: self.service.is_needed(),
+            servers,
         }
     }
 

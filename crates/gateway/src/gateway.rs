@@ -332,6 +332,7 @@ impl Gateway {
             }
         });
         self.toolbox.keep_observations(true).await;
+        self.toolbox.keep_measures_now_and_then();
     }
 
     /// What whoever asked gets of a run that has ended, or is put aside.
@@ -367,6 +368,7 @@ impl Gateway {
         };
         log.end(&self.toolbox, outcome.result.as_ref().err(), &outcome.usage, recording).await;
         self.toolbox.keep_observations(true).await;
+        self.toolbox.keep_measures_now_and_then();
         outcome
     }
 

@@ -11,6 +11,7 @@ mod approvals;
 mod arguments;
 mod checked;
 mod counts;
+mod figures;
 mod gates;
 mod gateway;
 mod grant;

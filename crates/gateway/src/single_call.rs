@@ -183,6 +183,7 @@ impl Toolbox {
         }
         let error = has_failed.then(|| RunError::new(ErrorKind::Tool, "the call failed"));
         log.end(self, error.as_ref(), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
+        self.keep_measures_now_and_then();
         // Before anybody gets the answer.
         let remembered = self.remember(path, who.principal(), log.run()).await;
         remembered.map_err(|withheld| RunError::new(ErrorKind::Tool, withheld.to_string()))?;

@@ -27,6 +27,7 @@ use crate::{
     approvals::Waiting,
     arguments::{CheckWorkers, Checks},
     checked::LARGE_TREES,
+    figures::LastKept,
     locks::ServerLock,
     observations::Observations,
     observer::Observer,
@@ -54,6 +55,7 @@ pub struct Toolbox {
     configuration: String,
     /// Calls that wait for a decision of the owner.
     waiting: Arc<Waiting>,
+    last_kept: LastKept,
 }
 
 #[derive(Default)]
@@ -137,6 +139,7 @@ impl Toolbox {
             rules_file: String::new(),
             configuration: String::new(),
             waiting: Arc::default(),
+            last_kept: LastKept::default(),
         }
     }
 
@@ -179,6 +182,14 @@ impl Toolbox {
             (server.names.exact().to_owned(), digest)
         };
         self.servers.iter().map(place).collect()
+    }
+
+    pub(crate) fn configuration(&self) -> &str {
+        &self.configuration
+    }
+
+    pub(crate) fn last_kept(&self) -> &LastKept {
+        &self.last_kept
     }
 
     pub(crate) fn rules_file(&self) -> &str {
@@ -316,6 +327,7 @@ impl Toolbox {
     pub async fn shutdown(&self) {
         self.keep_observations(false).await;
         self.upstream.shutdown().await;
+        self.keep_measures();
         if let Some(RunLedger { ledger, .. }) = &self.told.ledger
             && timeout(CLOSING, ledger.close()).await.is_err()
         {

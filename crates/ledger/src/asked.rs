@@ -1,8 +1,9 @@
-//! What the owner's rules ask of the time before, and what is kept for them.
+//! What is asked of the time before, for the owner's rules and for the owner, and what is kept for
+//! that.
 
 use std::{collections::BTreeMap, time::Duration};
 
-use belljar_model::RunId;
+use belljar_model::{Measures, RunId};
 
 use crate::entry::Digest;
 
@@ -79,4 +80,13 @@ pub struct Passed {
     /// The run that made one, or that asks: its own do not count here. A call outside of any run is
     /// none.
     pub run: Option<RunId>,
+}
+
+/// What was measured of the servers of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measured {
+    /// The configuration in which they are: servers of one name in two of them are two.
+    pub configuration: String,
+    /// What was measured, by the servers' names.
+    pub servers: BTreeMap<String, Measures>,
 }

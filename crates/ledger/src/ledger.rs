@@ -1,13 +1,13 @@
 //! What a ledger is to those who write to it and ask it, wherever it keeps what it is given.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use belljar_approvals::{Change, QuestionId, Refusal, State};
-use belljar_model::RunId;
+use belljar_model::{Measures, RunId};
 use futures::future::BoxFuture;
 
 use crate::{
-    asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
+    asked::{Carried, Count, CountId, Mark, Measured, Passed, PinnedServer, Pins},
     entry::{Assumption, Digest, Entry, KeptRecording},
     error::LedgerError,
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
@@ -130,6 +130,14 @@ pub trait Ledger: Send + Sync + 'static {
 
     /// How these questions stand. One that was forgotten is not among them.
     fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerError>>;
+
+    /// Hands over what was measured of servers, to be added to what is kept. Whether there was room
+    /// for it: nobody waits.
+    fn offer_measured(&self, measured: Measured) -> bool;
+
+    /// What was measured of the servers of a configuration in the days that are kept, by all
+    /// processes.
+    fn measures(&self, configuration: String) -> BoxFuture<'_, Result<BTreeMap<String, Measures>, LedgerError>>;
 
     /// Keeps all that was handed over, and takes nothing any more.
     fn close(&self) -> BoxFuture<'_, ()>;

@@ -20,7 +20,7 @@ mod ledger;
 mod query;
 mod sqlite;
 
-pub use asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins};
+pub use asked::{Carried, Count, CountId, Mark, Measured, Passed, PinnedServer, Pins};
 pub use entry::{Asker, Assumption, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
 pub use error::LedgerError;
 pub use ledger::{Ledger, Purpose};

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use crate::{EffectRules, Life};
+use crate::{EffectRules, Life, Targets};
 
 /// One configured child server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,6 +25,8 @@ pub struct ServerSpec {
     pub life: Life,
     /// Whether one run at a time has it, from its first call to the run's end.
     pub exclusive: bool,
+    /// What its owner wants its figures to be.
+    pub targets: Targets,
 }
 
 /// What calls of different intentions do to each other at one server.
@@ -68,6 +70,7 @@ impl ServerSpec {
             asks: Asks::default(),
             life: Life::default(),
             exclusive: false,
+            targets: Targets::default(),
         }
     }
 

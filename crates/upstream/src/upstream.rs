@@ -1,8 +1,11 @@
 //! All configured children, as one handle.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
-use belljar_model::{JsonText, ServerSpec, ToolDefinition, ToolPath, nearest};
+use belljar_model::{JsonText, Measures, ServerSpec, Targets, ToolDefinition, ToolPath, nearest};
 use futures::future::join_all;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
@@ -166,6 +169,26 @@ impl Upstream {
     /// instances.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.0.servers.iter().flat_map(ServerInstances::status).collect()
+    }
+
+    /// What was measured of each server since it was last taken, where there is something.
+    pub fn take_measures(&self) -> BTreeMap<String, Measures> {
+        let taken = self.0.servers.iter().map(|server| (server.name().to_owned(), server.meter().take()));
+        taken.filter(|(_, measures)| !measures.is_empty()).collect()
+    }
+
+    /// Takes back what could not be kept.
+    pub fn put_back_measures(&self, measures: &BTreeMap<String, Measures>) {
+        for server in &self.0.servers {
+            if let Some(measures) = measures.get(server.name()) {
+                server.meter().put_back(measures);
+            }
+        }
+    }
+
+    /// Each server with what was measured and not taken, and with what its owner wants of it.
+    pub fn measures(&self) -> impl Iterator<Item = (&str, Measures, &Targets)> {
+        self.0.servers.iter().map(|server| (server.name(), server.meter().look(), &server.spec().targets))
     }
 
     /// Whether a stateful child lives, whose state would be lost with this process.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use belljar_catalog::Query;
 use belljar_daemon::requests::{AskEffect, Call, Execute, Origin, Search, Servers, Told, ToolEffect};
 use belljar_gateway::{Approvals, Asker, Gateway, Toolbox, report};
-use belljar_model::{ErrorKind, RunError, RunId};
+use belljar_model::{ErrorKind, MEASURED_DAYS, RunError, RunId, ServerFigures};
 use belljar_upstream::Caller;
 use futures::{
     FutureExt as _,
@@ -41,6 +41,14 @@ enum Children {
     Own,
     /// A generation's, which lasts as long as this.
     Shared { _generation: Box<Generation> },
+}
+
+/// What `belljar servers --stats --json` prints.
+#[derive(Serialize)]
+struct ServersFigures {
+    /// Over so many days.
+    days: u32,
+    servers: Vec<ServerFigures>,
 }
 
 /// What is to be run.
@@ -193,6 +201,9 @@ impl Backend for Local {
         cancelled: Cancelled<'a>,
     ) -> BoxFuture<'a, Result<Box<RawValue>, Failure>> {
         async move {
+            if asked.stats {
+                return json(&ServersFigures { days: MEASURED_DAYS, servers: self.toolbox().figures().await });
+            }
             if asked.start {
                 // What a server's state is can only be said once it has been asked; why it failed
                 // is in the state.

@@ -6,6 +6,7 @@ use belljar_daemon::{
     Answer, DaemonError, Service, codes,
     requests::{AskEffect, Call, Execute, Method, Reload, Search, Servers},
 };
+use belljar_model::ServerFigures;
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -67,6 +68,11 @@ impl Service for GatewayService {
 
     fn fingerprint(&self) -> String {
         self.0.current().fingerprint.to_string()
+    }
+
+    fn figures(&self) -> BoxFuture<'static, Vec<ServerFigures>> {
+        let toolbox = self.0.current().gateway.toolbox().clone();
+        async move { toolbox.figures().await }.boxed()
     }
 
     fn is_needed(&self) -> bool {

@@ -14,7 +14,7 @@ use crate::{
     daemon::{self, Place},
     failure::Failure,
     output::{self, DIM, GOOD, STRONG, visible},
-    render::count::counted,
+    render::{self, count::counted},
     setup, signals,
 };
 
@@ -178,6 +178,10 @@ async fn show(client: &mut Client, json: bool) -> Result<ExitCode, Failure> {
         (Some(idle), false) => format!("after {} without a client", seconds(idle)),
     };
     row("ends", &ends);
+    if !status.servers.is_empty() {
+        output::print("");
+        render::figures::table(&status.servers);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

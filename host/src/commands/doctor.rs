@@ -11,15 +11,16 @@ use belljar_daemon::{Client, requests::AskStatus};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::MemoryBound;
-use belljar_model::{LimitsPatch, ServerSpec, ToolDefinition, Transport};
+use belljar_model::{LimitsPatch, ServerFigures, ServerSpec, ToolDefinition, Transport};
 use belljar_policy::{Policy, ServerTools};
 use belljar_sandbox::EMBEDDED_DIGESTS;
 use belljar_upstream::ServerStatus;
+use clap::Args;
 use futures::future::join_all;
 use serde::Serialize;
 
-use super::servers::ServersArguments;
 use crate::{
+    arguments::{ConfigArguments, NoDaemon},
     daemon::Place,
     environment,
     failure::Failure,
@@ -29,6 +30,17 @@ use crate::{
     setup::{self, Loaded, Setup},
     signals,
 };
+
+#[derive(Args)]
+pub(crate) struct DoctorArguments {
+    #[command(flatten)]
+    config: ConfigArguments,
+    #[command(flatten)]
+    daemon: NoDaemon,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// One thing that was looked at.
 #[derive(Serialize)]
@@ -60,7 +72,7 @@ impl Check {
 }
 
 /// 0 where all is well, 1 where something is wrong that can be fixed, 2 where the configuration is.
-pub(crate) async fn doctor(arguments: ServersArguments) -> Result<ExitCode, Failure> {
+pub(crate) async fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
     let told_to_end = signals::told_to_end();
     let loaded = setup::read(&arguments.config);
     let (mut checks, code) = match loaded {
@@ -85,7 +97,7 @@ pub(crate) async fn doctor(arguments: ServersArguments) -> Result<ExitCode, Fail
     Ok(ExitCode::from(if is_well { 0 } else { code.max(1) }))
 }
 
-async fn all(loaded: Loaded, arguments: &ServersArguments) -> Result<Vec<Check>, Failure> {
+async fn all(loaded: Loaded, arguments: &DoctorArguments) -> Result<Vec<Check>, Failure> {
     let found = match &loaded.path {
         Some(path) => format!("{}, {}", path.display(), counted(loaded.config.servers.len(), "server")),
         None => "none: the built-in demo".to_owned(),
@@ -216,7 +228,7 @@ fn writable(path: &Path) -> std::io::Result<()> {
     std::fs::remove_file(probe)
 }
 
-async fn daemon(loaded: &Loaded, arguments: &ServersArguments) -> Check {
+async fn daemon(loaded: &Loaded, arguments: &DoctorArguments) -> Check {
     if arguments.daemon.no_daemon || environment::without_daemon() {
         return Check::good("daemon", "not used");
     }
@@ -260,9 +272,40 @@ async fn servers(setup: &Setup, specs: &[ServerSpec]) -> (Vec<Check>, Vec<Option
     progress.end().await;
     let status = setup.toolbox.status();
     let lists = join_all(specs.iter().map(|spec| upstream.known_tools(&spec.name))).await;
+    let figures = setup.toolbox.figures().await;
     setup.toolbox.shutdown().await;
     let trust_of = |name: &str| specs.iter().find(|spec| spec.name == name).map(trust).unwrap_or_default();
-    (status.into_iter().map(|status| server(&trust_of(&status.name), status)).collect(), lists)
+    let servers = status.into_iter().map(|status| server(&trust_of(&status.name), status));
+    (servers.chain(figures.iter().flat_map(targets)).collect(), lists)
+}
+
+/// Each target of a server's owner, and what was measured.
+fn targets(figures: &ServerFigures) -> impl Iterator<Item = Check> {
+    let what = format!("targets of {}", figures.name);
+    figures.targets.iter().map(move |target| {
+        let told = render::figures::of_target(target);
+        match target.met {
+            Some(true) => Check::good(what.clone(), told),
+            None => Check::good(what.clone(), format!("{told}; not measured yet")),
+            Some(false) => Check::new(
+                what.clone(),
+                CheckState::Warning,
+                format!("missed: {told}"),
+                Some(hint_of_target(&target.name).to_owned()),
+            ),
+        }
+    })
+}
+
+/// What can be done about a target that is missed.
+fn hint_of_target(name: &str) -> &'static str {
+    match name {
+        "start" | "first" => {
+            "warm = true in the server's table starts it before it is needed; a pinned and installed package starts faster than one that npx or uvx fetches"
+        }
+        "warm" => "`belljar servers --stats` shows all figures; what a call asks for decides how long a server takes",
+        _ => "`belljar runs` shows which calls had no result, and `belljar servers` what went wrong last",
+    }
 }
 
 /// What the owner lets a server do beyond what every server may.

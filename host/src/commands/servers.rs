@@ -20,6 +20,9 @@ pub(crate) struct ServersArguments {
     pub(crate) config: ConfigArguments,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
+    /// Shows what was measured of each server in the last seven days, and starts none.
+    #[arg(long)]
+    pub(crate) stats: bool,
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -30,12 +33,15 @@ pub(crate) async fn servers(arguments: ServersArguments) -> Result<ExitCode, Fai
     let told_to_end = signals::told_to_end();
     let mut backend = backend::open(loaded, arguments.daemon).await?;
     let progress = backend.progress();
-    let status = backend.servers(Servers { start: true }, told_to_end.boxed()).await;
+    let asked = Servers { start: !arguments.stats, stats: arguments.stats };
+    let status = backend.servers(asked, told_to_end.boxed()).await;
     progress.end().await;
     backend.close().await;
     let status = status?;
     if arguments.json {
         output::print_json_text(status.get());
+    } else if arguments.stats {
+        render::figures::show(&status)?;
     } else {
         render::servers::show(&status)?;
     }

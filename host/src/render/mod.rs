@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod count;
+pub(crate) mod figures;
 pub(crate) mod import;
 pub(crate) mod outcome;
 pub(crate) mod progress;

@@ -54,7 +54,7 @@ pub(crate) fn show_of_daemon(client: &Client) -> Progress {
         // It is the other connection that says what goes wrong.
         let Ok(Some(mut looking)) = Client::connect(&address).await else { return };
         let mut spinner = Spinner::default();
-        while let Ok(states) = looking.ask(&Servers { start: false }).await {
+        while let Ok(states) = looking.ask(&Servers::default()).await {
             let Ok(Seen { servers }) = serde_json::from_str(states.get()) else { return };
             servers.iter().for_each(|server| spinner.update(&server.name, server.state));
             ticks.tick().await;

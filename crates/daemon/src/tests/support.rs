@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{Address, Answer, Client, DaemonError, Options, RequestError, Server, Service, codes};
+use belljar_model::ServerFigures;
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{
     Value,
@@ -90,6 +91,10 @@ impl Service for Stub {
 
     fn fingerprint(&self) -> String {
         "f".to_owned()
+    }
+
+    fn figures(&self) -> BoxFuture<'static, Vec<ServerFigures>> {
+        async { Vec::new() }.boxed()
     }
 
     fn is_needed(&self) -> bool {

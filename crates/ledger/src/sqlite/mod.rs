@@ -4,9 +4,10 @@
 //! thread of a process that writes, `keep.rs` forgets, `beside.rs` is a second connection for what
 //! the owner's rules ask: `counts.rs` counts calls, `labels.rs` knows what principals carry,
 //! `pins.rs` how tools were described, `passed.rs` which calls succeeded that others wait for.
-//! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, `columns.rs` what
-//! the numbers in the file stand for, and `live.rs` tells
-//! the runs of a process that lives from those of one that is gone. `points.rs` is for tests.
+//! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, `measured.rs`
+//! those of what is measured of servers, `columns.rs` what the numbers in the file stand for, and
+//! `live.rs` tells the runs of a process that lives from those of one that is gone. `points.rs` is
+//! for tests.
 
 mod beside;
 mod columns;
@@ -15,6 +16,7 @@ mod file;
 mod keep;
 mod labels;
 mod live;
+mod measured;
 mod passed;
 mod pins;
 mod place;
@@ -30,18 +32,19 @@ mod write;
 mod writer;
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
 use belljar_approvals::{Change, QuestionId, Refusal, State};
-use belljar_model::{LedgerKeep, RunId};
+use belljar_model::{LedgerKeep, Measures, RunId};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::task::spawn_blocking;
 
 use crate::{
-    asked::{Carried, Count, CountId, Mark, Passed, PinnedServer, Pins},
+    asked::{Carried, Count, CountId, Mark, Measured, Passed, PinnedServer, Pins},
     entry::{Assumption, Digest, Entry, KeptRecording},
     error::LedgerError,
     key::KeyPlace,
@@ -221,6 +224,14 @@ impl Ledger for SqliteLedger {
 
     fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.question_states(&ids)).await?.unwrap_or_default()) }.boxed()
+    }
+
+    fn offer_measured(&self, measured: Measured) -> bool {
+        self.writer.offer_measured(measured)
+    }
+
+    fn measures(&self, configuration: String) -> BoxFuture<'_, Result<BTreeMap<String, Measures>, LedgerError>> {
+        async move { Ok(self.read(move |reader| reader.measures(&configuration)).await?.unwrap_or_default()) }.boxed()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use belljar_approvals::{QuestionId, State};
-use belljar_model::{RunId, ToolPath, Verdict};
+use belljar_model::{Measures, RunId, ToolPath, Verdict};
 use rusqlite::{Connection, Row, named_params, params};
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
     columns::{effect, flag_of, senseless, unsigned, verdict},
     file,
     live::Living,
-    questions, resting,
+    measured, questions, resting,
 };
 use crate::{
     entry::{CallState, Digest, KeptRecording},
@@ -132,6 +132,11 @@ impl Reader {
     /// The bytes of all runs that were put aside.
     pub(super) fn resting_bytes(&self) -> Result<u64, LedgerError> {
         resting::bytes(&self.connection).map_err(|error| self.fault(&error))
+    }
+
+    /// What was measured of the servers of a configuration.
+    pub(super) fn measures(&self, configuration: &str) -> Result<BTreeMap<String, Measures>, LedgerError> {
+        measured::of(&self.connection, configuration, SystemTime::now()).map_err(|error| self.fault(&error))
     }
 
     fn fault(&self, error: &rusqlite::Error) -> LedgerError {

@@ -11,7 +11,7 @@ use std::{
         atomic::{AtomicI32, Ordering::Relaxed},
     },
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use belljar_approvals::{Change, Refusal};
@@ -22,8 +22,9 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Options, PATIENCE, file, keep, live::Presence, points, questions, resting, write::Author};
+use super::{Options, PATIENCE, file, keep, live::Presence, measured, points, questions, resting, write::Author};
 use crate::{
+    asked::Measured,
     entry::{Assumption, Entry},
     error::LedgerError,
     key::{Key, KeyPlace},
@@ -64,6 +65,8 @@ enum Message {
     LayDown(RunId, oneshot::Sender<Result<(), LedgerError>>),
     /// The owner says what to assume of its calls.
     Assume(RunId, Assumption, oneshot::Sender<Assumed>),
+    /// Servers were measured.
+    Measured(Measured),
     /// Runs are to be forgotten.
     Purge(Purge, oneshot::Sender<Result<u64, LedgerError>>),
     /// All that came before is kept, and this is the end.
@@ -160,6 +163,10 @@ impl Writer {
         self.messages.try_send(Message::Question(change, None)).is_ok()
     }
 
+    pub(super) fn offer_measured(&self, measured: Measured) -> bool {
+        self.messages.try_send(Message::Measured(measured)).is_ok()
+    }
+
     pub(super) async fn close(&self) {
         let (told, done) = oneshot::channel();
         if self.send(Message::Close(told)).await.is_ok() {
@@ -218,6 +225,7 @@ impl Work {
         let mut goes_on = true;
         while goes_on && let Some(first) = messages.blocking_recv() {
             let (mut next, mut purge, mut question, mut rest) = (Some(first), None, None, None);
+            let mut measured = None;
             while let Some(message) = next {
                 match message {
                     Message::Entry(entry, receipt, room) => {
@@ -230,13 +238,14 @@ impl Work {
                     Message::TakeUp(run, done) => rest = Some((run, Rest::Up(done))),
                     Message::LayDown(run, done) => rest = Some((run, Rest::Down(done))),
                     Message::Assume(run, assumed, done) => rest = Some((run, Rest::Assume(assumed, done))),
+                    Message::Measured(servers) => measured = Some(servers),
                     Message::Purge(what, done) => purge = Some((what, done)),
                     Message::Close(done) => {
                         told.push(done);
                         goes_on = false;
                     }
                 }
-                let is_alone = purge.is_some() || question.is_some() || rest.is_some();
+                let is_alone = purge.is_some() || question.is_some() || rest.is_some() || measured.is_some();
                 next = if goes_on && !is_alone && entries.len() < BATCH { messages.try_recv().ok() } else { None };
             }
             if !entries.is_empty() {
@@ -268,6 +277,11 @@ impl Work {
                 Some((run, Rest::Down(done))) => drop(done.send(self.lay_down(run))),
                 Some((run, Rest::Assume(assumed, done))) => drop(done.send(self.assume(run, assumed))),
                 None => {}
+            }
+            if let Some(measured) = measured
+                && let Err(fault) = self.measured(&measured)
+            {
+                self.complaints.say(&fault, measured.servers.len());
             }
             if let Some((what, done)) = purge {
                 let _ = done.send(self.purge(&what));
@@ -329,6 +343,13 @@ impl Work {
         let path = open.path();
         let laid_down = resting::lay_down(&open.connection, &open.presence, run);
         laid_down.map_err(|error| LedgerError::of(&error, &path, PATIENCE))
+    }
+
+    fn measured(&mut self, measured: &Measured) -> Result<(), LedgerError> {
+        let open = self.opened()?;
+        let path = open.path();
+        let added = measured::add(&mut open.connection, measured, SystemTime::now());
+        added.map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
     fn opened(&mut self) -> Result<&mut Open, LedgerError> {

@@ -4,8 +4,9 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use belljar_model::ServerSpec;
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     child::{
+        meter::{CallKind, Meter},
         state::{Demand, Machine, Phase},
         status::{ServerState, ServerStatus},
     },
@@ -63,6 +65,10 @@ pub(crate) struct Core {
     pub(super) turns: Semaphore,
     pub(super) queued: AtomicUsize,
     pub(super) calls: AtomicU64,
+    /// What is measured of it and the other instances of its server.
+    pub(super) meter: Meter,
+    /// Whether nobody has called it since it became ready.
+    pub(super) is_fresh: AtomicBool,
     /// How a stateful child was lost, until somebody is told.
     pub(super) lost: Mutex<Option<String>>,
 }
@@ -94,6 +100,7 @@ impl Core {
         key: Option<String>,
         shared: Arc<Shared>,
         known_tools: Arc<KnownTools>,
+        meter: Meter,
         predecessor: Option<Retirement>,
     ) -> Self {
         let state = ChildState {
@@ -120,6 +127,8 @@ impl Core {
             group: Mutex::default(),
             queued: AtomicUsize::new(0),
             calls: AtomicU64::new(0),
+            meter,
+            is_fresh: AtomicBool::new(false),
             lost: Mutex::default(),
         }
     }
@@ -150,9 +159,17 @@ impl Core {
         self.change(|state| state.pid = pid);
     }
 
-    /// The child can be called.
-    pub(crate) fn became_ready(&self, connection: Arc<Connection>, era: Option<String>, listing: Listing) {
+    /// The child can be called, so long after its start began.
+    pub(crate) fn became_ready(
+        &self,
+        connection: Arc<Connection>,
+        era: Option<String>,
+        listing: Listing,
+        took: Duration,
+    ) {
         self.known_tools.learn(listing.tools);
+        self.is_fresh.store(true, Ordering::Relaxed);
+        self.meter.started(took, self.state.borrow().times_ready > 0);
         self.change(|state| {
             state.machine.ready();
             (state.connection, state.era, state.ready_at) = (Some(connection), era, Some(Instant::now()));
@@ -179,6 +196,15 @@ impl Core {
         });
     }
 
+    /// Which call of this life comes now.
+    pub(super) fn kind_of_call(&self) -> CallKind {
+        if self.is_fresh.load(Ordering::Relaxed) && self.is_fresh.swap(false, Ordering::Relaxed) {
+            CallKind::First
+        } else {
+            CallKind::Warm
+        }
+    }
+
     /// The child has answered a call.
     pub(super) fn answered(&self) {
         self.state.send_if_modified(|state| {
@@ -198,6 +224,7 @@ impl Core {
             tracing::warn!(server = self.spec.name, "not started: {fault}");
             state.trouble = Some(Trouble::Start(fault.clone()));
             state.machine.start_failed(fault, Instant::now());
+            self.meter.start_failed(state.machine.has_tripped());
         });
     }
 
@@ -220,6 +247,7 @@ impl Core {
         }
         self.end(|state| {
             state.machine.died(&how, Instant::now());
+            self.meter.died(state.machine.has_tripped());
             state.trouble = Some(Trouble::Death(how));
         });
     }

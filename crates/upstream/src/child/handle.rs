@@ -13,7 +13,7 @@ use belljar_model::{ByteSize, JsonText, ServerSpec, ToolPath};
 use parking_lot::Mutex;
 use tokio::{
     sync::SemaphorePermit,
-    time::{sleep_until, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -21,6 +21,7 @@ use crate::{
     child::{
         core::{ChildState, Core, Retirement, Shared},
         life,
+        meter::{CallKind, Meter},
         state::{Demand, Phase},
         status::ServerStatus,
     },
@@ -46,10 +47,11 @@ impl Child {
         key: Option<String>,
         shared: Arc<Shared>,
         known_tools: Arc<KnownTools>,
+        meter: Meter,
         predecessor: Option<Arc<Child>>,
     ) -> Self {
         let predecessor = predecessor.map(|child| -> Retirement { Box::pin(async move { child.retire().await }) });
-        let core = Arc::new(Core::new(spec, key, shared, known_tools, predecessor));
+        let core = Arc::new(Core::new(spec, key, shared, known_tools, meter, predecessor));
         Self { core, life: Mutex::default() }
     }
 
@@ -91,9 +93,14 @@ impl Child {
             return Err(CallError::StateLost { server: server(), how });
         }
         let mut may_repeat = None;
+        let mut begun = Instant::now();
         loop {
-            let ready = self.ready().await;
+            let ready = self.ready().await.inspect_err(|_| self.core.meter.unavailable());
             let (connection, _in_flight) = ready.map_err(|fault| CallError::Unavailable { server: server(), fault })?;
+            let kind = self.core.kind_of_call();
+            if kind == CallKind::Warm {
+                begun = Instant::now();
+            }
             if may_repeat.is_none() {
                 // What the tool is like is known by now: its server has listed it.
                 arguments = self.core.known_tools.without_own(path.tool(), arguments);
@@ -112,6 +119,7 @@ impl Child {
                         "it died during a call, which is made again"
                     );
                     may_repeat = Some(false);
+                    begun = Instant::now();
                     continue;
                 }
                 Err(CallError::Died { .. } | CallError::Cancelled { .. }) => {}
@@ -121,6 +129,7 @@ impl Child {
                     self.core.answered();
                 }
             }
+            self.core.meter.called(kind, begun.elapsed(), &answer);
             return answer;
         }
     }

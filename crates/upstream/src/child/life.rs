@@ -55,9 +55,10 @@ async fn live_once(core: &Arc<Core>) {
     if let Some(predecessor) = predecessor {
         predecessor.await;
     }
+    let begun = Instant::now();
     match start(core.clone()).await {
         Ok((running, listing)) => {
-            core.became_ready(running.connection.clone(), running.era.clone(), listing);
+            core.became_ready(running.connection.clone(), running.era.clone(), listing, begun.elapsed());
             let exit = watch_over(core, running).await;
             unfinished.0 = None;
             match exit {

@@ -5,10 +5,12 @@
 //! - `handle`: one child, as its callers hold it; `core`: what it shares with its life
 //! - `life`: the task that owns one life, from the start of the process to its end
 //! - `state`: every state of a child, and every way between two; `status`: what is told of it
+//! - `meter`: what is measured of a server
 
 pub(crate) mod core;
 mod handle;
 mod life;
+mod meter;
 pub(crate) mod server;
 mod state;
 pub(crate) mod status;

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    child::{core::Shared, handle::Child, status::ServerStatus},
+    child::{core::Shared, handle::Child, meter::Meter, status::ServerStatus},
     connection::{client_requests::Caller, requests::CallLimit},
     error::{CallError, StartError},
     limits,
@@ -35,6 +35,7 @@ pub(crate) struct ServerInstances {
     spec: Arc<ServerSpec>,
     shared: Arc<Shared>,
     known_tools: Arc<KnownTools>,
+    meter: Meter,
     /// Whether the principal's name stands in its configuration.
     names_principal: bool,
     instances: Mutex<Instances>,
@@ -93,6 +94,7 @@ impl ServerInstances {
             names_principal: affinity::names_principal(&spec),
             shared,
             known_tools: Arc::new(known_tools),
+            meter: Meter::default(),
             instances: Mutex::default(),
             freed: Arc::default(),
             judging: Semaphore::new(limits::PATHS_JUDGED),
@@ -106,6 +108,15 @@ impl ServerInstances {
 
     pub(crate) fn name(&self) -> &str {
         &self.spec.name
+    }
+
+    pub(crate) fn spec(&self) -> &ServerSpec {
+        &self.spec
+    }
+
+    /// What is measured of all its instances.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     pub(crate) fn is_warm(&self) -> bool {
@@ -252,6 +263,7 @@ impl ServerInstances {
             let freed = self.freed.notified();
             let crowded = {
                 let mut instances = self.lock();
+                let is_switch = instances.all.last().is_some_and(|last| last.is_taken && last.slot != slot);
                 let known = instances.all.iter().position(|instance| instance.slot == slot);
                 let found = match known {
                     Some(position) => Ok(instances.all.remove(position)),
@@ -261,6 +273,9 @@ impl ServerInstances {
                     Ok(mut instance) => {
                         instance.users.fetch_add(1, Ordering::AcqRel);
                         (instance.is_taken, instance.used) = (true, Instant::now());
+                        if is_switch {
+                            self.meter.switched();
+                        }
                         let (child, users) = (instance.child.clone(), instance.users.clone());
                         instances.all.push(instance);
                         return Ok(InUse { child, users, freed: self.freed.clone() });
@@ -339,6 +354,9 @@ impl ServerInstances {
         };
         let position = instances.all.iter().position(is_free)?;
         let given_up = instances.all.remove(position);
+        if given_up.is_taken {
+            self.meter.displaced();
+        }
         if holds_state(&given_up) {
             if instances.given_up.len() >= limits::GIVEN_UP {
                 instances.given_up.pop_front();
@@ -354,7 +372,8 @@ impl ServerInstances {
             Some(_) => affinity::instance(&spec, slot.key.as_deref()),
             None => (*spec).clone(),
         };
-        let child = Child::new(spec, slot.key.clone(), self.shared.clone(), self.known_tools.clone(), predecessor);
+        let (known_tools, meter) = (self.known_tools.clone(), self.meter.clone());
+        let child = Child::new(spec, slot.key.clone(), self.shared.clone(), known_tools, meter, predecessor);
         let (child, users) = (Arc::new(child), Arc::default());
         Instance { slot, child, users, is_taken: false, used: Instant::now(), place: None }
     }

@@ -161,6 +161,11 @@ impl Machine {
         }
     }
 
+    /// Whether its last failure was one too many.
+    pub(crate) fn has_tripped(&self) -> bool {
+        matches!(self.phase, Phase::Open { .. })
+    }
+
     fn fail(&mut self, now: Instant) {
         self.failures += 1;
         let is_open = self.failures >= self.breaker.failures.get();
