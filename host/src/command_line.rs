@@ -28,6 +28,7 @@ use crate::{
         servers::ServersArguments,
         test::TestArguments,
         token::TokenArguments,
+        typescript::TypescriptArguments,
         wit::WitArguments,
     },
     envelope, help, output,
@@ -90,6 +91,8 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// Prints servers and their tools as WIT packages, for components in any language.
     Wit(WitArguments),
+    /// Prints the tools as TypeScript declarations, and writes a client for programs of your own.
+    Typescript(TypescriptArguments),
     /// Carries out one request of an orchestrator: a JSON object in, a JSON object out.
     Request(RequestArguments),
     /// Starts each server and shows its state.
@@ -143,6 +146,7 @@ impl Arguments {
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Wit(arguments) => arguments.json,
+            Command::Typescript(arguments) => arguments.json,
             Command::Servers(arguments) => arguments.json,
             Command::Doctor(arguments) => arguments.json,
             Command::Bench(arguments) => arguments.json,

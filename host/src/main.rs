@@ -89,6 +89,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
             Command::Wit(arguments) => commands::wit::wit(arguments).await,
+            Command::Typescript(arguments) => commands::typescript::typescript(arguments).await,
             Command::Request(arguments) => Ok(commands::request::request(arguments).await),
             Command::Servers(arguments) => commands::servers::servers(arguments).await,
             Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,

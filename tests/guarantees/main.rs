@@ -83,6 +83,7 @@ mod suspended;
 mod tables;
 mod tasks;
 mod tool_calls;
+mod typescript;
 mod values;
 mod ways_to_ask;
 mod web;

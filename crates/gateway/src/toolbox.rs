@@ -357,7 +357,7 @@ impl Toolbox {
     }
 
     /// What calls have shown of a tool's results.
-    pub(crate) fn observed(&self, path: &ToolPath) -> Option<Arc<Observed>> {
+    pub fn observed(&self, path: &ToolPath) -> Option<Arc<Observed>> {
         self.observations.of(path)
     }
 

@@ -24,4 +24,5 @@ pub(crate) mod servers;
 mod source;
 pub(crate) mod test;
 pub(crate) mod token;
+pub(crate) mod typescript;
 pub(crate) mod wit;

@@ -96,7 +96,8 @@ fn show(catalog: &Catalog, arguments: &WitArguments) -> Result<(), Failure> {
     }
     let package = Package::new(&selections, if arguments.world { Worlds::Guest } else { Worlds::Imports });
     if let Some(folder) = &arguments.out {
-        write(folder, &package)?;
+        let files = package.files();
+        write(folder, files.iter().map(|file| (file.path.as_str(), file.text.as_str())))?;
     }
     if arguments.json {
         output::print_json(&as_json(&package, &mapped, &selections));
@@ -109,7 +110,10 @@ fn show(catalog: &Catalog, arguments: &WitArguments) -> Result<(), Failure> {
 }
 
 /// The servers to make packages of, each with its tools, if not all.
-fn chosen(catalog: &Catalog, names: &[String]) -> Result<BTreeMap<String, Option<HashSet<ToolPath>>>, Failure> {
+pub(super) fn chosen(
+    catalog: &Catalog,
+    names: &[String],
+) -> Result<BTreeMap<String, Option<HashSet<ToolPath>>>, Failure> {
     let mut chosen = BTreeMap::new();
     if names.is_empty() {
         for server in catalog.servers() {
@@ -158,18 +162,18 @@ fn absent(message: String, meant: Option<&str>, hint: &str) -> Failure {
 }
 
 /// Writes the files. Nothing outside of the folder is written to, whatever links are in it.
-fn write(folder: &Path, package: &Package) -> Result<(), Failure> {
+pub(super) fn write<'a>(folder: &Path, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
     let unwritable = |error: io::Error| {
         Failure::usage(format!("{} cannot be written to: {error}", folder.display()), "name a folder of your own")
     };
     std::fs::create_dir_all(folder).map_err(unwritable)?;
     let opened = Dir::open_ambient_dir(folder, ambient_authority()).map_err(unwritable)?;
-    for file in package.files() {
-        let path = Path::new(&file.path);
+    for (path, text) in files {
+        let path = Path::new(path);
         if let Some(parent) = path.parent() {
             opened.create_dir_all(parent).map_err(unwritable)?;
         }
-        opened.write(path, &file.text).map_err(unwritable)?;
+        opened.write(path, text).map_err(unwritable)?;
     }
     Ok(())
 }

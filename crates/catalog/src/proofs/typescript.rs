@@ -33,6 +33,11 @@ fn examples(catalog: &Catalog) -> Vec<&str> {
 
 /// Compiles files in one process.
 fn compile(files: &[(String, String)]) {
+    compile_as("esnext", files);
+}
+
+/// The same as modules of this kind.
+fn compile_as(module: &str, files: &[(String, String)]) {
     let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers");
     let compiler = servers.join("node_modules/typescript/bin/tsc");
     assert!(compiler.exists(), "TypeScript is missing: cd tests/servers && npm ci");
@@ -46,7 +51,7 @@ fn compile(files: &[(String, String)]) {
         })
         .collect();
     let options =
-        ["--strict", "--noEmit", "--target", "es2022", "--module", "esnext", "--types", "", "--pretty", "false"];
+        ["--strict", "--noEmit", "--target", "es2022", "--module", module, "--types", "", "--pretty", "false"];
     let output = Command::new("node").arg(compiler).args(options).args(paths).current_dir(&folder).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let first: Vec<&str> = said.lines().take(20).collect();
@@ -63,6 +68,59 @@ fn the_compiler_accepts_every_declaration_and_example_of_real_servers() {
     compile(&[("real.ts".to_owned(), source)]);
 }
 
+/// The types of the client that `belljar typescript` writes, but for those of the tools.
+const CLIENT_TYPES: &str = include_str!("../../../../host/src/typescript/client.d.mts");
+
+/// A client of these servers, and a program that uses it.
+fn client_of(catalog: &Catalog, program: &str) -> [(String, String); 2] {
+    let servers = catalog.servers().iter().map(AsRef::as_ref);
+    let types = format!("{CLIENT_TYPES}{}", crate::typescript::declarations(servers, &|_| true, &|_| None));
+    [("client.d.mts".to_owned(), types), ("program.mts".to_owned(), program.to_owned())]
+}
+
+#[test]
+fn the_compiler_accepts_the_client_of_real_servers_and_a_program_that_calls_every_tool() {
+    let catalog = catalog(&lists());
+    let names: Vec<&str> = catalog.servers().iter().map(|server| server.names().alias()).collect();
+    let calls = examples(&catalog).join(";\n");
+    let by_name: Vec<String> = catalog
+        .tools()
+        .map(|tool| {
+            let server = catalog.server(tool.path().server()).expect("its server");
+            let path = [server.name(), tool.path().tool()].map(|name| serde_json::to_string(name).unwrap());
+            format!("belljar.servers[{}][{}]", path[0], path[1])
+        })
+        .collect();
+    assert!(by_name.len() >= 150, "only {} tools", by_name.len());
+    let program = format!(
+        "import {{ connect, type Belljar }} from './client.mjs';\n\
+         const belljar: Belljar = await connect();\n\
+         const {{ {} }} = belljar.servers;\n{calls};\n\
+         const all: Function[] = [{}];\nconsole_(all);\nfunction console_(_: unknown) {{}}\n",
+        names.join(", "),
+        by_name.join(", ")
+    );
+    compile_as("nodenext", &client_of(&catalog, &program));
+}
+
+#[test]
+fn the_compiler_refuses_a_program_that_calls_a_tool_wrongly_through_the_client() {
+    let catalog = catalog(&lists());
+    for (wrong, code) in [
+        ("await belljar.servers.filesystem.read_text_file({ path: 1 });", "TS2322"),
+        ("await belljar.servers.filesystem.read_text_file();", "TS2554"),
+        ("await belljar.servers.filesystem.no_such_tool({});", "TS2339"),
+        ("belljar.servers.no_such_server;", "TS2339"),
+        ("const n: number = await belljar.call('git.git_status');", "TS2322"),
+    ] {
+        let program = format!("import {{ connect }} from './client.mjs';\nconst belljar = await connect();\n{wrong}\n");
+        let files = client_of(&catalog, &program);
+        let refused = std::panic::catch_unwind(|| compile_as("nodenext", &files));
+        let message = *refused.expect_err("it compiles").downcast::<String>().unwrap();
+        assert!(message.contains(code), "{wrong}: {message}");
+    }
+}
+
 #[test]
 fn the_compiler_accepts_whatever_fuzzing_makes() {
     let mut numbers = Numbers::new(SEED);
@@ -75,6 +133,10 @@ fn the_compiler_accepts_whatever_fuzzing_makes() {
         })
         .collect();
     compile(&files);
+    // And in the client, under all of their names.
+    let tools = (0..TOOLS_PER_FILE).map(|number| odd::tool(number, &mut numbers)).collect();
+    let catalog = catalog(&[("odd".to_owned(), tools)]);
+    compile_as("nodenext", &client_of(&catalog, "import { connect } from './client.mjs';\nawait connect();\n"));
 }
 
 #[test]
