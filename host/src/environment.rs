@@ -7,37 +7,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use belljar_config::Variables;
+use belljar_config::{ChildrenSettings, Variables};
+use belljar_model::ChildEnvironment;
 use belljar_worker::WorkerProgram;
 use tracing_subscriber::EnvFilter;
 
 use crate::output::{self, Log};
 
-/// Variables that every child gets: what the official SDKs pass on, and what locates programs and
-/// their caches. Secrets of others are not among them.
-const INHERITED: [&str; 17] = [
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "USER",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_STATE_HOME",
-    "NODE_EXTRA_CA_CERTS",
-    "SSL_CERT_FILE",
-];
-
-/// The part of the environment that children inherit.
-pub(crate) fn inherited() -> BTreeMap<String, String> {
-    INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?))).collect()
+/// The part of the environment that children inherit, and what of it they do not get although they
+/// might need it. What is not UTF-8 is passed to nobody.
+pub(crate) fn of_children(settings: &ChildrenSettings) -> ChildEnvironment {
+    let variables =
+        env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    ChildEnvironment::choose(variables, &settings.inherit)
 }
 
 /// Calls `with` with what a configuration may refer to. The variables that it asks for come with

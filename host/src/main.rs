@@ -17,6 +17,7 @@ mod environment;
 mod failure;
 mod hardening;
 mod help;
+mod installed;
 mod output;
 mod policy;
 mod render;

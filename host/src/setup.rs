@@ -196,7 +196,8 @@ impl Setup {
     fn with(loaded: Loaded, refresh: bool) -> Self {
         let (limits, runs) = (loaded.limits(), loaded.config.runs.clone());
         let mut options = Options::new("belljar", env!("CARGO_PKG_VERSION"));
-        options.environment = environment::inherited();
+        let environment = environment::of_children(&loaded.config.children);
+        (options.environment, options.withheld) = (environment.passed, environment.withheld);
         options.max_result = limits.max_result;
         options.refresh = refresh;
         options.credentials = credentials().map(Arc::new);

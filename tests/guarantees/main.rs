@@ -13,6 +13,7 @@ mod at_most;
 mod bench;
 mod cancellation;
 mod check;
+mod children_environment;
 mod command_line;
 mod configuration;
 mod conformance;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Config, Format, MAX_SERVERS, approvals, daemon,
+    Config, Format, MAX_SERVERS, approvals, children, daemon,
     error::{ConfigErrorKind, Field, Located, shown},
     expand::Expander,
     http, ledger, limits, policy,
@@ -11,8 +11,8 @@ use crate::{
     tree::{Entry, Node, Value, check_unique, kind},
 };
 
-pub(crate) const TOML_KEYS: [&str; 8] =
-    ["limits", "runs", "daemon", "ledger", "policy", "approvals", "http", "servers"];
+pub(crate) const TOML_KEYS: [&str; 9] =
+    ["limits", "runs", "children", "daemon", "ledger", "policy", "approvals", "http", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -47,6 +47,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
     }
     let limits = find(entries, "limits").map(|entry| limits::read(&entry.node)).transpose()?;
     let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
+    let children = find(entries, "children").map(|entry| children::read(&entry.node)).transpose()?;
     let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
     let ledger = find(entries, "ledger").map(|entry| ledger::read(&entry.node)).transpose()?;
     let policy = find(entries, "policy").map(|entry| policy::read(&entry.node, directory, expander)).transpose()?;
@@ -56,6 +57,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
         servers: Vec::new(),
         limits: limits.unwrap_or_default(),
         runs: runs.unwrap_or_default(),
+        children: children.unwrap_or_default(),
         daemon: daemon.unwrap_or_default(),
         ledger: ledger.unwrap_or_default(),
         policy: policy.flatten(),
@@ -234,7 +236,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, daemon, ledger, policy, approvals, http, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, children, daemon, ledger, policy, approvals, http, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {

@@ -4,7 +4,7 @@
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key
 //! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
 //! A client's file is the client's: keys that we do not know are passed over there, and a `null`
-//! counts as absent. The `[limits]`, the `[runs]`, the `[daemon]`, the `[ledger]`, the `[policy]`,
+//! counts as absent. The `[limits]`, `[runs]`, `[children]`, `[daemon]`, `[ledger]`, `[policy]`,
 //! `[approvals]` and `[http]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
@@ -15,6 +15,9 @@
 //! [runs]                      # how many runs there may be at once
 //! max_live = 16
 //! live_memory = "2GiB"
+//!
+//! [children]
+//! inherit = ["UV_INDEX_URL"]  # variables that all children get beside the usual ones
 //!
 //! [daemon]
 //! idle = "30m"                # how long it stays without a client; or "never"
@@ -88,6 +91,7 @@
 #![warn(missing_docs)]
 
 mod approvals;
+mod children;
 mod daemon;
 mod document;
 pub mod edit;
@@ -104,6 +108,7 @@ mod life;
 mod limits;
 pub mod masked;
 mod oauth;
+pub mod packages;
 mod policy;
 mod replace;
 mod sandbox;
@@ -125,6 +130,7 @@ use std::{
 use belljar_model::{ByteSize, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
 
 pub use belljar_model::Position;
+pub use children::ChildrenSettings;
 pub use error::{ConfigError, ConfigErrorKind, Field};
 use expand::Expander;
 pub use expand::{EXPANDED_BYTES, Variables};
@@ -147,6 +153,8 @@ pub struct Config {
     /// How many runs there may be at once, as far as it was set. A client's file says nothing of
     /// it.
     pub runs: RunsPatch,
+    /// What all child servers get of the owner's environment.
+    pub children: ChildrenSettings,
     /// How the daemon is kept.
     pub daemon: DaemonSettings,
     /// What is kept of runs.

@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::{
-    Format, approvals, http,
+    Format, approvals, children, http,
     import::SCHEMA,
     ledger, oauth, policy, sandbox, server,
     testing::toml,
@@ -65,6 +65,7 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/properties/approvals/properties"), sorted(approvals::KEYS));
     let webhook = "/properties/approvals/properties/webhook/properties";
     assert_eq!(properties(webhook), sorted(approvals::WEBHOOK_KEYS));
+    assert_eq!(properties("/properties/children/properties"), sorted(children::KEYS));
     assert_eq!(properties("/properties/http/properties"), sorted(http::KEYS));
     assert_eq!(properties("/properties/http/properties/oauth/properties"), sorted(http::OAUTH_KEYS));
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
@@ -97,6 +98,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         String::new(),
         "[limits]\n[servers]\n".to_owned(),
         "[policy]\nfile = 'rules.toml'\n".to_owned(),
+        "[children]\ninherit = ['UV_INDEX_URL', 'npm_config_*', 'ProgramFiles(x86)']\n".to_owned(),
         "[approvals]\nwait = '2h'\nallow_yes = true\n".to_owned(),
         "[approvals]\nwebhook = { url = 'https://x/y', secret = '0123456789abcdef', arguments = true }\n".to_owned(),
         "[http.oauth]\nissuer = 'https://x:8/y'\nresource = 'http://[::1]:9/mcp'\nscope_prefix = 'a/'\nallow_private = true\n".to_owned(),
@@ -138,6 +140,9 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "server = 5\n",
         "[policy]\nfile = ''\n",
         "[policy]\nrules = []\n",
+        "[children]\ninherit = 'A'\n",
+        "[children]\ninherit = ['*']\n",
+        "[children]\ninherit = ['A B']\n",
         "[approvals]\nwait = 5\n",
         "[approvals]\nyes = true\n",
         "[approvals]\nwebhook = { url = 'https://x/y' }\n",

@@ -13,6 +13,7 @@
 
 mod ask_ways;
 mod call_result;
+mod child_environment;
 mod denial;
 pub mod display;
 mod duration;
@@ -42,6 +43,7 @@ mod verdict;
 pub use ask_ways::{AskWay, AskWays};
 pub use bytesize::ByteSize;
 pub use call_result::says_error;
+pub use child_environment::{ChildEnvironment, VariablePattern, WithheldVariables};
 pub use denial::Denial;
 pub use duration::{DurationError, MAX_DURATION, duration_text, parse_duration};
 pub use effect::{Effect, UnknownEffect};

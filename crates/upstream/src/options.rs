@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use belljar_model::{ByteSize, Limits};
+use belljar_model::{ByteSize, Limits, WithheldVariables};
 use cap_std::fs::Dir;
 use futures::future::BoxFuture;
 use tokio::io::DuplexStream;
@@ -14,6 +14,9 @@ pub struct Options {
     /// variables of its own configuration; it gets nothing else. Without a `PATH` in either,
     /// commands are looked for in the system's folders alone.
     pub environment: BTreeMap<String, String>,
+    /// The variables of the host's environment that children do not get and might need: a start
+    /// that fails says so.
+    pub withheld: WithheldVariables,
     /// The name that belljar gives itself in the handshake.
     pub client_name: String,
     /// The version that belljar gives itself in the handshake.
@@ -105,6 +108,7 @@ impl Options {
     pub fn new(client_name: impl Into<String>, client_version: impl Into<String>) -> Self {
         Self {
             environment: BTreeMap::new(),
+            withheld: WithheldVariables::default(),
             client_name: client_name.into(),
             client_version: client_version.into(),
             max_result: Limits::default().max_result,
@@ -125,6 +129,7 @@ impl fmt::Debug for Options {
         formatter
             .debug_struct("Options")
             .field("environment", &self.environment.keys().collect::<Vec<_>>())
+            .field("withheld", &self.withheld)
             .field("client_name", &self.client_name)
             .field("client_version", &self.client_version)
             .field("max_result", &self.max_result)

@@ -7,11 +7,12 @@ use std::{
     time::Duration,
 };
 
+use belljar_config::packages::{self, PackageSource};
 use belljar_daemon::{Client, requests::AskStatus};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::MemoryBound;
-use belljar_model::{LimitsPatch, ServerFigures, ServerSpec, ToolDefinition, Transport};
+use belljar_model::{ChildEnvironment, LimitsPatch, ServerFigures, ServerSpec, ToolDefinition, Transport};
 use belljar_policy::{Policy, ServerTools};
 use belljar_sandbox::EMBEDDED_DIGESTS;
 use belljar_upstream::ServerStatus;
@@ -24,6 +25,7 @@ use crate::{
     daemon::Place,
     environment,
     failure::Failure,
+    installed,
     output::{self, ERROR, GOOD, HINT, WARNING, visible_line},
     policy,
     render::{self, count::counted},
@@ -106,12 +108,17 @@ async fn all(loaded: Loaded, arguments: &DoctorArguments) -> Result<Vec<Check>, 
     checks.extend(folders());
     checks.push(daemon(&loaded, arguments).await);
     let specs = loaded.config.servers.clone();
+    let environment = environment::of_children(&loaded.config.children);
+    let of_packages = specs.iter().filter_map(|spec| package(spec, &environment));
+    let of_packages: Vec<Check> = of_packages.collect();
+    checks.extend((!specs.is_empty()).then(|| variables(&environment)));
     let found = loaded.policy.as_ref().map(|rules| (rules.path.clone(), rules.policy.clone()));
     let setup = Setup::of(loaded);
     checks.extend(image(&setup).await);
     let (servers, lists) = servers(&setup, &specs).await;
     checks.extend(rules(found, &specs, &lists));
     checks.extend(servers);
+    checks.extend(of_packages);
     Ok(checks)
 }
 
@@ -142,6 +149,35 @@ fn rules(found: Option<(PathBuf, Arc<Policy>)>, specs: &[ServerSpec], lists: &[O
             .map(|problem| Check::new("rules", CheckState::Warning, policy::placed(&path, problem), None)),
     );
     checks
+}
+
+/// What servers get of the environment of whoever asks, and what they do not get and might need.
+fn variables(environment: &ChildEnvironment) -> Check {
+    let (what, passed) = ("environment of servers", counted(environment.passed.len(), "variable"));
+    let Some(names) = environment.withheld.told() else { return Check::good(what, passed) };
+    let state = if environment.withheld.has_proxy() { CheckState::Warning } else { CheckState::Good };
+    let hint =
+        "a server that needs one of them gets it by 'inherit' of [children] in belljar.toml, or by its own 'env'";
+    Check::new(what, state, format!("{passed}; not {names}"), Some(hint.to_owned()))
+}
+
+/// The package of a server that runs whatever version is newest when it starts.
+fn package(spec: &ServerSpec, environment: &ChildEnvironment) -> Option<Check> {
+    let Transport::Stdio(command) = &spec.transport else { return None };
+    let package = packages::unpinned(command)?;
+    let mut variables = environment.passed.clone();
+    variables.extend(command.env.clone());
+    let version = installed::version(&package, &variables);
+    let found = match package.source {
+        PackageSource::Git => format!("'{}' is whatever was pushed last when it is fetched", package.written),
+        _ => format!("'{}' is whatever version is newest when it is fetched", package.written),
+    };
+    let pinned = package.pinned(version.as_deref());
+    let hint = match version {
+        Some(_) => format!("pin it: write \"{pinned}\", which is the version in the cache"),
+        None => format!("pin it: write \"{pinned}\", with the one that you have looked at"),
+    };
+    Some(Check::new(format!("package of {}", spec.name), CheckState::Warning, found, Some(hint)))
 }
 
 /// The limits that the configuration sets.

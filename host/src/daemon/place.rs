@@ -70,7 +70,7 @@ fn address(name: &str) -> Result<Address, Failure> {
 fn name(loaded: &Loaded) -> String {
     let mut digest = Sha256::new();
     add(&mut digest, loaded.path.as_deref().map(absolute).unwrap_or_default().as_os_str().as_encoded_bytes());
-    for (name, value) in environment::inherited() {
+    for (name, value) in environment::of_children(&loaded.config.children).passed {
         if !OF_THE_TERMINAL.contains(&name.as_str()) {
             add(&mut digest, name.as_bytes());
             add(&mut digest, value.as_bytes());

@@ -215,7 +215,7 @@ impl Core {
 
     /// The child could not be started, and nothing of it is left.
     pub(crate) fn failed(&self, fault: StartError) {
-        let fault = Arc::new(fault);
+        let fault = Arc::new(fault.without(&self.spec.transport, &self.shared.options.withheld));
         self.end(|state| {
             state.failed_attempt = Some((state.attempt, fault.clone()));
             if matches!(*fault, StartError::ShuttingDown) {

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf, process::ExitStatus, sync::Arc, time::Duration};
 
-use belljar_model::{ByteSize, JsonError};
+use belljar_model::{ByteSize, JsonError, Transport, WithheldVariables};
 
 pub(crate) mod remote;
 
@@ -163,12 +163,33 @@ pub enum StartError {
         /// As configured.
         name: String,
     },
+    /// The same of a program that did not get variables which it might have needed.
+    #[error("{fault}")]
+    Without {
+        /// What went wrong.
+        fault: Box<StartError>,
+        /// The names of the variables, in words.
+        variables: String,
+    },
     /// The start was given up half-way because belljar itself stopped or failed.
     #[error("the start was interrupted")]
     Interrupted,
 }
 
 impl StartError {
+    /// The same of a server whose program did not get some variables that it might have needed.
+    pub(crate) fn without(self, transport: &Transport, withheld: &WithheldVariables) -> Self {
+        match (&self, transport) {
+            (Self::Exited { .. } | Self::NoAnswer { .. } | Self::Protocol { .. }, Transport::Stdio(command)) => {
+                match withheld.told_of(command) {
+                    Some(variables) => Self::Without { fault: Box::new(self), variables },
+                    None => self,
+                }
+            }
+            _ => self,
+        }
+    }
+
     /// What happened, in one line.
     pub fn reason(&self) -> String {
         self.to_string()
@@ -201,6 +222,15 @@ impl StartError {
             }
             Self::Activation { tool, .. } => {
                 format!("check the arguments of '{tool}' in 'on_start' of the configuration")
+            }
+            Self::Without { fault, variables } => {
+                let missing = format!(
+                    "of the environment that belljar was started in, it did not get {variables}: if it needs one of them, name that in 'inherit' of [children] in belljar.toml"
+                );
+                match fault.hint() {
+                    Some(hint) => format!("{hint}; {missing}"),
+                    None => missing,
+                }
             }
             Self::Open { .. } => "fix the cause; belljar then tries again".to_owned(),
             Self::Remote { fault } => fault.hint(),
