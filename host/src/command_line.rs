@@ -16,6 +16,7 @@ use crate::{
         doctor::DoctorArguments,
         edit::{AddArguments, RemoveArguments},
         generate::{CompletionsArguments, ManArguments},
+        hook::HookArguments,
         import::ImportArguments,
         install::InstallArguments,
         login::LoginArguments,
@@ -120,6 +121,9 @@ pub(crate) enum Command {
     Daemon(DaemonArguments),
     /// Takes over the servers that MCP clients are configured with.
     Import(ImportArguments),
+    /// Answers a hook of a coding agent: what the owner's rules say of a tool call, or what there
+    /// is.
+    Hook(HookArguments),
     /// Logs in at a remote server.
     Login(LoginArguments),
 }
@@ -156,6 +160,7 @@ impl Arguments {
             Command::Import(arguments) => arguments.json,
             Command::Login(arguments) => arguments.json,
             Command::Install(arguments) => arguments.json,
+            Command::Hook(arguments) => arguments.wants_json(),
             // One writes JSON in any case, one speaks a protocol, and two print what is in the form
             // of shells and of `man`.
             Command::Request(_) | Command::Serve(_) | Command::Completions(_) | Command::Man(_) => false,

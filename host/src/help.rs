@@ -269,6 +269,7 @@ Examples:
   belljar install cursor --undo
   belljar install vscode --http                       # for a running 'belljar serve --http', with a new token
   belljar install cursor --http https://mcp.example.com/mcp --token-name ann --scope search --scope run:read-only
+  belljar install claude-code --hooks                 # to lead the agent to belljar: docs/HOOKS.md
 
 Exit code: 0 written, or nothing to change; 1 not agreed to; 2 wrong usage, or a file that cannot be changed; 3 belljar itself failed.";
 
@@ -307,3 +308,23 @@ Example:
   belljar login notion
 
 Exit code: 0 logged in; 1 the login failed; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const HOOK: &str = "\
+It reads what the client sends to a hook from stdin and prints one JSON object in the form that the client takes. What is said \
+stands in [[hook]] of belljar.toml. It is guidance and not a wall: whatever goes wrong, the answer is the client's own \"go on\", \
+and the exit code 0. 'belljar install CLIENT --hooks' writes hooks into a client's settings; docs/HOOKS.md says more.
+
+Examples:
+  echo '{\"tool_name\": \"Grep\", \"tool_input\": {\"pattern\": \"class Asset\"}}' | belljar hook claude-code PreToolUse
+  belljar hook test transcript.jsonl
+
+Exit code: 0, always; of test: 0; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const HOOK_TEST: &str = "\
+It takes all servers to be usable, and remembers nothing from one command to the next.
+
+Examples:
+  belljar hook test ~/.claude/projects/PROJECT/SESSION.jsonl
+  belljar hook test calls.jsonl --client copilot --json
+
+Exit code: 0; 2 wrong usage or configuration; 3 belljar itself failed.";

@@ -52,6 +52,10 @@ fn main() -> ExitCode {
         Role::Checker => return belljar_gateway::check_arguments(std::env::args_os().skip(2)),
         _ => {}
     }
+    // What a client reads from a hook is always an answer, also where the command line is wrong.
+    if let Some(code) = commands::hook::answered() {
+        return code;
+    }
     let arguments = match command_line::parse() {
         Ok(arguments) => arguments,
         Err(code) => return code,
@@ -102,6 +106,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Man(arguments) => commands::generate::man(&arguments, Arguments::command()),
             Command::Daemon(arguments) => commands::daemon::daemon(arguments).await,
             Command::Import(arguments) => commands::import::import(arguments),
+            Command::Hook(arguments) => commands::hook::hook(arguments).await,
             Command::Login(arguments) => commands::login::login(arguments).await,
         }
     });

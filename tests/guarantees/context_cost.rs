@@ -65,7 +65,7 @@ impl Drop for Client {
 }
 
 /// The tokens (o200k) of some texts.
-fn tokens(texts: &[String]) -> Vec<usize> {
+pub(crate) fn tokens(texts: &[String]) -> Vec<usize> {
     installed("gpt-tokenizer/package.json");
     let mut counting = Command::new(node())
         .arg(repository().join("tests/servers/tokens.mjs"))

@@ -39,6 +39,8 @@ mod forms;
 mod fuel;
 mod gates;
 mod generated;
+mod hooks;
+mod hooks_installed;
 mod hostile;
 mod house;
 mod http;

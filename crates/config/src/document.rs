@@ -6,13 +6,13 @@ use crate::{
     Config, Format, MAX_SERVERS, approvals, children, daemon,
     error::{ConfigErrorKind, Field, Located, shown},
     expand::Expander,
-    http, ledger, limits, policy,
+    hook, http, ledger, limits, policy,
     server::Reader,
     tree::{Entry, Node, Value, check_unique, kind},
 };
 
 pub(crate) const TOML_KEYS: [&str; 9] =
-    ["limits", "runs", "children", "daemon", "ledger", "policy", "approvals", "http", "servers"];
+    ["limits", "runs", "children", "daemon", "ledger", "policy", "approvals", "http", "hook", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -53,6 +53,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
     let policy = find(entries, "policy").map(|entry| policy::read(&entry.node, directory, expander)).transpose()?;
     let approvals = find(entries, "approvals").map(|entry| approvals::read(&entry.node, expander)).transpose()?;
     let http = find(entries, "http").map(|entry| http::read(&entry.node, expander)).transpose()?;
+    let hooks = find(entries, "hook").map(|entry| hook::read(&entry.node, &server_names(root))).transpose()?;
     let settings = Config {
         servers: Vec::new(),
         limits: limits.unwrap_or_default(),
@@ -63,6 +64,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
         policy: policy.flatten(),
         approvals: approvals.unwrap_or_default(),
         http: http.unwrap_or_default(),
+        hooks: hooks.unwrap_or_default(),
     };
     Ok((settings, find(entries, "servers")))
 }

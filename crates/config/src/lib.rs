@@ -5,7 +5,7 @@
 //! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
 //! A client's file is the client's: keys that we do not know are passed over there, and a `null`
 //! counts as absent. The `[limits]`, `[runs]`, `[children]`, `[daemon]`, `[ledger]`, `[policy]`,
-//! `[approvals]` and `[http]` can be set in `belljar.toml` alone.
+//! `[approvals]`, `[http]` and `[[hook]]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # replaces the defaults; the names are those of `Limits`
@@ -35,6 +35,13 @@
 //! [http.oauth]                # whose tokens `belljar serve --http` takes, beside its own
 //! issuer = "https://login.example.com"
 //! resource = "https://mcp.example.com/mcp"
+//!
+//! [[hook]]                    # what `belljar hook` tells an agent before a call of its own tools
+//! tools = "Grep|Search"
+//! files = ["*.ts"]
+//! patterns = ["class "]
+//! say = "code.find_symbol({name_path_pattern: {name}})"
+//! mode = "tell"
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -101,6 +108,7 @@ mod expand;
 mod file;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod hook;
 mod http;
 pub mod import;
 mod ledger;
@@ -127,7 +135,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{ByteSize, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
+use belljar_model::{ByteSize, HookRule, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
 
 pub use belljar_model::Position;
 pub use children::ChildrenSettings;
@@ -165,6 +173,8 @@ pub struct Config {
     pub approvals: ApprovalsSettings,
     /// Whose tokens are taken over HTTP.
     pub http: HttpSettings,
+    /// Where the tool calls of agents are led that ask `belljar hook`, in the order of the file.
+    pub hooks: Vec<HookRule>,
 }
 
 /// What `[approvals]` says.

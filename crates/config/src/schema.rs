@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::{
-    Format, approvals, children, http,
+    Format, approvals, children, hook, http,
     import::SCHEMA,
     ledger, oauth, policy, sandbox, server,
     testing::toml,
@@ -57,6 +57,7 @@ fn sorted(names: &[&str]) -> Vec<String> {
 fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/properties"), sorted(&crate::document::TOML_KEYS));
     assert_eq!(properties("/properties/limits/properties"), sorted(&belljar_model::LimitsPatch::NAMES));
+    assert_eq!(properties("/properties/hook/items/properties"), sorted(hook::KEYS));
     assert_eq!(properties("/properties/ledger/properties"), sorted(ledger::KEYS));
     assert_eq!(properties("/properties/ledger/properties/keep/properties"), sorted(ledger::KEEP_KEYS));
     let redact = "/properties/ledger/properties/redact/items/properties";
@@ -209,6 +210,9 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[servers.s]\nbuiltin = 'x'\ntargets = { warm = 100 }\n",
         "[servers.s]\nbuiltin = 'x'\ntargets = { errors = '1' }\n",
         "[servers.s]\nbuiltin = 'x'\ntargets = { cold = '1s' }\n",
+        "[[hook]]\ntools = 'a||b'\nsay = 'x'\n",
+        "[[hook]]\ntools = 'a'\nsay = 'x'\nmode = 'wall'\n",
+        "[[hook]]\ntools = 'a'\nsay = 'x'\nfiles = []\n",
     ] {
         assert!(!validator.is_valid(&as_json(text)), "the schema accepts {text:?}");
         assert!(toml(text).is_err(), "the reader accepts {text:?}");

@@ -195,6 +195,50 @@ impl Method for Servers {
     type Answer = Box<RawValue>;
 }
 
+/// Asks whether a rule of a coding agent's hook says something now. Where it does, that counts as
+/// said.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskHook {
+    /// By what it is remembered that it was said; nothing where it is said each time.
+    pub key: Option<u64>,
+    /// The server that the rule leads to, which must be usable.
+    pub server: Option<String>,
+}
+
+impl Method for AskHook {
+    const NAME: &'static str = "hook";
+    type Answer = HookAnswer;
+}
+
+/// Whether the rule says something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookAnswer {
+    /// Whether it does.
+    pub say: bool,
+}
+
+/// Starts servers in the background, beside those that are to be kept warm.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Warm {
+    /// The servers; those that are not configured are passed over.
+    #[serde(default)]
+    pub servers: Vec<String>,
+}
+
+impl Method for Warm {
+    const NAME: &'static str = "warm";
+    type Answer = Warmed;
+}
+
+/// The answer to `warm`. It comes at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warmed {
+    /// How many of the servers that were named are configured.
+    pub known: usize,
+}
+
 /// Has the daemon read its configuration again.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Reload {}

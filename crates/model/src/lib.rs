@@ -22,6 +22,7 @@ mod effect_rules;
 mod error;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod hook;
 mod json;
 mod ledger;
 mod life;
@@ -49,6 +50,7 @@ pub use duration::{DurationError, MAX_DURATION, duration_text, parse_duration};
 pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, LimitHit, MissingTool, RunError, WaitingCall};
+pub use hook::{HookMode, HookRule};
 pub use json::{JsonBounds, JsonError, JsonText};
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
 pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat, Share};

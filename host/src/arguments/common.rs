@@ -22,7 +22,7 @@ pub(crate) struct NoDaemon {
     pub(crate) no_daemon: bool,
 }
 
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     belljar_model::parse_duration(text).map_err(|fault| fault.to_string())
 }
 

@@ -9,6 +9,7 @@ use std::{sync::Arc, time::Duration};
 use belljar_config::{DaemonSettings, HttpSettings};
 use belljar_daemon::requests::Reloaded;
 use belljar_engine::Engine;
+use belljar_hooks::Told;
 use belljar_model::RunsPatch;
 use belljar_upstream::ClientAbilities;
 use futures::{FutureExt as _, future::BoxFuture};
@@ -38,6 +39,8 @@ pub(crate) struct Generations {
     /// One reload at a time.
     reading: tokio::sync::Mutex<()>,
     over: CancellationToken,
+    /// What hooks have told agents, whichever configuration their rules were in.
+    told: Mutex<Told>,
 }
 
 struct GenerationsState {
@@ -89,6 +92,7 @@ impl Generations {
             state: Mutex::new(GenerationsState { current, in_use, ending: JoinSet::new() }),
             reading: tokio::sync::Mutex::default(),
             over: CancellationToken::new(),
+            told: Mutex::default(),
         })
     }
 
@@ -138,6 +142,11 @@ impl Generations {
         setup.toolbox.shutdown().await;
         setup.told.close().await;
         while ending.join_next().await.is_some() {}
+    }
+
+    /// Whether a hook says this for the first time. From then on it has been said.
+    pub(super) fn is_said_first(&self, key: u64) -> bool {
+        self.told.lock().is_first(key)
     }
 
     fn state(&self) -> MutexGuard<'_, GenerationsState> {

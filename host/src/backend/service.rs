@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use belljar_daemon::{
     Answer, DaemonError, Service, codes,
-    requests::{AskEffect, Call, Execute, Method, Reload, Search, Servers},
+    requests::{AskEffect, AskHook, Call, Execute, Method, Reload, Search, Servers, Warm},
 };
 use belljar_model::ServerFigures;
 use futures::{FutureExt as _, future::BoxFuture};
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     generations::Generations,
+    hooks,
     local::Local,
     port::{Backend as _, Meanwhile},
 };
@@ -57,6 +58,14 @@ impl Service for GatewayService {
             Servers::NAME => {
                 let mut local = local();
                 async move { said(local.servers(parsed(&params)?, cancelled).await) }.boxed()
+            }
+            AskHook::NAME => {
+                let generations = self.0.clone();
+                async move { json(&hooks::answer(&generations, &parsed(&params)?)) }.boxed()
+            }
+            Warm::NAME => {
+                let generations = self.0.clone();
+                async move { json(&hooks::warm(&generations, &parsed(&params)?)?) }.boxed()
             }
             Reload::NAME => {
                 let generations = self.0.clone();

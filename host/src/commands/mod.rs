@@ -9,6 +9,7 @@ pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod generate;
+pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod login;

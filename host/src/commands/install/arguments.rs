@@ -8,7 +8,7 @@ use crate::{arguments::ConfigArguments, help};
 #[derive(Args)]
 #[command(after_help = help::INSTALL)]
 pub(crate) struct InstallArguments {
-    /// The client.
+    /// The client; codex, copilot and gemini with --hooks alone.
     pub(crate) client: InstallClient,
     /// Writes without asking.
     #[arg(long, short)]
@@ -32,6 +32,10 @@ pub(crate) struct InstallArguments {
     /// With --http: what the token is good for, as for `belljar token add`.
     #[arg(long, value_name = "SCOPE", requires = "http")]
     pub(crate) scope: Vec<Scope>,
+    /// Hooks, in place of an entry: what the client runs before a tool call and when a session
+    /// begins, so that belljar can lead the agent.
+    #[arg(long, conflicts_with = "http")]
+    pub(crate) hooks: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     /// Prints one JSON object.
@@ -47,4 +51,7 @@ pub(crate) enum InstallClient {
     Cursor,
     #[value(name = "vscode")]
     VsCode,
+    Codex,
+    Copilot,
+    Gemini,
 }

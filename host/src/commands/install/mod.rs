@@ -2,9 +2,10 @@
 //!
 //! The file is the client's. What is in it, comments included, stays as it is; one that cannot be
 //! read is not touched. `remote` is the entry for a server that runs already, with a token of its
-//! own, and `arguments` what the command takes.
+//! own, `hooks` writes what leads an agent to belljar, and `arguments` is what the command takes.
 
 mod arguments;
+mod hooks;
 mod remote;
 
 use std::{
@@ -46,6 +47,17 @@ impl InstallClient {
             Self::VsCode => {
                 environment::settings_folder().map(|folder| folder.join("Code").join("User").join("mcp.json"))
             }
+            Self::Codex | Self::Copilot | Self::Gemini => None,
+        }
+    }
+
+    /// What its own commands do, where belljar writes no entry for it.
+    fn own_way(self) -> Option<&'static str> {
+        match self {
+            Self::Codex => Some("codex mcp add belljar -- belljar serve"),
+            Self::Copilot => Some("/mcp add, in a session of it"),
+            Self::Gemini => Some("gemini mcp add belljar belljar serve"),
+            Self::ClaudeCode | Self::ClaudeDesktop | Self::Cursor | Self::VsCode => None,
         }
     }
 
@@ -56,6 +68,13 @@ impl InstallClient {
 }
 
 pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure> {
+    if arguments.hooks {
+        return hooks::install(arguments);
+    }
+    if let Some(own_way) = arguments.client.own_way() {
+        let message = "belljar writes hooks for this client, with --hooks, and no entry";
+        return Err(Failure::usage(message, format!("the client has a way of its own: {own_way}")));
+    }
     let path = arguments.client.path().ok_or_else(|| Failure::usage("there is no home folder", "set HOME"))?;
     let before = belljar_config::text(&path)?;
     let key = arguments.client.key();
@@ -66,10 +85,7 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
         Some(remote) => remote.change(text, key),
         None => with(text, key, &entry(arguments)?),
     };
-    let changed = changed.map_err(|problem| {
-        let message = format!("{} is left as it is: {problem}", path.display());
-        Failure::from(RunError::new(ErrorKind::Config, message).with_hint("fix the file, or change it by hand"))
-    })?;
+    let changed = changed.map_err(|problem| left_as_it_is(&path, &problem))?;
     if let (Some(remote), Some(_)) = (&remote, &changed) {
         remote.check_name()?;
     }
@@ -108,6 +124,11 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
 
 fn replace(path: &Path, before: Option<&str>, changed: &str) -> Result<Option<PathBuf>, Failure> {
     belljar_config::replace(path, before, changed, SUFFIX).map_err(|error| not_written(path, &error))
+}
+
+fn left_as_it_is(path: &Path, problem: &str) -> Failure {
+    let message = format!("{} is left as it is: {problem}", path.display());
+    RunError::new(ErrorKind::Config, message).with_hint("fix the file, or change it by hand").into()
 }
 
 fn not_written(path: &Path, error: &std::io::Error) -> Failure {

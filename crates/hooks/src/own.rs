@@ -1,0 +1,64 @@
+//! Commands that are the owner's alone, whatever the rules say.
+//!
+//! A person's decision about a call must not be made by the agent that wants the call. That this
+//! cannot happen is not up to a hook, which an agent can go around; that it is not tried by mistake
+//! is.
+
+use crate::{ToolUse, paths};
+
+/// What an agent is told that is about to decide in the owner's place. It names no command.
+pub const NOT_YOURS: &str = "Not called. Whether a call that waits is made, is for the user to decide and not for \
+                             an agent. Tell the user that it waits, and go on without it.";
+
+/// What may stand before the name of a program.
+const BEFORE: [&str; 6] = ["sudo", "env", "exec", "command", "nohup", "time"];
+/// How many simple commands, and how many words of one, are looked at.
+const MAX_PARTS: usize = 256;
+
+/// Whether the call runs the command by which an owner approves calls.
+pub fn is_the_owners(call: &ToolUse) -> bool {
+    paths::commands(&call.input).any(|command| {
+        command
+            .split([';', '|', '&', '(', ')', '{', '}', '`', '\n'])
+            .take(MAX_PARTS)
+            .any(|simple| approves(simple.split_whitespace().take(MAX_PARTS)))
+    })
+}
+
+fn approves<'command>(words: impl Iterator<Item = &'command str>) -> bool {
+    let mut words =
+        words.map(|word| word.trim_matches(['"', '\''])).skip_while(|word| word.contains('=') || BEFORE.contains(word));
+    let is_belljar = words.next().and_then(|program| program.rsplit(['/', '\\']).next()) == Some("belljar");
+    is_belljar && words.find(|word| !word.starts_with('-')) == Some("approve")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Client;
+
+    #[test]
+    fn only_the_command_itself_is_the_owners_and_not_a_text_about_it() {
+        for (command, is_theirs) in [
+            ("belljar approve a_0fx3", true),
+            ("cd x && /usr/bin/belljar -q approve a_0fx3 --yes", true),
+            ("X=1 sudo 'belljar' approve a_0fx3 | cat", true),
+            ("grep -rn 'belljar approve' docs", false),
+            ("belljar run approve.js", false),
+            ("belljar approvals", false),
+            ("echo belljar approve", false),
+        ] {
+            let input = json!({ "command": command });
+            let call = ToolUse {
+                client: Client::ClaudeCode,
+                tool: "Bash".to_owned(),
+                input: input.as_object().cloned().expect("an object"),
+                folder: None,
+                session: String::new(),
+            };
+            assert_eq!(is_the_owners(&call), is_theirs, "{command}");
+        }
+    }
+}
