@@ -53,6 +53,7 @@ mod isolation;
 mod killed_anywhere;
 mod labels;
 mod last_place;
+mod led_to_belljar;
 mod ledger;
 mod ledger_faults;
 mod limits;
