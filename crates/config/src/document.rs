@@ -11,7 +11,7 @@ use crate::{
     tree::{Entry, Node, Value, check_unique, kind},
 };
 
-pub(crate) const TOML_KEYS: [&str; 9] =
+pub(crate) const TOML_KEYS: [&str; 10] =
     ["limits", "runs", "children", "daemon", "ledger", "policy", "approvals", "http", "hook", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
