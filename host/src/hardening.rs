@@ -19,6 +19,8 @@ pub(crate) enum Role {
     Supervisor,
     /// Applies a filter to a value, and hardens itself.
     Filter,
+    /// Applies the configuration's filters to results, and hardens itself.
+    ResultFilter,
     /// Runs scripts, and hardens itself.
     Engine,
     /// Checks arguments against schemas, and hardens itself.
@@ -41,6 +43,8 @@ impl Role {
             Self::Supervisor
         } else if is(&first, select::WORKER) {
             Self::Filter
+        } else if is(&first, select::RESULTS_WORKER) {
+            Self::ResultFilter
         } else if cfg!(unix) && is(&first, setup::ENGINE) {
             Self::Engine
         } else if is(&first, setup::CHECK) {
@@ -61,7 +65,9 @@ impl Role {
 /// # Errors
 /// What the system says. The process must then not go on.
 pub(crate) fn harden(role: Role) -> io::Result<()> {
-    if matches!(role, Role::Supervisor | Role::Filter | Role::Engine | Role::Checker | Role::Confiner) {
+    let hardens_itself =
+        [Role::Supervisor, Role::Filter, Role::ResultFilter, Role::Engine, Role::Checker, Role::Confiner];
+    if hardens_itself.contains(&role) {
         return Ok(());
     }
     // A daemon outlives its starter. Whoever started a command may want it to hold what it passed

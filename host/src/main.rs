@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         }
         Role::Confiner => return belljar_upstream::confine(std::env::args_os().skip(2)),
         Role::Filter => return select::worker(std::env::args_os().skip(2)),
+        Role::ResultFilter => return select::results_worker(std::env::args_os().skip(2)),
         Role::Checker => return belljar_gateway::check_arguments(std::env::args_os().skip(2)),
         _ => {}
     }

@@ -27,6 +27,7 @@ use crate::{
     failure::Failure,
     output,
     policy::{self, FoundPolicy, LoadedPolicy},
+    select,
 };
 
 /// The name of the built-in server, in configurations and in scripts.
@@ -103,6 +104,7 @@ pub(crate) fn find(arguments: &ConfigArguments) -> Result<Found, Failure> {
         Ok::<_, Failure>((config, policy))
     });
     let (config, policy) = read?;
+    select::check(&path, &config)?;
     Ok(Found { config, path: Some(path), looked_up, policy })
 }
 
@@ -220,6 +222,10 @@ impl Setup {
         let toolbox = Toolbox::new(loaded.config.servers.clone(), built_ins, options);
         let toolbox = match environment::own_worker(CHECK) {
             Some(program) => toolbox.with_check_worker(program),
+            None => toolbox,
+        };
+        let toolbox = match environment::own_worker(select::RESULTS_WORKER) {
+            Some(program) => toolbox.with_filter_worker(program),
             None => toolbox,
         };
         let toolbox = match state_folder() {

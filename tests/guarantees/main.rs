@@ -34,6 +34,7 @@ mod errors_teach;
 mod events;
 mod every_file_is_compiled;
 mod examples;
+mod filtered_results;
 mod first_tries;
 mod forms;
 mod fuel;

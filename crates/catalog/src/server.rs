@@ -2,7 +2,7 @@
 //! on.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     path::PathBuf,
     sync::Arc,
 };
@@ -143,6 +143,18 @@ impl ServerCatalog {
         if !shown.is_empty() {
             let text = Arc::from(shown.join(" "));
             self.tools.iter_mut().for_each(|tool| tool.tell_arguments(&text));
+        }
+        self
+    }
+
+    /// The same for a server of whose tools some have their results filtered before a script sees
+    /// them: by these tools' exact names, in jq's language. What is shown of them says so.
+    #[must_use]
+    pub fn filtered(mut self, filters: &BTreeMap<String, String>) -> Self {
+        for tool in &mut self.tools {
+            if let Some(filter) = filters.get(tool.names().exact()) {
+                tool.filter_by(filter);
+            }
         }
         self
     }

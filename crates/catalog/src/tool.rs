@@ -10,12 +10,15 @@ use crate::{
     declaration,
     names::Names,
     observed::Observed,
-    text::{comment, first_sentence, quoted},
+    text::{comment, first_sentence, one_line, quoted},
     words::split,
 };
 
 /// How a description says that a tool is not to be used any more.
 const DEPRECATED: [&str; 3] = ["DEPRECATED", "Deprecated:", "(deprecated)"];
+
+/// Characters of a filter that are shown.
+const FILTER_CHARS: usize = 200;
 
 /// Words in the names of arguments that are paths.
 const NAMES_OF_PATHS: [&str; 16] = [
@@ -49,6 +52,7 @@ pub struct Tool {
     shares_state: bool,
     folders: Option<Arc<str>>,
     started_with: Option<Arc<str>>,
+    filter: Option<String>,
     expression: String,
     summary: String,
     is_deprecated: bool,
@@ -78,6 +82,7 @@ impl Tool {
             shares_state: false,
             folders: None,
             started_with: None,
+            filter: None,
             signature: OnceLock::new(),
             declaration: OnceLock::new(),
         }
@@ -93,7 +98,8 @@ impl Tool {
         &self.names
     }
 
-    /// What the server said of it. Foreign text, as it came.
+    /// What the server said of it. Foreign text, as it came, but for the schema of a result that is
+    /// filtered.
     pub fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
@@ -146,6 +152,18 @@ impl Tool {
         }
     }
 
+    /// What is made of its results before a script sees them, in jq's language, on one line.
+    pub fn filter(&self) -> Option<&str> {
+        self.filter.as_deref()
+    }
+
+    /// The same for a tool whose results are filtered: what its server says of them is not what a
+    /// script gets.
+    pub(crate) fn filter_by(&mut self, filter: &str) {
+        self.definition.output_schema = None;
+        self.filter = Some(one_line(filter, FILTER_CHARS));
+    }
+
     /// How a script calls it: `fs.read_file`, `notion.notion_search`.
     pub fn expression(&self) -> &str {
         &self.expression
@@ -170,15 +188,23 @@ impl Tool {
 
     /// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`.
     pub fn signature(&self) -> &str {
-        self.signature
-            .get_or_init(|| declaration::signature(self.namespace.alias(), self.names.alias(), &self.definition, None))
+        self.signature.get_or_init(|| self.signed(None))
     }
 
     /// The same with the result as it was observed, where the server declares none.
     pub fn signature_with(&self, observed: Option<&Observed>) -> String {
         match observed.filter(|_| self.definition.output_schema.is_none()) {
             None => self.signature().to_owned(),
-            observed => declaration::signature(self.namespace.alias(), self.names.alias(), &self.definition, observed),
+            observed => self.signed(observed),
+        }
+    }
+
+    fn signed(&self, observed: Option<&Observed>) -> String {
+        let (namespace, name) = (self.namespace.alias(), self.names.alias());
+        let signature = declaration::signature(namespace, name, &self.definition, observed);
+        match (&self.filter, signature.strip_suffix('>')) {
+            (Some(_), Some(signature)) => format!("{signature} /* filtered */>"),
+            _ => signature,
         }
     }
 
@@ -207,6 +233,10 @@ impl Tool {
         };
         let remark = match self.started_with().filter(|_| self.folders.is_none()) {
             Some(arguments) => format!("{remark}; {} is started with {}", self.namespace.alias(), comment(arguments)),
+            None => remark,
+        };
+        let remark = match self.filter() {
+            Some(filter) => format!("{remark}; result filtered by {}; tools.raw has the whole", comment(filter)),
             None => remark,
         };
         declaration::declaration(&self.namespace, &self.names, &self.definition, &remark, observed)

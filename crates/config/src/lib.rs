@@ -58,6 +58,7 @@
 //! breaker = { failures = 5, rest = "60s" }
 //! paths = { arguments = ["path"], roots = ["/data"], denied = ["/data/private"], guidance = "…" }
 //! targets = { start = "2s", first = "3s", warm = "100ms", errors = "1%" }
+//! results = { list_directory = ".[] | .name" }   # what scripts get of a result, in jq's language
 //!
 //! [servers.code]              # one instance for each project
 //! command = "serena"

@@ -113,7 +113,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
          call_timeout = '5s'\ncall_total = '1m'\nframing = 'lines'\nrepeat = 'read_only'\nbreaker = { failures = 2, rest = '9s' }\n\
          on_start = [{ tool = 'a', arguments = { b = [1] } }]\nkey = '{project}'\ninstances = 2\nshare = 'principal'\n\
-         paths = { arguments = ['p'], roots = ['r'], denied = ['d'], guidance = 'g' }\ntargets = { start = '2s', first = '3s', warm = '100ms', errors = '0.5%' }\n"
+         paths = { arguments = ['p'], roots = ['r'], denied = ['d'], guidance = 'g' }\ntargets = { start = '2s', first = '3s', warm = '100ms', errors = '0.5%' }\nresults = { t = '.a[] | {b}' }\n"
             .to_owned(),
         "[servers.s]\ncommand = 'x'\nidle = '90s'\nmax_calls = 'never'\nmax_response = 1000\n".to_owned(),
         "[servers.d]\ndisabled = false\nbuiltin = 'x'\n".to_owned(),
@@ -208,6 +208,8 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[servers.s]\nbuiltin = 'x'\ninstances = 2\n",
         "[servers.s]\nbuiltin = 'x'\npaths = { roots = 'x' }\n",
         "[servers.s]\nbuiltin = 'x'\ntargets = { warm = 100 }\n",
+        "[servers.s]\nbuiltin = 'x'\nresults = { t = '' }\n",
+        "[servers.s]\nbuiltin = 'x'\nresults = { t = 1 }\n",
         "[servers.s]\nbuiltin = 'x'\ntargets = { errors = '1' }\n",
         "[servers.s]\nbuiltin = 'x'\ntargets = { cold = '1s' }\n",
         "[[hook]]\ntools = 'a||b'\nsay = 'x'\n",

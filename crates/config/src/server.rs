@@ -58,6 +58,7 @@ pub(crate) const KEYS: &[&str] = &[
     "share",
     "paths",
     "targets",
+    "results",
 ];
 
 /// Reads the servers of one file.
@@ -94,6 +95,7 @@ impl Reader<'_> {
             life: server.life()?,
             exclusive: server.boolean("exclusive")?.unwrap_or(false),
             targets: server.targets()?,
+            results: server.results()?,
         }))
     }
 
@@ -182,6 +184,21 @@ impl<'r> Server<'r> {
             let key = format!("idempotency.{}", entry.key);
             let argument = self.string(&entry.node, &key)?;
             Ok((entry.key.clone(), self.not_empty(argument, &entry.node, &key)?))
+        });
+        named.collect()
+    }
+
+    /// The filters of tools' results. Whether they are right is for whoever knows jq's language.
+    fn results(&self) -> Result<BTreeMap<String, String>, Located> {
+        let entries = self.table("results", "a table of filters", "an object of filters")?;
+        let named = entries.iter().map(|entry| {
+            let key = format!("results.{}", entry.key);
+            let filter = self.string(&entry.node, &key)?;
+            let filter = self.not_empty(filter, &entry.node, &key)?;
+            if filter.len() > ServerSpec::FILTER_BYTES {
+                return Err(self.misshapen(&entry.node, &key, "a filter of at most 16 KiB"));
+            }
+            Ok((entry.key.clone(), filter))
         });
         named.collect()
     }
@@ -309,6 +326,25 @@ mod tests {
     }
 
     #[test]
+    fn the_results_of_tools_have_filters() {
+        let results = |lines: &str| toml(&format!("[servers.s]\ncommand = 'x'\n{lines}\n"));
+        let found = only(results("[servers.s.results]\nfind = '.a[] | {b}'\n'x.y' = '.'")).results;
+        assert_eq!(
+            found,
+            BTreeMap::from([("find".to_owned(), ".a[] | {b}".to_owned()), ("x.y".to_owned(), ".".to_owned())])
+        );
+        for (lines, expected) in [
+            ("results = '.'".to_owned(), "'results' of server 's' must be a table of filters, not a string"),
+            ("results = { t = 1 }".to_owned(), "'results.t' of server 's' must be a string, not a number"),
+            ("results = { t = '' }".to_owned(), "'results.t' of server 's'"),
+            (format!("results = {{ t = '{}' }}", "x".repeat(20_000)), "a filter of at most 16 KiB, not another string"),
+        ] {
+            let error = results(&lines).expect_err(expected);
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
     fn our_own_keys_mean_the_same_in_a_clients_file() {
         let text = r#"{"mcpServers": {"fs": {"command": "x", "start_timeout": "5s", "effects": {"w": "external"}}}}"#;
         let server = only(json(text));
@@ -351,7 +387,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, proxy, builtin, type, era, start_timeout, effects, idempotent, idempotency, trust_hints, asks, disabled, exclusive, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, share, paths, targets",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, proxy, builtin, type, era, start_timeout, effects, idempotent, idempotency, trust_hints, asks, disabled, exclusive, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, share, paths, targets, results",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);

@@ -346,9 +346,17 @@ impl Grant {
                 false => caller,
             };
             let answer = upstream.call_text(&path, arguments, limit, &caller).await;
-            let answer = match (observer, answer) {
-                (Some(observer), Ok(raw)) => Ok(observer.take(raw).await),
-                (_, answer) => answer,
+            let answer = match answer {
+                Ok(raw) => {
+                    let (taken, remark) = toolbox.taken(&path, observer, raw).await;
+                    match remark {
+                        Some(remark) if remark.is_certain => remarks.add(remark.text),
+                        Some(remark) => remarks.tell(remark.text),
+                        None => {}
+                    }
+                    Ok(taken)
+                }
+                failed => failed,
             };
             let has_failed = sent.ended(answer.as_ref().ok()).await;
             if let Some(counts_for) = counts_for.filter(|_| !has_failed) {

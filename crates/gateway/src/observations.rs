@@ -31,6 +31,9 @@ const TOOLS: usize = 500;
 pub(crate) struct Observations {
     folder: Option<Dir>,
     known: Mutex<Known>,
+    /// Under what the shapes of tools are kept whose results are filtered: another filter gives
+    /// other shapes.
+    filtered: HashMap<ToolPath, ToolPath>,
 }
 
 #[derive(Default)]
@@ -87,16 +90,23 @@ impl Observations {
             tracing::warn!("{FILE} in the state folder is ignored: {fault}");
             HashMap::new()
         });
-        Self { folder: Some(folder), known: Mutex::new(Known { shapes, ..Known::default() }) }
+        Self { folder: Some(folder), known: Mutex::new(Known { shapes, ..Known::default() }), ..Self::default() }
+    }
+
+    /// The same where the shapes of some tools are kept under another name.
+    pub(crate) fn with_filtered(mut self, filtered: HashMap<ToolPath, ToolPath>) -> Self {
+        self.filtered = filtered;
+        self
     }
 
     /// What is known of a tool's results.
     pub(crate) fn of(&self, tool: &ToolPath) -> Option<Arc<Observed>> {
-        self.known().shapes.get(tool).cloned()
+        self.known().shapes.get(self.kept_as(tool)).cloned()
     }
 
     /// Takes in a result, as a script gets it.
     pub(crate) fn record(&self, tool: &ToolPath, words: &Words, result: &Value) {
+        let tool = self.kept_as(tool);
         let mut known = self.known();
         let mut observed = known.shapes.get(tool).map(|observed| (**observed).clone()).unwrap_or_default();
         let is_new = observed.record(result, words);
@@ -141,6 +151,10 @@ impl Observations {
         }
         known.unsaved.clear();
         known.is_new = false;
+    }
+
+    fn kept_as<'a>(&'a self, tool: &'a ToolPath) -> &'a ToolPath {
+        self.filtered.get(tool).unwrap_or(tool)
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -28,12 +28,11 @@ pub(crate) struct Observer {
 
 impl Observer {
     /// The result as it goes on to whoever called: a text in Python's notation becomes JSON, as
-    /// long as all data that the tool has written as text was so. Its shape is recorded, unless the
-    /// tool failed.
+    /// long as all data that the tool has written as text was so.
     ///
     /// # Cancellation
     /// Dropping the future leaves a look at a large result to its thread.
-    pub(crate) async fn take(self, raw: JsonText) -> JsonText {
+    pub(crate) async fn converted(&self, raw: JsonText) -> JsonText {
         let taken = if !may_be_written_so(&raw) || self.observations.writes_other(&self.path) {
             None
         } else if raw.as_str().len() <= IN_PLACE_BYTES {
@@ -42,7 +41,7 @@ impl Observer {
             let raw = raw.clone();
             spawn_blocking(move || written(&raw)).await.ok()
         };
-        let raw = match taken {
+        match taken {
             Some(Written::Python(result)) => {
                 self.observations.note(&self.path, Notation::Python);
                 result
@@ -52,13 +51,16 @@ impl Observer {
                 raw
             }
             Some(Written::Nothing) | None => raw,
-        };
+        }
+    }
+
+    /// Records the shape of the result, as a script gets it, unless the tool failed.
+    pub(crate) fn record(&self, raw: &JsonText) {
         if raw.as_str().len() <= OBSERVED_BYTES
             && let Ok(result) = raw.to_value()
             && result.get("isError") != Some(&Value::Bool(true))
         {
             self.observations.record(&self.path, &self.words, &value(&result));
         }
-        raw
     }
 }

@@ -17,6 +17,7 @@ use crate::{
     arguments::Refusal,
     locks::RunLocks,
     measure::CountingCalls,
+    result_filters::FilterRemark,
     rules::AsRules,
     run_log::RunLog,
     tool_result::{text, value},
@@ -173,9 +174,16 @@ impl Toolbox {
             RunError::new(ErrorKind::Config, format!("the call was not made: {fault}")).with_hint(fault.hint())
         })?;
         let answer = self.upstream().call_text(path, arguments, limit, &Caller::default()).await;
-        let answer = match (observer, answer) {
-            (Some(observer), Ok(raw)) => Ok(observer.take(raw).await),
-            (_, answer) => answer,
+        let answer = match answer {
+            Ok(raw) => {
+                let (taken, remark) = self.taken(path, observer, raw).await;
+                if let Some(FilterRemark { text, .. }) = remark {
+                    let warning = told.warning.take().map(|warning| format!("{warning}; {text}"));
+                    told.warning = Some(warning.unwrap_or(text));
+                }
+                Ok(taken)
+            }
+            failed => failed,
         };
         let has_failed = sent.ended(answer.as_ref().ok()).await;
         if let Some(counts_for) = counts_for.filter(|_| !has_failed) {

@@ -32,6 +32,7 @@ use crate::{
     observations::Observations,
     observer::Observer,
     pins::Changed,
+    result_filters::{FilterRemark, ResultFilters},
     rules::{Files, Rules, denial},
     started,
     told::{CLOSING, RunEvents, RunLedger, Told},
@@ -56,6 +57,7 @@ pub struct Toolbox {
     /// Calls that wait for a decision of the owner.
     waiting: Arc<Waiting>,
     last_kept: LastKept,
+    filters: ResultFilters,
 }
 
 #[derive(Default)]
@@ -110,6 +112,7 @@ struct Known {
 impl Toolbox {
     /// A toolbox of `specs`, none of which is started yet.
     pub fn new(specs: Vec<ServerSpec>, built_ins: BuiltIns, options: Options) -> Self {
+        let filters = ResultFilters::of(&specs);
         let exact: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
         let servers = namespaces(&exact)
             .into_iter()
@@ -130,7 +133,7 @@ impl Toolbox {
         Self {
             servers,
             upstream: Upstream::new(specs, built_ins, options),
-            observations: Arc::default(),
+            observations: Arc::new(Observations::default().with_filtered(filters.kept_as())),
             check_workers: None,
             joined: Mutex::default(),
             large_trees: Arc::new(Semaphore::new(LARGE_TREES)),
@@ -140,6 +143,7 @@ impl Toolbox {
             configuration: String::new(),
             waiting: Arc::default(),
             last_kept: LastKept::default(),
+            filters,
         }
     }
 
@@ -248,7 +252,7 @@ impl Toolbox {
     /// that are there.
     #[must_use]
     pub fn with_state_folder(mut self, folder: Dir) -> Self {
-        self.observations = Arc::new(Observations::in_folder(folder));
+        self.observations = Arc::new(Observations::in_folder(folder).with_filtered(self.filters.kept_as()));
         self
     }
 
@@ -258,6 +262,15 @@ impl Toolbox {
     #[must_use]
     pub fn with_check_worker(mut self, program: WorkerProgram) -> Self {
         self.check_workers = Some(Arc::new(CheckWorkers::new(program)));
+        self
+    }
+
+    /// Has results that the configuration filters filtered by this program, as a worker process: it
+    /// answers [`FilterQuestion`](crate::FilterQuestion)s. Without one, such results stay whole,
+    /// and the logs of scripts say so.
+    #[must_use]
+    pub fn with_filter_worker(mut self, program: WorkerProgram) -> Self {
+        self.filters = self.filters.with_worker(program);
         self
     }
 
@@ -354,6 +367,29 @@ impl Toolbox {
         let observer =
             || Observer { observations: self.observations.clone(), path: path.clone(), words: Words::of(arguments) };
         (!is_declared).then(observer)
+    }
+
+    /// The answer of a call as a script is to have it: in JSON where the tool wrote another
+    /// notation, and filtered where the owner wants that. What else its author should know is in
+    /// the remark.
+    ///
+    /// # Cancellation
+    /// Nothing is left behind.
+    pub(crate) async fn taken(
+        &self,
+        path: &ToolPath,
+        observer: Option<Observer>,
+        raw: JsonText,
+    ) -> (JsonText, Option<FilterRemark>) {
+        let raw = match &observer {
+            Some(observer) => observer.converted(raw).await,
+            None => raw,
+        };
+        let (taken, remark) = self.filters.take(path, raw).await;
+        if let Some(observer) = observer.filter(|_| remark.is_none()) {
+            observer.record(&taken);
+        }
+        (taken, remark)
     }
 
     /// What calls have shown of a tool's results.
@@ -567,6 +603,7 @@ impl Toolbox {
                 let broken = Arc::new(self.broken(server, tools.as_ref()));
                 let (seen, denied) = self.seen(server, tools.as_ref(), &broken);
                 let catalog = ServerCatalog::ready(server.names.clone(), seen, &server.effects);
+                let catalog = catalog.filtered(&self.filters.of_server(server.names.exact()));
                 let is_shared = server.sharing != Sharing::Free;
                 let catalog = if is_shared { catalog.sharing_state() } else { catalog };
                 let catalog = Arc::new(match &server.paths {

@@ -27,6 +27,9 @@ pub struct ServerSpec {
     pub exclusive: bool,
     /// What its owner wants its figures to be.
     pub targets: Targets,
+    /// By the names of tools: what is made of their results before a script sees them, in jq's
+    /// language.
+    pub results: BTreeMap<String, String>,
 }
 
 /// What calls of different intentions do to each other at one server.
@@ -56,6 +59,8 @@ impl ServerSpec {
     pub const NAME_BYTES: usize = 64;
     /// The default of [`ServerSpec::start_timeout`].
     pub const START_TIMEOUT: Duration = Duration::from_secs(20);
+    /// The longest filter of [`ServerSpec::results`], in bytes.
+    pub const FILTER_BYTES: usize = 16 * 1024;
 
     /// A server with the default start limit and no overrides. The annotations of one inside this
     /// process are trusted.
@@ -71,6 +76,7 @@ impl ServerSpec {
             life: Life::default(),
             exclusive: false,
             targets: Targets::default(),
+            results: BTreeMap::new(),
         }
     }
 

@@ -1,4 +1,5 @@
-//! `--select`: a filter in jq's language over a value.
+//! Filters in jq's language over a value: `--select` of one command (`filter.rs`, `worker.rs`), and
+//! those that the configuration has for results (`results.rs`).
 //!
 //! A filter is a program, most often one that a model wrote: it may run for ever, recurse without
 //! an end, or make a value that fills the memory. So it runs in a process of its own, this same
@@ -6,9 +7,11 @@
 //! itself is an error here and nothing else. It sees no environment and no file.
 
 mod filter;
+mod results;
 mod worker;
 
 pub(crate) use filter::{Filter, Selected};
+pub(crate) use results::{check, run as results_worker};
 pub(crate) use worker::run as worker;
 
 use std::time::Duration;
@@ -17,6 +20,9 @@ use serde::{Deserialize, Serialize};
 
 /// The first argument of the process that filters; belljar's own, and no command.
 pub(crate) const WORKER: &str = "__select";
+
+/// The first argument of the process that filters results as the configuration says.
+pub(crate) const RESULTS_WORKER: &str = "__results";
 
 /// How long a filter may work, from when it has its value.
 const TIME: Duration = Duration::from_secs(10);
@@ -29,6 +35,10 @@ const STACK: usize = 64 * 1024 * 1024;
 const OUTPUTS: usize = 100_000;
 /// The most bytes of JSON that they may have together.
 const OUTPUT_BYTES: usize = 16 * 1024 * 1024;
+/// Open files: stdin, stdout, stderr, and a few that the system's libraries may want.
+const DESCRIPTORS: u64 = 16;
+/// The largest value that is read. Where memory ends first, the process does.
+const VALUE_BYTES: usize = 1024 * 1024 * 1024;
 /// The longest filter, in bytes.
 const EXPRESSION_BYTES: usize = 64 * 1024;
 

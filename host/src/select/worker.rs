@@ -11,16 +11,15 @@ use jaq_core::{
 };
 use jaq_json::Val;
 
-use super::{EXPRESSION_BYTES, MEMORY, OUTPUT_BYTES, OUTPUTS, STACK, Said, TIME};
+use super::{DESCRIPTORS, EXPRESSION_BYTES, MEMORY, OUTPUT_BYTES, OUTPUTS, STACK, Said, TIME, VALUE_BYTES};
 
 /// Of an error, what is shown.
 const ERROR_CHARACTERS: usize = 300;
-/// Open files: stdin, stdout, stderr, and a few that the system's libraries may want.
-const DESCRIPTORS: u64 = 16;
-/// The largest value that is read. Where memory ends first, the process does.
-const VALUE_BYTES: usize = 1024 * 1024 * 1024;
 
 type Data = data::JustLut<Val>;
+
+/// A filter that is right.
+pub(super) type Compiled = jaq_core::Filter<Data>;
 
 /// Reads the filter, says that it is ready, reads the value, and says what the filter gives.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
@@ -42,12 +41,12 @@ fn work(mut role: Role) -> Result<(), FrameError> {
     };
     say(&mut role, &Said::Ready)?;
     let Some(value) = role.receive()? else { return Ok(()) };
-    let said = filtered(&filter, &value).unwrap_or_else(|refusal| refusal);
+    let said = outputs(&filter, &value, OUTPUT_BYTES).map_or_else(|refusal| refusal, Said::Outputs);
     say(&mut role, &said)
 }
 
 /// What a filter gives of a value, or why it gives nothing.
-fn filtered(filter: &jaq_core::Filter<Data>, value: &[u8]) -> Result<Said, Said> {
+pub(super) fn outputs(filter: &Compiled, value: &[u8], max_bytes: usize) -> Result<Vec<String>, Said> {
     let value = jaq_json::read::parse_single(value)
         .map_err(|error| refused(format!("the value is not JSON: {error}"), None))?;
     let context = Ctx::<Data>::new(&filter.lut, Vars::new([]));
@@ -67,9 +66,9 @@ fn filtered(filter: &jaq_core::Filter<Data>, value: &[u8]) -> Result<Said, Said>
             }
         };
         bytes += output.len();
-        if bytes > OUTPUT_BYTES || outputs.len() == OUTPUTS {
-            let what = if bytes > OUTPUT_BYTES {
-                format!("more than {OUTPUT_BYTES} bytes")
+        if bytes > max_bytes || outputs.len() == OUTPUTS {
+            let what = if bytes > max_bytes {
+                format!("more than {max_bytes} bytes")
             } else {
                 format!("more than {OUTPUTS} values")
             };
@@ -78,10 +77,10 @@ fn filtered(filter: &jaq_core::Filter<Data>, value: &[u8]) -> Result<Said, Said>
         }
         outputs.push(output);
     }
-    Ok(Said::Outputs(outputs))
+    Ok(outputs)
 }
 
-fn compiled(expression: &str) -> Result<jaq_core::Filter<Data>, Said> {
+pub(super) fn compiled(expression: &str) -> Result<Compiled, Said> {
     if expression.len() > EXPRESSION_BYTES {
         return Err(refused(format!("the filter has more than {EXPRESSION_BYTES} bytes"), None));
     }

@@ -4,8 +4,10 @@
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
 pub mod fuzzing;
 
+mod filtered;
 mod python;
 
+pub(crate) use filtered::{scripts_value, with_filtered};
 pub(crate) use python::{Written, may_be_written_so, written};
 use serde_json::Value;
 
