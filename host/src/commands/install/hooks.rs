@@ -124,10 +124,7 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
     let form = Form::of(arguments.client)?;
     let before = belljar_config::text(&form.path)?;
     let text = before.as_deref().unwrap_or_default();
-    let commands = match arguments.undo {
-        true => None,
-        false => Some(commands(&form, arguments)?),
-    };
+    let commands = if arguments.undo { None } else { Some(commands(&form, arguments)?) };
     let changed = changed(text, &form, commands.as_ref()).map_err(|problem| left_as_it_is(&form.path, &problem))?;
     if !arguments.json {
         show(&form.path, changed.as_ref());
@@ -145,6 +142,9 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
         output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts again"));
         if arguments.client == InstallClient::Codex && !arguments.undo {
             output::note("Codex runs no hook that you have not trusted: /hooks, in a session of it");
+        }
+        if !arguments.undo {
+            output::note("hooks ask the daemon, whose servers an entry with 'serve --daemon' uses too");
         }
         if let Some(copy) = copy {
             output::note(format_args!("the previous content is in {}", visible_line(&copy.display().to_string())));
