@@ -194,6 +194,16 @@ fn a_rule_that_enforces_denies_each_time_while_its_server_can_be_used() {
         let answer = owner.search(fixture, "s", "class Asset");
         assert_eq!(answer, fixture.answer("denied", reason), "{}", fixture.client);
     }
+    owner.configure(&rule("enforce"), &format!("{server}disabled = true\n"));
+    owner.start_daemon();
+    for fixture in &fixtures {
+        assert_eq!(
+            owner.search(fixture, "s", "class Asset"),
+            json!({}),
+            "{} is led to what is not there",
+            fixture.client
+        );
+    }
 }
 
 #[test]
@@ -209,7 +219,11 @@ fn without_a_daemon_or_with_one_that_is_stuck_every_call_goes_on() {
     owner.wait = "200ms";
     signal(daemon, "STOP");
     let stuck = all(&owner);
+    let claude = Fixture::of("claude-code");
+    let start = owner.hook("claude-code", "SessionStart", claude.form["start"].to_string().as_bytes());
     signal(daemon, "CONT");
+    let expected = "belljar: execute_code runs JavaScript over kid; search_docs finds their tools.";
+    assert_eq!(start, claude.answer("introduced", expected), "a session begins all the same");
     assert!(stuck.iter().all(|answer| *answer == json!({})), "{stuck:?}");
 }
 

@@ -56,7 +56,7 @@ fn rule(index: usize, node: &Node, servers: &[String]) -> Result<HookRule, Locat
             _ => return Err(expected(&field("server"), "the name of a server of this file", &entry.node)),
         },
     };
-    let rule = HookRule {
+    let mut rule = HookRule {
         tools,
         files: list("files")?,
         paths: list("paths")?,
@@ -65,9 +65,10 @@ fn rule(index: usize, node: &Node, servers: &[String]) -> Result<HookRule, Locat
         mode,
         server,
     };
+    // What stands before a dot need not be a server.
+    rule.server = rule.leads_to().filter(|name| servers.iter().any(|server| server == name)).map(str::to_owned);
     // It could never be said whether what it leads to can be used.
-    let is_known = rule.leads_to().is_some_and(|name| servers.iter().any(|server| server == name));
-    if mode == HookMode::Enforce && !is_known {
+    if mode == HookMode::Enforce && rule.server.is_none() {
         let node = find("say").map_or(node, |entry| &entry.node);
         return Err(expected(&field("say"), "a call of a server of this file, since 'mode' is enforce", node));
     }
@@ -131,12 +132,13 @@ mod tests {
         let text = "[[hook]]\ntools = 'Grep|Search'\nfiles = ['*.ts']\npaths = ['src/']\npatterns = ['class ']\n\
                     say = 'serena.find_symbol({name_path_pattern: {pattern}})'\nmode = 'enforce'\n\
                     [[hook]]\ntools = 'Read'\nsay = 'fs.read_file({path: {path}})'\nserver = 'serena'\n\
+                    [[hook]]\ntools = 'Read'\nsay = 'other.call()'\n\
                     [servers.serena]\nbuiltin = 'demo'\ndisabled = true\n";
         let rules = toml(text).expect("a config").hooks;
-        assert_eq!(rules.len(), 2);
+        assert_eq!((rules.len(), &rules[2].server), (3, &None));
         assert_eq!(rules[0].tools, ["Grep", "Search"]);
-        assert_eq!((rules[0].mode, rules[0].leads_to()), (HookMode::Enforce, Some("serena")));
-        assert_eq!((rules[1].mode, rules[1].leads_to()), (HookMode::Tell, Some("serena")));
+        assert_eq!((rules[0].mode, rules[0].server.as_deref()), (HookMode::Enforce, Some("serena")));
+        assert_eq!((rules[1].mode, rules[1].server.as_deref()), (HookMode::Tell, Some("serena")));
         assert!(rules[1].files.is_empty() && rules[1].paths.is_empty() && rules[1].patterns.is_empty());
     }
 

@@ -42,7 +42,8 @@ pub struct HookRule {
     pub say: String,
     /// How far it goes.
     pub mode: HookMode,
-    /// The server that it leads to, where that is not what `say` begins with.
+    /// The server that it leads to. As the owner writes it, it may be left out where `say` begins
+    /// with it.
     pub server: Option<String>,
 }
 

@@ -30,7 +30,7 @@ pub(super) async fn before_tool(
     }
     let loaded = loaded()?;
     let Some(fit) = belljar_hooks::fitting(&loaded.config.hooks, call).next() else { return Ok(Decision::Pass) };
-    let question = AskHook { key: fit.key, server: server(&loaded, fit.rule) };
+    let question = AskHook { key: fit.key, server: fit.rule.server.clone() };
     let asking = async {
         let mut daemon = running(&loaded).await?.ok_or("no daemon is running")?;
         daemon.ask(&question).await.map_err(|fault| fault.to_string())
@@ -54,7 +54,7 @@ pub(super) async fn session_start(loaded: &Loaded, session: &SessionStart) -> De
             || folder.is_some_and(|folder| rule.paths.iter().any(|path| is_in(Path::new(path), folder)))
     };
     let mut servers: Vec<String> =
-        loaded.config.hooks.iter().filter(is_for).filter_map(|rule| server(loaded, rule)).collect();
+        loaded.config.hooks.iter().filter(is_for).filter_map(|rule| rule.server.clone()).collect();
     servers.sort();
     servers.dedup();
     let warming = async {
@@ -84,14 +84,6 @@ fn is_in(path: &Path, folder: &Path) -> bool {
         return folder.starts_with(path) || path.starts_with(folder);
     }
     folder.join(path).exists()
-}
-
-/// The server of the configuration that a rule leads to.
-fn server(loaded: &Loaded, rule: &HookRule) -> Option<String> {
-    let name = rule.leads_to()?;
-    // What stands before a dot need not be a server; what is named as one is.
-    let is_known = rule.server.is_some() || loaded.config.servers.iter().any(|server| server.name == name);
-    is_known.then(|| name.to_owned())
 }
 
 /// The daemon that runs, whichever configuration it has read.
