@@ -35,6 +35,7 @@ mod observed;
 mod proofs;
 mod query;
 mod rank;
+pub mod routing;
 mod schema;
 pub mod script_answers;
 mod search;
