@@ -231,7 +231,7 @@ async fn tools_lists_searches_describes_and_calls() {
         ("return await tools.call('box.add', { a: 1, b: 2 })", json!(3)),
         ("return await tools.raw('box.add', { a: 1, b: 2 })", json!({ "content": [], "structuredContent": 3 })),
         ("return (await tools.raw('box.fail', { message: 'no' })).isError", json!(true)),
-        ("return Object.keys(tools)", json!(["list", "search", "describe", "parse", "call", "raw"])),
+        ("return Object.keys(tools)", json!(["list", "search", "describe", "route", "parse", "call", "raw"])),
     ] {
         assert_eq!(value(source).await, expected, "{source}");
     }

@@ -106,6 +106,13 @@ pub enum Question<'a> {
     },
     /// `tools.describe`.
     Describe(&'a str),
+    /// `tools.route`, and what a call of all projects asks.
+    Route {
+        /// The server, or one of its tools.
+        server: &'a str,
+        /// The request; nothing where all projects are asked for.
+        words: Option<&'a str>,
+    },
     /// What is known of the script's calls before it runs: JSON, as the guest has found them. The
     /// answer is JSON too.
     Plan(&'a str),
@@ -342,6 +349,7 @@ impl<'a> Question<'a> {
             Self::List(server) => text_or_null(out.array(2)?.u8(0)?, server),
             Self::Search { query, limit } => out.array(3)?.u8(1)?.str(query)?.u32(limit)?.ok(),
             Self::Describe(path) => out.array(2)?.u8(2)?.str(path)?.ok(),
+            Self::Route { server, words } => text_or_null(out.array(3)?.u8(5)?.str(server)?, words),
             Self::Plan(calls) => out.array(2)?.u8(4)?.str(calls)?.ok(),
         }
     }
@@ -352,6 +360,7 @@ impl<'a> Question<'a> {
             (3, 1) => Self::Search { query: input.str()?, limit: input.u32()? },
             (2, 2) => Self::Describe(input.str()?),
             (2, 4) => Self::Plan(input.str()?),
+            (3, 5) => Self::Route { server: input.str()?, words: optional_text(input)? },
             _ => return Err(decode::Error::message("an unknown question to the catalogue")),
         })
     }

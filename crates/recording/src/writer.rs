@@ -121,6 +121,7 @@ impl Writer {
             Question::List(server) => server.map_or(0, str::len),
             Question::Search { query, .. } => query.len(),
             Question::Describe(path) => path.len(),
+            Question::Route { server, words } => server.len() + words.map_or(0, str::len),
             Question::Plan(calls) => calls.len(),
         };
         let (is_answered, text) = match answer {

@@ -9,6 +9,7 @@ wasmtime::component::bindgen!({
         "belljar:sandbox/catalog.list": async | trappable,
         "belljar:sandbox/catalog.search": async | trappable,
         "belljar:sandbox/catalog.describe": async | trappable,
+        "belljar:sandbox/catalog.route": async | trappable,
         "belljar:sandbox/catalog.plan": async | trappable,
         default: trappable,
     },

@@ -385,6 +385,8 @@ fn shown(question: Question<'_>) -> String {
         Question::List(Some(server)) => format!("tools.list({server:?})"),
         Question::Search { query, limit } => format!("tools.search({query:?}, {limit})"),
         Question::Describe(path) => format!("tools.describe({path:?})"),
+        Question::Route { server, words: None } => format!("tools.route({server:?})"),
+        Question::Route { server, words: Some(words) } => format!("tools.route({server:?}, {words:?})"),
         Question::Plan(_) => "about the calls in the source".to_owned(),
     }
 }

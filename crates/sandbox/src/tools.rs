@@ -129,6 +129,13 @@ pub trait Tools: Send + Sync + 'static {
         })
     }
 
+    /// What `tools.route` answers: a JSON object, or why there is nothing to choose. As it is here,
+    /// no server has projects.
+    fn route(&self, server: String, words: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
+        let _ = words;
+        Box::pin(async move { Err(format!("there is nothing to choose: '{server}' has no projects")) })
+    }
+
     /// What is known of the calls of a script before it runs, one for one; nothing is called.
     /// Servers of certain calls may be started here. As it is here, it finds tools that there are
     /// not.

@@ -21,7 +21,7 @@ const MIN_NOTES: usize = 64;
 
 /// The functions of `prelude.js` of `globals` that await. They stand nowhere in the script; what
 /// waits for them does.
-const HELPERS: [&str; 3] = ["__collect__", "__dispose__", "__hold__"];
+const HELPERS: [&str; 4] = ["__collect__", "__dispose__", "__hold__", "__spread__"];
 
 /// One place where a function waits.
 struct Wait {

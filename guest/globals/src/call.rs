@@ -7,20 +7,27 @@ use std::{
 };
 
 use boa_engine::{
-    Context, JsError, JsNativeError, JsResult, JsString, JsValue, JsVariant, builtins::promise::ResolvingFunctions,
-    js_string, object::builtins::JsPromise,
+    Context, JsError, JsNativeError, JsResult, JsString, JsValue, JsVariant, NativeFunction,
+    builtins::promise::ResolvingFunctions, js_string, object::builtins::JsPromise,
 };
+use boa_gc::{Finalize, Trace};
 
 use belljar_guest_bindings::belljar::sandbox::{
     catalog, console,
     tools::{CallError, Tool},
 };
-use belljar_guest_engine::{call_site::CallSite, objects::put_hidden, originals::own_data_property, place};
+use belljar_guest_engine::{
+    call_site::CallSite,
+    objects::{self, put_hidden},
+    originals::own_data_property,
+    place,
+};
 use belljar_guest_values::{decode, encode};
 
 use super::{
     answers, results,
     servers::{self, ToolRef},
+    spread::{self, Spread},
     tool_error::{self, located, refused},
 };
 use crate::pending::{self, Call};
@@ -36,11 +43,17 @@ thread_local! {
     static ANY_WAS_CALLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls a tool; the value is a promise of its result.
+/// Calls a tool; the value is a promise of its result, or of those of all projects where the
+/// arguments ask for them.
 pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let (promise, settle) = JsPromise::new_pending(context);
     match prepare(tool, arguments, context) {
         Ok((handle, text)) => {
+            if spread::may_be_wanted(&text)
+                && let Some(wanted) = spread::wanted(tool, arguments, context)
+            {
+                return call_of_all(tool, raw, wanted, context);
+            }
             let site = CallSite::here(context)?;
             ANY_WAS_CALLED.set(true);
             if servers::shares_state(tool) {
@@ -61,6 +74,19 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
     }
     Ok(promise.into())
 }
+
+/// Calls a tool once for each project; the value is a promise of what became of each.
+fn call_of_all(tool: &ToolRef, raw: bool, wanted: Spread, context: &mut Context) -> JsResult<JsValue> {
+    let native = NativeFunction::from_copy_closure_with_captures(
+        |_, arguments, (tool, raw): &(Captured, bool), context| call(&tool.0, *raw, arguments, context),
+        (Captured(tool.clone()), raw),
+    );
+    let one = objects::function(&tool.name, 1, native, context);
+    spread::calls(wanted, one, context)
+}
+
+#[derive(Trace, Finalize)]
+struct Captured(#[unsafe_ignore_trace] ToolRef);
 
 /// Settles the promise of a call.
 pub fn answer(call: Call, result: Result<String, CallError>, context: &mut Context) -> JsResult<()> {

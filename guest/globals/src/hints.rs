@@ -11,7 +11,7 @@ use super::{call, misuse, parse::Notation, servers, unread};
 /// The object that finds and calls tools.
 const TOOLS: &str = "tools";
 /// What it has.
-const OF_TOOLS: [&str; 5] = ["list", "search", "describe", "call", "raw"];
+const OF_TOOLS: [&str; 6] = ["list", "search", "describe", "route", "call", "raw"];
 
 /// What a script that succeeded may have got wrong: a promise of a tool that it took for the
 /// result.
@@ -166,7 +166,7 @@ fn of_tools(message: &str, operand: Option<&str>) -> Option<String> {
         return Some(format!("the servers are global objects: call {server}.tool(…), without `tools.` before it"));
     }
     Some(format!(
-        "tools has list, search, describe, call and raw; a tool is called by its server, as in server.{member}(…), or as \
+        "tools has list, search, describe, route, call and raw; a tool is called by its server, as in server.{member}(…), or as \
          tools.call(\"server.{member}\", {{ … }}); {}",
         the_servers()
     ))

@@ -20,6 +20,7 @@ mod results;
 mod servers;
 mod shape;
 mod shown;
+mod spread;
 mod timers;
 mod tool_error;
 mod tools;
@@ -55,6 +56,7 @@ pub fn install(context: &mut Context) -> JsResult<()> {
     timers::install(context)?;
     tools::install(context)?;
     namespace::install(&prelude, context)?;
+    spread::install(&prelude, context)?;
     web::install(context)?;
     intl::install(context)?;
     guards::install(prelude, context);

@@ -200,5 +200,34 @@
     return $exclusive;
   };
 
-  return { usingCtx, exclusive };
+  // A call of all projects of a server: some at a time, and what became of each under its name.
+  const together = 4;
+  const spread = (call, names, argument, given) => {
+    const { projects, ...others } = given;
+    const answers = [];
+    let next = 0;
+    const collected = () => {
+      const all = {};
+      for (let at = 0; at < names.length; at++) {
+        Object.defineProperty(all, names[at], { value: answers[at], writable: true, enumerable: true, configurable: true });
+      }
+      return all;
+    };
+    const __spread__ = async (beside) => {
+      const besides = beside > 0 ? __spread__(beside - 1) : undefined;
+      while (next < names.length) {
+        const at = next++;
+        try {
+          answers[at] = { value: await call({ ...others, [argument]: names[at] }) };
+        } catch (error) {
+          answers[at] = { error: `${error?.message ?? error}` };
+        }
+      }
+      await besides;
+      return beside === together - 1 ? collected() : undefined;
+    };
+    return __spread__(together - 1);
+  };
+
+  return { usingCtx, exclusive, spread };
 })();

@@ -7,7 +7,7 @@ use belljar_guest_bindings::belljar::sandbox::catalog;
 use belljar_guest_engine::{objects, originals};
 use belljar_guest_values::decode;
 
-use super::{call::call, missing, namespace, servers};
+use super::{call::call, missing, namespace, servers, spread};
 
 /// Characters of a query, a path or a name that the host is asked with; it bounds them again.
 const MAX_QUESTION: usize = 8_000;
@@ -16,10 +16,11 @@ const DEFAULT_RESULTS: u32 = 10;
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let tools = JsObject::with_object_proto(context.intrinsics());
-    let methods: [(&str, usize, objects::Native); 6] = [
+    let methods: [(&str, usize, objects::Native); 7] = [
         ("list", 1, list),
         ("search", 2, search),
         ("describe", 1, describe),
+        ("route", 2, spread::route),
         ("parse", 1, super::parse::parse),
         ("call", 2, |_, arguments, context| by_path("tools.call", false, arguments, context)),
         ("raw", 2, |_, arguments, context| by_path("tools.raw", true, arguments, context)),

@@ -347,6 +347,7 @@ impl Run {
             Question::List(server) => self.terms.tools.list(server).await.map(Found::Json),
             Question::Search(query, limit) => Ok(Found::Json(self.terms.tools.search(query, limit as usize).await)),
             Question::Describe(path) => self.terms.tools.describe(path).await.map(Found::Json),
+            Question::Route(server, words) => self.terms.tools.route(server, words).await.map(Found::Json),
             Question::Plan(calls) => {
                 let calls =
                     PlannedCalls::parse(&calls).ok_or_else(|| "the calls of the script cannot be read".to_owned())?;

@@ -6,7 +6,7 @@ use belljar_model::{ByteSize, Limits, RunStep};
 use super::{
     from_worker::{
         CALL, CUT, DESCRIBE, DIRECTORY, FIXED, FORGET, GONE, LIST, LOG_HEADER, MAX_ERROR_TEXT, MAX_ORDER, MAX_QUESTION,
-        MAX_USAGE, ORDER_ENTRY, OUTCOME, PLAN, RECORDING, REPLAYED, SEARCH, STEP, TAKE,
+        MAX_USAGE, ORDER_ENTRY, OUTCOME, PLAN, RECORDING, REPLAYED, ROUTE, SEARCH, STEP, TAKE,
     },
     replayed,
 };
@@ -19,7 +19,7 @@ pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) 
         RECORDING => max_recording?.as_u64().saturating_add(FIXED),
         DIRECTORY | TAKE | FORGET => FIXED,
         STEP => RunStep::MAX_TEXT as u64 + FIXED,
-        LIST | SEARCH | DESCRIBE | PLAN => MAX_QUESTION + FIXED,
+        LIST | SEARCH | DESCRIBE | ROUTE | PLAN => MAX_QUESTION + FIXED,
         CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
         OUTCOME => {
             let (logs, lines) = (limits.max_logs.as_u64(), limits.max_log_lines);

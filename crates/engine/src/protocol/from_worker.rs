@@ -16,7 +16,7 @@ pub(crate) const READY: u8 = 1;
 pub(crate) const FAILED: u8 = 2;
 /// Which tools has this namespace?
 pub(crate) const DIRECTORY: u8 = 3;
-/// `tools.list`, `tools.search` and `tools.describe`.
+/// `tools.list`, `tools.search`, `tools.describe` and `tools.route`.
 pub(crate) const LIST: u8 = 4;
 pub(crate) const SEARCH: u8 = 5;
 pub(crate) const DESCRIBE: u8 = 6;
@@ -38,6 +38,7 @@ pub(crate) const REPLAYED: u8 = 13;
 pub(crate) const STEP: u8 = 14;
 /// Does anything certainly stand against a call?
 pub(crate) const PLAN: u8 = 15;
+pub(crate) const ROUTE: u8 = 16;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
@@ -83,6 +84,7 @@ pub(crate) enum Question {
     List(Option<String>),
     Search(String, u32),
     Describe(String),
+    Route(String, Option<String>),
     /// The calls of the script, as JSON.
     Plan(String),
 }
@@ -94,6 +96,7 @@ pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
         Question::List(server) => of_kind(LIST).option_text(server.as_deref()).finish_frame(),
         Question::Search(query, limit) => of_kind(SEARCH).text(query).u32(*limit).finish_frame(),
         Question::Describe(path) => of_kind(DESCRIBE).text(path).finish_frame(),
+        Question::Route(server, words) => of_kind(ROUTE).text(server).option_text(words.as_deref()).finish_frame(),
         Question::Plan(calls) => of_kind(PLAN).text(calls).finish_frame(),
     }
 }
@@ -105,6 +108,7 @@ pub(crate) fn parse_question(kind: u8, body: &[u8]) -> Result<Question, Malforme
         LIST => Question::List(reader.option_text(MAX_QUESTION)?),
         SEARCH => Question::Search(reader.text(MAX_QUESTION)?.to_owned(), reader.u32()?),
         DESCRIBE => Question::Describe(reader.text(MAX_QUESTION)?.to_owned()),
+        ROUTE => Question::Route(reader.text(MAX_QUESTION)?.to_owned(), reader.option_text(MAX_QUESTION)?),
         PLAN => Question::Plan(reader.text(MAX_QUESTION)?.to_owned()),
         _ => return Err(Malformed::Tag),
     };
@@ -423,6 +427,8 @@ mod tests {
             Question::List(Some("fs".into())),
             Question::Search("q".into(), 5),
             Question::Describe("fs.read".into()),
+            Question::Route("serena".into(), Some("the Go backend".into())),
+            Question::Route("serena".into(), None),
             Question::Plan("{}".into()),
         ] {
             let frame = question(1, &sent);

@@ -291,6 +291,10 @@ impl Tools for FarTools {
         async move { json(self.ask(Question::Describe(path)).await?) }.boxed()
     }
 
+    fn route(&self, server: String, words: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
+        async move { json(self.ask(Question::Route(server, words)).await?) }.boxed()
+    }
+
     fn plan(&self, calls: PlannedCalls) -> BoxFuture<'_, Vec<Finding>> {
         async move {
             let findings = self.ask(Question::Plan(calls.to_text())).await;

@@ -13,6 +13,9 @@ use crate::{
 const MAX_QUERY: usize = 1024;
 /// Bytes of the name of a server or the path of a tool; longer ones name nothing.
 const MAX_NAME: usize = 8 * 1024;
+/// Bytes of the words of a request. Who routes takes a fraction of it, and says so of more.
+const MAX_REQUEST: usize = 32 * 1024;
+
 impl Host for RunState {
     async fn list(&mut self, server: Option<String>) -> wasmtime::Result<Result<String, String>> {
         let server = server.map(|name| bounded(name, MAX_NAME));
@@ -44,6 +47,21 @@ impl Host for RunState {
             None => self.turn.wait_for(self.tools.describe(path.clone())).await.map(JsonText::into_string),
         };
         self.recorder.catalog(Question::Describe(&path), plain(&answer));
+        Ok(answer)
+    }
+
+    async fn route(&mut self, server: String, words: Option<String>) -> wasmtime::Result<Result<String, String>> {
+        let server = bounded(server, MAX_NAME);
+        let words = words.map(|words| bounded(words, MAX_REQUEST));
+        let question = Question::Route { server: &server, words: words.as_deref() };
+        let answer = match &mut self.stand_in {
+            Some(stand_in) => stand_in.catalog(question)?,
+            None => {
+                let asked = self.tools.route(server.clone(), words.clone());
+                self.turn.wait_for(asked).await.map(JsonText::into_string)
+            }
+        };
+        self.recorder.catalog(question, plain(&answer));
         Ok(answer)
     }
 
