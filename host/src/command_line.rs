@@ -23,6 +23,7 @@ use crate::{
         policy::PolicyArguments,
         replay::ReplayArguments,
         request::RequestArguments,
+        route::RouteArguments,
         run::{ResumeArguments, RunArguments},
         runs::RunsArguments,
         search::SearchArguments,
@@ -90,6 +91,8 @@ pub(crate) enum Command {
     Search(SearchArguments),
     /// Calls one tool.
     Call(CallArguments),
+    /// Shows to which project of a server words lead, with the parts of each score. Starts nothing.
+    Route(RouteArguments),
     /// Prints servers and their tools as WIT packages, for components in any language.
     Wit(WitArguments),
     /// Prints the tools as TypeScript declarations, and writes a client for programs of your own.
@@ -149,6 +152,7 @@ impl Arguments {
             Command::Policy(arguments) => arguments.command.is_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
+            Command::Route(arguments) => arguments.json,
             Command::Wit(arguments) => arguments.json,
             Command::Typescript(arguments) => arguments.json,
             Command::Servers(arguments) => arguments.json,

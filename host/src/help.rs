@@ -29,6 +29,16 @@ Exit code: 0 the script succeeded; 1 it failed; 2 wrong usage or configuration; 
 4 the run waits for your decision about calls, and goes on with belljar resume. \
 The value goes to stdout; logs, calls, usage and errors go to stderr, or with --json into the one object on stdout.";
 
+pub(crate) const ROUTE: &str = "\
+A score is a sum over the words of a project that stand in yours: its name 20, a hint 10, a concern 5, a language 3. With 10 or more, the \
+project with the best score is taken; otherwise the one that is the default, if there is one. Scripts get the same of tools.route(server, words).
+
+Examples:
+  belljar route serena 'the asset handler in the Go backend'
+  belljar route serena --json where are invoices rounded
+
+Exit code: 0 the words lead to a project; 1 they lead to none; 2 wrong usage or configuration.";
+
 pub(crate) const REPLAY: &str = "\
 A recording holds what a run took in: its source, its seed, the answers of tools, the readings of clocks. The replay takes all \
 of that from the recording: no server is started, no tool is called, and the value, the logs, the calls and the fuel are those of the run. \

@@ -94,6 +94,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Policy(arguments) => commands::policy::policy(arguments).await,
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
+            Command::Route(arguments) => commands::route::route(&arguments),
             Command::Wit(arguments) => commands::wit::wit(arguments).await,
             Command::Typescript(arguments) => commands::typescript::typescript(arguments).await,
             Command::Request(arguments) => Ok(commands::request::request(arguments).await),

@@ -75,6 +75,7 @@ mod reference;
 mod replay;
 mod request;
 mod resting;
+mod routing;
 mod rules;
 mod scripts;
 mod select;

@@ -174,6 +174,7 @@ fn rows(table: &Value, prefix: &str, page: &mut String) {
         let _ = writeln!(page, "| `{prefix}{name}` | {kind} | {default} | {} |", meaning.replace('|', "\\|"));
         rows(property, &format!("{prefix}{name}."), page);
         rows(&property["items"], &format!("{prefix}{name}[]."), page);
+        rows(&property["additionalProperties"], &format!("{prefix}{name}.NAME."), page);
     }
 }
 

@@ -91,9 +91,9 @@
 //! names it; nothing else is resolved.
 //!
 //! This crate never reads the environment, the home directory or the terminal, starts nothing, and
-//! opens no other file than the one it was given, the files of variables that it names, what
-//! [`import`] is told to read or write, and what [`replace()`] is told to write. The values of
-//! `env`, `headers` and variables appear in no error and no `Debug`.
+//! opens no other file than the one it was given, the files of variables and of projects that it
+//! names, what [`import`] is told to read or write, and what [`replace()`] is told to write. The
+//! values of `env`, `headers` and variables appear in no error and no `Debug`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -119,6 +119,8 @@ pub mod masked;
 mod oauth;
 pub mod packages;
 mod policy;
+mod project_file;
+mod projects;
 mod replace;
 mod sandbox;
 #[cfg(test)]

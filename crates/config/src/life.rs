@@ -19,6 +19,8 @@ const A_COUNT: &str = "a whole number, at least 1";
 impl Server<'_> {
     pub(crate) fn life(&self) -> Result<Life, Located> {
         let default = Life::default();
+        let (affinity, paths) = (self.affinity()?, self.paths()?);
+        let projects = self.projects(affinity.as_ref(), paths.as_ref())?;
         Ok(Life {
             warm: self.boolean("warm")?.unwrap_or(default.warm),
             stateful: self.boolean("stateful")?.unwrap_or(default.stateful),
@@ -43,9 +45,10 @@ impl Server<'_> {
                 .unwrap_or_default(),
             breaker: self.breaker()?,
             on_start: self.activations()?,
-            affinity: self.affinity()?,
+            affinity,
+            projects,
             share: self.of("share", "one of principal, owner", |node| named(node, &Share::ALL))?.unwrap_or_default(),
-            paths: self.paths()?,
+            paths,
         })
     }
 
@@ -292,6 +295,7 @@ mod tests {
                 template: "{project}".to_owned(),
                 instances: NonZeroUsize::new(2).expect("not zero"),
             }),
+            projects: None,
             share: Share::Owner,
             paths: Some(PathRules {
                 arguments: vec!["project".to_owned()],

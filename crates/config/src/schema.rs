@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     Format, approvals, children, hook, http,
     import::SCHEMA,
-    ledger, oauth, policy, sandbox, server,
+    ledger, oauth, policy, projects, sandbox, server,
     testing::toml,
     tree::{self, Node},
 };
@@ -70,6 +70,8 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/properties/http/properties"), sorted(http::KEYS));
     assert_eq!(properties("/properties/http/properties/oauth/properties"), sorted(http::OAUTH_KEYS));
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
+    let project = "/definitions/server/properties/projects/additionalProperties/properties";
+    assert_eq!(properties(project), sorted(projects::KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
     assert_eq!(properties("/definitions/server/properties/sandbox/properties"), sorted(sandbox::KEYS));
 }
@@ -113,6 +115,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
          call_timeout = '5s'\ncall_total = '1m'\nframing = 'lines'\nrepeat = 'read_only'\nbreaker = { failures = 2, rest = '9s' }\n\
          on_start = [{ tool = 'a', arguments = { b = [1] } }]\nkey = '{project}'\ninstances = 2\nshare = 'principal'\n\
+         projects = { a = { path = 'x', languages = ['Go'], concerns = ['c'], hints = ['h'], default = true }, b = {} }\n\
          paths = { arguments = ['p'], roots = ['r'], denied = ['d'], guidance = 'g' }\ntargets = { start = '2s', first = '3s', warm = '100ms', errors = '0.5%' }\nresults = { t = '.a[] | {b}' }\n"
             .to_owned(),
         "[servers.s]\ncommand = 'x'\nidle = '90s'\nmax_calls = 'never'\nmax_response = 1000\n".to_owned(),
@@ -215,6 +218,10 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[[hook]]\ntools = 'a||b'\nsay = 'x'\n",
         "[[hook]]\ntools = 'a'\nsay = 'x'\nmode = 'wall'\n",
         "[[hook]]\ntools = 'a'\nsay = 'x'\nfiles = []\n",
+        "[servers.s]\nbuiltin = 'x'\nkey = '{p}'\nprojects = {}\n",
+        "[servers.s]\nbuiltin = 'x'\nkey = '{p}'\nprojects = { a = { path = '' } }\n",
+        "[servers.s]\nbuiltin = 'x'\nkey = '{p}'\nprojects = { a = { hints = 'x' } }\n",
+        "[servers.s]\nbuiltin = 'x'\nprojects = { a = {} }\n",
     ] {
         assert!(!validator.is_valid(&as_json(text)), "the schema accepts {text:?}");
         assert!(toml(text).is_err(), "the reader accepts {text:?}");

@@ -55,6 +55,7 @@ pub(crate) const KEYS: &[&str] = &[
     "on_start",
     "key",
     "instances",
+    "projects",
     "share",
     "paths",
     "targets",
@@ -387,7 +388,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, proxy, builtin, type, era, start_timeout, effects, idempotent, idempotency, trust_hints, asks, disabled, exclusive, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, share, paths, targets, results",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, proxy, builtin, type, era, start_timeout, effects, idempotent, idempotency, trust_hints, asks, disabled, exclusive, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, projects, share, paths, targets, results",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);

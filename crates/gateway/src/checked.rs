@@ -62,6 +62,7 @@ impl Toolbox {
         } else {
             Tree::of(&arguments, None)?
         };
+        tree.members = self.routed(path, tree.members).await?;
         let mut warning = None;
         if let Some(checks) = checks {
             let admitted = checks.admit(path.tool(), tree.members).await?;

@@ -543,6 +543,10 @@ impl Tools for Grant {
         .boxed()
     }
 
+    fn route(&self, server: String, words: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
+        std::future::ready(self.toolbox.route(&server, words.as_deref())).boxed()
+    }
+
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
         async move {
             let server = path.split_once('.').map(|(server, _)| server);

@@ -164,7 +164,8 @@ impl Planning<'_> {
             let objection = Objection { message: denial.message, hint: None, denied: true, certain: true };
             return (Some(objection), whatever);
         }
-        let Some(known) = known.map(|known| self.with_key(path, known)) else { return (None, whatever) };
+        let Some(known) = known else { return (None, whatever) };
+        let known = self.with_key(path, &self.toolbox.foreseen(path, known).await);
         if let Some(checks) = self.toolbox.checks(path)
             && let Some((refusal, certain)) = checks.foresee(path.tool(), &known).await
         {

@@ -6,10 +6,11 @@ use std::{
 };
 
 use belljar_ledger::Asker;
-use belljar_model::{Effect, ErrorKind, JsonText, RunError, RunId, ToolPath, TrustedEffect, Usage};
+use belljar_model::{Effect, ErrorKind, JsonText, Projects, RunError, RunId, ToolPath, TrustedEffect, Usage};
 use belljar_upstream::{CallError, Caller};
+use futures::stream::{self, StreamExt as _};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
@@ -18,6 +19,7 @@ use crate::{
     locks::RunLocks,
     measure::CountingCalls,
     result_filters::FilterRemark,
+    routing::Spread,
     rules::AsRules,
     run_log::RunLog,
     tool_result::{text, value},
@@ -49,6 +51,9 @@ pub struct SingleCall {
 /// What the ledger says of such a call's origin.
 const ORIGIN: &str = "call";
 
+/// Calls of one tool in several projects that are made at the same time.
+const TOGETHER: usize = 4;
+
 /// A tool that was found.
 struct Found {
     path: ToolPath,
@@ -64,28 +69,59 @@ struct Told {
 }
 
 impl Toolbox {
-    /// Calls one tool.
+    /// Calls one tool; with `projects: "all"`, once for each project of its server, some at a time.
+    /// The value has what became of each then, under its name: `{value}` or `{error}`.
     ///
     /// # Cancellation
     /// Dropping the future tells the child to give up.
     pub async fn call(self: &Arc<Self>, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
-        let mut told = Told::default();
-        let answer = match self.find(path).await {
-            Ok(found) => self.call_known(&found, arguments, limit, &mut told).await,
-            Err(error) => Err(error),
-        };
-        let Told { run, warning } = told;
-        let ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
-        match answer {
-            Ok(raw) if raw.get("isError") == Some(&Value::Bool(true)) => {
-                let message = text(&raw).unwrap_or_else(|| "the tool reported an error without a text".to_owned());
-                let error = Some(RunError::new(ErrorKind::Tool, message));
-                SingleCall { ok: false, run, value: Value::Null, error, raw: Some(raw), warning, ms }
-            }
-            Ok(raw) => SingleCall { ok: true, run, value: value(&raw), error: None, raw: Some(raw), warning, ms },
-            Err(error) => SingleCall { ok: false, run, value: Value::Null, error: Some(error), raw: None, warning, ms },
+        match self.find(path).await {
+            Ok(found) => match self.spread(&found.path, &arguments) {
+                Some(spread) => self.call_all(&found, spread, arguments, limit, begun).await,
+                None => self.call_one(&found, arguments, limit, begun).await,
+            },
+            Err(error) => ended(Err(error), Told::default(), begun),
         }
+    }
+
+    async fn call_one(
+        self: &Arc<Self>,
+        found: &Found,
+        arguments: Map<String, Value>,
+        limit: Duration,
+        begun: Instant,
+    ) -> SingleCall {
+        let mut told = Told::default();
+        let answer = self.call_known(found, arguments, limit, &mut told).await;
+        ended(answer, told, begun)
+    }
+
+    async fn call_all(
+        self: &Arc<Self>,
+        found: &Found,
+        spread: Spread,
+        mut arguments: Map<String, Value>,
+        limit: Duration,
+        begun: Instant,
+    ) -> SingleCall {
+        let Spread { argument, projects } = spread;
+        arguments.remove(Projects::SPREAD);
+        let calls = projects.into_iter().map(async |project| {
+            let mut arguments = arguments.clone();
+            arguments.insert(argument.clone(), project.clone().into());
+            (project, self.call_one(found, arguments, limit, Instant::now()).await)
+        });
+        let calls: Vec<(String, SingleCall)> = stream::iter(calls).buffered(TOGETHER).collect().await;
+        let ok = calls.iter().any(|(_, call)| call.ok);
+        let error = || RunError::new(ErrorKind::Tool, "the call failed in every project");
+        let became = |call: SingleCall| match call.error {
+            Some(error) => json!({ "error": error.message }),
+            None => json!({ "value": call.value }),
+        };
+        let value = calls.into_iter().map(|(project, call)| (project, became(call))).collect();
+        let error = (!ok).then(error);
+        SingleCall { ok, run: None, value: Value::Object(value), error, raw: None, warning: None, ms: since(begun) }
     }
 
     /// What a call of this tool may change, as far as the owner says so or trusts its server to say
@@ -226,6 +262,24 @@ impl Toolbox {
             None => error.with_hint(format!("`belljar search --server {}` lists what there is", server.name())),
         }
     }
+}
+
+/// What became of a call that began then.
+fn ended(answer: Result<Value, RunError>, told: Told, begun: Instant) -> SingleCall {
+    let (Told { run, warning }, ms) = (told, since(begun));
+    match answer {
+        Ok(raw) if raw.get("isError") == Some(&Value::Bool(true)) => {
+            let message = text(&raw).unwrap_or_else(|| "the tool reported an error without a text".to_owned());
+            let error = Some(RunError::new(ErrorKind::Tool, message));
+            SingleCall { ok: false, run, value: Value::Null, error, raw: Some(raw), warning, ms }
+        }
+        Ok(raw) => SingleCall { ok: true, run, value: value(&raw), error: None, raw: Some(raw), warning, ms },
+        Err(error) => SingleCall { ok: false, run, value: Value::Null, error: Some(error), raw: None, warning, ms },
+    }
+}
+
+fn since(begun: Instant) -> f64 {
+    (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn refused(refusal: Refusal) -> RunError {

@@ -33,6 +33,7 @@ use crate::{
     observer::Observer,
     pins::Changed,
     result_filters::{FilterRemark, ResultFilters},
+    routing::Routing,
     rules::{Files, Rules, denial},
     started,
     told::{CLOSING, RunEvents, RunLedger, Told},
@@ -72,6 +73,7 @@ struct Server {
     effects: EffectRules,
     sharing: Sharing,
     paths: Option<PathRules>,
+    routing: Option<Routing>,
     transport: Transport,
     /// What it is started with that says where it works.
     started_with: OnceCell<Vec<started::Argument>>,
@@ -122,6 +124,7 @@ impl Toolbox {
                 effects: spec.effects.clone(),
                 sharing: spec.sharing(),
                 paths: spec.life.paths.clone(),
+                routing: Routing::of(spec),
                 transport: spec.transport.clone(),
                 started_with: OnceCell::new(),
                 share: spec.life.share,
@@ -180,6 +183,10 @@ impl Toolbox {
                 }
                 Transport::Http(endpoint) => format!("{:?}", (&endpoint.url, &endpoint.headers, &endpoint.proxy)),
                 other => format!("{other:?}"),
+            };
+            let configured = match &server.routing {
+                Some(routing) => format!("{configured}\n{:?}", routing.folders()),
+                None => configured,
             };
             let digest: [u8; 32] = Sha256::digest(format!("{}\n{configured}", self.configuration)).into();
             let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -407,6 +414,26 @@ impl Toolbox {
     /// The position of a server, by its configured name.
     pub(crate) fn position_of(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|server| server.names.exact() == name)
+    }
+
+    /// The projects of a server, by its configured name, if it has some.
+    pub(crate) fn routing_of(&self, name: &str) -> Option<&Routing> {
+        self.servers.iter().find(|server| server.names.exact() == name)?.routing.as_ref()
+    }
+
+    /// The configured name of the server that is called so, in the configuration or in scripts.
+    pub(crate) fn exact_name(&self, name: &str) -> Option<&str> {
+        let exact = self.servers.iter().find(|server| server.names.exact() == name);
+        exact.or_else(|| self.servers.iter().find(|server| server.is_called(name))).map(|server| server.names.exact())
+    }
+
+    /// The path of a tool that is known, by its name or one that it has in scripts. `server` is the
+    /// configured name.
+    pub(crate) fn exact_tool(&self, server: &str, tool: &str) -> Option<ToolPath> {
+        let server = self.servers.iter().find(|known| known.names.exact() == server)?;
+        let catalog = server.last_known()?.catalog;
+        let is_called = |known: &&Tool| known.path().tool() == tool || known.names().bound().any(|name| name == tool);
+        catalog.tools().iter().find(is_called).map(|tool| tool.path().clone())
     }
 
     /// The configured name of the server at a position; empty where there is none.

@@ -6,7 +6,7 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 use bytesize::ByteSize;
 use serde_json::{Map, Value};
 
-use crate::{Effect, TrustedEffect};
+use crate::{Effect, Projects, TrustedEffect};
 
 /// What the configuration says of one child's life. Each field has a default that suits an ordinary
 /// server.
@@ -43,6 +43,8 @@ pub struct Life {
     pub on_start: Vec<Activation>,
     /// The child serves one thing at a time, and there is an instance for each.
     pub affinity: Option<Affinity>,
+    /// The things that it can serve, where its owner has named them: the only keys there are.
+    pub projects: Option<Projects>,
     /// Who shares what the child keeps.
     pub share: Share,
     /// Arguments that are paths, and where these may lead.
@@ -76,6 +78,7 @@ impl Default for Life {
             breaker: Breaker::default(),
             on_start: Vec::new(),
             affinity: None,
+            projects: None,
             share: Share::default(),
             paths: None,
         }

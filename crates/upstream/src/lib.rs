@@ -46,4 +46,5 @@ pub use process::supervisor::supervise;
 pub use process::walls::confine;
 pub use tools::listed::{Listed, listed};
 pub use tools::paths::{PATH_BYTES, real_path};
+pub use tools::projects::project_of;
 pub use upstream::Upstream;

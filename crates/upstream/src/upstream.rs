@@ -86,6 +86,12 @@ impl Upstream {
         self.server(server).ok()?.known_tools().await
     }
 
+    /// Whether belljar itself has added `argument` to those of a tool, as far as the tool is known:
+    /// it says which instance a call is for, and the server gets nothing of it.
+    pub fn adds(&self, tool: &ToolPath, argument: &str) -> bool {
+        self.server(tool.server()).is_ok_and(|server| server.adds(tool.tool(), argument))
+    }
+
     /// Starts `server`, if it is not running, and gives the tools that it has now.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ pub(crate) mod policy;
 mod recording;
 pub(crate) mod replay;
 pub(crate) mod request;
+pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod search;

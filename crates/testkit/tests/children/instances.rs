@@ -1,6 +1,6 @@
 //! Servers that serve one thing at a time: an instance for each, and no more than allowed.
 
-use belljar_model::{Activation, Affinity, JsonText, PathRules, Share};
+use belljar_model::{Activation, Affinity, JsonText, PathRules, Project, Projects, Share};
 use belljar_upstream::{Caller, Instances};
 use serde_json::json;
 
@@ -45,6 +45,54 @@ async fn scripts_are_asked_for_the_key() {
     assert!(tools.iter().all(|tool| tool.input_schema["required"] == json!(["project"])));
     let fault = call(&upstream, "started", json!({})).await.expect_err("which one?");
     assert!(matches!(&fault, CallError::Key { argument, .. } if argument == "project"), "{fault:?}");
+    upstream.shutdown().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_owners_projects_are_the_only_keys_and_their_folders_stay_where_they_were() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("it is there");
+    for sub in ["shop/src", "outside"] {
+        std::fs::create_dir_all(root.join(sub)).expect("a folder");
+    }
+    let shop = Project {
+        name: "shop".to_owned(),
+        path: Some(root.join("shop/src")),
+        within: Some(root.join("shop")),
+        ..Project::default()
+    };
+    let plain = Project { name: "plain".to_owned(), ..Project::default() };
+    let upstream = keyed(2, |life| {
+        life.projects =
+            Some(Projects { argument: "project".to_owned(), all: vec![shop.clone(), plain.clone()], default: None });
+        life.paths = Some(PathRules { arguments: vec!["path".to_owned()], ..PathRules::default() });
+    });
+    let tools = upstream.tools("child").await.expect("it starts for one of them");
+    let properties = &tools.first().expect("a tool").input_schema["properties"];
+    for name in ["project", "context", "projects"] {
+        assert!(properties[name]["description"].is_string(), "{name}: {properties}");
+    }
+    assert!(upstream.adds(&ToolPath::new("child", "started"), "context"));
+    let at = root.join("shop/src").to_string_lossy().into_owned();
+    let seen = started(&upstream, "shop").await;
+    assert_eq!(
+        (&seen["arguments"], &seen["activated"]),
+        (&json!([format!("--project={at}")]), &json!([{"project": at}]))
+    );
+    assert_eq!(started(&upstream, "plain").await["arguments"], json!(["--project=plain"]));
+    let sent = call(&upstream, "path", json!({"project": "shop", "path": "a"})).await.expect("a result");
+    assert_eq!(sent["structuredContent"]["path"], format!("{at}/a"), "a relative path starts in the project");
+    let outside = call(&upstream, "path", json!({"project": "shop", "path": root.join("outside")})).await;
+    assert!(matches!(outside, Err(CallError::Path { .. })), "{outside:?}");
+    for other in ["shopp", "../shop", &at] {
+        let refused = call(&upstream, "started", json!({"project": other})).await;
+        assert!(matches!(refused, Err(CallError::Key { .. })), "{other}: {refused:?}");
+    }
+    std::fs::remove_dir(root.join("shop/src")).expect("it is there");
+    std::os::unix::fs::symlink(root.join("outside"), root.join("shop/src")).expect("a link");
+    let escaped = call(&upstream, "started", json!({"project": "shop"})).await;
+    assert!(matches!(escaped, Err(CallError::Path { .. })), "{escaped:?}");
     upstream.shutdown().await;
 }
 

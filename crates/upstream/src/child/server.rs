@@ -26,7 +26,7 @@ use crate::{
     tools::{
         affinity, arguments,
         known_tools::{KnownTools, Tools},
-        paths,
+        paths, projects,
     },
 };
 
@@ -149,6 +149,11 @@ impl ServerInstances {
         Ok(self.known_tools.tools().unwrap_or_default())
     }
 
+    /// Whether belljar has added this argument to those of a tool that is known.
+    pub(crate) fn adds(&self, tool: &str, argument: &str) -> bool {
+        self.known_tools.adds(tool, argument)
+    }
+
     /// Starts the server in the background. One with keys waits for the first of them, and a
     /// principal's instance for its first call.
     pub(crate) fn begin(&self) {
@@ -180,8 +185,12 @@ impl ServerInstances {
         let principal = caller.principal().filter(|_| life.share == Share::Principal).cloned();
         let spec = self.spec_for(principal.as_deref());
         let directory = directory(&spec);
-        if let Some(rules) = &life.paths {
-            arguments = self.with_real_paths(rules, directory.as_deref(), arguments).await?;
+        let of_project = match &life.projects {
+            Some(projects) => arguments::some(&arguments, |name| name == projects.argument),
+            None => Map::new(),
+        };
+        if let Some(rules) = projects::rules(&spec, &of_project) {
+            arguments = self.with_real_paths(&rules, directory.as_deref(), arguments).await?;
         }
         let key = match &life.affinity {
             None => None,
@@ -190,6 +199,13 @@ impl ServerInstances {
                 Some(affinity::key(&spec, affinity, directory.as_deref(), &of_key).await?)
             }
         };
+        if let (Some(projects), Some(key)) = (&life.projects, &key)
+            && let Some(path) = projects.get(key).and_then(|project| project.path.as_ref())
+        {
+            // A tool that has this argument itself gets the folder: of the name it knows nothing.
+            let path = Map::from_iter([(projects.argument.clone(), path.to_string_lossy().into())]);
+            arguments = arguments::with(&arguments, &path);
+        }
         let used = self.instance_for(Slot { key, principal }, limit).await?;
         used.child.call(path, arguments, limit, max_result, caller).await
     }
@@ -243,13 +259,16 @@ impl ServerInstances {
     }
 
     /// An instance that can list the tools: the one used last, or a new one for whoever calls
-    /// first.
+    /// first. Where there are projects it is that of one of them: a server may start with nothing
+    /// less.
     fn any(&self) -> Arc<Child> {
         let mut instances = self.lock();
         if let Some(instance) = instances.all.last() {
             return instance.child.clone();
         }
-        let instance = self.instance(Slot::default(), None);
+        let projects = self.spec.life.projects.as_ref();
+        let key = projects.and_then(|projects| projects.default.as_deref().or_else(|| projects.names().next()));
+        let instance = self.instance(Slot { key: key.map(str::to_owned), principal: None }, None);
         let child = instance.child.clone();
         instances.all.push(instance);
         child
@@ -417,9 +436,9 @@ pub fn with_real_paths(
     principal: Option<&str>,
     arguments: Map<String, Value>,
 ) -> Result<Map<String, Value>, CallError> {
-    let Some(rules) = &spec.life.paths else { return Ok(arguments) };
+    let Some(rules) = projects::rules(spec, &arguments) else { return Ok(arguments) };
     let own = affinity::names_principal(spec).then(|| affinity::of_principal(spec, principal.unwrap_or(Share::OWNER)));
-    paths::resolve_all(rules, directory(own.as_ref().unwrap_or(spec)).as_deref(), arguments)
+    paths::resolve_all(&rules, directory(own.as_ref().unwrap_or(spec)).as_deref(), arguments)
 }
 
 /// Where a server takes relative paths from.

@@ -10,16 +10,23 @@
 
 use std::path::{Component, Path};
 
-use belljar_model::{Activation, Affinity, KeyPiece, PathRules, ServerSpec, Share, ToolDefinition, Transport};
+use belljar_model::{
+    Activation, Affinity, KeyPiece, PathRules, Projects, ServerSpec, Share, ToolDefinition, Transport,
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
     error::CallError,
-    tools::{key_places, paths},
+    tools::{
+        key_places::{self, Place},
+        paths,
+    },
 };
 
 /// The longest name that a script may put into a key, in bytes: what file systems take.
 const PART_BYTES: usize = 255;
+/// Names of projects in the description of an argument.
+const NAMES_SHOWN: usize = 12;
 
 /// The key that `arguments` give. Those that `rules` name have been resolved already. A key that is
 /// a path is resolved as a whole: a part of it may be a link. One that is a name leads to no other
@@ -32,6 +39,16 @@ pub(crate) async fn key(
 ) -> Result<String, CallError> {
     let rules = spec.life.paths.as_ref();
     let key = composed(&spec.name, affinity, rules, arguments)?;
+    if let Some(projects) = &spec.life.projects {
+        let Some(project) = projects.get(&key) else {
+            let (server, argument) = (spec.name.clone(), projects.argument.clone());
+            return Err(CallError::Key { server, argument, problem: "its owner has named no such project" });
+        };
+        if let (Some(folder), Some(path)) = (project.within.clone(), project.path.clone()) {
+            paths::keep_within(None, vec![Place { folder, path }], &projects.argument).await?;
+        }
+        return Ok(key);
+    }
     if !is_path(affinity, rules) {
         let places = key_places::of(spec, &key);
         paths::keep_within(rules, places, &affinity.template).await?;
@@ -115,8 +132,12 @@ fn is_declared_path(rules: Option<&PathRules>, argument: &str) -> bool {
 }
 
 /// The tools as callers see them.
-pub(crate) fn shown(affinity: &Affinity, tools: &[ToolDefinition]) -> Vec<ToolDefinition> {
+pub(crate) fn shown(affinity: &Affinity, projects: Option<&Projects>, tools: &[ToolDefinition]) -> Vec<ToolDefinition> {
     let mut tools = tools.to_vec();
+    if let Some(projects) = projects {
+        tools.iter_mut().for_each(|tool| show_projects(projects, tool));
+        return tools;
+    }
     for tool in &mut tools {
         for name in affinity.arguments().map(str::to_owned).collect::<Vec<_>>() {
             if declares(tool, &name) {
@@ -136,6 +157,43 @@ pub(crate) fn shown(affinity: &Affinity, tools: &[ToolDefinition]) -> Vec<ToolDe
     tools
 }
 
+/// Adds the ways to say which project a call is for. None is required: which of them a call has is
+/// seen when it is routed.
+fn show_projects(projects: &Projects, tool: &mut ToolDefinition) {
+    let key = &projects.argument;
+    let mut names = projects.names().take(NAMES_SHOWN).collect::<Vec<_>>().join(", ");
+    if projects.all.len() > NAMES_SHOWN {
+        names.push_str(", …");
+    }
+    let added = [
+        (key.as_str(), json!({ "type": "string", "description": format!("Which project: {names}") })),
+        (
+            Projects::CONTEXT,
+            json!({ "type": "string", "description": format!("Words that say which project, in place of {key}") }),
+        ),
+        (
+            Projects::SPREAD,
+            json!({
+                "const": Projects::ALL,
+                "description": format!("Calls all projects, in place of {key}: the answer is {{name: {{value}} or {{error}}}}"),
+            }),
+        ),
+    ];
+    let is_required = |name: &Value| name.as_str() == Some(key);
+    if let Some(Value::Array(required)) = tool.input_schema.get_mut("required") {
+        required.retain(|name| !is_required(name));
+    }
+    for (name, schema) in added {
+        if name != key && declares(tool, name) {
+            continue;
+        }
+        let properties = tool.input_schema.entry("properties").or_insert_with(|| json!({}));
+        if let Value::Object(properties) = properties {
+            properties.insert(name.to_owned(), schema);
+        }
+    }
+}
+
 /// The arguments that `tool` does not declare itself: they are taken out before it is called.
 pub(crate) fn own<'a>(affinity: &'a Affinity, tool: &ToolDefinition) -> Vec<&'a str> {
     affinity.arguments().filter(|name| !declares(tool, name)).collect()
@@ -144,7 +202,10 @@ pub(crate) fn own<'a>(affinity: &'a Affinity, tool: &ToolDefinition) -> Vec<&'a 
 /// The server for one key. Without a key, what would need one is left out: such an instance can
 /// list its tools, and no more is asked of it.
 pub(crate) fn instance(spec: &ServerSpec, key: Option<&str>) -> ServerSpec {
-    filled(spec, &|text| match key {
+    let project = key.and_then(|key| spec.life.projects.as_ref()?.get(key));
+    let path = project.and_then(|project| project.path.as_ref()).map(|path| path.to_string_lossy().into_owned());
+    let value = path.as_deref().or(key);
+    filled(spec, &|text| match value {
         Some(key) => Some(text.replace(Affinity::PLACEHOLDER, key)),
         None => Some(text.to_owned()).filter(|text| !text.contains(Affinity::PLACEHOLDER)),
     })
@@ -185,7 +246,8 @@ fn activated(activation: Activation, fill: &impl Fn(&str) -> Option<String>) -> 
     Some(Activation { arguments: arguments.collect::<Option<_>>()?, tool: activation.tool })
 }
 
-fn declares(tool: &ToolDefinition, argument: &str) -> bool {
+/// Whether the server itself says that the tool has such an argument.
+pub(crate) fn declares(tool: &ToolDefinition, argument: &str) -> bool {
     tool.input_schema.get("properties").and_then(Value::as_object).is_some_and(|known| known.contains_key(argument))
 }
 
@@ -366,7 +428,7 @@ mod tests {
             tool(json!({"type": "object"})),
             tool(json!({"type": "object", "properties": {"project": {"type": "string"}}, "required": ["project"]})),
         ];
-        let seen = shown(&project, &tools);
+        let seen = shown(&project, None, &tools);
         assert_eq!(seen[0].input_schema["required"], json!(["project"]));
         assert_eq!(seen[1], tools[1]);
         assert_eq!(tools.each_ref().map(|tool| own(&project, tool)), [vec!["project"], vec![]]);

@@ -83,6 +83,11 @@ impl KnownTools {
         }
     }
 
+    /// Whether belljar has added this argument to those of the tool.
+    pub(crate) fn adds(&self, tool: &str, argument: &str) -> bool {
+        self.of_definition(tool, |definition| !affinity::declares(definition, argument)).unwrap_or(false)
+    }
+
     /// Whether the owner allows a call of the tool to be made again after the child died with it.
     pub(crate) fn may_repeat(&self, tool: &str) -> bool {
         let repeats = |definition: &_| self.spec.life.repeat.allows(self.spec.effects.trusted(definition));
@@ -101,7 +106,7 @@ impl KnownTools {
     fn shown(&self, tools: Vec<ToolDefinition>) -> List {
         let own = Arc::new(tools);
         let shown = match &self.spec.life.affinity {
-            Some(affinity) => Arc::new(affinity::shown(affinity, &own)),
+            Some(affinity) => Arc::new(affinity::shown(affinity, self.spec.life.projects.as_ref(), &own)),
             None => own.clone(),
         };
         List { own, shown }

@@ -24,7 +24,7 @@ pub fn listed(folder: &Arc<Dir>, spec: &ServerSpec, version: &str) -> Option<Lis
     let at = cache.written()?;
     let tools = cache.read()?;
     let tools = match &spec.life.affinity {
-        Some(affinity) => affinity::shown(affinity, &tools),
+        Some(affinity) => affinity::shown(affinity, spec.life.projects.as_ref(), &tools),
         None => tools,
     };
     Some(Listed { tools, at })

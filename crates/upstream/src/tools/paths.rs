@@ -149,20 +149,8 @@ fn refusal(argument: &str, problem: String, guidance: Option<String>) -> CallErr
 
 /// The path as the file system has it, if it is one that is allowed.
 fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String, String> {
-    if text.is_empty() {
-        return Err("it is empty".to_owned());
-    }
-    if text.len() > PATH_BYTES {
-        return Err(format!("it has {} bytes; the limit is {PATH_BYTES}", text.len()));
-    }
-    if text.chars().any(char::is_control) {
-        return Err("it has a control character".to_owned());
-    }
+    let path = plain(text)?;
     let shown = one_line(text, 200);
-    let path = Path::new(text);
-    if path.components().any(|component| component == Component::ParentDir) {
-        return Err(format!("'{shown}' has '..' in it"));
-    }
     let path = match rules.roots.first().map(PathBuf::as_path).or(base) {
         Some(base) => base.join(path),
         None if path.is_absolute() => path.to_owned(),
@@ -181,6 +169,37 @@ fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String
         return Err(format!("'{shown}' is in a place that the owner has closed"));
     }
     path.into_os_string().into_string().map_err(|_| format!("'{shown}' leads to a name that is not a text"))
+}
+
+/// The path of a text that has nothing in it that a path of a script may not have.
+fn plain(text: &str) -> Result<&Path, String> {
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if text.len() > PATH_BYTES {
+        return Err(format!("it has {} bytes; the limit is {PATH_BYTES}", text.len()));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("it has a control character".to_owned());
+    }
+    let path = Path::new(text);
+    if path.components().any(|component| component == Component::ParentDir) {
+        return Err(format!("'{}' has '..' in it", one_line(text, 200)));
+    }
+    Ok(path)
+}
+
+/// An absolute path of a script's as the file system has it. Blocks.
+///
+/// # Errors
+/// It is not one, or cannot be resolved.
+pub(crate) fn absolute(text: &str) -> Result<PathBuf, String> {
+    let path = plain(text)?;
+    let shown = one_line(text, 200);
+    if !path.is_absolute() {
+        return Err(format!("'{shown}' is not an absolute path"));
+    }
+    real_path(path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))
 }
 
 /// The path with its links followed, as far as it exists.
