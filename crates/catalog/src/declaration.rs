@@ -219,8 +219,8 @@ fn needed(function: &Function) -> Vec<usize> {
     (0..function.types.aliases.len()).filter(printed).collect()
 }
 
-/// The comment on the function: its description, its effect, its exact name where that is another,
-/// and more lines.
+/// The comment on the function: its description, its effect, its exact name if that differs from
+/// the alias, and further lines.
 fn described(tool: &Names, definition: &ToolDefinition, effect: &str, more: &[Option<String>]) -> String {
     let said = definition.description.as_deref().or(definition.title.as_deref()).unwrap_or_default();
     let lines = comment_lines(said, DESCRIPTION_CHARS, DESCRIPTION_LINES);
@@ -234,7 +234,7 @@ fn described(tool: &Names, definition: &ToolDefinition, effect: &str, more: &[Op
         [line] if line.chars().count() <= COMMENT_LINE_CHARS => vec![format!("{line} {remark}")],
         lines => lines.iter().cloned().chain([remark]).collect(),
     };
-    // What may not stand in a comment as it is, is not an example.
+    // A line that has to be altered to fit into a comment would no longer be a correct example.
     all.extend(more.iter().flatten().filter(|line| comment(line) == **line).cloned());
     match all.as_slice() {
         [line] => format!("  /** {line} */\n"),

@@ -32,7 +32,8 @@ pub(crate) struct Known {
 #[derive(Default)]
 struct Found {
     room: BTreeMap<Arc<str>, bool>,
-    /// What the principal's other runs have brought; nothing, where nobody knows.
+    /// The labels from the principal's other runs: the outer `None` before they were looked up, the
+    /// inner one if they are unknown.
     others: Option<Option<Labels>>,
     /// Whether an earlier call of another run counts, by rule.
     passed: BTreeMap<Arc<str>, Option<bool>>,
@@ -219,7 +220,7 @@ impl<'c> Inquiry<'c> {
         true
     }
 
-    /// What the principal's other runs have brought; nothing, where nobody knows.
+    /// The labels from the principal's other runs, or `None` if they are unknown.
     async fn others(&self) -> Option<Labels> {
         let within = self.policy.memory()?;
         let Some(ledger) = &self.ledger else {

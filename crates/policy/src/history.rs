@@ -41,7 +41,7 @@ impl History for () {
     }
 }
 
-/// What is assumed of the time before, to explain a call or to test rules.
+/// The earlier calls to assume when a call is explained or rules are tested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assumed {
     /// The labels that are carried.

@@ -164,14 +164,14 @@ fn cells(run: &KeptRun) -> [String; HEADINGS.len()] {
     ]
 }
 
-/// Which way a run was asked for, for whom, and what the client calls itself.
+/// The origin of a run, its principal, and the name of its client.
 fn by(run: &KeptRun) -> String {
     let principal = run.principal.as_deref().map(|name| format!(" for {}", visible_line(name)));
     let client = run.client.as_deref().map(|name| format!(" ({})", visible_line(name)));
     format!("{}{}{}", visible_line(&run.origin), principal.unwrap_or_default(), client.unwrap_or_default())
 }
 
-/// Says of an interrupted run what nobody knows.
+/// Warns about calls of an interrupted run that may have taken effect.
 fn may_have_happened(run: &KeptRun) {
     if run.state == RunState::Interrupted && run.unanswered > 0 {
         let calls = if run.unanswered == 1 { "call" } else { "calls" };

@@ -54,14 +54,13 @@ pub fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this process adopts orphans: for the whole process, as the system has it.
+/// Whether this process adopts orphans. The system keeps this per process, so it is a static.
 static ADOPTS: AtomicBool = AtomicBool::new(false);
 
 /// The supervisors that were started and have not been waited for.
 static SUPERVISORS: Mutex<BTreeSet<Pid>> = Mutex::new(BTreeSet::new());
 
-/// When the first supervisor was started. What this process had below itself before was there
-/// before it was belljar's.
+/// When the first supervisor was started. Children older than that are not belljar's.
 static FIRST: OnceLock<Option<u64>> = OnceLock::new();
 
 fn supervisors() -> MutexGuard<'static, BTreeSet<Pid>> {

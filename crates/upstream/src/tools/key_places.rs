@@ -50,14 +50,14 @@ fn starts(head: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether a character stands between a path and what is beside it. In a path of the owner's it may
-/// stand too.
+/// Whether a character can separate a path from what is next to it. The owner's paths may contain
+/// such characters too.
 fn ends_path(character: char) -> bool {
     character.is_whitespace() || "'\"`=:,;|&()[]<>".contains(character)
 }
 
-/// None, where no folder stands before the key: it is not a path then, or one below the folder in
-/// which the server works by its own choice.
+/// `None` if no folder precedes the key: then it is not a path, or it is relative to a folder that
+/// the server chooses itself.
 fn place(base: &Path, head: &str, key: &str, tail: &str) -> Option<Place> {
     let end = head.rfind(is_separator)? + 1;
     let path = format!("{head}{key}{}", filled(tail, key));
