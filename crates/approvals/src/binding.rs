@@ -1,4 +1,4 @@
-//! What a decision is about: this very call.
+//! What a decision is about: exactly one call.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -15,8 +15,7 @@ pub fn digest(text: &[u8]) -> Digest {
     Sha256::digest(text).into()
 }
 
-/// What a decision is bound to. A call for which any of it differs is not the call that was decided
-/// about.
+/// What a decision is bound to. If any of it differs, the decision is about another call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
     /// The run.
@@ -29,7 +28,7 @@ pub struct Binding {
     pub arguments: Digest,
     /// The digest of the tool's definition, as its server gave it.
     pub definition: Digest,
-    /// The rule that asks; nothing where it is the default.
+    /// The rule that asks, or `None` for the default.
     pub rule: Option<Arc<str>>,
     /// The ways by which the rule lets a decision come.
     pub ways: AskWays,
@@ -40,7 +39,8 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Whether a decision about this is one about the call that is about to be sent, at this time.
+    /// Whether a decision about this binding counts for the call that is about to be sent, at this
+    /// time.
     ///
     /// # Errors
     /// The first difference, or that it is too late.
@@ -105,7 +105,7 @@ mod tests {
         ] {
             assert_eq!(refused, Err(Refusal::Differs(part)));
         }
-        // What whoever sends says of its time counts for nothing.
+        // The time in the sender's binding is ignored.
         let later = SystemTime::UNIX_EPOCH + Duration::from_secs(100);
         let mut sent = binding();
         sent.expires = later + Duration::from_secs(1000);

@@ -1,4 +1,4 @@
-//! Calls that are asked about for one reason: those of a run, of one tool, by one rule.
+//! Calls that are asked about for the same reason: those of one run, of one tool, under one rule.
 
 use std::{fmt, sync::Arc};
 
@@ -6,33 +6,33 @@ use belljar_model::{AskWays, RunId, ToolPath, display::line};
 
 use crate::{Binding, Digest};
 
-/// Calls of one run, of one tool as it is defined now, about which one rule asks. The owner can
-/// agree to all of them, those to come included, and to no others by that.
+/// Calls of one run, of one tool with its current definition, about which one rule asks. The owner
+/// can agree to all of them, including later ones, but to no others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group {
     /// The run.
     pub run: RunId,
     /// The tool.
     pub tool: ToolPath,
-    /// The rule that asks; nothing where it is the default.
+    /// The rule that asks, or `None` for the default.
     pub rule: Option<Arc<str>>,
     /// The digest of the tool's definition, as its server gave it.
     pub definition: Digest,
     /// Who calls.
     pub principal: Arc<str>,
-    /// The ways by which the rule lets a decision come, as the number that is kept.
+    /// The ways by which the rule lets a decision come, as the number that is stored.
     pub ways: u8,
 }
 
 impl Group {
-    /// The calls of which this is one.
+    /// The group that this call belongs to.
     pub fn of(binding: &Binding) -> Self {
         let Binding { run, tool, rule, definition, principal, ways, .. } = binding;
         let (rule, principal) = (rule.clone(), principal.clone());
         Self { run: *run, tool: tool.clone(), rule, definition: *definition, principal, ways: AskWays::bits(*ways) }
     }
 
-    /// The tool and the rule, as a person reads them.
+    /// The tool and the rule, as shown to a person.
     pub fn named(&self) -> String {
         let tool = self.tool.to_string();
         match &self.rule {
@@ -42,7 +42,7 @@ impl Group {
     }
 }
 
-/// What the owner agrees to who agrees to all of it, in just these words.
+/// The exact words in which the owner agrees to the whole group.
 impl fmt::Display for Group {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "any arguments of {}, as it is defined now, for the rest of this run", self.named())
@@ -71,7 +71,7 @@ mod tests {
         };
         let words = "any arguments of bank.refund\\u{1b}[2J under rule 'refunds', as it is defined now, for the rest of this run";
         assert_eq!(Group::of(&binding).to_string(), words);
-        // Another call of it is one of them.
+        // Another call of the same group belongs to it.
         let other = Binding { number: 3, arguments: digest(b"{\"a\":1}"), ..binding.clone() };
         assert_eq!(Group::of(&other), Group::of(&binding));
         for other in [

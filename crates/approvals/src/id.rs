@@ -35,7 +35,7 @@ impl fmt::Debug for QuestionId {
     }
 }
 
-/// A text that names no question.
+/// The text is not the name of a question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a question is named a_ and 13 digits and small letters, as belljar approvals lists them")]
 pub struct QuestionIdError;

@@ -1,14 +1,14 @@
 //! What a person is asked before a call is sent, and what their decision is bound to.
 //!
-//! A rule with the verdict `ask` holds a call back. A [`Question`] is what the owner is shown of
-//! it, and its [`Binding`] says of which call: the run, the call's number, the arguments as they
-//! would be sent, the tool's definition, the rule, who called, and until when. A decision is about
-//! that and about nothing else: the binding is compared with what is about to be sent, and it is
-//! used once. A [`Group`] is all calls of a run that are asked about for one reason: the owner can
-//! agree to any arguments of these.
+//! A rule with the verdict `ask` holds a call back. A [`Question`] is what the owner is shown. Its
+//! [`Binding`] identifies the call: the run, the call's number, the arguments as they would be
+//! sent, the tool's definition, the rule, the caller, and the deadline. A decision counts for that
+//! call only: the binding is compared with the call that is about to be sent, and it is used once.
+//! A [`Group`] is all calls of a run that are asked about for the same reason; the owner can agree
+//! to any arguments for them.
 //!
-//! No I/O: where questions are kept, and who is shown them, is decided elsewhere. Nothing here ever
-//! takes a decision.
+//! This crate does no I/O: where questions are kept and who sees them is decided elsewhere. Nothing
+//! here ever takes a decision.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

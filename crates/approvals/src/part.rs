@@ -1,4 +1,4 @@
-//! What of a binding can differ, and the words for it.
+//! The parts of a binding that can differ, and the words for them.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is asked, and what is done with it.
+//! What is asked, and what can be done with it.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -14,22 +14,22 @@ pub struct Question {
     pub id: QuestionId,
     /// Which call it is about.
     pub binding: Binding,
-    /// What the tool may change, as far as the owner says so or trusts its server to say so.
+    /// What the tool may change, according to its owner or to a server that the owner trusts.
     pub effect: Effect,
     /// The owner's words in the rule.
     pub why: Option<Arc<str>>,
     /// The arguments as they would be sent; empty once the question is closed.
     pub arguments: String,
-    /// What the run did by then.
+    /// What the run had done by then.
     pub so_far: Vec<Past>,
     /// When it was asked.
     pub asked: SystemTime,
-    /// The one place that is asked beside `belljar approve`, where there is one: a terminal, or a
-    /// client.
+    /// The terminal or client that is asked beside `belljar approve`, if any.
     pub desk: Option<u64>,
     /// Whether `belljar approve` may decide it.
     pub for_command: bool,
-    /// Whether that may be without a person typing, as the owner's configuration says.
+    /// Whether `belljar approve` may decide without a person typing, as the owner's configuration
+    /// says.
     pub allow_yes: bool,
 }
 
@@ -52,7 +52,7 @@ pub enum Channel {
     Terminal,
     /// `belljar approve` or `belljar deny`, at a terminal.
     Command,
-    /// The same without anybody typing, which the owner's configuration allows.
+    /// The same without a person typing, which the owner's configuration allows.
     Unattended,
     /// A form that the client showed.
     Elicitation,
@@ -69,7 +69,7 @@ impl Channel {
         }
     }
 
-    /// What rules call it.
+    /// The name used in rules.
     pub fn way(self) -> AskWay {
         match self {
             Self::Terminal | Self::Command | Self::Unattended => AskWay::Cli,
@@ -78,12 +78,12 @@ impl Channel {
     }
 }
 
-/// A place that asks for a run, and where a person sits: a terminal, or a client.
+/// A place that asks for a run and where a person can answer: a terminal, or a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Desk {
     /// The number by which it finds its questions.
     pub id: u64,
-    /// The way by which a decision comes from there.
+    /// The way by which decisions come from there.
     pub way: AskWay,
 }
 
@@ -92,7 +92,7 @@ pub struct Desk {
 pub enum By {
     /// The owner, by a command.
     Owner,
-    /// Whoever sits where the run was asked for.
+    /// The person at the place where the run was started.
     Desk(u64),
 }
 
@@ -109,33 +109,33 @@ pub struct Decision {
     pub at: SystemTime,
 }
 
-/// What is done with a question.
+/// What can be done with a question.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// It is asked.
     Ask(Box<Question>),
-    /// It is asked and agreed to at once, where the owner has agreed to any arguments of such
-    /// calls; refused elsewhere.
+    /// It is asked, and agreed to at once if the owner has agreed to any arguments of such calls.
+    /// Otherwise this is refused.
     Claim(Box<Question>),
     /// It is decided.
     Decide(QuestionId, Decision),
-    /// It is agreed to, and with it all calls of its [`Group`](crate::Group): those that are asked
-    /// about now, and those to come.
+    /// It is agreed to, and with it all calls of its [`Group`](crate::Group): open ones and later
+    /// ones.
     Grant(QuestionId, Decision),
-    /// The decision is used for the call that is bound so: from then on it may have been sent.
+    /// The decision is used for the call with this binding: from then on it may have been sent.
     Use(QuestionId, Box<Binding>),
-    /// The open questions of a run that may be decided at this place are asked there instead,
-    /// beside the command.
+    /// The open questions of a run that may be decided at this place move there; the command can
+    /// still decide them.
     Move(RunId, Desk),
     /// It ends without a decision.
     End(QuestionId, State),
 }
 
 impl Question {
-    /// Whether this decision may be taken.
+    /// Whether this decision is allowed.
     ///
     /// # Errors
-    /// Why not.
+    /// Why it is not.
     pub fn takes(&self, decision: &Decision) -> Result<(), Refusal> {
         match decision.by {
             _ if !self.binding.ways.has(decision.channel.way()) => Err(Refusal::OtherWay(self.binding.ways)),

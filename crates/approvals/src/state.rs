@@ -1,33 +1,33 @@
-//! How a question stands, and every way from one state to another.
+//! The states of a question, and every transition between them.
 
 use belljar_model::AskWays;
 
 use crate::part::Part;
 
-/// How a question stands.
+/// The state of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Nobody has decided.
     Open,
-    /// The owner agreed, and the call was not sent yet.
+    /// The owner agreed, and the call has not been sent yet.
     Approved,
     /// The owner said no.
     Denied,
     /// The owner agreed, and the decision was used: the call may have been sent.
     Sent,
-    /// Its time went by without a decision, or before one was used.
+    /// It expired before a decision, or before the decision was used.
     Expired,
     /// Its run ended before there was a decision.
     Withdrawn,
-    /// Whoever was asked cannot be asked any more, and has not answered.
+    /// The place that was asked is gone, and had not answered.
     Unanswered,
 }
 
 /// Why something cannot be done with a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// There is none of this name.
+    /// There is no question with this name.
     #[error("there is no such question")]
     Unknown,
     /// It was decided before.
@@ -39,7 +39,7 @@ pub enum Refusal {
     /// Its run has ended.
     #[error("it is too late: its run is over")]
     Over,
-    /// It was asked of somebody else.
+    /// It was asked of another person.
     #[error("it was asked of somebody else")]
     OfAnother,
     /// The rule does not let a decision come this way.
@@ -48,12 +48,12 @@ pub enum Refusal {
     /// Nobody has agreed.
     #[error("nobody has agreed to it")]
     NotApproved,
-    /// Whoever asks has too many open questions.
+    /// Its principal has too many open questions.
     #[error(
         "{0} questions of the same principal wait for the owner, the limit: it can be asked when they have decided some, or some have expired"
     )]
     TooManyOpen(u32),
-    /// What is about to be sent is not what was decided about.
+    /// What is about to be sent differs from what was decided about.
     #[error("{0}")]
     Differs(Part),
 }
@@ -79,7 +79,7 @@ impl State {
     /// The state after a decision.
     ///
     /// # Errors
-    /// There cannot be one any more.
+    /// It can no longer be decided.
     pub fn decided(self, approve: bool) -> Result<Self, Refusal> {
         match self {
             Self::Open if approve => Ok(Self::Approved),
@@ -88,7 +88,7 @@ impl State {
         }
     }
 
-    /// The state after the decision was used. That happens once.
+    /// The state after the decision was used, which happens once.
     ///
     /// # Errors
     /// Nobody agreed, or it was used before.
@@ -100,11 +100,11 @@ impl State {
         }
     }
 
-    /// The state after it ended without the call being sent. One that was approved may end so too:
-    /// nothing has used it.
+    /// The state after it ended without the call being sent. An approved question can end like this
+    /// too, if nothing has used it.
     ///
     /// # Errors
-    /// It ended before.
+    /// It had ended before.
     pub fn ended(self, end: Self) -> Result<Self, Refusal> {
         match self {
             Self::Open => Ok(end),
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(State::Sent.used(), Err(Refusal::Decided(State::Sent)));
         assert_eq!(State::Expired.decided(true), Err(Refusal::TooLate));
         assert_eq!(State::Withdrawn.decided(true), Err(Refusal::Over));
-        // A decision that was taken is not turned into none by a clock.
+        // A clock does not undo a decision that was taken.
         assert!(State::Approved.ended(State::Expired).is_err() && State::Denied.ended(State::Withdrawn).is_err());
     }
 }

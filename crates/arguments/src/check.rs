@@ -10,11 +10,11 @@ use crate::{
     problems,
 };
 
-/// The longest schema that is compiled, as JSON text: four times the largest that is known of a
+/// The longest schema that is compiled, as JSON text: four times the largest one known from a
 /// published server.
 pub const MAX_SCHEMA_BYTES: usize = 256 * 1024;
-/// The longest one that is compiled in this process: tens of milliseconds, on a thread for such
-/// work.
+/// The longest one that is compiled in this process, which takes tens of milliseconds on a blocking
+/// thread.
 const MAX_SCHEMA_BYTES_HERE: usize = 64 * 1024;
 /// What else is compiled in this process. Each pattern keeps up to two caches of
 /// [`MAX_PATTERN_CACHE_BYTES`].
@@ -23,8 +23,8 @@ const MAX_SIZE_HERE: Size = Size { patterns: 64, states: 8_192, unfolded: 20_000
 const MAX_PATTERN_BYTES: usize = 256 * 1024;
 /// Bytes that one compiled pattern keeps of what it has seen.
 const MAX_PATTERN_CACHE_BYTES: usize = 64 * 1024;
-/// What a check may cost on a thread that others wait for, in estimated nanoseconds. To make the
-/// estimate, and to look for the names that were meant, takes the rest of a millisecond at most.
+/// What a check may cost on a thread that others wait for, in estimated nanoseconds. The estimate
+/// and the search for the names that were meant take the rest of a millisecond at most.
 pub const MAX_COST_IN_PLACE: u64 = 700_000;
 
 /// Why a schema is not used.
@@ -37,7 +37,7 @@ pub enum Unfit {
         /// The most bytes that it may have.
         limit: usize,
     },
-    /// What it costs has no bound.
+    /// Its cost has no bound.
     #[error(transparent)]
     Cost(#[from] Unbounded),
     /// It cannot be written as JSON.
@@ -52,7 +52,7 @@ pub enum Unfit {
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) parts: Parts,
-    /// Whether a process in which others wait may compile it.
+    /// Whether a process with other waiting work may compile it.
     pub is_small: bool,
 }
 
@@ -72,12 +72,12 @@ impl Plan {
         Ok(Self { parts, is_small })
     }
 
-    /// Whether a check of `arguments` is over at once.
+    /// Whether checking `arguments` is quick enough to do at once.
     pub fn fits_in_place(&self, arguments: &Value) -> bool {
         self.cost_within(MAX_COST_IN_PLACE, arguments).is_some()
     }
 
-    /// What a check of `arguments` costs at most, in estimated nanoseconds; nothing, where that is
+    /// What a check of `arguments` costs at most, in estimated nanoseconds, or `None` if that is
     /// more than `limit`.
     pub fn cost_within(&self, limit: u64, arguments: &Value) -> Option<u64> {
         cost::within(limit, &self.parts, arguments)
@@ -91,7 +91,7 @@ pub struct Compiled {
     validator: Validator,
 }
 
-/// Every schema is complete in itself.
+/// A schema may not refer to other documents.
 struct NothingIsFetched;
 
 #[derive(Debug, thiserror::Error)]
@@ -114,14 +114,14 @@ impl Compiled {
         let validator = jsonschema::options()
             .with_retriever(NothingIsFetched)
             .with_pattern_options(patterns)
-            // What a format means differs from child to child; they know best.
+            // The meaning of a format differs from child to child, so the child checks it.
             .should_validate_formats(false)
             .build(&schema)
             .map_err(|error| Unfit::Invalid(Box::new(error)))?;
         Ok(Self { schema, validator })
     }
 
-    /// What is wrong with arguments, in words; `None` if nothing is.
+    /// The problems of these arguments in words, or `None`.
     pub fn problems(&self, arguments: &Value) -> Option<String> {
         if self.fits(arguments) {
             return None;
@@ -130,7 +130,7 @@ impl Compiled {
         (!problems.is_empty()).then(|| problems.to_string())
     }
 
-    /// What is certainly wrong with arguments that have gaps, and what is likely to be, in words.
+    /// The certain and the likely problems of arguments with gaps, in words.
     pub fn foreseen(&self, arguments: &Value, gaps: &Gaps) -> (Option<String>, Option<String>) {
         if self.fits(arguments) {
             return (None, None);
@@ -146,7 +146,7 @@ impl Compiled {
         }
     }
 
-    /// Whether nothing is wrong with arguments.
+    /// Whether the arguments have no problem.
     pub fn fits(&self, arguments: &Value) -> bool {
         self.validator.is_valid(arguments)
     }

@@ -1,9 +1,9 @@
-//! What a check costs, estimated before it begins.
+//! Estimates what a check costs, before it begins.
 //!
-//! The estimate goes through schema and value as the validator would, and adds up what each part
-//! takes for each value, in nanoseconds of a slow machine. It stops at the limit that it is given,
-//! so it never takes longer than what it may allow; it does not recurse. The figures are upper
-//! bounds for ordinary inputs and for hostile ones: `calibration` in the tests measures both.
+//! The estimate walks schema and value as the validator would, and adds up the cost of each part
+//! for each value, in nanoseconds of a slow machine. It stops at the limit that it is given, so it
+//! takes no longer than the check that it may allow, and it does not recurse. The figures are upper
+//! bounds for ordinary and for hostile inputs: `calibration` in the tests measures both.
 
 use serde_json::Value;
 
@@ -14,13 +14,13 @@ use crate::{
 
 /// One part that looks at one value.
 pub const VISIT: u64 = 60;
-/// A problem that is found: its places, and the words for it.
+/// A problem that is found: its place, and the words for it.
 const PROBLEM: u64 = 700;
-/// Parts inside each other that a check may call itself for, on the stack of whoever checks.
+/// How deep a check may recurse, on its caller's stack.
 const MAX_FRAMES: u32 = 256;
 
-/// What a check of `value` costs at most; `None` when that is more than `limit`, or when the check
-/// would call itself too deep.
+/// What a check of `value` costs at most, or `None` if that is more than `limit` or the check would
+/// recurse too deep.
 pub(crate) fn within(limit: u64, parts: &Parts, value: &Value) -> Option<u64> {
     let mut walk = Walk { spent: 0, limit, open: Vec::new() };
     // Once to know whether it fits, once for its problems.
@@ -44,7 +44,7 @@ struct Visit<'v> {
     subject: Subject<'v>,
     /// How often.
     weight: u64,
-    /// Bytes of the names on the way here, which each problem repeats.
+    /// Bytes of the names on the path to here, which each problem repeats.
     path: u64,
     frames: u32,
     /// Whether problems keep a copy of the value.
@@ -140,8 +140,8 @@ fn of_text(price: &Price, text: &str) -> u64 {
     price.text_byte.saturating_mul(text.len() as u64)
 }
 
-/// Elements that are compared with each other: by their hashes, which those who choose them can
-/// make equal.
+/// Elements are compared by their hashes, and whoever chooses the elements can make the hashes
+/// equal.
 fn of_unique(elements: &[Value], limit: u64) -> u64 {
     let is_plain = |element: &Value| match element {
         Value::Array(_) | Value::Object(_) => false,

@@ -1,13 +1,13 @@
-//! What is certain of arguments of which only a part is known: those of a call that stands in a
-//! source and was not made yet.
+//! What is certain about arguments that are known only in part: those of a call in a source that
+//! has not been made yet.
 
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 
-/// Keywords whose subschemas hold or do not, as something else of the value decides.
+/// Keywords whose subschemas apply or not depending on another part of the value.
 const BRANCHING: [&str; 9] =
     ["anyOf", "oneOf", "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies"];
 
-/// The places of arguments at which something else may stand, as JSON pointers.
+/// The places of arguments whose values are not known, as JSON pointers.
 #[derive(Debug, Default)]
 pub struct Gaps {
     unknown: Vec<String>,
@@ -15,41 +15,41 @@ pub struct Gaps {
     open: Vec<String>,
 }
 
-/// How far a problem is one of the call.
+/// How certainly a problem is one of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// Whatever stands in the gaps.
+    /// Whatever the gaps contain.
     Certain,
-    /// Unless what is not known is left out.
+    /// Unless the unknown part is left out.
     Likely,
-    /// What stands in a gap decides.
+    /// It depends on what a gap contains.
     Open,
 }
 
 impl Gaps {
-    /// Gaps where something stands that is not known and may not be there at all, where a text
-    /// stands that is not known, and in objects that may have more members.
+    /// Gaps: values that are unknown and may be absent, unknown texts, and objects that may have
+    /// more members.
     pub fn new(unknown: Vec<String>, texts: Vec<String>, open: Vec<String>) -> Self {
         Self { unknown, texts, open }
     }
 
-    /// Whether all is known.
+    /// Whether everything is known.
     pub(crate) fn is_empty(&self) -> bool {
         self.unknown.is_empty() && self.texts.is_empty() && self.open.is_empty()
     }
 
-    /// Whether an object may have more members than are known.
+    /// Whether an object may have members beside the known ones.
     pub fn is_open(&self, place: &str) -> bool {
         self.open.iter().any(|open| open == place)
     }
 
-    /// Whether nothing is known of what stands at a place, or whether it is there.
+    /// Whether it is unknown what is at a place, or whether anything is.
     pub(crate) fn is_unknown(&self, place: &str) -> bool {
         self.unknown.iter().any(|unknown| unknown == place)
     }
 
-    /// How far a problem is one of the call, which the validator found with `null` and empty texts
-    /// in the gaps.
+    /// How certainly a problem is one of the call, given that the validator saw `null` and empty
+    /// texts in the gaps.
     pub(crate) fn weigh(&self, error: &ValidationError<'_>) -> Weight {
         let path = error.evaluation_path().as_str();
         let mut before = path.split('/').rev();
@@ -83,7 +83,7 @@ impl Gaps {
     }
 }
 
-/// What is left of a pointer behind another that it is, or leads through.
+/// The rest of a pointer below another one.
 fn below<'p>(outer: &str, inner: &'p str) -> Option<&'p str> {
     inner.strip_prefix(outer).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

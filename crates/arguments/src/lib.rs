@@ -1,17 +1,17 @@
-//! Whether the arguments of a call are what the JSON Schema of its tool asks for, and in words what
-//! is wrong if they are not.
+//! Checks the arguments of a call against the JSON Schema of its tool, and says in words what is
+//! wrong.
 //!
-//! A schema may be a stranger's: it may be huge, endless or wrong. [`Plan`] says what it costs
-//! before it is compiled, and what a check of some arguments costs before it is made; whoever asks
+//! A schema may come from a stranger: it may be huge, endless or wrong. [`Plan`] says what it costs
+//! before it is compiled, and what a check of given arguments costs before it is made; the caller
 //! decides whether that is too much. Nothing is ever fetched for a schema, patterns take time
-//! linear in what they look at, and defaults are not filled in.
+//! linear in their input, and defaults are not filled in.
 //!
-//! `check.rs` compiles a schema and checks with it, `parts.rs` and `cost.rs` are the estimate and
-//! `pattern.rs` that of its patterns, `problems.rs` puts what is wrong into words with `names.rs`
-//! for what was meant, `undeclared.rs` finds names that a schema does not list, and `gaps.rs` is
-//! for arguments of which only a part is known.
+//! `check.rs` compiles a schema and checks with it; `parts.rs` and `cost.rs` make the estimate, and
+//! `pattern.rs` that of patterns; `problems.rs` puts problems into words, with `names.rs` for the
+//! names that were meant; `undeclared.rs` finds names that a schema does not list; `gaps.rs`
+//! handles arguments that are known only in part.
 //!
-//! This crate knows tools by their schemas alone. It does no I/O, and starts no thread and no
+//! This crate knows tools only by their schemas. It does no I/O, and starts no thread and no
 //! process.
 
 #![forbid(unsafe_code)]

@@ -1,24 +1,24 @@
-//! Which name an author meant, of arguments that are called otherwise.
+//! Finds the name that an author meant, when an argument has another.
 
 use belljar_model::nearest;
 
-/// Bytes of a name that comparing costs at most: longer ones are not compared, or to there.
+/// Bytes of a name that are compared at most.
 const LONGEST_COMPARED: usize = 128;
 
-/// What it takes to compare two names, however short, in comparisons of two characters.
+/// The least cost of comparing two names, in comparisons of two characters.
 const COMPARED_AT_LEAST: usize = 512;
 
-/// What it takes to look for the name among `known` that `given` was meant to be, in comparisons of
-/// two characters.
+/// The cost of searching `known` for the name that `given` was meant to be, in comparisons of two
+/// characters.
 pub(crate) fn comparisons(given: &str, known: &[&str]) -> usize {
     let each = |name: &&str| given.len().min(LONGEST_COMPARED) * name.len().min(LONGEST_COMPARED) + COMPARED_AT_LEAST;
     known.iter().map(each).sum()
 }
 
-/// The name among `known` that `given` was probably meant to be.
+/// The name in `known` that `given` was probably meant to be.
 ///
-/// A typing error is forgiven, and so is one word more or less, or a name cut short: `file_path`
-/// for `path`, `warn` for `warning`.
+/// This allows for a typing error, one word more or less, or a name cut short: `file_path` for
+/// `path`, `warn` for `warning`.
 pub(crate) fn meant<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     nearest(given, known.iter().copied()).or_else(|| {
         let words = words(given);
@@ -29,12 +29,12 @@ pub(crate) fn meant<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
             begins || (!few.is_empty() && few.iter().all(|word| many.contains(word)))
         };
         let mut sharing = known.iter().filter(shares);
-        // Of several, none is the one.
+        // If there are several, it is unclear which one was meant.
         sharing.next().filter(|_| sharing.next().is_none()).copied()
     })
 }
 
-/// The words of a name, in lower case: `filePath`, `file_path` and `file-path` have the same.
+/// The words of a name in lower case, the same for `filePath`, `file_path` and `file-path`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

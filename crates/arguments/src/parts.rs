@@ -1,8 +1,8 @@
-//! The parts of a schema: which asks which of what, and what each costs.
+//! The parts of a schema, their references to each other, and the cost of each.
 //!
 //! A schema of a few lines can keep a validator busy for ever: parts that refer to each other
 //! multiply at every level. So the parts and their references are collected first. A schema that
-//! applies itself to the same value has no end, and is not used.
+//! applies itself to the same value would never end, and is not used.
 
 use std::{collections::HashMap, io};
 
@@ -13,7 +13,7 @@ use crate::{pattern, price::Price};
 /// Parts of a schema.
 const MAX_PARTS: usize = 5_000;
 
-/// Why a schema's cost has no bound that is of use.
+/// Why a schema's cost has no useful bound.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unbounded {
@@ -23,16 +23,16 @@ pub enum Unbounded {
         /// The most parts that it may have.
         limit: usize,
     },
-    /// A part asks itself about the same value.
+    /// A part applies itself to the same value.
     #[error("the schema refers to itself without end")]
     Endless,
-    /// Nothing is fetched.
+    /// It refers to another document, and nothing is fetched.
     #[error("the schema refers to '{reference}', which is not a place within it")]
     Elsewhere {
         /// To where it refers.
         reference: String,
     },
-    /// Where it leads depends on the value.
+    /// Its target depends on the value.
     #[error("the schema uses {keyword}, whose references are not followed")]
     Dynamic {
         /// By which keyword.
@@ -40,7 +40,7 @@ pub enum Unbounded {
     },
 }
 
-/// All parts that can be reached from the root, which is the first.
+/// All parts that can be reached from the root, which comes first.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) list: Vec<Part>,
@@ -48,13 +48,13 @@ pub(crate) struct Parts {
     pub(crate) size: Size,
 }
 
-/// What makes a schema large for whoever compiles it.
+/// What makes a schema large to compile.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) patterns: u64,
     /// The states of all patterns.
     pub(crate) states: u64,
-    /// Parts, where each counts as often as others ask it of the same value.
+    /// Parts, each counted as often as others apply it to the same value.
     pub(crate) unfolded: u64,
 }
 
@@ -62,27 +62,27 @@ pub(crate) struct Size {
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) price: Price,
-    /// What it asks of the same value.
+    /// What it applies to the same value.
     pub(crate) here: Vec<Inner>,
-    /// Whether it asks all that a second time, to know what was not evaluated.
+    /// Whether it applies all of that a second time, to know what was not evaluated.
     pub(crate) asks_twice: bool,
-    /// What it asks of members, by their names.
+    /// What it applies to members, by their names.
     pub(crate) properties: HashMap<String, usize>,
-    /// What it may ask of every member.
+    /// What it may apply to every member.
     pub(crate) members: Vec<usize>,
-    /// What it asks of the name of every member.
+    /// What it applies to the name of every member.
     pub(crate) names: Vec<usize>,
-    /// What it asks of the first elements, one each.
+    /// What it applies to the first elements, one each.
     pub(crate) prefix: Vec<usize>,
-    /// What it may ask of every element.
+    /// What it may apply to every element.
     pub(crate) elements: Vec<usize>,
 }
 
-/// A part that is asked of the same value.
+/// A part that is applied to the same value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inner {
     pub(crate) part: usize,
-    /// Whether it may fail and the value be valid all the same: it is then asked again for its
+    /// Whether it may fail although the value is valid. It is then applied again to collect its
     /// problems, which keep copies of values.
     pub(crate) is_alternative: bool,
 }
@@ -105,7 +105,7 @@ impl Parts {
         Ok(parts)
     }
 
-    /// The sum over all parts of those that are asked of one value because of it.
+    /// The sum over all parts that are applied to one value because of it.
     fn unfolded(&self) -> Result<u64, Unbounded> {
         #[derive(Clone, Copy)]
         enum State {
@@ -144,7 +144,7 @@ impl Parts {
     }
 }
 
-/// The bytes of a value as JSON text, as far as they are within a limit. No text is built.
+/// The bytes of a value as JSON text, counted up to a limit. No text is built.
 pub(crate) fn bytes_of(value: &Value, limit: usize) -> Option<usize> {
     struct Counted {
         used: usize,
@@ -167,7 +167,7 @@ pub(crate) fn bytes_of(value: &Value, limit: usize) -> Option<usize> {
 struct Collected<'schema> {
     root: &'schema Value,
     list: Vec<Part>,
-    /// By the address of the value: the path to a place may be as long as the schema.
+    /// Keyed by the address of the value, since the path to a place may be as long as the schema.
     places: HashMap<usize, usize>,
     open: Vec<(usize, &'schema Value)>,
 }
@@ -205,7 +205,7 @@ impl<'schema> Collected<'schema> {
                 }
                 "$dynamicRef" => return Err(Unbounded::Dynamic { keyword: "$dynamicRef" }),
                 "$recursiveRef" => return Err(Unbounded::Dynamic { keyword: "$recursiveRef" }),
-                // Another base for the references inside.
+                // It changes the base of the references below it.
                 "$id" | "id" if !is_root && value.is_string() => return Err(Unbounded::Dynamic { keyword: "$id" }),
                 "not" | "if" | "then" | "else" => {
                     let inner = self.at(value)?;
@@ -237,8 +237,8 @@ impl<'schema> Collected<'schema> {
         Ok(part)
     }
 
-    /// The parts of a list or of an object of parts. (A list of names, as in `dependencies`, is not
-    /// such a list.)
+    /// The parts in a list or an object of parts. (A list of names, as in `dependencies`, is not
+    /// one.)
     fn here(&mut self, value: &'schema Value, is_alternative: bool, part: &mut Part) -> Result<(), Unbounded> {
         let mut inner = Vec::new();
         self.each(value, &mut inner)?;
@@ -263,7 +263,7 @@ impl<'schema> Collected<'schema> {
         Ok(())
     }
 
-    /// The part that a reference names, which must be a place within this schema.
+    /// The part that a reference names, which must be within this schema.
     fn referred(&mut self, reference: &Value) -> Result<usize, Unbounded> {
         let text = reference.as_str().unwrap_or_default();
         let elsewhere = || Unbounded::Elsewhere { reference: text.chars().take(100).collect() };

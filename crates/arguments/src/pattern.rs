@@ -1,20 +1,20 @@
-//! How large the automaton of a pattern becomes, read off its text.
+//! Estimates the size of a pattern's automaton from its text.
 //!
 //! A pattern takes time linear in the text that it is applied to, but each byte may cost a step for
 //! each state of its automaton: `a.{60}[^ab#]` has hundreds of them. This must be known before the
-//! pattern is compiled, which takes time and memory as well, so the text is read once from left to
-//! right, and what is not understood counts as much as it could be.
+//! pattern is compiled, which takes time and memory as well. So the text is read once from left to
+//! right, and whatever is not understood is given the highest possible count.
 
-/// States for a class that covers most of Unicode, as a dot does.
+/// States for a class that covers most of Unicode, such as a dot.
 const WIDE: u64 = 16;
 /// States for a class by a property of Unicode, such as `\p{L}`.
 const PROPERTY: u64 = 800;
 /// States for a set of ASCII characters.
 const NARROW: u64 = 2;
-/// What ignoring case multiplies.
+/// The factor for ignoring case.
 const IGNORED_CASE: u64 = 4;
 
-/// About how many states the automaton of `pattern` has, and seldom fewer than it really has.
+/// Roughly how many states the automaton of `pattern` has; the estimate is rarely too low.
 pub(crate) fn states(pattern: &str) -> u64 {
     let mut groups = vec![Group::default()];
     let mut rest = pattern.chars().peekable();
@@ -55,7 +55,7 @@ pub(crate) fn states(pattern: &str) -> u64 {
     all.saturating_add(4).saturating_mul(factor)
 }
 
-/// What was read of a group, its last part apart: a repetition would multiply it.
+/// The states of a group without its last part, which a repetition would multiply.
 #[derive(Default)]
 struct Group {
     done: u64,
@@ -75,7 +75,7 @@ impl Group {
 
 type Rest<'p> = std::iter::Peekable<std::str::Chars<'p>>;
 
-/// What follows a backslash.
+/// The part after a backslash.
 fn escape(rest: &mut Rest<'_>) -> u64 {
     match rest.next() {
         Some('p' | 'P') => {
@@ -87,14 +87,14 @@ fn escape(rest: &mut Rest<'_>) -> u64 {
         }
         Some('d' | 'w') => NARROW,
         Some('s' | 'S' | 'D' | 'W') => WIDE,
-        // Of a character that is written by its number.
+        // A character written by its number.
         Some('u' | 'x' | 'U') => 4,
         Some(other) => other.len_utf8() as u64,
         None => 1,
     }
 }
 
-/// What follows an opening bracket, up to the closing one.
+/// The part from an opening bracket to the closing one.
 fn class(rest: &mut Rest<'_>) -> u64 {
     let mut states = if rest.next_if_eq(&'^').is_some() { WIDE } else { NARROW };
     let (mut depth, mut is_first) = (0_u64, true);
@@ -113,7 +113,7 @@ fn class(rest: &mut Rest<'_>) -> u64 {
     states
 }
 
-/// The most repetitions of `{2}`, `{2,}` or `{2,5}`; `None` where the brace is none of these.
+/// The most repetitions of `{2}`, `{2,}` or `{2,5}`, or `None` if the brace is not a repetition.
 fn repeat(rest: &mut Rest<'_>) -> Option<u64> {
     let mut ahead = rest.clone();
     let mut number = || {

@@ -14,11 +14,11 @@ const STATE: u64 = 8;
 const NODE: u64 = 60;
 /// A byte that is decoded, or read as JSON.
 const CONTENT_BYTE: u64 = 60;
-/// `multipleOf` by whole numbers, and by others: those are fractions of large integers.
+/// `multipleOf` by whole numbers, and by others, which are fractions of large integers.
 const WHOLE_MULTIPLE: u64 = 2_000;
 const FRACTION_MULTIPLE: u64 = 40_000;
 
-/// Keywords that find no problem of their own.
+/// Keywords that report no problems of their own.
 const NEVER_FAIL: [&str; 22] = [
     "$comment",
     "$defs",
@@ -47,13 +47,13 @@ const NEVER_FAIL: [&str; 22] = [
 /// What one part of a schema costs for one value.
 #[derive(Debug, Default)]
 pub(crate) struct Price {
-    /// Whatever the value is.
+    /// For any value.
     pub(crate) visit: u64,
     /// For each byte of a text.
     pub(crate) text_byte: u64,
     /// For each byte of the names of an object's members.
     pub(crate) name_byte: u64,
-    /// Options that are arrays or objects: the whole value may be compared with each.
+    /// Options that are arrays or objects: the whole value may be compared with each one.
     pub(crate) compound_options: u64,
     /// Whether the elements of an array are compared with each other.
     pub(crate) is_unique: bool,
@@ -80,7 +80,7 @@ impl Price {
             "contentEncoding" | "contentMediaType" => add(&mut self.text_byte, CONTENT_BYTE),
             "patternProperties" => {
                 for name in value.as_object().into_iter().flat_map(|patterns| patterns.keys()) {
-                    // Asked once more to know what is additional.
+                    // Applied once more to find the additional members.
                     add(&mut self.name_byte, (2 * STATE).saturating_mul(pattern::states(name)));
                 }
             }
@@ -120,8 +120,7 @@ impl Price {
     }
 }
 
-/// What it takes to copy, compare or hash a value once. It is not looked at further than to the
-/// limit.
+/// The cost of copying, comparing or hashing a value once, counted up to the limit.
 pub(crate) fn size_of(value: &Value, limit: u64) -> u64 {
     let (mut size, mut open) = (0_u64, vec![value]);
     while let Some(value) = open.pop() {
@@ -129,7 +128,7 @@ pub(crate) fn size_of(value: &Value, limit: u64) -> u64 {
         match value {
             Value::String(text) => size = size.saturating_add(text.len() as u64 / 4),
             Value::Array(elements) => {
-                // Not to be put on the list, if it is longer than what may be looked at.
+                // Too long for the limit, so it is not put on the list.
                 if NODE.saturating_mul(elements.len() as u64) > limit {
                     return u64::MAX;
                 }

@@ -1,4 +1,4 @@
-//! What is wrong with arguments, in words: the place, what was expected there, and what was found.
+//! Describes what is wrong with arguments: the place, what was expected there, and what was found.
 
 use std::{collections::HashSet, fmt, fmt::Write as _};
 
@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::names::{comparisons, meant};
 
-/// Problems that are told; the rest are counted.
+/// Problems that are listed; the rest are counted.
 const MAX_TOLD: usize = 3;
-/// Problems that are looked at, those inside of alternatives included.
+/// Problems that are looked at, including those inside alternatives.
 const MAX_SEEN: usize = 100;
-/// Comparisons of two characters that the search for names that were meant may take: some hundred
+/// Comparisons of two characters that the search for the intended names may take: some hundred
 /// microseconds.
 pub(crate) const MAX_COMPARED: usize = 100_000;
 /// Characters of a sentence that comes from the validator and may repeat parts of the schema.
@@ -74,7 +74,7 @@ struct Words<'v> {
     arguments: &'v Value,
     seen: HashSet<String>,
     list: Vec<String>,
-    /// Problems that may still be looked at, and comparisons that may still be made.
+    /// Problems and comparisons that are left of the budget.
     left: usize,
     comparisons: usize,
 }
@@ -122,17 +122,17 @@ impl Words<'_> {
         may
     }
 
-    /// The name that was probably meant, of those that can be compared within the bounds.
+    /// The name that was probably meant, if it can be found within the budget.
     fn meant<'n>(&mut self, given: &str, known: &[&'n str]) -> Option<&'n str> {
         if self.list.len() >= MAX_TOLD {
-            // It would be counted and not told.
+            // It would only be counted.
             return None;
         }
         self.comparisons = self.comparisons.checked_sub(comparisons(given, known))?;
         meant(given, known)
     }
 
-    /// "did you mean", where a text is nearly one of those that may stand there.
+    /// "did you mean", if a text is close to one of the allowed ones.
     fn nearest_option(&mut self, kind: &Kind, found: &Value) -> String {
         let (Kind::Enum { options }, Some(found)) = (kind, found.as_str()) else { return String::new() };
         let options: Vec<&str> = options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -140,11 +140,11 @@ impl Words<'_> {
         near.map(|near| format!(": did you mean {near:?}?")).unwrap_or_default()
     }
 
-    /// A required name that is not there; perhaps it is, under another name.
+    /// A required name that is missing, perhaps because it was given under another name.
     fn missing(&mut self, error: &ValidationError<'_>, name: &str) {
         let schema = properties(self.schema, error).and_then(|properties| properties.get(name));
-        // A schema that describes what a server has after it has filled in its defaults requires
-        // them all.
+        // A schema that describes a server's state after it has filled in its defaults requires all
+        // names.
         if schema.is_some_and(|schema| schema.get("default").is_some()) {
             return;
         }
@@ -169,7 +169,7 @@ impl Words<'_> {
         let named = unknown.iter().find(|name| self.meant(name, &missing) == Some(wanted)).copied();
         let required = beside(schema, error)?.get("required")?.as_array()?;
         let lacks = required.iter().filter_map(Value::as_str).filter(|name| !holder.contains_key(*name)).count();
-        // The only name that is unknown stands for the only one that is missing.
+        // There is only one unknown name and only one missing one.
         let only = match unknown.as_slice() {
             [only] if lacks == 1 => Some(*only),
             _ => None,
@@ -179,7 +179,7 @@ impl Words<'_> {
 
     fn unknown(&mut self, error: &ValidationError<'_>, name: &str) {
         if self.list.len() >= MAX_TOLD {
-            // Another one is counted, and its place tells it from the others.
+            // Further ones are only counted, and the place distinguishes them.
             self.put(member(error.instance_path(), name));
             return;
         }
@@ -197,7 +197,7 @@ impl Words<'_> {
         self.put(format!("{place}: there is no argument of this name{near}"));
     }
 
-    /// None of several alternatives fits: all that is asked for, or what is wrong with the one that
+    /// None of several alternatives fits: says what they expect, or what is wrong with the one that
     /// fits best.
     fn alternatives(&mut self, error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>], nesting: usize) {
         let at = error.instance_path();
@@ -215,8 +215,8 @@ impl Words<'_> {
             self.put(format!("{}: expected {}, found {}", place(at), all.join(" or "), shown(error.instance())));
             return;
         }
-        // An alternative that names its own kind, as in `type: "text"`, is not meant where the name
-        // is another.
+        // If an alternative names its own kind, as in `type: "text"`, a value with another kind was
+        // not meant to be one.
         let distance = |errors: &&Vec<ValidationError<'static>>| {
             let is_other = |error: &ValidationError<'static>| matches!(error.kind(), Kind::Constant { .. });
             (outright(errors, at).is_some(), errors.iter().any(is_other), errors.len())
@@ -240,7 +240,7 @@ fn properties<'s>(schema: &'s Value, error: &ValidationError<'_>) -> Option<&'s 
     beside(schema, error)?.get("properties")?.as_object()
 }
 
-/// What makes an alternative unfit, whatever else the value at `at` may hold.
+/// What rules out an alternative, whatever else the value at `at` contains.
 fn outright<'e>(errors: &'e [ValidationError<'static>], at: &Location) -> Option<&'e ValidationError<'static>> {
     errors.iter().find(|error| {
         error.instance_path() == at
@@ -248,7 +248,7 @@ fn outright<'e>(errors: &'e [ValidationError<'static>], at: &Location) -> Option
     })
 }
 
-/// What a keyword asks for.
+/// What a keyword expects.
 fn expected(kind: &Kind) -> Option<String> {
     Some(match kind {
         Kind::Type { kind: TypeKind::Single(only) } => only.to_string(),
@@ -275,7 +275,7 @@ fn expected(kind: &Kind) -> Option<String> {
     })
 }
 
-/// What a schema describes, in a word or two.
+/// A word or two for what a schema describes.
 fn described(schema: &Value) -> String {
     if let Some(options) = schema.get("enum") {
         return one_of(options);
@@ -305,7 +305,7 @@ fn one_of(options: &Value) -> String {
     }
 }
 
-/// A value as it was found: what it is, and what of it is short enough to be shown.
+/// A value as it was found: its kind, and its content if that is short enough.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -343,7 +343,7 @@ fn short(text: impl AsRef<str>) -> String {
     cut(text.as_ref(), MAX_SHOWN)
 }
 
-/// The beginning of a text. No more of it is written than is shown.
+/// The beginning of a text. Only the shown part is written.
 fn cut(text: impl fmt::Display, characters: usize) -> String {
     struct Beginning {
         text: String,

@@ -1,9 +1,9 @@
-//! Names that a schema neither lists nor leaves room for.
+//! Finds names that a schema neither lists nor leaves room for.
 //!
 //! JSON Schema admits every name that it does not forbid, and most servers ignore an argument that
 //! they do not know: they answer as if it had not been given, and nobody notices. So a name that is
-//! nearly one of those listed is taken for a mistake, and any other is told to the author. A schema
-//! that says how further names look, or that is put together from others, leaves room for them.
+//! close to a listed one is reported as a mistake, and any other is mentioned to the author. A
+//! schema that describes further names, or that is composed of others, leaves room for them.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use crate::{
     problems::{MAX_COMPARED, push_member},
 };
 
-/// Keywords by which a schema may admit names beside its `properties`.
+/// Keywords by which a schema may admit names besides its `properties`.
 const OPENING: [&str; 13] = [
     "additionalProperties",
     "unevaluatedProperties",
@@ -31,38 +31,38 @@ const OPENING: [&str; 13] = [
 ];
 /// Names and elements of the arguments that are looked at: some hundred microseconds.
 const MAX_SEEN: usize = 5_000;
-/// Objects and arrays inside each other that are looked into. Real schemas nest below ten.
+/// Depth to which objects and arrays are searched. Real schemas nest less than ten levels.
 const MAX_DEPTH: usize = 16;
-/// References that lead from one to the next.
+/// References that are followed in a row.
 const MAX_REFERENCES: usize = 8;
-/// Names that are told of each kind; the rest are counted.
+/// Names of each kind that are listed; the rest are counted.
 const MAX_TOLD: usize = 3;
 
 /// The names in some arguments that the schema does not list.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Undeclared {
-    /// Those that are nearly a listed one, each as a problem.
+    /// Names that are close to a listed one, each as a problem.
     mistaken: Vec<String>,
-    /// The same of those that may not be there.
+    /// The same for names that may be absent.
     likely: Vec<String>,
-    /// The places of the others.
+    /// The places of the other names.
     ignored: Vec<String>,
 }
 
 impl Undeclared {
-    /// Looks at arguments that the schema admits.
+    /// Looks at arguments that the schema has accepted.
     pub fn of(schema: &Map<String, Value>, arguments: &Map<String, Value>, gaps: &Gaps) -> Self {
         let mut walk = Walk { root: schema, gaps, left: MAX_SEEN, compared: MAX_COMPARED, found: Self::default() };
         walk.object(schema, arguments, &Place { shown: "arguments".to_owned(), pointer: String::new() }, 0);
         walk.found
     }
 
-    /// What is wrong, where a name was most probably mistaken for another.
+    /// Names that were most probably mistaken for another.
     pub fn problem(&self) -> Option<String> {
         listed(&self.mistaken, "; ")
     }
 
-    /// The same for names that may not be there.
+    /// The same for names that may be absent.
     pub fn likely_problem(&self) -> Option<String> {
         listed(&self.likely, "; ")
     }
@@ -82,7 +82,7 @@ fn listed(all: &[String], separator: &str) -> Option<String> {
     }
 }
 
-/// A place in the arguments, as it is shown, and as a JSON pointer.
+/// A place in the arguments, for display and as a JSON pointer.
 struct Place {
     shown: String,
     pointer: String,
@@ -111,7 +111,7 @@ struct Walk<'v> {
 impl<'v> Walk<'v> {
     fn object(&mut self, schema: &'v Map<String, Value>, given: &Map<String, Value>, place: &Place, depth: usize) {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
-        // Of an object that may have more members, nobody knows which names are left.
+        // If an object may have more members, the unused names are not known.
         let is_open = OPENING.iter().any(|keyword| schema.contains_key(*keyword)) || self.gaps.is_open(&place.pointer);
         for (name, value) in given {
             if !self.may_look() {
@@ -120,7 +120,7 @@ impl<'v> Walk<'v> {
             match properties.get(name) {
                 Some(property) if value.is_object() || value.is_array() => {
                     let member = place.member(name);
-                    // Something else may stand there.
+                    // Its value is not known.
                     if !self.gaps.is_unknown(&member.pointer) {
                         self.value(property, value, &member, depth + 1);
                     }
@@ -153,12 +153,13 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// The schema that a reference within the document leads to; one that is none is meant itself.
+    /// The schema that a reference within the document leads to, or the schema itself if it is not
+    /// a reference.
     fn resolved(&self, schema: &'v Value) -> Option<&'v Map<String, Value>> {
         let mut schema = schema.as_object()?;
         for _ in 0..MAX_REFERENCES {
             let Some(reference) = schema.get("$ref") else { return Some(schema) };
-            // What stands beside a reference would have to be put together with it.
+            // Keywords next to the reference would have to be combined with its target.
             if schema.contains_key("properties") {
                 return None;
             }
@@ -179,8 +180,7 @@ impl<'v> Walk<'v> {
         match near {
             Some(near) => {
                 let found = &mut self.found;
-                // What is not known may be left out, and then its name is free too: another one may
-                // be meant.
+                // An unknown value may be absent, and then another name may have been meant.
                 let may_be_free = |name: &&str| {
                     !given.contains_key(*name) || self.gaps.is_unknown(&gaps::member(&object.pointer, name))
                 };
@@ -234,7 +234,7 @@ mod tests {
                 None,
             ),
             (json!({ "page": 2 }), None, Some("arguments.page")),
-            // What is given already was not meant once more.
+            // A name that was given already was not meant again.
             (json!({ "project": "x", "projects": "x" }), None, Some("arguments.projects")),
             (
                 json!({ "sort": { "bye": 1 } }),

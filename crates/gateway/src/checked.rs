@@ -1,8 +1,8 @@
-//! Between the text of a call's arguments and the text that is sent: the tree that a check needs,
-//! for as long as it needs it.
+//! Between the text of a call's arguments and the text that is sent: holds the tree that a check
+//! needs, as briefly as possible.
 //!
-//! A megabyte of `[0,0,…]` is a tree of some forty, and a run may have a thousand calls under way.
-//! So a call waits with its text alone, and only so many large trees exist at a time.
+//! A megabyte of `[0,0,…]` is a tree of some forty megabytes, and a run may have a thousand calls
+//! under way. So a call waits as text, and only a bounded number of large trees exist at a time.
 
 use std::sync::Arc;
 
@@ -19,29 +19,29 @@ use crate::{
     rules::{self, AsRules, Files, denial},
 };
 
-/// The longest text whose tree is made in place: it takes some hundred microseconds, and some three
-/// megabytes at worst.
+/// The longest text that is parsed in place: some hundred microseconds, and at worst some three
+/// megabytes.
 const SMALL_BYTES: usize = 64 * 1024;
-/// Trees of longer texts that exist at the same time, of all runs together. Each takes up to
-/// seventy times `max_arguments`.
+/// How many trees of longer texts may exist at once, over all runs. Each takes up to seventy times
+/// `max_arguments`.
 pub(crate) const LARGE_TREES: usize = 2;
 
 impl Toolbox {
-    /// The arguments as they are to be sent, if they are what the tool asks for, and the owner's
-    /// rules allow the call.
+    /// The arguments as they are to be sent, if they fit the tool's schema and the owner's rules
+    /// allow the call.
     ///
-    /// Every call of a tool passes here, and nothing but what this gives is sent, or what
-    /// [`Held::settle`] makes of it.
+    /// Every call of a tool passes here. Only the result of this function, or of [`Held::settle`]
+    /// on it, is ever sent.
     ///
-    /// What is sent is written anew from the tree that was judged: a name that stands twice in a
-    /// text cannot mean one thing to the check and another to the child.
+    /// The text is written anew from the tree that was judged: a duplicate name cannot mean one
+    /// thing to the check and another to the child.
     ///
     /// # Errors
     /// The [`Refusal`] of the check, or of a text that is not a JSON object whose numbers a parser
     /// takes; the [`Denial`](belljar_model::Denial) of the rules.
     ///
     /// # Cancellation
-    /// Dropping the future leaves a tree that is being made to its thread, where it still counts
+    /// Dropping the future leaves a tree that is being built to its thread, and the tree counts
     /// until it is gone.
     pub(crate) async fn checked(
         &self,
@@ -116,10 +116,10 @@ fn judge_tree(judge: &ToolPolicy, files: &Files, who: &AsRules, history: &Known,
     rules::judge(judge, files, who, history, &tree.members)
 }
 
-/// Arguments in the form in which they can be judged.
+/// Arguments in the form that rules judge.
 struct Tree {
     members: Map<String, Value>,
-    /// The right to be large, which ends with the tree.
+    /// The permit for a large tree, released with the tree.
     permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -138,7 +138,7 @@ impl Tree {
         }
     }
 
-    /// What is judged is what is sent: paths are resolved before.
+    /// Paths are resolved first, so that what is judged is what is sent.
     fn with_real_paths(self, files: &Files, path: &ToolPath, who: &AsRules) -> Result<Self, NotSent> {
         let Self { members, permit } = self;
         let members = files.resolved(path.server(), who.named(), members).map_err(NotSent::NotAPath)?;
@@ -153,7 +153,7 @@ impl Tree {
     }
 }
 
-/// Does work that is too long for the threads of the runtime.
+/// Does work that is too long for the runtime's threads.
 async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     spawn_blocking(work).await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

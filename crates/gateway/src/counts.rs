@@ -1,16 +1,16 @@
-//! `at_most` of the owner's rules: who has had how many calls.
+//! `at_most` of the owner's rules: how many calls a run or principal has made.
 //!
-//! Calls are counted when they are judged. So that the first ones of a script are those that pass,
-//! a call whose rules count is judged when all such calls that were begun before it in its run are.
-//! What a run used is kept with the run; what a principal used in a minute, an hour or a day is
-//! kept in the ledger, for all processes.
+//! Calls are counted when they are judged. The first calls of a script should be those that pass.
+//! So a call whose rules count is judged only after all such calls that its run began earlier. A
+//! run's counts are kept with the run; a principal's counts per minute, hour or day are kept in the
+//! ledger, for all processes.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// What one run has used, and whose turn it is to be judged.
+/// What one run has used, and the order in which its calls are judged.
 #[derive(Debug, Default)]
 pub(crate) struct RunCounts {
     used: Mutex<BTreeMap<Arc<str>, u32>>,
@@ -18,7 +18,7 @@ pub(crate) struct RunCounts {
 }
 
 impl RunCounts {
-    /// A place behind all calls that were begun before.
+    /// A place behind all calls that were begun earlier.
     pub(crate) fn turn(&self) -> Turn {
         let (done, next) = oneshot::channel();
         let before = self.last.lock().replace(next);
@@ -41,7 +41,7 @@ impl RunCounts {
         used.iter().map(|(rule, used)| (rule.to_string(), *used)).collect()
     }
 
-    /// What it had used before it was put aside.
+    /// What it had used when it was put aside.
     pub(crate) fn go_on(&self, used: &BTreeMap<String, u32>) {
         let used = used.iter().map(|(rule, used)| (Arc::from(rule.as_str()), *used));
         self.used.lock().extend(used);
@@ -54,17 +54,17 @@ impl RunCounts {
     }
 }
 
-/// A place in the order of a script's calls. When it is dropped, it is the next one's turn.
+/// A place in the order of a script's calls. Dropping it lets the next one go.
 pub(crate) struct Turn {
     before: Option<oneshot::Receiver<()>>,
     _done: oneshot::Sender<()>,
 }
 
 impl Turn {
-    /// Waits until all that were begun before are judged, or gone.
+    /// Waits until all calls that were begun earlier are judged or gone.
     pub(crate) async fn come(&mut self) {
         if let Some(before) = self.before.take() {
-            // Nothing is ever sent: whoever is done drops its end.
+            // Nothing is ever sent here: a finished call drops its end.
             let _ = before.await;
         }
     }

@@ -1,9 +1,9 @@
-//! `after` of the owner's rules: which calls of a run have succeeded for which a rule asks before
-//! another.
+//! `after` of the owner's rules: the successful calls of a run that a rule requires before another
+//! call.
 //!
-//! A call counts once its script has its answer, and for the calls that the script begins from then
-//! on: whatever a replay would decide is decided here. For other runs of the principal it counts in
-//! the ledger, where the rule says for how long.
+//! A call counts once its script has its answer, for calls that the script begins from then on. So
+//! a replay decides the same. For other runs of the principal it counts in the ledger, if the rule
+//! says for how long.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::Toolbox;
 
-/// The longest arguments in which the values that must be the same are looked for.
+/// The longest arguments that are searched for the values that must be the same.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// A rule, and the values that must be the same.
@@ -30,19 +30,19 @@ pub(crate) struct RunGates(Mutex<PassedCalls>);
 
 #[derive(Debug, Default)]
 struct PassedCalls {
-    /// Those whose answer the script does not have yet, by their numbers.
+    /// Calls whose answer the script does not have yet, by number.
     waiting: BTreeMap<u64, Vec<Key>>,
-    /// The others, each with how many there were before.
+    /// The other calls, each with the number of earlier ones.
     passed: HashMap<Key, usize>,
 }
 
 impl RunGates {
-    /// A call succeeded. It counts once its answer is handed over.
+    /// Notes that a call succeeded. It counts once its answer is handed over.
     fn expect(&self, number: u64, keys: Vec<Key>) {
         self.with(|state| state.waiting.insert(number, keys));
     }
 
-    /// The script gets the answer of a call.
+    /// Notes that the script gets the answer of a call.
     pub(crate) fn hand_over(&self, number: u64) {
         self.with(|state| {
             for key in state.waiting.remove(&number).into_iter().flatten() {
@@ -52,7 +52,7 @@ impl RunGates {
         });
     }
 
-    /// Those that count by now, in their order, of a run that is put aside.
+    /// The calls that count by now, in order, for a run that is put aside.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
         self.with(|state| {
             let mut all: Vec<_> = state.passed.iter().collect();
@@ -61,7 +61,7 @@ impl RunGates {
         })
     }
 
-    /// Those that counted when the run was put aside.
+    /// Restores the calls that counted when the run was put aside.
     pub(crate) fn go_on(&self, all: &[(String, String)]) {
         self.with(|state| {
             for (before, (rule, values)) in all.iter().enumerate() {
@@ -70,12 +70,12 @@ impl RunGates {
         });
     }
 
-    /// How many count by now.
+    /// How many calls count by now.
     pub(crate) fn now(&self) -> usize {
         self.with(|state| state.passed.len())
     }
 
-    /// Whether a call counted for this rule when so many did.
+    /// Whether a call counted for this rule at that point.
     pub(crate) fn has(&self, rule: &Arc<str>, values: &str, then: usize) -> bool {
         let key = (rule.clone(), values.to_owned());
         self.with(|state| state.passed.get(&key).is_some_and(|before| *before < then))
@@ -91,12 +91,12 @@ pub(crate) struct CountsFor {
     toolbox: Arc<Toolbox>,
     principal: String,
     keys: Vec<Key>,
-    /// Those that count in other runs too.
+    /// What also counts in other runs.
     to_keep: Vec<Key>,
 }
 
 impl Toolbox {
-    /// What a call of this tool counts for, with these arguments; nothing, for most.
+    /// What a call of this tool counts for with these arguments: for most calls, nothing.
     pub(crate) fn counts_for(
         self: &Arc<Self>,
         path: &ToolPath,
@@ -114,7 +114,7 @@ impl Toolbox {
         Some(CountsFor { toolbox: self.clone(), principal: principal.to_owned(), keys, to_keep })
     }
 
-    /// What is asked of, or kept in, the ledger; nothing where nothing can be.
+    /// The value used in the ledger, or `None` if there is none.
     pub(crate) fn passed(&self, rule: &Arc<str>, values: &str, principal: &str, run: Option<RunId>) -> Option<Passed> {
         let ledger = &self.told().ledger.as_ref()?.ledger;
         Some(Passed {
@@ -128,7 +128,8 @@ impl Toolbox {
 }
 
 impl CountsFor {
-    /// The call succeeded. Where that cannot be kept, it does not count in other runs.
+    /// Notes that the call succeeded. If the ledger cannot keep that, it does not count in other
+    /// runs.
     pub(crate) async fn succeeded(self, run: Option<RunId>, in_run: Option<(&RunGates, u64)>) {
         let Self { toolbox, principal, keys, to_keep } = self;
         for (rule, values) in to_keep {

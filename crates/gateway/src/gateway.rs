@@ -1,4 +1,4 @@
-//! Scripts over the toolbox.
+//! Runs scripts over the toolbox.
 
 mod resume;
 
@@ -44,22 +44,22 @@ pub struct Gateway {
     follower: Option<Follower>,
 }
 
-/// What a script would call, as far as its source says.
+/// What a script would call, as far as its source shows.
 #[derive(Debug, Default)]
 pub struct ScriptPlan {
     /// The calls, in the order of the source.
     pub calls: Vec<CallPlan>,
-    /// How many there are beside these.
+    /// How many calls there are beside the listed ones.
     pub more: u64,
     /// Whether the script may make calls that it chooses while it runs.
     pub others: bool,
-    /// Why the script could not be read, or names what nobody knows.
+    /// Why the script could not be read, or which name in it is unknown.
     pub error: Option<RunError>,
 }
 
 impl Gateway {
-    /// A gateway whose runs have at most `limits`, over a sandbox of this process or an engine in
-    /// one of its own.
+    /// A gateway whose runs have at most `limits`, with a sandbox in this process or an engine in
+    /// its own.
     pub fn new(toolbox: Arc<Toolbox>, engine: impl Into<Engine>, limits: Limits) -> Self {
         Self {
             toolbox,
@@ -78,58 +78,58 @@ impl Gateway {
         }
     }
 
-    /// The same gateway for a client of this name: where runs must queue, clients take turns.
+    /// The same gateway for a client of this name. In the queue, clients take turns.
     #[must_use]
     pub fn for_client(&self, client: impl Into<String>) -> Self {
         Self { client: client.into(), ..self.clone() }
     }
 
-    /// The same gateway for runs that are asked for here: the ledger says so of them.
+    /// The same gateway for runs with this origin, which the ledger keeps.
     #[must_use]
     pub fn with_origin(&self, origin: &'static str) -> Self {
         Self { origin, ..self.clone() }
     }
 
-    /// The same gateway for runs that somebody asks for: the ledger says so of them.
+    /// The same gateway for runs of this asker, which the ledger keeps.
     #[must_use]
     pub fn with_asker(&self, asker: Asker) -> Self {
         Self { asker, ..self.clone() }
     }
 
-    /// The same gateway for an entry to which the owner gave this profile: rules can name it.
+    /// The same gateway for an entry with this profile, which the owner chose and rules can name.
     #[must_use]
     pub fn with_profile(&self, profile: &str) -> Self {
         Self { profile: Some(profile.into()), ..self.clone() }
     }
 
-    /// The same gateway, whose scripts call no tool that may do more than this. What a tool does is
-    /// what its owner says, and not its server.
+    /// The same gateway, whose scripts may only call tools up to this effect. The owner, not the
+    /// server, says what a tool does.
     #[must_use]
     pub fn with_ceiling(&self, ceiling: Effect) -> Self {
         Self { ceiling, ..self.clone() }
     }
 
-    /// The same gateway for runs of which so much is to be kept, whatever is kept of others. It is
-    /// for the owner alone to say.
+    /// The same gateway with this level for the ledger, whatever the level of other runs is. Only
+    /// the owner may choose it.
     #[must_use]
     pub fn with_ledger_level(&self, level: LedgerLevel) -> Self {
         Self { level: Some(level), ..self.clone() }
     }
 
-    /// The same gateway for runs about whose calls somebody can be asked. Without that, a call that
-    /// must be asked for is an error.
+    /// The same gateway with somebody who can be asked about calls. Without that, a call that must
+    /// be asked about is an error.
     #[must_use]
     pub fn with_approvals(&self, approvals: Approvals) -> Self {
         Self { approvals: Some(approvals), ..self.clone() }
     }
 
-    /// The same gateway, which tells somebody of each question to the owner whose rule wants that.
+    /// The same gateway with somebody who is told of each question, if the rule wants that.
     #[must_use]
     pub fn with_teller(&self, teller: Teller) -> Self {
         Self { teller: Some(teller), ..self.clone() }
     }
 
-    /// The same gateway for runs of which somebody hears what happens.
+    /// The same gateway with somebody who hears what happens in its runs.
     #[must_use]
     pub fn with_follower(&self, follower: Follower) -> Self {
         Self { follower: Some(follower), ..self.clone() }
@@ -141,7 +141,7 @@ impl Gateway {
         Self { limits, ..self.clone() }
     }
 
-    /// The same gateway, whose runs are recorded within so many bytes each: [`Outcome::recording`].
+    /// The same gateway, which records its runs within so many bytes each: [`Outcome::recording`].
     #[must_use]
     pub fn with_recording(&self, max: ByteSize) -> Self {
         Self { max_recording: Some(max), ..self.clone() }
@@ -175,14 +175,14 @@ impl Gateway {
         &self.toolbox
     }
 
-    /// Runs a script for a client, once what is returned is awaited.
+    /// Runs a script for a client, when the result is awaited.
     pub fn execute(&self, source: impl Into<String>) -> Execution<'_> {
         self.execution(Work::Script(source.into()))
     }
 
-    /// Goes on with a run that waits for the owner's decision about calls, once what is returned is
-    /// awaited. Where nothing is decided, that is waited for, as long as a run that waits keeps its
-    /// slot; the outcome is of the kind `approval` then, as it was before.
+    /// Resumes a run that waits for the owner's decisions, when the result is awaited. If nothing
+    /// is decided yet, it waits as long as a waiting run keeps its slot; then the outcome is of the
+    /// kind `approval`, as before.
     pub fn resume(&self, run: RunId) -> Execution<'_> {
         self.execution(Work::Run(run))
     }
@@ -207,7 +207,7 @@ impl Gateway {
         };
         let asked_digest = self.digest_of(&source, asked);
         if let Some(run) = self.resting_of(asked_digest).await {
-            // In a box: what it needs is large, and most runs do not.
+            // Boxed, because it needs a large state that most runs do without.
             return Box::pin(self.gone_on(caller, run, cancelled)).await;
         }
         let (told, follower) = (self.toolbox.told(), self.follower.clone());
@@ -231,9 +231,9 @@ impl Gateway {
         Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest }, outcome)).await
     }
 
-    /// The calls that stand in a script, what they may change, and what the owner's rules say of
-    /// them. The script is not run, nothing is called, and no server is started: servers are known
-    /// by the lists of their tools that were kept.
+    /// The calls in a script, what they may change, and what the owner's rules say of them. The
+    /// script is not run, nothing is called, and no server is started: servers are known by the
+    /// lists of their tools that were kept.
     pub async fn plan(&self, source: String) -> ScriptPlan {
         let planned = Planned::default();
         let begun =
@@ -254,7 +254,7 @@ impl Gateway {
         ScriptPlan { calls, more, others, error: outcome.result.err() }
     }
 
-    /// After how long a run that waits for people is put aside, if it can be.
+    /// How long a run that waits for people stays live, if it can be put aside.
     fn rest_after(&self) -> Option<Duration> {
         let approvals = self.approvals.filter(|approvals| approvals.by_command)?;
         let can_be = self.engine.can_put_aside()
@@ -263,13 +263,13 @@ impl Gateway {
         can_be.then_some(approvals.hold)
     }
 
-    /// How many bytes the recording of a run may have, whoever wants it.
+    /// How many bytes the recording of a run may have.
     fn max_recording_of(&self, log: &RunLog) -> Option<ByteSize> {
         let of_rest = self.rest_after().and_then(|_| Some(self.toolbox.told().ledger.as_ref()?.max_recording));
         self.max_recording.max(log.max_recording()).max(of_rest)
     }
 
-    /// The digest of what is asked for, and by whom, where such a run can be put aside.
+    /// The digest of the request and its asker, if such a run can be put aside.
     fn digest_of(&self, source: &str, asked: &LimitsPatch) -> Option<Digest> {
         self.rest_after()?;
         let who = (self.asker.principal(), self.asker.client(), self.origin, self.profile.as_deref());
@@ -278,8 +278,8 @@ impl Gateway {
         self.toolbox.told().ledger.as_ref()?.ledger.digest(&text)
     }
 
-    /// The run that waits of which this was asked before: whoever asks again, because the answer
-    /// came too late for them, does not want all of it to happen twice.
+    /// The waiting run of an earlier identical request. A caller who asks again, because the answer
+    /// came too late, does not want everything to happen twice.
     async fn resting_of(&self, asked: Option<Digest>) -> Option<RunId> {
         let ledger = &self.toolbox.told().ledger.as_ref()?.ledger;
         match ledger.resting_of(asked?).await {
@@ -291,12 +291,12 @@ impl Gateway {
         }
     }
 
-    /// Whether a person at a command asks, and not a model.
+    /// Whether a person at a command asks, as opposed to a model.
     fn is_command(&self) -> bool {
         self.origin == "run"
     }
 
-    /// Puts a run aside whose calls all wait for people.
+    /// Puts aside a run whose calls all wait for people.
     async fn put_aside(&self, ran: &Ran<'_>, outcome: &mut Outcome) {
         let Ran { log, grant, asked_digest, .. } = ran;
         let terms = Terms {
@@ -335,7 +335,7 @@ impl Gateway {
         self.toolbox.keep_measures_now_and_then();
     }
 
-    /// What whoever asked gets of a run that has ended, or is put aside.
+    /// The result of a run that has ended or was put aside.
     async fn ended(&self, ran: Ran<'_>, mut outcome: Outcome) -> Outcome {
         outcome.run = Some(ran.log.run());
         if ran.log.gate().is_closed() && outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Approval) {
@@ -356,7 +356,7 @@ impl Gateway {
             remarks.hint = error.hint.clone().filter(|_| error.hint != hint);
         }
         outcome.recording = outcome.recording.map(|recorded| remarked(recorded, &remarks, max_recording));
-        // The ledger's copy is made where the caller wants one too.
+        // The ledger needs a copy only if the caller wants the recording too.
         let recording = match (self.max_recording, log.max_recording()) {
             (None, Some(_)) => outcome.recording.take(),
             (Some(_), Some(_)) => outcome.recording.clone(),
@@ -372,8 +372,8 @@ impl Gateway {
         outcome
     }
 
-    /// Whoever asked for less than there was to be had may ask for more. Nobody else is told to
-    /// raise a limit: a client cannot.
+    /// A caller who asked for less than the maximum may ask for more. Nobody else is told to raise
+    /// a limit, since a client cannot.
     fn show_what_was_asked(&self, error: &mut RunError, asked: &LimitsPatch) {
         let Some((name, (given, most))) =
             error.limit.as_ref().and_then(|limit| Some((limit.name, asked.asked_below(limit.name, &self.limits)?)))
@@ -387,7 +387,7 @@ impl Gateway {
         });
     }
 
-    /// Whoever was refused a path asks the server which ones there are.
+    /// A hint to ask the server which paths it allows.
     fn show_where_to_look(&self, error: &mut RunError, calls: &[CallRecord]) {
         if error.hint.is_some() || !OUTSIDE.iter().any(|mark| error.message.contains(mark)) {
             return;
@@ -398,8 +398,8 @@ impl Gateway {
         error.hint = lister.map(|lister| format!("{lister}({{}}) names the folders that are allowed"));
     }
 
-    /// Of a tool that is not there: that the owner's rules hide it, or the signature of the one
-    /// that was meant. Knowing the name is half of a right call.
+    /// A hint for a missing tool: that the owner's rules hide it, or the signature of the one that
+    /// was meant.
     fn show_what_was_meant(&self, error: &mut RunError) {
         let Some(missing) = error.missing.take() else { return };
         let MissingTool { server, tool, near } = *missing;
@@ -414,10 +414,9 @@ impl Gateway {
     }
 }
 
-/// A run of a gateway that is asked for. It begins when it is awaited, and ends in an [`Outcome`].
+/// A requested run. It begins when it is awaited, and ends in an [`Outcome`].
 ///
-/// What is not said has its default: the limits of the gateway, a caller who answers nothing, and
-/// nobody who cancels it.
+/// The defaults are the limits of the gateway, a caller who answers nothing, and no cancellation.
 ///
 /// # Cancellation
 /// Dropping the future ends the run and cancels its calls.
@@ -438,21 +437,20 @@ enum Work {
 }
 
 impl<'a> Execution<'a> {
-    /// The limits of a script whose client may lower each of the gateway's, and raise none. A run
-    /// that goes on has those that it began with.
+    /// The limits of a script. Its client may lower each limit of the gateway, and raise none. A
+    /// resumed run keeps the limits that it began with.
     pub fn limits(mut self, asked: &'a LimitsPatch) -> Self {
         self.asked = Some(asked);
         self
     }
 
-    /// Whoever answers what children ask.
+    /// Who answers the questions of children.
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = caller;
         self
     }
 
-    /// Ends the run when `cancelled` ends. It has an outcome too then: what it had logged and
-    /// called.
+    /// Ends the run when `cancelled` completes. The outcome then has its logs and calls so far.
     pub fn cancel_on(mut self, cancelled: impl Future<Output = ()> + Send + 'a) -> Self {
         self.cancelled = cancelled.boxed();
         self
@@ -481,22 +479,22 @@ struct Ran<'a> {
     log: Arc<RunLog>,
     grant: Arc<Grant>,
     limits: Limits,
-    /// What was asked of its limits.
+    /// The limits that were requested.
     asked: &'a LimitsPatch,
     asked_digest: Option<Digest>,
 }
 
-/// A hint that came from a recording is complete, and without servers no other can be completed.
+/// A hint from a recording is complete, and without servers no other hint can be completed.
 fn forget_missing(outcome: &mut Outcome) {
     if let Err(error) = &mut outcome.result {
         error.missing = None;
     }
 }
 
-/// What servers say of a path that is not in their folders.
+/// Says which folders a server allows, for a path outside of them.
 const OUTSIDE: [&str; 3] = ["outside allowed", "not in allowed", "outside of allowed"];
 
-/// The recording with what was added to the outcome behind it, so that a replay ends in the same.
+/// The recording with the additions to the outcome at its end, so that a replay ends the same way.
 fn remarked(recorded: Recorded, remarks: &Remarks, max: Option<ByteSize>) -> Recorded {
     match recorded {
         Recorded::Whole(bytes) if !remarks.is_empty() => match remarks.behind(bytes, max.unwrap_or_default()) {
@@ -507,8 +505,8 @@ fn remarked(recorded: Recorded, remarks: &Remarks, max: Option<ByteSize>) -> Rec
     }
 }
 
-/// Gives back what a run has for itself when it is over, or dropped: others of its parts may live
-/// on for a moment.
+/// Releases what a run holds when it ends or is dropped, since parts of it may live a moment
+/// longer.
 struct Ends(Arc<RunLocks>);
 
 impl Drop for Ends {

@@ -30,30 +30,30 @@ use crate::{
     unmarked,
 };
 
-/// The number of a call that nobody numbers.
+/// The number of a call that has none.
 const UNNUMBERED: u64 = 0;
 
 /// All tools of the toolbox.
 pub(crate) struct Grant {
     toolbox: Arc<Toolbox>,
-    /// What progress can extend a call to: the run ends then.
+    /// How far progress can extend a call: to the end of its run.
     total: Duration,
     caller: Caller,
     remarks: Arc<Remarks>,
     locks: Arc<RunLocks>,
     log: Arc<RunLog>,
-    /// The most that a tool may do.
+    /// The highest effect that a tool may have.
     ceiling: Effect,
     /// Who calls, for the owner's rules.
     who: AsRules,
-    /// Who can be asked about calls; nobody, where there is nothing.
+    /// Who can be asked about calls, if anybody.
     approvals: Option<Approvals>,
     /// Who is told of questions.
     teller: Option<Teller>,
     announced: Arc<Announced>,
-    /// The servers of a run that was put aside, as they are known now.
+    /// The current servers of a run that was put aside.
     servers: Option<Vec<Option<usize>>>,
-    /// Where what is known of the script's calls goes, where nothing else is wanted. No server is
+    /// Collects what is known of the script's calls, for callers that want only that. No server is
     /// started for it.
     planned: Option<Planned>,
 }
@@ -68,13 +68,13 @@ pub(crate) struct ScriptCalls {
     pub(crate) others: bool,
 }
 
-/// A call at the place where its script began it.
+/// A call, numbered in the order in which its script began it.
 struct Begun {
     who: AsRules,
     turn: Option<Turn>,
 }
 
-/// Calls that were begun, and whose arguments are being read.
+/// Calls that were begun and whose arguments are being read.
 #[derive(Default)]
 struct Announced(Mutex<BTreeMap<u64, Begun>>);
 
@@ -88,7 +88,7 @@ impl Announced {
     }
 }
 
-/// Gives up the place of a call whose arguments were not what arguments are.
+/// Releases the place of a call whose arguments were malformed.
 struct Announcement {
     announced: Arc<Announced>,
     number: u64,
@@ -101,7 +101,7 @@ impl Drop for Announcement {
 }
 
 impl Grant {
-    /// All tools, for a run of this source that may take so long in all.
+    /// All tools, for a run of this source with this time limit.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller, log: Arc<RunLog>) -> Self {
         let locks = Arc::new(RunLocks::new(toolbox.clone(), source, caller.principal().cloned()));
         Self {
@@ -126,7 +126,7 @@ impl Grant {
         Self { planned: Some(planned), ..self }
     }
 
-    /// Where in the toolbox the server of a namespace is.
+    /// The position of a namespace's server in the toolbox.
     fn position(&self, namespace: usize) -> Option<usize> {
         match &self.servers {
             Some(servers) => servers.get(namespace).copied().flatten(),
@@ -140,7 +140,7 @@ impl Grant {
         Self { servers: Some(servers), ..self }
     }
 
-    /// The same, without the tools that may do more than this.
+    /// The same, without tools of a higher effect.
     pub(crate) fn with_ceiling(self, ceiling: Effect) -> Self {
         Self { ceiling, ..self }
     }
@@ -150,7 +150,7 @@ impl Grant {
         Self { who: who.of_run(self.log.run()), ..self }
     }
 
-    /// The same, with somebody who can be asked about calls, and somebody who is told.
+    /// The same, with somebody who can be asked about calls and somebody who is told.
     pub(crate) fn with_approvals(self, approvals: Option<Approvals>, teller: Option<Teller>) -> Self {
         Self { approvals, teller, ..self }
     }
@@ -160,22 +160,22 @@ impl Grant {
         &self.who
     }
 
-    /// The most that a tool may do.
+    /// The highest effect that a tool may have.
     pub(crate) fn ceiling(&self) -> Effect {
         self.ceiling
     }
 
-    /// The servers that the run has for itself.
+    /// The servers that the run holds exclusively.
     pub(crate) fn locks(&self) -> Arc<RunLocks> {
         self.locks.clone()
     }
 
-    /// What there is to say of the calls.
+    /// The remarks on the calls.
     pub(crate) fn remarks(&self) -> &Remarks {
         &self.remarks
     }
 
-    /// A call that the script begins now: its place is here, whatever is done first.
+    /// A call that the script begins now takes its place here, before anything else is done.
     fn begun(&self, path: &ToolPath) -> Begun {
         let who = self.who.begun();
         let judge = self.toolbox.judge_of(path).filter(|(judge, _)| judge.counts() && !path.is_lock());
@@ -229,8 +229,7 @@ impl Grant {
                 None => arguments,
             };
             if log.gate().asked_before(number).is_some() {
-                // This process may not know the tool yet. Where it cannot be known, nothing is
-                // sent.
+                // This process may not know the tool yet. If it stays unknown, nothing is sent.
                 toolbox.server(server).await;
             }
             let measures = toolbox.judge_of(&path).is_some_and(|(judge, _)| judge.measures());
@@ -244,8 +243,7 @@ impl Grant {
                 made: AtomicU64::default(),
             });
             let who = who.with_measuring(measuring);
-            // What a rule counts it has counted, where the run made the call before it was put
-            // aside.
+            // If the run made this call before it was put aside, the rules have already counted it.
             let asked_before = log.gate().asked_before(number);
             let counted = match asked_before {
                 None => who.clone(),
@@ -299,7 +297,7 @@ impl Grant {
             let checked = match checked {
                 Ok(checked) => checked,
                 Err(denial) => {
-                    // What was sent was sent, whatever the rules say by now.
+                    // It was already sent, whatever the rules say now.
                     if log.unsettled().has(number)
                         && let Some((answer, _)) = log.settled((number, &path), effect, None, (false, repeat.1)).await
                     {
@@ -362,7 +360,7 @@ impl Grant {
             if let Some(counts_for) = counts_for.filter(|_| !has_failed) {
                 counts_for.succeeded(Some(log.run()), Some((who.gates(), number))).await;
             }
-            // Before anybody gets the answer.
+            // Before the answer is handed to anybody.
             let remembered = toolbox.remember(&path, who.principal(), log.run()).await;
             remembered.map_err(|withheld| CallError::new(withheld.to_string()))?;
             if let Some(remark) = answer.as_ref().ok().and_then(|answer| unmarked::remark(&path, answer)) {
@@ -377,7 +375,7 @@ impl Grant {
     }
 }
 
-/// The room for an answer, as its child's connection asks for it.
+/// The room for an answer, as the child's connection requests it.
 struct Gate(AnswerRoom);
 
 impl AnswerGate for Gate {
@@ -394,8 +392,8 @@ impl Tools for Grant {
     }
 
     fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallError>) {
-        // A child may have said something in a fault too. Of a call that was never sent it knows
-        // nothing.
+        // The child may have written part of a fault too. It knows nothing of a call that was never
+        // sent.
         let was_sent = answer.err().is_none_or(|fault| !fault.is_refusal && fault.denial.is_none());
         if was_sent && !tool.is_lock() {
             self.who.labels().add(self.toolbox.labels_of(tool));
@@ -467,8 +465,8 @@ impl Tools for Grant {
                 let path = ToolPath::new(server.name(), *name);
                 ((*name).to_owned(), GrantedTool { path, effect: Effect::ReadOnly })
             });
-            // An alias that a server has chosen so is passed over: of two entries of one name, the
-            // first counts.
+            // A server may have chosen the same alias: of two entries with one name, the first
+            // counts.
             Ok(Arc::new(Directory::new(locks.chain(properties))))
         }
         .boxed()
@@ -480,7 +478,7 @@ impl Tools for Grant {
         arguments: JsonText,
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallError>> {
-        // A sandbox begins its calls below, with their numbers.
+        // A sandbox starts its calls through `begin`, which has their numbers.
         self.call_as((self.caller.clone(), None), UNNUMBERED, tool, arguments, limit)
     }
 
@@ -527,8 +525,7 @@ impl Tools for Grant {
             let planning = Planning { toolbox, ceiling, who, may_start: self.planned.is_none() };
             let judged = planning.judged(&calls, |namespace| self.position(namespace)).await;
             let Some(planned) = &self.planned else { return judged.into_iter().map(|each| each.finding).collect() };
-            // The list that is known may not be the server's own any more: for the script nothing
-            // is certain.
+            // The known list may be outdated, so nothing is certain for the script.
             let findings = vec![Finding::Nothing; judged.len()];
             let allows_all = toolbox.policy().is_none();
             let of_call = |(call, judged): (belljar_sandbox::PlannedCall, _)| {
@@ -564,7 +561,7 @@ impl Tools for Grant {
     }
 }
 
-/// The answer of a lock.
+/// The lock's answer.
 fn nothing() -> JsonText {
     JsonText::from_value(&json!({ "content": [] }))
 }

@@ -1,8 +1,8 @@
-//! What the owner's rules ask of the time before a call: found out only when a rule asks, since
-//! most of it lies in the ledger.
+//! What rules need to know about earlier calls. It is fetched only when a rule asks, since most of
+//! it is in the ledger.
 //!
-//! A call is judged; what a rule wanted to know meanwhile is found out, and the call is judged
-//! again, until nothing is asked any more. Where nobody can know, the rule fails closed.
+//! A call is judged; what a rule lacked is fetched, and the call is judged again, until nothing is
+//! missing. If something cannot be known, the rule fails closed.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -14,16 +14,16 @@ use serde_json::{Map, Value};
 
 use crate::{Toolbox, gates::RunGates, rules::AsRules};
 
-/// What is known, while one call is judged.
+/// What is known while one call is judged.
 #[derive(Default)]
 pub(crate) struct Known {
     /// The call was counted before, and is judged once more.
     was_counted: bool,
-    /// What its run carried when it was begun.
+    /// The labels that its run carried when the call was begun.
     carried: Labels,
-    /// Whether principals carry what their runs did.
+    /// Whether principals carry labels from run to run.
     has_memory: bool,
-    /// The calls of its run, and how many of them counted when it was begun.
+    /// The calls of its run, and how many of them counted when this call was begun.
     gates: Arc<RunGates>,
     passed: usize,
     found: Mutex<Found>,
@@ -42,7 +42,7 @@ struct Found {
     asked: Option<Asked>,
 }
 
-/// What a rule wanted to know.
+/// What a rule asks for.
 enum Asked {
     Room(Arc<str>, AtMost),
     Others,
@@ -57,7 +57,7 @@ impl Known {
 }
 
 impl Found {
-    /// One after the other: what comes behind may not be asked for once this is known.
+    /// Only one question at a time: its answer may make the next one unnecessary.
     fn ask(&mut self, asked: impl FnOnce() -> Asked) {
         self.asked.get_or_insert_with(asked);
     }
@@ -158,8 +158,8 @@ impl<'c> Inquiry<'c> {
         self.known.clone()
     }
 
-    /// Finds out what was asked for and not known. Whether there is news, so that the call is to be
-    /// judged again.
+    /// Fetches what a rule asked for and did not know. Returns whether the call must be judged
+    /// again.
     pub(crate) async fn find_out(&mut self) -> bool {
         match self.known.with(|found| found.asked.take()) {
             None => false,
@@ -232,7 +232,7 @@ impl<'c> Inquiry<'c> {
         };
         let asked = Carried { principal: self.who.principal().to_owned(), except: self.who.run(), within };
         match ledger.carried(asked).await {
-            // A label that the rules do not have any more concerns none of them.
+            // A label that the rules no longer define does not matter.
             Ok(names) => {
                 Some(names.iter().filter_map(|name| self.policy.label(name)).fold(Labels::default(), Labels::and))
             }
@@ -246,7 +246,7 @@ impl<'c> Inquiry<'c> {
         }
     }
 
-    /// Whether an earlier call of another run counts; nothing, where nobody knows.
+    /// Whether an earlier call of another run counts, or `None` if that is unknown.
     async fn passed(&self, rule: &Arc<str>, values: &str, within: Duration) -> Option<bool> {
         let passed = self.toolbox.passed(rule, values, self.who.principal(), self.who.run());
         let (Some(passed), Some(ledger)) = (passed, &self.ledger) else {
@@ -262,7 +262,7 @@ impl<'c> Inquiry<'c> {
         }
     }
 
-    /// Takes back what was counted, where the call is denied after all.
+    /// Undoes the counting if the call is denied in the end.
     pub(crate) async fn settle(self, decision: &Decision) {
         if decision.verdict != Verdict::Deny {
             return;

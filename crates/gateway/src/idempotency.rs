@@ -1,8 +1,7 @@
-//! The key by which a server knows a call again that it has seen, where the owner has named an
-//! argument for it.
+//! The key by which a server recognises a repeated call, if the owner has named an argument for it.
 //!
-//! It follows from the run and from the call's number in it, so whoever sends that call again sends
-//! the same key. belljar never does so by itself.
+//! It is derived from the run and the call's number, so sending the same call again sends the same
+//! key. belljar never repeats a call by itself.
 
 use belljar_model::{JsonBounds, JsonText, RunId};
 use sha2::{Digest as _, Sha256};
@@ -16,8 +15,8 @@ pub(crate) fn key(run: RunId, call: u64) -> String {
     digest.iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The arguments with a key in this member, whatever the script had put there. What is not an
-/// object stays as it is, and is refused later.
+/// The arguments with a key in this member, replacing what the script had put there. What is not an
+/// object stays unchanged, and is refused later.
 pub(crate) fn with_key(arguments: JsonText, member: &str, key: &str) -> JsonText {
     let text = arguments.as_str();
     let Some(members) = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else { return arguments };

@@ -1,5 +1,4 @@
-//! What the owner's rules said of each call of a run, until the outcome is there in which that is
-//! noted.
+//! The owner's rules' verdicts on each call of a run, until they are added to the outcome.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,7 +7,7 @@ use parking_lot::Mutex;
 
 use crate::rests::Judged;
 
-/// The calls that were judged, by their numbers.
+/// The judged calls, by number.
 #[derive(Default)]
 pub(crate) struct Judgements(Mutex<BTreeMap<u64, Judgement>>);
 
@@ -19,13 +18,13 @@ struct Judgement {
 }
 
 impl Judgements {
-    /// Notes what was said of a call.
+    /// Notes the verdict on a call.
     pub(crate) fn add(&self, number: u64, tool: &ToolPath, verdict: Verdict, rule: Option<Arc<str>>) {
         let judgement = Judgement { tool: tool.clone(), verdict, rule };
         self.0.lock().insert(number, judgement);
     }
 
-    /// What was said of the calls.
+    /// The verdicts.
     pub(crate) fn all(&self) -> Vec<Judged> {
         let judged = self.0.lock();
         let said = judged.iter().map(|(number, Judgement { tool, verdict, rule })| Judged {
@@ -38,8 +37,8 @@ impl Judgements {
         said.collect()
     }
 
-    /// Notes in the outcome what was said of its calls. They are there in the order in which they
-    /// were handed over, those without an answer behind them in the order of their numbers.
+    /// Adds the verdicts to the outcome's calls. Those are in the order in which their answers were
+    /// handed over, followed by unanswered ones in the order of their numbers.
     pub(crate) fn note_in(&self, outcome: &mut Outcome) {
         let mut judged = std::mem::take(&mut *self.0.lock());
         if judged.is_empty() {

@@ -1,8 +1,8 @@
-//! `[labels]` of the owner's rules: what a run carries since it has certain answers.
+//! `[labels]` of the owner's rules: what a run carries after it received certain answers.
 //!
-//! A call carries what its run did when the script began it: of what came later its arguments
-//! cannot be made. Where principals carry labels too, a mark is in the ledger before the script
-//! gets the answer, so that no run begun with that knowledge, in whichever process, is without it.
+//! A call carries the labels that its run had when the script began it: later answers cannot be in
+//! its arguments. If principals carry labels too, the ledger has a mark before the script gets the
+//! answer, so that no later run with that knowledge lacks the label, in whichever process.
 
 use belljar_ledger::{LedgerError, Mark};
 use belljar_model::{RunId, ToolPath};
@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use crate::Toolbox;
 
-/// What one run carries by now.
+/// The labels that one run carries.
 #[derive(Debug, Default)]
 pub(crate) struct RunLabels(Mutex<Labels>);
 
@@ -26,7 +26,7 @@ impl RunLabels {
     }
 }
 
-/// Why an answer is withheld whose label cannot be kept.
+/// Why an answer is withheld if its label cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Withheld {
     #[error(
@@ -40,13 +40,13 @@ pub(crate) enum Withheld {
 }
 
 impl Toolbox {
-    /// What a run carries from when it has an answer of this tool.
+    /// Notes that the run has an answer of this tool.
     pub(crate) fn labels_of(&self, path: &ToolPath) -> Labels {
         self.policy().map(|policy| policy.labels_of(path)).unwrap_or_default()
     }
 
-    /// Keeps that a run of this principal has an answer of this tool, where the rules say so. To be
-    /// called before anybody gets the answer.
+    /// Keeps in the ledger that a run of this principal has an answer of this tool, if the rules
+    /// require it. Must be called before anybody gets the answer.
     pub(crate) async fn remember(&self, path: &ToolPath, principal: &str, run: RunId) -> Result<(), Withheld> {
         let Some(policy) = self.policy().filter(|policy| policy.memory().is_some()) else { return Ok(()) };
         let labels: Vec<String> = policy.label_names(policy.labels_of(path)).map(str::to_owned).collect();

@@ -1,8 +1,8 @@
 //! belljar's service: search and execute over any number of child MCP servers.
 //!
-//! A [`Toolbox`] knows the children and what they offer: it answers searches and makes single
-//! calls. A [`Gateway`] adds the sandbox: it runs scripts over the toolbox. This crate is where
-//! `catalog`, `upstream` and `sandbox` meet; none of them knows another.
+//! A [`Toolbox`] knows the children and their tools: it answers searches and makes single calls. A
+//! [`Gateway`] adds the sandbox: it runs scripts over the toolbox. This crate joins `catalog`,
+//! `upstream` and `sandbox`, which do not know each other.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,11 +1,11 @@
-//! Who has a server that keeps state: a page, a session, a file that is open.
+//! Locks for servers that keep state, such as a page, a session or an open file.
 //!
-//! Calls of one run share a server with those of others, unless somebody has it: a run that calls a
-//! server with `exclusive = true`, until it ends, or a script's `$exclusive` section, until that
-//! ends. Then the calls of other runs wait. A run waits for a server only if it has none that comes
-//! later in the configuration, so two runs never wait for each other; where that cannot be kept,
-//! the call fails at once and says so. What a run has is given back when the run ends, however it
-//! ends.
+//! Calls of one run share a server with those of others, unless a run holds it: a run that calls a
+//! server with `exclusive = true` holds it until the run ends, and a script's `$exclusive` section
+//! until the section ends. Meanwhile the calls of other runs wait. A run waits for a server only if
+//! it holds none that comes later in the configuration, so two runs never wait for each other.
+//! Where that order cannot be kept, the call fails at once with an explanation. All locks of a run
+//! are released when it ends, however it ends.
 
 use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
@@ -22,10 +22,10 @@ use crate::Toolbox;
 pub(crate) const ACQUIRE: &str = ToolPath::ACQUIRE;
 pub(crate) const RELEASE: &str = ToolPath::RELEASE;
 
-/// The lock of one server: shared by calls, held by whoever has the server.
+/// The lock of one server: shared by calls, exclusive for its holder.
 pub(crate) type ServerLock = Arc<RwLock<()>>;
 
-/// Why a server cannot be had.
+/// Why a server cannot be locked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
     /// Waiting might never end.
@@ -50,18 +50,17 @@ impl LockError {
     }
 }
 
-/// What one run has.
+/// The locks that one run holds.
 pub(crate) struct RunLocks {
     toolbox: Arc<Toolbox>,
-    /// Whose instances it has, where each principal has its own.
+    /// The principal whose instances it uses, if each principal has its own.
     principal: Option<Arc<str>>,
-    /// The exclusive servers whose names stand in the source: they are taken together, in their
-    /// order.
+    /// The exclusive servers named in the source, which are locked together, in order.
     mentioned: Vec<usize>,
     held: Mutex<Held>,
-    /// One part of a run waits for a server at a time.
+    /// Only one part of a run waits for a server at a time.
     turn: tokio::sync::Mutex<()>,
-    /// Told when the run has got a server.
+    /// Signals that the run has got a server.
     taken: Notify,
 }
 
@@ -75,12 +74,12 @@ struct Held {
 pub(crate) struct Permit(#[expect(dead_code, reason = "it is there to be dropped")] Option<OwnedRwLockReadGuard<()>>);
 
 impl RunLocks {
-    /// Whether it has a server for itself.
+    /// Whether it holds a server exclusively.
     pub(crate) fn has_any(&self) -> bool {
         !self.held.lock().servers.is_empty()
     }
 
-    /// The locks of a run of this source. It has none yet.
+    /// The locks of a run of this source, none of them held yet.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, principal: Option<Arc<str>>) -> Self {
         let mentioned = toolbox.mentioned(source).filter(|at| toolbox.sharing(*at) == Sharing::Exclusive).collect();
         Self {
@@ -93,11 +92,10 @@ impl RunLocks {
         }
     }
 
-    /// Waits until a tool of this server may be called. `waits` hears of it where that is not at
-    /// once.
+    /// Waits until a tool of this server may be called. `waits` is called if that is not at once.
     ///
     /// # Cancellation
-    /// What was waited for is not taken.
+    /// The lock is not taken.
     pub(crate) async fn enter(
         &self,
         server: usize,
@@ -115,8 +113,8 @@ impl RunLocks {
                 }
                 self.may_wait(server)?;
                 waits(self.toolbox.name_of(server));
-                // It may stand behind a section of its own run, which waits in front of it and then
-                // has the server for both.
+                // It may be behind a section of its own run, which waits in front of it and then
+                // holds the server for both.
                 let entered = async {
                     tokio::select! {
                         permit = lock.read_owned() => Permit(Some(permit)),
@@ -128,10 +126,10 @@ impl RunLocks {
         }
     }
 
-    /// Takes a server for this run, and before it those that the script names too.
+    /// Locks a server for this run, after those that the script names before it.
     ///
     /// # Cancellation
-    /// What was waited for is not taken.
+    /// The lock is not taken.
     pub(crate) async fn acquire(
         &self,
         server: usize,
@@ -169,14 +167,14 @@ impl RunLocks {
         Ok(())
     }
 
-    /// Gives a server back, unless the run has it to its end.
+    /// Releases a server, unless the run holds it to its end.
     pub(crate) fn release(&self, server: usize) {
         if self.toolbox.sharing(server) != Sharing::Exclusive {
             self.lock().servers.remove(&server);
         }
     }
 
-    /// Gives everything back. Nothing is taken any more.
+    /// Releases everything. Nothing can be locked afterwards.
     pub(crate) fn end(&self) {
         let mut held = self.lock();
         held.has_ended = true;
@@ -187,11 +185,11 @@ impl RunLocks {
         self.lock().servers.contains_key(&server)
     }
 
-    /// Waits until the run has a server.
+    /// Waits until the run holds a server.
     async fn had(&self, server: usize) {
         loop {
             let mut taken = pin!(self.taken.notified());
-            // From here on nothing is missed.
+            // Registered first, so that no signal is missed.
             taken.as_mut().enable();
             if self.has(server) {
                 return;
@@ -200,7 +198,7 @@ impl RunLocks {
         }
     }
 
-    /// Whether the run may wait for a server: it has none that comes later.
+    /// Whether the run may wait for a server: it holds none that comes later.
     fn may_wait(&self, server: usize) -> Result<(), LockError> {
         let last = self.lock().servers.keys().next_back().copied();
         match last.filter(|last| *last > server) {
@@ -276,7 +274,7 @@ mod tests {
         assert!(!waiting.is_finished());
         one.end();
         assert!(waiting.await.expect("no panic"));
-        // After its end, a run takes nothing.
+        // A run that has ended locks nothing.
         assert!(matches!(one.enter(1, LONG, &nobody).await, Err(LockError::Ended)));
         drop(other);
         assert!(
@@ -303,7 +301,7 @@ mod tests {
         tokio::task::yield_now().await;
         other.end();
         assert!(waiting.await.expect("no panic"));
-        // What the script names is taken in its order from the beginning.
+        // Servers named in the script are locked in their order from the beginning.
         one.end();
         let both = run(&toolbox, "await second.a(); await first.b()");
         assert!(both.enter(1, LONG, &nobody).await.is_ok());
@@ -344,7 +342,7 @@ mod tests {
         assert!(!section.is_finished() && !behind.is_finished());
         drop(call);
         assert!(section.await.expect("no panic"));
-        // The section goes on, and may wait for this very call.
+        // The section goes on, and may be waiting for this very call.
         assert!(behind.await.expect("no panic"));
         assert!(matches!(other.enter(2, LONG, &nobody).await, Err(LockError::Busy { .. })), "calls of others wait");
     }

@@ -1,8 +1,8 @@
-//! `measure` of the owner's rules: a call that only reads, made before another is decided.
+//! `measure` of the owner's rules: a read-only call that is made before another one is decided.
 //!
-//! It passes the rules itself, and everything that a call passes; a rule that would measure for it
-//! gets no count. Where it is not allowed, fails, or brings no count, nobody knows the count, and
-//! the rule fails closed.
+//! It is judged by the rules like any call, except that a rule that would measure for it gets no
+//! count. If it is not allowed, fails, or returns no count, the count is unknown and the rule fails
+//! closed.
 
 use std::{
     fmt,
@@ -27,22 +27,22 @@ use crate::{
     tool_result::value,
 };
 
-/// Calls that are made for the decision about one.
+/// Calls that are made for the decision about one call.
 const MAX_MEASURES: u64 = 4;
-/// The numbers of calls of a script end here. Those that are made for their decisions come behind.
+/// The upper end of a script's call numbers. Calls made for decisions are numbered above it.
 const NUMBERS: u64 = 1 << 32;
-/// The longest result in which a count is looked for.
+/// The longest result that is searched for a count.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Who makes such calls for the decision about one call.
+/// Makes such calls for the decision about one call.
 pub(crate) struct CountingCalls {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) caller: Caller,
     pub(crate) limit: CallLimit,
     pub(crate) locks: Arc<RunLocks>,
-    /// Where the run is told of, if it has begun.
+    /// Where the run is reported, if it has begun.
     pub(crate) log: Option<Arc<RunLog>>,
-    /// The number of the call that is decided.
+    /// The number of the call that is being decided.
     pub(crate) number: u64,
     pub(crate) made: AtomicU64,
 }

@@ -1,9 +1,9 @@
-//! Images and the like of a run's value, which become blocks of the answer beside it.
+//! Images and other media in a run's value, which become separate blocks of the answer.
 
 use belljar_model::{JsonText, Limits, Outcome, may_hold_media, take_media};
 use belljar_sandbox::value_too_large;
 
-/// Takes them out of the value. What is left is text for a model, and within the limit of it.
+/// Takes them out of the value. The rest is text for a model, within its limit.
 pub(crate) fn take_out(outcome: &mut Outcome, limits: &Limits) {
     let Ok(text) = &outcome.result else { return };
     let (text, max) = (text.as_str(), limits.max_output.as_u64());
@@ -11,8 +11,8 @@ pub(crate) fn take_out(outcome: &mut Outcome, limits: &Limits) {
     if is_within(text.len()) && !may_hold_media(text) {
         return;
     }
-    // Such a tree has no more nodes than that of a value without media: the rest is within
-    // `max_output`, which the sandbox holds.
+    // Such a tree has no more nodes than one without media: the rest is within `max_output`, which
+    // the sandbox enforces.
     let Ok(mut value) = serde_json::from_str(text) else { return };
     let media = take_media(&mut value);
     if media.is_empty() && is_within(text.len()) {

@@ -1,8 +1,8 @@
 //! The shapes of results that no server declares, kept from run to run.
 //!
-//! What is kept is a [`belljar_catalog::Observed`] for each tool: types and the names of members,
-//! never a value. The folder is the host's choice; without one, shapes last as long as the process.
-//! A file that cannot be read or is not such a file costs nothing but its shapes.
+//! For each tool it keeps a [`belljar_catalog::Observed`]: types and the names of members, never a
+//! value. The host chooses the folder; without one, shapes last as long as the process. If the file
+//! cannot be read or has another format, only the shapes are lost.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,11 +19,11 @@ use serde_json::Value;
 
 /// The file in the state folder.
 const FILE: &str = "shapes.json";
-/// What the file's format is called; a file of another one is left alone until it is replaced.
+/// The name of the file's format; a file of another format is ignored until it is replaced.
 const VERSION: u32 = 1;
 /// The largest file that is read: some thousand shapes.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
-/// Tools whose shapes are kept; those that were called least are forgotten.
+/// Tools whose shapes are kept. Those with the fewest calls are forgotten first.
 const TOOLS: usize = 500;
 
 /// What has been observed of each tool. Shared by all runs.
@@ -39,9 +39,9 @@ pub(crate) struct Observations {
 #[derive(Default)]
 struct Known {
     shapes: HashMap<ToolPath, Arc<Observed>>,
-    /// Tools whose shape this process has seen, since the file was written.
+    /// Tools whose shapes this process has seen since the file was written.
     unsaved: HashSet<ToolPath>,
-    /// Whether one of them showed something new.
+    /// Whether any of them showed something new.
     is_new: bool,
 }
 
@@ -52,7 +52,7 @@ struct File {
     tools: Vec<(String, Observed)>,
 }
 
-/// Why there are no shapes from a file.
+/// Why no shapes could be read from a file.
 #[derive(Debug, thiserror::Error)]
 enum ReadError {
     #[error(transparent)]
@@ -70,7 +70,7 @@ impl Known {
         !self.unsaved.is_empty() && (self.is_new || !only_news)
     }
 
-    /// Keeps what is known of a tool now, and forgets what was seen least, if there is too much.
+    /// Keeps what is known of a tool now, and forgets the least seen tools if there are too many.
     fn keep(&mut self, tool: &ToolPath, observed: Observed) {
         self.shapes.insert(tool.clone(), Arc::new(observed));
         self.unsaved.insert(tool.clone());
@@ -84,7 +84,7 @@ impl Known {
 }
 
 impl Observations {
-    /// What is in the folder, and will be kept there.
+    /// Loads the shapes in the folder, and will save them there.
     pub(crate) fn in_folder(folder: Dir) -> Self {
         let shapes = read(&folder).unwrap_or_else(|fault| {
             tracing::warn!("{FILE} in the state folder is ignored: {fault}");
@@ -114,13 +114,13 @@ impl Observations {
         known.keep(tool, observed);
     }
 
-    /// Whether a tool has written data in a notation that is neither JSON nor Python's: then no
-    /// text of it is taken for either.
+    /// Whether a tool has written data in a notation that is neither JSON nor Python's: then none
+    /// of its texts are parsed.
     pub(crate) fn writes_other(&self, tool: &ToolPath) -> bool {
         self.known().shapes.get(tool).is_some_and(|observed| observed.writes_other())
     }
 
-    /// Takes in how a tool has written its data as text.
+    /// Notes how a tool has written its data as text.
     pub(crate) fn note(&self, tool: &ToolPath, notation: Notation) {
         let mut known = self.known();
         let mut observed = known.shapes.get(tool).map(|observed| (**observed).clone()).unwrap_or_default();
@@ -133,16 +133,15 @@ impl Observations {
         self.folder.is_some() && self.known().is_unsaved(only_news)
     }
 
-    /// Writes what this process has seen. `only_news` leaves it for later where no type has
-    /// changed. It blocks.
+    /// Writes what this process has seen. With `only_news`, it writes only if a type has changed.
+    /// It blocks.
     pub(crate) fn save(&self, only_news: bool) {
         let Some(folder) = &self.folder else { return };
         let mut known = self.known();
         if !known.is_unsaved(only_news) {
             return;
         }
-        // Another process may have written in the meantime; of each tool, the last one's word
-        // counts.
+        // Another process may have written meanwhile; for each tool, the last writer wins.
         let mut shapes = read(folder).unwrap_or_default();
         let mine = known.shapes.iter().filter(|(path, _)| known.unsaved.contains(path));
         shapes.extend(mine.map(|(path, observed)| (path.clone(), observed.clone())));
@@ -180,7 +179,7 @@ fn read(folder: &Dir) -> Result<HashMap<ToolPath, Arc<Observed>>, ReadError> {
     Ok(tools.filter_map(|(path, observed)| Some((path.parse().ok()?, Arc::new(observed.checked()?)))).collect())
 }
 
-/// Writes beside the file and puts that in its place, so that there is always a whole one.
+/// Writes a temporary file and renames it, so that there is always a complete one.
 fn write(folder: &Dir, shapes: HashMap<ToolPath, Arc<Observed>>) -> io::Result<()> {
     let mut tools: Vec<(String, Observed)> =
         shapes.into_iter().map(|(path, observed)| (path.to_string(), Arc::unwrap_or_clone(observed))).collect();

@@ -1,4 +1,4 @@
-//! One call whose result is looked at, on its way to whoever called.
+//! Looks at the result of one call on its way to the caller.
 
 use std::sync::Arc;
 
@@ -12,14 +12,12 @@ use crate::{
     tool_result::{Written, may_be_written_so, value, written},
 };
 
-/// Bytes of a result whose shape is looked at. A larger one has nothing to teach that a smaller one
-/// has not.
+/// Bytes of a result whose shape is looked at. A larger one would not teach anything more.
 const OBSERVED_BYTES: usize = 256 * 1024;
-/// The longest result that is looked through on a thread of the runtime: it takes some hundred
-/// microseconds.
+/// The longest result that is examined on a runtime thread, which takes some hundred microseconds.
 const IN_PLACE_BYTES: usize = 64 * 1024;
 
-/// One call whose result is looked at.
+/// One call whose result is examined.
 pub(crate) struct Observer {
     pub(crate) observations: Arc<Observations>,
     pub(crate) path: ToolPath,

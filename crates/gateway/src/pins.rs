@@ -1,9 +1,9 @@
-//! `pin` of the owner's rules: whether a server still describes its tools as it did when that was
-//! kept or accepted.
+//! `pin` of the owner's rules: whether a server still describes its tools as when that was recorded
+//! or accepted.
 //!
-//! What a list differs in is found out when it is new. A tool that differs is looked up again at
-//! each call of it: the owner may have accepted it meanwhile, in another process. Where nobody
-//! knows, each pinned tool differs.
+//! A new list is compared once. A tool that differs is looked up again at each call, since the
+//! owner may have accepted it meanwhile in another process. If the pins cannot be read, each pinned
+//! tool counts as different.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use belljar_policy::pinned;
 
 use crate::Toolbox;
 
-/// The tools of a server whose definitions are not those that are pinned, with what they are now.
+/// The tools of a server whose definitions differ from the pinned ones, with their current digests.
 #[derive(Debug, Default)]
 pub(crate) struct Changed(BTreeMap<String, String>);
 
 impl Toolbox {
-    /// What this list differs in from what is pinned. What is new at a server that was seen before
-    /// differs too.
+    /// How this list differs from the pinned one. At a server that was seen before, new tools
+    /// differ too.
     pub(crate) async fn changed(&self, server: &str, tools: &[ToolDefinition]) -> Changed {
         let Some(policy) = self.policy().filter(|policy| policy.pins_server(server)) else { return Changed::default() };
         let is_pinned = |tool: &&ToolDefinition| policy.is_pinned(&ToolPath::new(server, &tool.name));
@@ -38,12 +38,12 @@ impl Toolbox {
         Changed(now)
     }
 
-    /// Whether calls of this tool are held by its pin, as far as its server's list is known.
+    /// Whether calls of this tool are held back by its pin, as far as its server's list is known.
     pub(crate) async fn is_held_by_pin(&self, path: &ToolPath) -> bool {
         if !self.policy().is_some_and(|policy| policy.is_pinned(path)) {
             return false;
         }
-        // Of a server whose list is not known nothing can be compared.
+        // If a server's list is not known, nothing can be compared.
         let Some(changed) = self.changed_of(path.server()) else { return true };
         let Some(definition) = changed.0.get(path.tool()) else { return false };
         let now = BTreeMap::from([(path.tool().to_owned(), definition.clone())]);
@@ -51,8 +51,8 @@ impl Toolbox {
         accepted.is_none_or(|accepted| accepted.get(path.tool()) != Some(definition))
     }
 
-    /// What is pinned of a server. Where nothing is, these tools are pinned from now on. `None`
-    /// where it is not known.
+    /// The pins of a server. If there are none, these tools are pinned from now on. `None` if they
+    /// cannot be read.
     async fn pinned(&self, server: &str, tools: BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
         let Some(kept) = &self.told().ledger else {
             tracing::warn!(server, "tools are pinned, and the ledger that knows their pinned definitions is missing");

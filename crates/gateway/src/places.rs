@@ -1,21 +1,21 @@
-//! Whether a path leads into a folder, as rules ask it: by what the file system has, never by how a
-//! path begins.
+//! Decides whether a path leads into a folder, for rules: by the file system, never by the path's
+//! prefix.
 //!
-//! A path that could mean one thing here and another to the server is not resolved: then the answer
-//! is that nobody knows, which opens nothing. A link that is made later can still lead elsewhere,
-//! as can a hard link or a mount: this guards against mistakes and misled scripts, not against
-//! somebody who can write to the folders.
+//! A path that could mean something else to the server is not resolved. Then the answer is
+//! "unknown", which allows nothing. A link that is made later can still lead elsewhere, and so can
+//! a hard link or a mount: this guards against mistakes and misled scripts, not against somebody
+//! who can write to the folders.
 
 use std::path::{Component, Path, PathBuf};
 
 use belljar_model::display::is_hidden;
 use belljar_upstream::{PATH_BYTES, real_path};
 
-/// The most links on one way: what Linux follows.
+/// The most links on one path, as on Linux.
 const LINKS: usize = 40;
 
-/// Whether `text`, taken from `base` where it is relative, certainly leads into one of `folders`,
-/// or certainly into none.
+/// Whether `text`, resolved against `base` if it is relative, certainly leads into one of
+/// `folders`, or certainly into none.
 pub(crate) fn is_under(base: Option<&Path>, text: &str, folders: &[PathBuf]) -> Option<bool> {
     if !is_plain(text) {
         return None;
@@ -28,7 +28,7 @@ pub(crate) fn is_under(base: Option<&Path>, text: &str, folders: &[PathBuf]) -> 
     let path = real_path(&path).ok()?;
     let mut is_certain = true;
     for folder in folders {
-        // A folder that is not there yet is where its name says.
+        // A folder that does not exist yet is taken by its name.
         let Ok(folder) = real_path(folder) else {
             is_certain = false;
             continue;
@@ -42,9 +42,9 @@ pub(crate) fn is_under(base: Option<&Path>, text: &str, folders: &[PathBuf]) -> 
     is_certain.then_some(false)
 }
 
-/// Whether everybody who reads the path reads the same.
+/// Whether every reader of the path reads it the same way.
 fn is_plain(text: &str) -> bool {
-    // Many a server takes away what is blank around a text.
+    // Many servers strip white space around a text.
     let is_blank = |end: Option<char>| end.is_some_and(|end| end.is_whitespace() || is_hidden(end));
     let is_odd = |part: &str| {
         let has_blanks = is_blank(part.chars().next()) || is_blank(part.chars().next_back());
@@ -53,10 +53,10 @@ fn is_plain(text: &str) -> bool {
     !(text.is_empty()
         || text.len() > PATH_BYTES
         || text.chars().any(char::is_control)
-        // A home folder or a variable to some.
+        // Some programs read a home folder or a variable.
         || text.starts_with('~')
         || text.contains('$')
-        // A separator to some.
+        // Some programs read a separator.
         || (text.contains('\\') && !cfg!(windows))
         || has_escapes(text)
         || is_url(text)
@@ -64,22 +64,22 @@ fn is_plain(text: &str) -> bool {
         || Path::new(text).components().any(|component| component == Component::ParentDir))
 }
 
-/// Whether something in it could be decoded to another character: `%2e%2e`.
+/// Whether part of it could be decoded to another character: `%2e%2e`.
 fn has_escapes(text: &str) -> bool {
     let is_hex = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
     let bytes = text.as_bytes();
     bytes.iter().enumerate().any(|(at, byte)| *byte == b'%' && is_hex(bytes.get(at + 1)) && is_hex(bytes.get(at + 2)))
 }
 
-/// Whether it begins as a URL does: `file:///etc`.
+/// Whether it begins like a URL: `file:///etc`.
 fn is_url(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once(':') else { return false };
-    // One letter is a drive.
+    // A single letter is a drive.
     scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'))
 }
 
-/// Whether the way leads over a link that each process finds another thing behind, as
-/// `/proc/self/cwd` and `/dev/fd/3` are, or in a circle.
+/// Whether the path goes through a link that leads each process elsewhere, such as `/proc/self/cwd`
+/// and `/dev/fd/3`, or through a loop.
 fn is_of_process(path: &Path) -> bool {
     let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
     let (mut real, mut left, mut links) = (PathBuf::new(), parts(path), 0);
@@ -101,9 +101,8 @@ fn is_of_process(path: &Path) -> bool {
     real.starts_with("/dev/fd")
 }
 
-/// What a file or folder is known by, whatever it is called. Two names without a link between them
-/// may lead to one: where case does not count, where something is mounted twice, and by a hard
-/// link.
+/// The identity of a file or folder, whatever its name. Two names may lead to the same one without
+/// a link: on a file system that ignores case, through a second mount, or by a hard link.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
@@ -116,8 +115,8 @@ fn identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Whether the path is in the folder. Both are real as far as they exist; where names that do not
-/// exist yet differ only in what some file systems take for the same, nobody knows.
+/// Whether the path is in the folder. Both are resolved as far as they exist. If names that do not
+/// exist yet differ only in ways that some file systems ignore, the answer is unknown.
 fn relation(path: &Path, folder: &Path) -> Option<bool> {
     if path.starts_with(folder) {
         return Some(true);
@@ -133,7 +132,7 @@ fn relation(path: &Path, folder: &Path) -> Option<bool> {
         }
         let (part, wanted) = (part.as_os_str().to_string_lossy(), wanted.as_os_str().to_string_lossy());
         let may_be_one = part.eq_ignore_ascii_case(&wanted) || !part.is_ascii() || !wanted.is_ascii();
-        // Of a folder that exists, every other name that leads there was resolved to it.
+        // For a folder that exists, every other name was resolved to it.
         return if may_be_one && !folder.exists() { None } else { Some(false) };
     }
     Some(false)
@@ -198,7 +197,7 @@ mod tests {
             ("~/out".to_owned(), None),
             ("~root/out".to_owned(), None),
             (String::new(), None),
-            // Without a base, nobody knows where it begins.
+            // Without a base, the starting point is unknown.
             ("out/file".to_owned(), None),
         ] {
             assert_eq!(is_under(None, &path, &[root.join("out")]), expected, "{path:?}");
@@ -247,13 +246,13 @@ mod tests {
         let at = |path: &str| root.join(path).to_string_lossy().into_owned();
         let missing = [root.join("new/caf\u{e9}")];
         assert_eq!(is_under(None, &at("new/caf\u{e9}/x"), &missing), Some(true));
-        // The same name, composed otherwise.
+        // The same name in another Unicode composition.
         assert_eq!(is_under(None, &at("new/cafe\u{301}/x"), &missing), None);
         assert_eq!(is_under(None, &at("NEW/caf\u{e9}/x"), &missing), None);
         assert_eq!(is_under(None, &at("elsewhere/x"), &missing), Some(false));
         fs::create_dir_all(&missing[0]).expect("a folder");
         assert_eq!(is_under(None, &at("new/cafe\u{301}/x"), &missing), Some(false));
-        // A folder of the rules that cannot be resolved leaves everything open.
+        // If a folder of the rules cannot be resolved, the answer is unknown.
         assert_eq!(is_under(None, &at("other"), &[root.join("out/loop")]), None);
     }
 }

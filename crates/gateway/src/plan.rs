@@ -1,8 +1,8 @@
-//! What is known of a script's calls before it runs: whether there are such tools, and whether the
-//! arguments and the owner's rules allow them.
+//! What is known of a script's calls before it runs: whether the tools exist, and whether the
+//! arguments and the owner's rules allow the calls.
 //!
-//! A call is judged by what judges it when it is made, with the list of tools that the run has.
-//! Where a rule depends on the moment, as one that counts does, it is left to the call.
+//! A call is judged by the same code as when it is made, with the list of tools that the run has.
+//! Rules that depend on the moment, such as counts, are left to the actual call.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,10 +23,10 @@ use crate::{
     rules::{self, AsRules, Files, denial},
 };
 
-/// A key that stands for the one that the call will get.
+/// Stands for the key that the call will get.
 const ANY_KEY: &str = "0";
 
-/// Who asks about calls, and how far belljar may go for it.
+/// Who asks about calls, and whether belljar may start servers for it.
 pub(crate) struct Planning<'p> {
     pub(crate) toolbox: &'p Toolbox,
     pub(crate) ceiling: Effect,
@@ -38,11 +38,11 @@ pub(crate) struct Planning<'p> {
 /// What is known of one call.
 pub(crate) struct Judged {
     pub(crate) finding: Finding,
-    /// The tool, and what it may change, where there is one.
+    /// The tool and its effect, if there is one.
     pub(crate) tool: Option<(ToolPath, Effect)>,
-    /// What the owner's rules say, where they say the same whenever it is made.
+    /// The verdict of the owner's rules, if it does not depend on the moment.
     pub(crate) decision: Option<Decision>,
-    /// What to try where there is no such tool, for whoever only asks.
+    /// What to try instead of a missing tool, for callers that only ask.
     near: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Judged {
         }
     }
 
-    /// The same, judged by a list of tools that may not be the server's own any more.
+    /// The same, judged by a list of tools that may be outdated.
     fn by_old_list(mut self) -> Self {
         match &mut self.finding {
             Finding::Nothing => {}
@@ -71,12 +71,12 @@ impl Judged {
 }
 
 impl Planning<'_> {
-    /// What is known of calls, one for one. `position` knows where in the toolbox the server of a
-    /// call is. Servers of certain calls are started together, and no list of tools that an earlier
-    /// process has kept stops a script.
+    /// What is known of each call. `position` maps a call's server to its position in the toolbox.
+    /// Servers of certain calls are started together, and a list of tools from an earlier process
+    /// never stops a script.
     ///
     /// # Cancellation
-    /// Starts that are under way go on.
+    /// Starts that are under way continue.
     pub(crate) async fn judged(&self, calls: &PlannedCalls, position: impl Fn(usize) -> Option<usize>) -> Vec<Judged> {
         let servers: Vec<Option<usize>> = calls.calls.iter().map(|call| position(call.server)).collect();
         let placed = || calls.calls.iter().zip(&servers).filter_map(|(call, server)| Some((call, (*server)?)));
@@ -93,7 +93,7 @@ impl Planning<'_> {
         if !self.may_start {
             return judged;
         }
-        // What stops the script may be a list that an earlier process has kept.
+        // It may be a list from an earlier process that would stop the script.
         let doubtful: BTreeSet<usize> = calls
             .calls
             .iter()
@@ -138,7 +138,7 @@ impl Planning<'_> {
         }
     }
 
-    /// What to try where there is no tool of a name.
+    /// What to try instead of a missing tool.
     fn near(&self, catalog: &Arc<ServerCatalog>, name: &str) -> Option<String> {
         let path = ToolPath::new(catalog.name(), name);
         if let Some(denial) = self.toolbox.denied(&path) {
@@ -178,13 +178,13 @@ impl Planning<'_> {
         let decision = self.decided(path, judge, files, known.value).await;
         let decision = self.with_pin(path, decision).await;
         let denied = decision.as_ref().and_then(|decision| denial(path, decision));
-        // The file system, and the rules, may be others when the call is made.
+        // The file system and the rules may have changed by the time the call is made.
         let objection =
             denied.map(|denial| Objection { message: denial.message, hint: None, denied: true, certain: false });
         (objection, decision)
     }
 
-    /// The same, where the tool is not described as it is pinned: it is asked about then.
+    /// The same if the tool differs from its pin: it will be asked about.
     async fn with_pin(&self, path: &ToolPath, decision: Option<Decision>) -> Option<Decision> {
         let is_pinned = self.toolbox.policy().is_some_and(|policy| policy.is_pinned(path));
         match decision {
@@ -196,8 +196,8 @@ impl Planning<'_> {
         }
     }
 
-    /// What the rules say of a call with these arguments, whenever it is made. Nothing, where they
-    /// ask for more than the call.
+    /// The rules' verdict on a call with these arguments, or `None` if it depends on more than the
+    /// call.
     async fn decided(
         &self,
         path: &ToolPath,
@@ -232,7 +232,7 @@ fn tool_of<'c>(catalog: &'c ServerCatalog, property: &str) -> Option<&'c Tool> {
     catalog.tools().iter().find(|tool| tool.names().bound().any(|name| name == property) && !tool.path().is_lock())
 }
 
-/// What stands against a call of a tool that does more than its caller may.
+/// The problem of a call whose tool has a higher effect than its caller may use.
 pub(crate) fn over(ceiling: Effect, effect: Effect, path: &ToolPath) -> Option<Objection> {
     (effect > ceiling).then(|| Objection {
         message: format!("{path} is {effect}, and whoever runs this script may use what is {ceiling}"),
@@ -242,29 +242,29 @@ pub(crate) fn over(ceiling: Effect, effect: Effect, path: &ToolPath) -> Option<O
     })
 }
 
-/// A call of a script, as [`Gateway::plan`](crate::Gateway::plan) tells it.
+/// A call of a script, as [`Gateway::plan`](crate::Gateway::plan) reports it.
 #[derive(Debug)]
 pub struct CallPlan {
-    /// The tool; of one that is not known, the server and the property that the script names.
+    /// The tool, or for an unknown one the server and the property that the script names.
     pub tool: String,
-    /// The call, as it stands in the source.
+    /// The call as written in the source.
     pub call: PlannedCall,
-    /// What it may change; nothing where the tool is not known.
+    /// What it may change, or `None` if the tool is not known.
     pub effect: Option<Effect>,
-    /// What becomes of it by the owner's rules; nothing where they decide when the call is made.
+    /// The verdict of the owner's rules, or `None` if they decide only when the call is made.
     pub verdict: Option<Verdict>,
     /// The rule that decides.
     pub rule: Option<String>,
-    /// What stands against it.
+    /// What is wrong with it.
     pub problem: Option<String>,
-    /// Whether that is certain, by the list of tools that is known.
+    /// Whether that is certain, according to the known list of tools.
     pub is_certain: bool,
     /// What to try.
     pub hint: Option<String>,
 }
 
 impl CallPlan {
-    /// What is known of a call of a server of this name. `allows_all`: there are no rules.
+    /// What is known of a call of a server with this name. `allows_all`: there are no rules.
     pub(crate) fn new(call: PlannedCall, server: &str, judged: Judged, allows_all: bool) -> Self {
         let is_certain = judged.is_certain();
         let Judged { finding, tool, decision, near } = judged;

@@ -1,7 +1,7 @@
-//! A recording without what is not to be kept: what the owner's rules name, and what a tool's own
-//! schemas call a secret.
+//! A recording without secrets: without what the owner's rules name, and what a tool's own schemas
+//! call secret.
 //!
-//! What was taken out is replaced by its keyed digest, so that two recordings can still be
+//! Each removed value is replaced by its keyed digest, so that two recordings can still be
 //! compared. Such a recording cannot be replayed: a script would get other answers.
 
 use std::collections::BTreeSet;
@@ -13,15 +13,15 @@ use serde_json::Value;
 
 use crate::Toolbox;
 
-/// Places of a schema that are looked at. Larger ones are a server's way to keep a host busy.
+/// Places of a schema that are looked at. A larger schema could only serve to keep a host busy.
 const MAX_PLACES: usize = 10_000;
-/// Members of a path in a schema; values may nest deeper, and are taken out with what holds them.
+/// Members of a path in a schema. Values may nest deeper, and are removed with their container.
 const MAX_DEPTH: usize = 32;
 
-/// What is said in the place of texts that cannot be taken apart.
+/// Replaces texts that cannot be parsed.
 const REDACTED: &str = "[redacted]";
 
-/// What is taken out of the calls of one tool: JSON pointers, in which `*` stands for every member
+/// What is removed from the calls of one tool: JSON pointers, in which `*` stands for every member
 /// or element.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Places {
@@ -71,7 +71,7 @@ fn secret_places(root: &Value) -> BTreeSet<String> {
     while let Some(place) = open.pop() {
         seen += 1;
         if seen > MAX_PLACES || place.depth > MAX_DEPTH {
-            // What is too large to be understood is taken out as a whole.
+            // A schema that is too large to understand has its value removed as a whole.
             return BTreeSet::from([String::new()]);
         }
         let schema = place.schema;
@@ -87,7 +87,7 @@ fn secret_places(root: &Value) -> BTreeSet<String> {
                     inside.through.push(reference);
                     open.push(inside);
                 }
-                // It holds itself, as deep as it pleases, or lies elsewhere.
+                // It is recursive, or refers elsewhere.
                 None => {
                     found.insert(place.pointer);
                     continue;
@@ -120,7 +120,7 @@ fn secret_places(root: &Value) -> BTreeSet<String> {
 const OF_ALL: [&str; 6] =
     ["items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "contains"];
 
-/// A part of a schema, and what of a value it is about.
+/// A part of a schema, and the part of the value that it describes.
 struct Place<'s> {
     pointer: String,
     schema: &'s Value,
@@ -141,8 +141,7 @@ fn is_secret(schema: &Value) -> bool {
         || schema.get("format").and_then(Value::as_str) == Some("password")
 }
 
-/// Whether anything in a schema is called a secret. Most have none, and are not looked at any
-/// further.
+/// Whether a schema calls anything secret. Most do not, and are not looked at further.
 fn names_a_secret(schema: &Value) -> bool {
     let mut open = vec![schema];
     while let Some(value) = open.pop() {
@@ -156,7 +155,7 @@ fn names_a_secret(schema: &Value) -> bool {
     false
 }
 
-/// The recording without these places; nothing where none of them is in it.
+/// The recording without these places, or `None` if it has none of them.
 fn without(
     bytes: &[u8],
     max: ByteSize,
@@ -197,7 +196,7 @@ fn without(
                 is_changed |= redacted.is_some();
                 let answer = match (answer, &redacted) {
                     (Answer::Result(_), Some(text)) => Answer::Result(text),
-                    // What a server says of its failure may quote anything.
+                    // A server's error text may quote anything.
                     (Answer::Fault { is_refusal, denial, .. }, Some(_)) => {
                         Answer::Fault { message: REDACTED, hint: None, is_refusal, denial }
                     }
@@ -214,18 +213,18 @@ fn without(
         return Ok(None);
     }
     let end = end.ok_or("it does not end")?;
-    // Whoever knew a digest that nobody keyed could try what the script may have returned.
+    // With an unkeyed digest, possible return values could be guessed and compared.
     let Digests { result, logs, calls } = end.digests;
     let [result, logs, calls] = [result, logs, calls].map(|digest| keyed(&digest, ledger));
     let bytes = writer.end(End { digests: Digests { result, logs, calls }, ..end }).map_err(|full| full.to_string())?;
     match recording.remarks() {
-        // They name tools and arguments, and no value of them.
+        // They name tools and arguments, and contain no values of them.
         Some(remarks) => remarks.behind(bytes, max).map(Some).map_err(|error| error.to_string()),
         None => Ok(Some(bytes)),
     }
 }
 
-/// A keyed digest in the place of a digest: equal where that was equal. Zeros, where there is no
+/// A keyed digest in place of a digest: equal where the original was equal. Zeros if there is no
 /// key.
 fn keyed(digest: &[u8; 32], ledger: &dyn Ledger) -> [u8; 32] {
     let mut keyed = [0; 32];
@@ -238,18 +237,18 @@ fn without_error(kept: Kept<'_>, hides: bool) -> Kept<'_> {
     Kept { error: kept.error.map(|error| if hides { REDACTED } else { error }), ..kept }
 }
 
-/// Members of a result that are taken apart, or say nothing of its value.
+/// Members of a result that are handled separately, or contain none of its value.
 const KNOWN_MEMBERS: [&str; 3] = ["content", "isError", "structuredContent"];
 
-/// A `CallToolResult` without these places of its value: of what is structured, and of texts that
-/// are JSON. A text that is not is taken out as a whole, since nobody knows what it repeats.
+/// A `CallToolResult` without these places: in its structured content, and in texts that are JSON.
+/// Any other text is removed as a whole, since it may repeat anything.
 fn in_result(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Option<String> {
     if places.is_empty() {
         return None;
     }
     let Ok(mut result) = serde_json::from_str::<Value>(text) else { return Some(format!("\"{REDACTED}\"")) };
     if let Some(members) = result.as_object_mut() {
-        // What else a server adds may repeat anything.
+        // Other members that a server adds may repeat anything.
         let others = members.iter_mut().filter(|(name, _)| !KNOWN_MEMBERS.contains(&name.as_str()));
         others.for_each(|(_, value)| *value = Value::String(digest(value, ledger)));
     }
@@ -273,7 +272,7 @@ fn in_result(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Opti
     Some(result.to_string())
 }
 
-/// A JSON text without these places; nothing where none of them is in it.
+/// A JSON text without these places, or `None` if it has none of them.
 fn in_text(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Option<String> {
     if places.is_empty() {
         return None;
@@ -282,7 +281,7 @@ fn in_text(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Option
     take_out(&mut value, places, ledger).then(|| value.to_string())
 }
 
-/// Replaces what is at these places by its digest. Whether there was anything.
+/// Replaces the values at these places by their digests. Returns whether there were any.
 fn take_out(value: &mut Value, places: &BTreeSet<String>, ledger: &dyn Ledger) -> bool {
     let mut is_changed = false;
     for pointer in places {
@@ -311,7 +310,7 @@ fn take_out(value: &mut Value, places: &BTreeSet<String>, ledger: &dyn Ledger) -
     is_changed
 }
 
-/// What stands in the place of a value: the same for the same value, and nothing that tells it.
+/// The replacement of a value: the same for equal values, and nothing that reveals them.
 fn digest(value: &Value, ledger: &dyn Ledger) -> String {
     match ledger.digest(value.to_string().as_bytes()) {
         Some(digest) => format!("[redacted {}]", digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
@@ -337,7 +336,7 @@ mod tests {
     }
 
     fn ledger() -> SqliteLedger {
-        // Without a folder there is no key, so no digest stands in for what is taken out.
+        // Without a folder there is no key, so no digest replaces what is removed.
         SqliteLedger::new(None, Options { fsync: false, keep: LedgerKeep::default() })
     }
 

@@ -1,17 +1,17 @@
-//! What belljar itself has to say of a run's calls, for the log that the author reads.
+//! belljar's own remarks on a run's calls, for the log that the author reads.
 //!
-//! The script never sees a remark, so what it does cannot depend on one. What is warned of follows
-//! from the calls, their arguments, their answers and the tools' schemas alone, and is given in an
-//! order of its own: not in that in which the checks happened to end. Beside the times, that the
-//! run had to wait for another is all that depends on other runs.
+//! The script never sees a remark, so its behaviour cannot depend on one. Warnings depend only on
+//! the calls, their arguments, their answers and the tools' schemas, and are sorted in an order of
+//! their own, not in that in which the checks happened to end. Apart from times, only the remark
+//! that the run had to wait for another depends on other runs.
 
 use std::collections::BTreeSet;
 
 use belljar_model::{LogEntry, LogLevel};
 use parking_lot::Mutex;
 
-/// Remarks on one run. The same mistake in a thousand calls is one remark; whoever makes more
-/// different ones has enough to begin with.
+/// Remarks on one run. The same mistake in a thousand calls is one remark, and a handful of
+/// different ones is enough to begin with.
 const MAX_REMARKS: usize = 10;
 
 /// The remarks on one run, each once.
@@ -31,14 +31,14 @@ impl Remarks {
         let mut kept = self.0.lock();
         kept.texts.insert(text);
         if kept.texts.len() > MAX_REMARKS {
-            // The last in their order, so that the ones that stay do not depend on the order in
-            // which they came.
+            // Drops the last one in the order, so that the remaining ones do not depend on the
+            // order of arrival.
             kept.texts.pop_last();
             kept.is_cut = true;
         }
     }
 
-    /// Adds something that happened to the run, and depends on other runs.
+    /// Adds an event of the run that depends on other runs.
     pub(crate) fn tell(&self, text: String) {
         let mut kept = self.0.lock();
         if kept.told.len() < MAX_REMARKS {
@@ -46,8 +46,7 @@ impl Remarks {
         }
     }
 
-    /// All of them, of a run that is put aside: what its author is to read, and what happened to
-    /// it.
+    /// All of them, for a run that is put aside: remarks and events.
     pub(crate) fn all(&self) -> (Vec<String>, Vec<String>) {
         let kept = self.0.lock();
         (kept.texts.iter().cloned().collect(), kept.told.iter().cloned().collect())

@@ -1,10 +1,10 @@
-//! An outcome as the text that a model reads: the value, the logs, the error, and nothing that it
-//! does not need.
+//! An outcome as the text that a model reads: the value, the logs and the error, and nothing that
+//! it does not need.
 //!
-//! What a script or a child wrote begins no line of it, so that none of it is taken for belljar's
-//! own words. A value that is a text stands after `text:`, its lines indented. Any other is on one
-//! line, as JSON is written without need for another; its strings keep their characters, those that
-//! could act on a terminal as escapes of JSON.
+//! No line begins with text of a script or a child, so that it cannot pass for belljar's own words.
+//! A text value follows `text:`, with its lines indented. Any other value is on one line as compact
+//! JSON; its strings keep their characters, except that those that could act on a terminal are
+//! escaped.
 
 use std::fmt::Write as _;
 
@@ -13,12 +13,12 @@ use belljar_model::{
     display::{block, json, line},
 };
 
-/// What may follow an error within the text of another that it caused.
+/// What may follow an error within the text of another error that it caused.
 const AFTER_AN_ERROR: [&str; 3] = ["\n", " (line ", "; caused by: "];
-/// What stands before a line of somebody else's.
+/// The prefix of a foreign line.
 const INDENT: &str = "  ";
 
-/// The outcome as text. The rest of it is for programs, in `structuredContent`.
+/// The outcome as text. The rest, for programs, is in `structuredContent`.
 pub fn report(outcome: &Outcome) -> String {
     let mut text = String::new();
     match &outcome.result {
@@ -35,20 +35,20 @@ pub fn report(outcome: &Outcome) -> String {
             let _ = write!(text, "\n{INDENT}{level}{}", block(&entry.text, "    "));
         }
     }
-    // A failed script may have changed something already; its author must see what.
+    // A failed script may already have changed something, and its author must see what.
     if !outcome.is_ok() && !outcome.calls.is_empty() {
         text.push_str("\n\ncalls made before the failure:");
         let mut lines: Vec<(String, usize)> = Vec::new();
         for call in &outcome.calls {
             let verdict = match &call.error {
                 None => "ok".to_owned(),
-                // A server may say much, and the error has said it already.
+                // A server's text may be long, and the error has it already.
                 Some(error) if is_said(error, &outcome.result) => "failed: the error above".to_owned(),
                 Some(error) => format!("failed: {}", line(error)),
             };
             let path = format!("{}.{}", call.server, call.tool);
             let line = format!("{} ({}): {verdict}", line(&path), call.effect);
-            // What failed in the same way is told once, whatever came in between.
+            // Equal failures are told once, whatever came in between.
             let same = lines.iter_mut().rev().take(if call.error.is_some() { usize::MAX } else { 1 });
             match same.into_iter().find(|(other, _)| *other == line) {
                 Some((_, count)) => *count += 1,
@@ -60,15 +60,15 @@ pub fn report(outcome: &Outcome) -> String {
             let _ = write!(text, "\n{line}{times}");
         }
     }
-    // Whoever is to find out what happened can ask the ledger for it.
+    // The ledger has the details.
     if let Some(run) = outcome.run.filter(|_| !outcome.is_ok()) {
         let _ = write!(text, "\n\nrun: {run}");
     }
     text
 }
 
-/// Whether the failure of the run tells this error of a call as a whole: after the name of its
-/// class, as itself or as a cause.
+/// Whether the run's failure contains this error of a call as a whole: after the name of its class,
+/// as itself or as a cause.
 fn is_said<T>(error: &str, result: &Result<T, RunError>) -> bool {
     let Err(failure) = result else { return false };
     failure.message.match_indices(error).any(|(at, _)| {
@@ -79,12 +79,12 @@ fn is_said<T>(error: &str, result: &Result<T, RunError>) -> bool {
     })
 }
 
-/// A value that is a text is shown as one, after a word of ours; any other as JSON.
+/// A text value is shown as text, after a label; any other as JSON.
 fn shown(value: &str) -> String {
     let is_text = value.trim_start().starts_with('"');
     match serde_json::from_str::<String>(value) {
         Ok(text) if is_text && text.contains('\n') => format!("text:\n{INDENT}{}", block(&text, INDENT)),
-        // White space alone is seen in quotes only.
+        // White space alone is visible only in quotes.
         Ok(text) if is_text && text.trim() == text && !text.is_empty() => format!("text: {}", block(&text, INDENT)),
         _ => json(value).into_owned(),
     }

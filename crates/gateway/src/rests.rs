@@ -1,5 +1,5 @@
-//! Runs that are put aside while they wait for people: what they go on from, and the gate at which
-//! their calls wait.
+//! Suspended runs: the state that they are resumed from, and the gate at which their calls wait for
+//! people.
 
 use std::{
     collections::BTreeMap,
@@ -14,17 +14,16 @@ use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-/// Tools that the message of a run that waits names.
+/// How many tools the message of a waiting run names.
 const NAMED: usize = 5;
 
-/// Where the calls of a run wait for people. When the run is put aside it is closed: no call leaves
-/// it any more, so that none is sent of which nobody would take the answer.
+/// Where the calls of a run wait for people. When the run is put aside the gate is closed: no call
+/// passes it any more, so none is sent whose answer nobody would take.
 pub(crate) struct Gate {
     state: Mutex<GateState>,
-    /// Why the run cannot be put aside, once that is known. Whoever waits is told, and whoever
-    /// would wait.
+    /// Why the run cannot be put aside, once that is known. Current and later waiters are told.
     refused: watch::Sender<Option<Arc<str>>>,
-    /// The questions that were asked before the run was put aside, by the numbers of their calls.
+    /// The questions that were asked before the run was put aside, by call number.
     before: BTreeMap<u64, QuestionId>,
 }
 
@@ -60,13 +59,13 @@ impl Gate {
         self.before.get(&number).copied()
     }
 
-    /// A call begins to wait.
+    /// Notes that a call begins to wait.
     pub(crate) fn enter(&self, number: u64, waits: Waits) -> Waiting<'_> {
         self.lock().waiting.insert(number, waits);
         Waiting { gate: self, number }
     }
 
-    /// Closes the gate, if so many calls wait at it.
+    /// Closes the gate, if exactly so many calls wait at it.
     pub(crate) fn close(&self, waiting: u64) -> bool {
         let mut state = self.lock();
         state.is_closed |= waiting > 0 && state.waiting.len() as u64 == waiting;
@@ -78,7 +77,7 @@ impl Gate {
         self.lock().is_closed
     }
 
-    /// Tells all that wait, and will, that the run cannot be put aside.
+    /// Tells all current and later waiters that the run cannot be put aside.
     pub(crate) fn refuse(&self, reason: impl Into<Arc<str>>) {
         self.refused.send_replace(Some(reason.into()));
     }
@@ -96,7 +95,7 @@ impl Gate {
         }
     }
 
-    /// What waits, by the numbers of the calls.
+    /// What waits, by call number.
     pub(crate) fn waiting(&self) -> BTreeMap<u64, Waits> {
         self.lock().waiting.clone()
     }
@@ -107,8 +106,8 @@ impl Gate {
 }
 
 impl Waiting<'_> {
-    /// The call does not wait any more, and goes on. Where the gate is closed it does not: this
-    /// never ends then, and whoever put the run aside drops it.
+    /// Notes that the call stops waiting, and goes on. If the gate is closed it does not: then this
+    /// never completes, and the code that suspended the run drops it.
     pub(crate) async fn leave(self) {
         let is_closed = {
             let mut state = self.gate.lock();
@@ -132,32 +131,32 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// What is known of a run beside its recording, so that it goes on as it would have.
+/// What is kept of a run besides its recording, so that it continues as it would have.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Terms {
     pub(crate) profile: Option<String>,
     pub(crate) ceiling: Option<Effect>,
     /// How much the ledger keeps of it, by its name.
     pub(crate) level: Option<String>,
-    /// What the rules said of its calls.
+    /// The rules' verdicts on its calls.
     pub(crate) judged: Vec<Judged>,
-    /// What rules have counted in it.
+    /// What its rules have counted.
     pub(crate) counts: BTreeMap<String, u32>,
-    /// The calls that succeeded for which rules ask.
+    /// The successful calls that rules ask for.
     pub(crate) passed: Vec<(String, String)>,
     pub(crate) past: Vec<Past>,
     pub(crate) questions: u64,
-    /// What its author is to read, and what happened to it.
+    /// Its remarks and events.
     pub(crate) remarks: (Vec<String>, Vec<String>),
     pub(crate) waits: Vec<KeptWait>,
-    /// The digest of what was asked for, and by whom.
+    /// The digest of the request and its asker.
     pub(crate) asked: Option<Digest>,
-    /// Where the calls of each server go.
+    /// Where the calls of each server are sent.
     #[serde(default)]
     pub(crate) places: BTreeMap<String, String>,
 }
 
-/// What the rules said of a call.
+/// The rules' verdict on a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Judged {
     pub(crate) number: u64,
@@ -195,7 +194,7 @@ impl Terms {
         self.level.as_deref()?.parse().ok()
     }
 
-    /// The same, of a run whose calls wait so.
+    /// The same, for a run whose calls wait like this.
     pub(crate) fn with_waits(self, waiting: BTreeMap<u64, Waits>) -> Self {
         let waits = waiting.into_iter().map(|(number, Waits { question, tool, rule, until })| {
             let since = until.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -210,24 +209,24 @@ impl Terms {
         Self { waits: waits.collect(), ..self }
     }
 
-    /// The questions, by the numbers of their calls.
+    /// The questions, by call number.
     pub(crate) fn questions_by_call(&self) -> BTreeMap<u64, QuestionId> {
         self.waits.iter().map(|wait| (wait.number, wait.question())).collect()
     }
 
-    /// Until when the run waits: as long as any call does.
+    /// Until when the run waits: as long as any of its calls does.
     pub(crate) fn until(&self) -> SystemTime {
         self.waits.iter().map(KeptWait::until).max().unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
-    /// What is kept: this, and the recording.
+    /// The stored form: this state and the recording.
     pub(crate) fn with_recording(&self, recording: &[u8]) -> Option<Vec<u8>> {
         let terms = serde_json::to_vec(self).ok()?;
         let length = u32::try_from(terms.len()).ok()?;
         Some([&length.to_be_bytes()[..], &terms, recording].concat())
     }
 
-    /// The two again.
+    /// Parses the stored form.
     pub(crate) fn and_recording(state: &[u8]) -> Option<(Self, &[u8])> {
         let (length, rest) = state.split_first_chunk()?;
         let (terms, recording) = rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
@@ -235,8 +234,8 @@ impl Terms {
     }
 }
 
-/// What whoever asked for a run is told of one that waits. It names neither a question nor the
-/// command that decides.
+/// What the caller is told of a run that waits. It names neither a question nor the command that
+/// decides it.
 pub(crate) fn waiting_error(run: RunId, waits: &[KeptWait], is_command: bool) -> RunError {
     let mut tools: BTreeMap<String, usize> = BTreeMap::new();
     for KeptWait { said, .. } in waits {
@@ -270,7 +269,7 @@ pub(crate) fn waiting_error(run: RunId, waits: &[KeptWait], is_command: bool) ->
     error
 }
 
-/// A time as RFC 3339 has it, in whole seconds.
+/// A time in RFC 3339, in whole seconds.
 fn rfc3339(time: SystemTime) -> String {
     jiff::Timestamp::try_from(time)
         .and_then(|time| time.round(jiff::Unit::Second))

@@ -1,5 +1,4 @@
-//! The owner's rules for calls, as the gateway applies them: each call is judged once, whoever
-//! makes it.
+//! The owner's rules as the gateway applies them: each call is judged once, whoever makes it.
 
 use std::{
     collections::BTreeMap,
@@ -20,13 +19,13 @@ use serde_json::{Map, Value};
 
 use crate::{counts::RunCounts, gates::RunGates, labels::RunLabels, places};
 
-/// Who calls without a token: the owner, at the command line or through a client of theirs.
+/// The caller without a token: the owner, at the command line or through their client.
 const OWNER: &str = "owner";
 
-/// The most paths that are resolved for one decision. Of more than so many, nothing is known.
+/// The most paths that are resolved for one decision. Further ones are unknown.
 const MAX_PATHS: usize = 10_000;
 
-/// The owner's rules, and what servers make of paths.
+/// The owner's rules, and how servers treat paths.
 pub(crate) struct Rules {
     policy: Arc<Policy>,
     paths: Arc<PathsOf>,
@@ -42,21 +41,21 @@ impl Rules {
         &self.policy
     }
 
-    /// Who knows the file system, for one decision.
+    /// Answers questions about the file system, for one decision.
     pub(crate) fn files(&self) -> Files {
         Files { paths: self.paths.clone(), left: AtomicUsize::new(MAX_PATHS) }
     }
 }
 
-/// What servers make of paths, by their names.
+/// How servers treat paths, by server name.
 struct PathsOf {
-    /// Where relative paths are taken from.
+    /// The base of relative paths.
     bases: BTreeMap<String, PathBuf>,
-    /// Those for which belljar resolves some arguments before it sends a call.
+    /// Servers for which belljar resolves some arguments before it sends a call.
     resolved: BTreeMap<String, ServerSpec>,
 }
 
-/// The files of this machine, as servers see them. It answers a bounded number of questions.
+/// This machine's files, as servers see them. It answers a bounded number of questions.
 pub struct Files {
     paths: Arc<PathsOf>,
     left: AtomicUsize,
@@ -67,7 +66,7 @@ impl PathsOf {
         let base = |spec: &ServerSpec| match &spec.transport {
             Transport::Stdio(command) => {
                 let names_principal = |cwd: &PathBuf| cwd.to_string_lossy().contains(Share::PLACEHOLDER);
-                // Where a key or a principal stands in it, each instance has another.
+                // If it contains a key or a principal, each instance has another one.
                 let is_one = |cwd: &PathBuf| spec.life.affinity.is_none() && !names_principal(cwd);
                 Some((spec.name.clone(), command.cwd.clone().filter(is_one)?))
             }
@@ -82,7 +81,7 @@ impl PathsOf {
 }
 
 impl Files {
-    /// The files as these servers see them, to explain a decision that nobody makes.
+    /// The files as these servers see them, to explain a hypothetical decision.
     pub fn of(servers: &[ServerSpec]) -> Self {
         Self { paths: Arc::new(PathsOf::servers(servers)), left: AtomicUsize::new(MAX_PATHS) }
     }
@@ -92,7 +91,7 @@ impl Files {
         self.paths.resolved.contains_key(server)
     }
 
-    /// The arguments of a call as this server gets them: those that are paths are resolved. Blocks.
+    /// The arguments of a call as this server gets them, with paths resolved. Blocks.
     ///
     /// # Errors
     /// A path that the server's owner does not allow.
@@ -126,9 +125,9 @@ impl Places for Files {
     }
 }
 
-/// Makes a call that only reads, to count something before another call is decided.
+/// Makes a read-only call, to count something before another call is decided.
 pub(crate) trait Measuring: fmt::Debug + Send + Sync {
-    /// The count; nothing where there is none.
+    /// The count, or `None` if there is none.
     fn count<'m>(
         &'m self,
         who: &'m AsRules,
@@ -137,24 +136,24 @@ pub(crate) trait Measuring: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'m, Option<u64>>;
 }
 
-/// Who asks, as rules name them.
+/// The caller, as rules see it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AsRules {
     asker: Asker,
     profile: Option<Arc<str>>,
     /// What the run has used.
     counts: Arc<RunCounts>,
-    /// The run, where it is one that goes on after this call.
+    /// The run, if it continues after this call.
     run: Option<RunId>,
-    /// What the run carries by now.
+    /// The labels that the run carries now.
     labels: Arc<RunLabels>,
-    /// What it carried when the call was begun.
+    /// The labels that it carried when the call was begun.
     carried: Labels,
-    /// The calls of the run that others wait for.
+    /// The earlier calls of the run that gates ask for.
     gates: Arc<RunGates>,
     /// How many of them counted when the call was begun.
     passed: usize,
-    /// Who calls what is to be counted first. Nobody does so for such a call itself.
+    /// Makes the calls that measure. A measuring call itself has none.
     measuring: Option<Arc<dyn Measuring>>,
     /// Whether the call was counted before.
     was_counted: bool,
@@ -175,12 +174,12 @@ impl AsRules {
         Self { carried: self.labels.now(), passed: self.gates.now(), ..self.clone() }
     }
 
-    /// The same with somebody who makes the calls that are to be counted first.
+    /// The same with somebody who makes measuring calls.
     pub(crate) fn with_measuring(self, measuring: Option<impl Measuring + 'static>) -> Self {
         Self { measuring: measuring.map(|measuring| Arc::new(measuring) as Arc<dyn Measuring>), ..self }
     }
 
-    /// The same for such a call.
+    /// The same for a measuring call.
     pub(crate) fn to_measure(&self) -> Self {
         Self { measuring: None, was_counted: false, ..self.clone() }
     }
@@ -189,7 +188,7 @@ impl AsRules {
         self.measuring.as_ref()
     }
 
-    /// The calls of the run that others wait for.
+    /// The earlier calls of the run that gates ask for.
     pub(crate) fn gates(&self) -> &Arc<RunGates> {
         &self.gates
     }
@@ -199,7 +198,7 @@ impl AsRules {
         self.passed
     }
 
-    /// The same for a call that was judged and counted before, and is judged once more.
+    /// The same for a call that was judged and counted before, and is judged again.
     pub(crate) fn counted(&self) -> Self {
         Self { was_counted: true, ..self.clone() }
     }
@@ -213,27 +212,27 @@ impl AsRules {
         &self.counts
     }
 
-    /// The run whose calls they are, where there is one.
+    /// The run that makes the calls, if there is one.
     pub(crate) fn run(&self) -> Option<RunId> {
         self.run
     }
 
-    /// What the run carries by now.
+    /// The labels that the run carries now.
     pub(crate) fn labels(&self) -> &RunLabels {
         &self.labels
     }
 
-    /// What the run carried when the call was begun.
+    /// The labels that the run carried when the call was begun.
     pub(crate) fn carried(&self) -> Labels {
         self.carried
     }
 
-    /// The name of a token, where one was shown.
+    /// The name of the token, if there was one.
     pub(crate) fn named(&self) -> Option<&str> {
         self.asker.principal()
     }
 
-    /// The profile of the entry through which the run was asked for.
+    /// The profile of the client entry through which the run was started.
     pub(crate) fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
     }
@@ -248,7 +247,7 @@ impl AsRules {
     }
 }
 
-/// What becomes of this call.
+/// The verdict on this call.
 pub(crate) fn judge(
     tool: &ToolPolicy,
     rules: &Files,
@@ -260,7 +259,7 @@ pub(crate) fn judge(
     tool.decide(&Call { caller: who.caller(), arguments, places: rules, history, at })
 }
 
-/// What stands against sending a call that was denied.
+/// The error for a denied call.
 pub(crate) fn denial(path: &ToolPath, decision: &Decision) -> Option<Denial> {
     let is_denied = decision.verdict == Verdict::Deny;
     is_denied.then(|| denial_of(decision, Verdict::Deny, format!("{path} is denied by {}", named(decision))))
@@ -274,7 +273,7 @@ pub(crate) fn named(decision: &Decision) -> String {
     }
 }
 
-/// A denial that says this, and the owner's reason.
+/// A denial with this text and the owner's reason.
 pub(crate) fn denial_of(decision: &Decision, verdict: Verdict, what: String) -> Denial {
     let message = match &decision.why {
         Some(why) => format!("{what}: {why}"),
@@ -284,8 +283,8 @@ pub(crate) fn denial_of(decision: &Decision, verdict: Verdict, what: String) -> 
     Denial { verdict, rule: text(&decision.rule), why: text(&decision.why), message }
 }
 
-/// What time of which day it is here: the owner writes rules in hours of their own. `None` where
-/// the clock makes no sense.
+/// The local day and time: the owner writes rules in local hours. `None` if the clock cannot be
+/// right.
 pub fn local_time() -> Option<LocalTime> {
     let now = jiff::Zoned::now();
     let part = |part: i8| u8::try_from(part).ok();

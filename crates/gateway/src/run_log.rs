@@ -1,8 +1,8 @@
-//! What becomes of a run and of its calls in the ledger, and what views of the run hear of it.
+//! Reports a run and its calls to the ledger and to listeners.
 //!
-//! A call whose trusted effect is not read-only is written before it is sent, on its own path:
-//! after a crash the ledger says which calls may have happened. Read-only calls wait for nothing,
-//! and are written with the end of the run.
+//! A call whose trusted effect is not read-only is written before it is sent: after a crash the
+//! ledger says which calls may have happened. Read-only calls wait for nothing, and are written
+//! with the end of the run.
 
 use std::{
     collections::BTreeMap,
@@ -36,22 +36,22 @@ use crate::{
     unsettled::{Earlier, Unsettled},
 };
 
-/// Ended calls that wait for the end of their run. More are written meanwhile, a hundred kilobytes
-/// at a time.
+/// Ended calls that wait for the end of their run. When there are more, they are written, a hundred
+/// kilobytes at a time.
 const WAITING_CALLS: usize = 256;
 
-/// Rows of what a run did that a person is shown.
+/// Rows of a run's past that a person is shown.
 const PAST: usize = 50;
 
-/// Whoever asked for a run, and hears what happens in it. It is called on the run's own path, and
-/// must not wait.
+/// The caller of a run, who hears what happens in it. It is called on the run's own path, and must
+/// not wait.
 pub type Follower = Arc<dyn Fn(&RunStep) + Send + Sync>;
 
-/// One run, as it is told.
+/// One run, as it is reported.
 pub(crate) struct RunLog {
     told: Arc<Told>,
     follower: Option<Follower>,
-    /// Where it is kept, if it is, and how much.
+    /// Where and how much of it is kept, if it is.
     kept: Option<(RunLedger, LedgerLevel)>,
     start: RunStart,
     clock: Instant,
@@ -61,14 +61,13 @@ pub(crate) struct RunLog {
     gate: Gate,
     /// Calls that it sent before its process was killed.
     unsettled: Unsettled,
-    /// Whether it does something new: one that was put aside does again at first what it did
-    /// before.
+    /// Whether it does something new: a resumed run first repeats what it did before.
     is_live: AtomicBool,
     /// How long the run had taken when it was put aside, if it was.
     before: Option<Duration>,
 }
 
-/// What the run did so far, for a person who is to decide about a call of it.
+/// What the run has done so far, for a person who decides about one of its calls.
 #[derive(Default)]
 struct History {
     past: Vec<Past>,
@@ -77,17 +76,17 @@ struct History {
 
 #[derive(Default)]
 struct Calls {
-    /// Those without an intent whose answer has not come.
+    /// Calls without an intent whose answer has not come.
     open: BTreeMap<u64, Call>,
-    /// Those that have ended.
+    /// Calls that have ended.
     ended: Vec<Call>,
-    /// Whether the run has.
+    /// Whether the run has ended.
     is_over: bool,
 }
 
 impl RunLog {
-    /// Begins a run that `asker` asked for by way of `origin`. `level` is what its owner wants to
-    /// be kept of it, if that is not what is kept of all.
+    /// Begins a run that `asker` started by way of `origin`. `level` is how much of it the owner
+    /// wants to keep, if that differs from other runs.
     ///
     /// # Errors
     /// The ledger is required and cannot be written.
@@ -114,7 +113,7 @@ impl RunLog {
         };
         if let Some((RunLedger { ledger, required, .. }, _)) = &kept {
             let entry = Entry::Begin(start.clone());
-            // What is not required has said itself that it failed.
+            // A ledger that is not required has already logged its failure.
             let written = if *required { ledger.commit(entry).await } else { ledger.write(entry).await.or(Ok(())) };
             written.map_err(|fault| {
                 RunError::new(ErrorKind::Config, format!("the script was not run: {fault}")).with_hint(fault.hint())
@@ -138,7 +137,7 @@ impl RunLog {
         Ok(Arc::new(log))
     }
 
-    /// Goes on with a run that was put aside, and was taken up here.
+    /// Resumes a run that was put aside.
     pub(crate) fn go_on(
         told: &Arc<Told>,
         origin: &'static str,
@@ -176,7 +175,7 @@ impl RunLog {
         self.is_live.store(true, Relaxed);
     }
 
-    /// Lays the run down again, which has done nothing new.
+    /// Suspends a resumed run again that has done nothing new.
     pub(crate) async fn lay_down(&self) {
         self.lock().is_over = true;
         self.tell(|| RunStep::Ended { error: Some(ErrorKind::Approval) });
@@ -187,7 +186,7 @@ impl RunLog {
         }
     }
 
-    /// Where its calls wait for people.
+    /// The gate where its calls wait for people.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
     }
@@ -197,8 +196,8 @@ impl RunLog {
         &self.unsettled
     }
 
-    /// What the script gets of a call that it made before its process was killed, and what its
-    /// author is to read; nothing where it is to be sent. Of a call that the rules deny by now the
+    /// What the script gets for a call that it made before its process was killed, with a remark
+    /// for its author, or `None` if the call is to be sent. If the rules now deny the call, its
     /// arguments are not known.
     pub(crate) async fn settled(
         &self,
@@ -220,13 +219,13 @@ impl RunLog {
         self.remember(tool, ok);
         if let (Some(state), Some(ledger)) = (earlier.assumed(), ledger) {
             let end = CallEnd { state, took: Duration::ZERO, answer_bytes: None, answer: None };
-            // Where a write fails the ledger says so itself.
+            // The ledger itself logs a failed write.
             let _ = ledger.write(Entry::Answered { run: self.run(), number, end }).await;
         }
         Some(answer)
     }
 
-    /// Withdraws a question of it.
+    /// Withdraws a question of the run.
     pub(crate) fn withdraw(&self, question: QuestionId) {
         if let Some(ledger) = &self.told.ledger
             && !ledger.ledger.offer_change(Change::End(question, State::Withdrawn))
@@ -235,7 +234,7 @@ impl RunLog {
         }
     }
 
-    /// Why the run cannot be put aside, if it cannot, whose recording has so many bytes.
+    /// Why the run cannot be put aside, if it cannot, given the size of its recording.
     pub(crate) async fn cannot_rest(&self, recorded: Option<u64>, max: ByteSize) -> Option<String> {
         let Some((RunLedger { ledger, .. }, _)) = &self.kept else {
             return Some("nothing is kept of it, since the ledger is off".to_owned());
@@ -250,7 +249,7 @@ impl RunLog {
         }
     }
 
-    /// What is known of it beside its recording.
+    /// What is known of the run besides its recording.
     pub(crate) fn terms(&self) -> Terms {
         let History { past, questions } = &*self.history();
         let terms =
@@ -262,10 +261,10 @@ impl RunLog {
         }
     }
 
-    /// Puts the run aside, which waits at its gate.
+    /// Suspends the run, which waits at its gate.
     ///
     /// # Errors
-    /// It cannot be kept. The run is not over.
+    /// It cannot be kept. Then the run is not over.
     pub(crate) async fn rest(
         &self,
         usage: &Usage,
@@ -286,7 +285,7 @@ impl RunLog {
         self.before.unwrap_or_default() + self.clock.elapsed()
     }
 
-    /// How many bytes its recording may have, where it is kept.
+    /// How many bytes its recording may have, if it is kept.
     pub(crate) fn max_recording(&self) -> Option<ByteSize> {
         let (ledger, level) = self.kept.as_ref()?;
         (*level == LedgerLevel::Recordings).then_some(ledger.max_recording)
@@ -297,8 +296,8 @@ impl RunLog {
         self.start.run
     }
 
-    /// Notes a call that is about to be sent, and keeps its intent first where it may change
-    /// something.
+    /// Notes a call that is about to be sent. If the call may change something, its intent is kept
+    /// first.
     ///
     /// # Errors
     /// The intent cannot be kept, and the ledger is required: the call must not be sent.
@@ -340,7 +339,7 @@ impl RunLog {
         Ok(SentCall { log: self.clone(), number, tool: tool.clone(), has_intent, sent: Instant::now() })
     }
 
-    /// Notes what the owner's rules said of a call, for the outcome.
+    /// Notes the rules' verdict on a call, for the outcome.
     pub(crate) fn judged(&self, number: u64, tool: &ToolPath, decision: &Decision) {
         self.tell_judged(number, tool, decision.verdict, decision.rule.as_deref());
         self.judgements.add(number, tool, decision.verdict, decision.rule.clone());
@@ -350,7 +349,7 @@ impl RunLog {
         self.tell(|| RunStep::Judged { call, tool: tool.clone(), verdict, rule: rule.map(str::to_owned) });
     }
 
-    /// Notes a call that the owner's rules did not allow.
+    /// Notes a call that the owner's rules denied.
     pub(crate) async fn denied(
         &self,
         number: u64,
@@ -383,7 +382,7 @@ impl RunLog {
         .await;
     }
 
-    /// The calls that have ended, in their order; the last [`PAST`] kinds of them.
+    /// The calls that have ended, in order; only the last [`PAST`] kinds of them.
     pub(crate) fn so_far(&self) -> Vec<Past> {
         self.history().past.clone()
     }
@@ -393,7 +392,7 @@ impl RunLog {
         self.history().questions > 0
     }
 
-    /// Counts a question to the owner. Whether it may be asked.
+    /// Counts a question to the owner, and returns whether it may be asked.
     pub(crate) fn takes_a_question(&self, max: u64) -> bool {
         let mut history = self.history();
         let is_one = history.questions < max;
@@ -419,12 +418,12 @@ impl RunLog {
         self.history.lock()
     }
 
-    /// What the owner's rules said of the calls.
+    /// The rules' verdicts on the calls.
     pub(crate) fn judgements(&self) -> &Judgements {
         &self.judgements
     }
 
-    /// Keeps a call that has ended until the run does, or writes it with others.
+    /// Keeps a call that has ended until the run ends, or writes it with others.
     async fn keep_ended(&self, call: Call) {
         let full = {
             let mut calls = self.lock();
@@ -432,7 +431,7 @@ impl RunLog {
             (calls.ended.len() >= WAITING_CALLS).then(|| std::mem::take(&mut calls.ended))
         };
         if let (Some(calls), Some((RunLedger { ledger, .. }, _))) = (full, &self.kept) {
-            // Where a write fails the ledger says so itself.
+            // The ledger itself logs a failed write.
             let _ = ledger.write(Entry::Calls { start: self.start.clone(), calls }).await;
         }
     }
@@ -452,14 +451,14 @@ impl RunLog {
         let Some(end) = self.over(error, usage, recording) else { return };
         if let Some((RunLedger { ledger, .. }, _)) = &self.kept {
             let end = Entry::End(Box::new(end));
-            // Whoever asks for the same next, in any process, must not find one that still goes on.
+            // An identical request, in any process, must not find this run still going on.
             let kept = if self.before.is_some() { ledger.commit(end).await } else { ledger.write(end).await };
-            // It has said itself that it failed; the run is over all the same.
+            // The ledger has logged its failure, and the run is over in any case.
             let _ = kept;
         }
     }
 
-    /// The recording as it may be kept. It may be large, and is taken apart on a thread of its own.
+    /// The recording as it may be kept. It may be large, so it is taken apart on its own thread.
     async fn redacted(&self, toolbox: &Arc<Toolbox>, recorded: Recorded) -> Option<KeptRecording> {
         let (RunLedger { ledger, max_recording, redact, .. }, _) = self.kept.clone()?;
         let toolbox = toolbox.clone();
@@ -468,7 +467,7 @@ impl RunLog {
         Some(kept.await.unwrap_or_else(lost))
     }
 
-    /// The end of the run, once.
+    /// Marks the run as ended, once.
     fn over(&self, error: Option<&RunError>, usage: &Usage, recording: Option<KeptRecording>) -> Option<RunEnd> {
         let calls = {
             let mut calls = self.lock();
@@ -496,12 +495,12 @@ impl RunLog {
         self.follower.is_some() || self.told.events.receiver_count() > 0
     }
 
-    /// Whether whoever asked for the run hears what happens in it.
+    /// Whether the caller of the run hears what happens in it.
     pub(crate) fn is_followed(&self) -> bool {
         self.follower.is_some()
     }
 
-    /// Tells those who listen.
+    /// Tells the listeners.
     pub(crate) fn tell(&self, step: impl FnOnce() -> RunStep) {
         if self.is_watched() {
             let step = step();
@@ -552,7 +551,7 @@ pub(crate) struct SentCall {
 }
 
 impl SentCall {
-    /// Notes how it ended. Whether it failed.
+    /// Notes how it ended, and returns whether it failed.
     pub(crate) async fn ended(self, answer: Option<&JsonText>) -> bool {
         let state = answer.map_or(CallState::Fault, |answer| match says_error(answer) {
             true => CallState::ToolError,
@@ -570,7 +569,7 @@ impl SentCall {
             answer_bytes: text.map(|text| text.len() as u64),
             answer: text.and_then(|text| ledger.digest(text)),
         };
-        // Where a write fails the ledger says so itself, and the answer is there all the same.
+        // The ledger itself logs a failed write, and the answer is returned in any case.
         if self.has_intent {
             let _ = ledger.write(Entry::Answered { run: log.run(), number, end }).await;
             return has_failed;

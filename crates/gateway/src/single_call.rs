@@ -1,4 +1,4 @@
-//! One call of one tool, outside of any script.
+//! A call of one tool, outside of any script.
 
 use std::{
     sync::{Arc, atomic::AtomicU64},
@@ -25,30 +25,30 @@ use crate::{
     tool_result::{text, value},
 };
 
-/// What a single call brought.
+/// The result of a single call.
 #[derive(Debug, Serialize)]
 pub struct SingleCall {
     /// Whether the tool succeeded.
     pub ok: bool,
-    /// The name under which the ledger has the call, as a run of its own. One that was refused
-    /// before it was sent has none.
+    /// The call's name in the ledger, as a run of its own. A call that was refused before it was
+    /// sent has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// What a script would get: the structured content, else the text, parsed where it is a JSON
-    /// object or array.
+    /// The value that a script would get: the structured content, else the text, parsed if it is a
+    /// JSON object or array.
     pub value: Value,
     /// Why it failed.
     pub error: Option<RunError>,
     /// The whole `CallToolResult`, if there is one.
     pub raw: Option<Value>,
-    /// What the caller should know of its arguments, though they were sent.
+    /// A remark on its arguments, although they were sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// From the call to the answer, a start of the child included.
+    /// The time from the call to the answer, including the start of the child.
     pub ms: f64,
 }
 
-/// What the ledger says of such a call's origin.
+/// The call's origin in the ledger.
 const ORIGIN: &str = "call";
 
 /// Calls of one tool in several projects that are made at the same time.
@@ -61,7 +61,7 @@ struct Found {
     trusted: TrustedEffect,
 }
 
-/// What there is to tell of a call beside its answer.
+/// What there is to report of a call besides its answer.
 #[derive(Default)]
 struct Told {
     run: Option<RunId>,
@@ -73,7 +73,7 @@ impl Toolbox {
     /// The value has what became of each then, under its name: `{value}` or `{error}`.
     ///
     /// # Cancellation
-    /// Dropping the future tells the child to give up.
+    /// Dropping the future cancels the call at the child.
     pub async fn call(self: &Arc<Self>, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
         let begun = Instant::now();
         match self.find(path).await {
@@ -128,23 +128,22 @@ impl Toolbox {
     /// so.
     ///
     /// # Errors
-    /// What a call would answer, where there is no such tool.
+    /// The error for a missing tool.
     pub async fn trusted_effect(&self, path: &ToolPath) -> Result<TrustedEffect, RunError> {
         self.find(path).await.map(|found| found.trusted)
     }
 
-    /// The tool of this path, by its exact name; its server is started where it is not known.
+    /// The tool of this path, by its exact name. Its server is started if the tool is not known.
     async fn find(&self, path: &ToolPath) -> Result<Found, RunError> {
         let mut catalog = self.catalog(Some(path.server())).await;
         if catalog.lookup(&path.to_string()).is_none()
             && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))
-            // What is known may be of an earlier process: the server itself knows better.
+            // The known list may be of an earlier process; the server itself has the current one.
             && self.upstream().start(server.name()).await.is_ok()
         {
             catalog = self.catalog(Some(path.server())).await;
         }
-        // An alias is as good as the name; whether there is such a tool at all is better said here
-        // than by the child.
+        // An alias works like the name. A missing tool is reported better here than by the child.
         match catalog.lookup(&path.to_string()) {
             Some(tool) => {
                 Ok(Found { path: tool.path().clone(), effect: tool.effect(), trusted: tool.trusted_effect() })

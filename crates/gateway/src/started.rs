@@ -1,9 +1,9 @@
-//! What a server's configuration says of where it works: the folders and files among the arguments
-//! that it is started with.
+//! Where a server works, according to its configuration: the folders and files among its start
+//! arguments.
 //!
 //! `mcp-server-git --repository /data/site` takes a path in each call, and nothing else tells a
-//! script which. An argument counts if it is a folder that there is, or a file behind an option; a
-//! program that is to be run is neither.
+//! script which path. An argument counts if it is an existing folder, or a file behind an option. A
+//! program to run does not count.
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -13,16 +13,17 @@ use std::{
 use belljar_model::{StdioCommand, Transport};
 use tokio::{task::spawn_blocking, time::timeout};
 
-/// An option, if there is one, and the path behind it.
+/// A path, and the option before it if there is one.
 pub(crate) type Argument = (Option<String>, PathBuf);
 
 /// Arguments that are looked at.
 const ARGUMENTS: usize = 64;
 /// The longest option or path, in bytes.
 const LONGEST: usize = 1_024;
-/// A file system that does not answer by then has nothing to tell.
+/// A file system that has not answered by then is ignored.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Options of programs that start other programs: where to find those, and not where they work.
+/// Options of programs that start other programs: they say where to find those, not where those
+/// work.
 const OF_STARTERS: [&str; 14] = [
     "--config",
     "--cwd",
@@ -39,10 +40,10 @@ const OF_STARTERS: [&str; 14] = [
     "--volume",
     "--with",
 ];
-/// Files that are programs.
+/// Extensions of program files.
 const PROGRAMS: [&str; 12] = ["cjs", "dll", "exe", "jar", "js", "json", "mjs", "py", "rb", "sh", "ts", "wasm"];
 
-/// The arguments of a server that say where it works.
+/// The start arguments of a server that say where it works.
 ///
 /// # Cancellation
 /// Nothing is changed.
@@ -64,7 +65,7 @@ fn is_there((option, path): &Argument) -> bool {
     }
 }
 
-/// What may be such an argument, by its text.
+/// Arguments that may be such paths, judging by their text.
 fn candidates(command: &StdioCommand) -> Vec<Argument> {
     let mut found: Vec<Argument> = Vec::new();
     let mut option: Option<&str> = None;

@@ -1,4 +1,4 @@
-//! Who is told of all runs: the ledger that keeps them, and whoever watches.
+//! The ledger and the listeners, who are told of all runs.
 
 use std::{
     sync::Arc,
@@ -9,17 +9,17 @@ use belljar_ledger::Ledger;
 use belljar_model::{ByteSize, LedgerLevel, RedactRule, RunEvent};
 use tokio::{sync::broadcast, time::sleep};
 
-/// Events that a slow listener may be behind. It loses what is older, and is told how much.
+/// How many events a slow listener may be behind. It loses older ones, and is told how many.
 const EVENTS: usize = 2048;
 
-/// How often whoever listens looks while runs go on. To be woken by each event would cost the run
-/// as much as a quarter of a call does.
+/// How often listeners look for events while runs go on. Waking them for each event would cost a
+/// run a quarter of a call.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// How long after the last event they go on so.
+/// How long they keep looking after the last event.
 const LINGER: Duration = Duration::from_millis(50);
 
-/// How long closing a ledger is waited for.
+/// How long closing a ledger may take.
 pub(crate) const CLOSING: Duration = Duration::from_secs(5);
 
 /// Where runs are kept.
@@ -27,8 +27,8 @@ pub(crate) const CLOSING: Duration = Duration::from_secs(5);
 pub struct RunLedger {
     /// The ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// Whether nothing runs, and nothing that may change something is called, where it cannot be
-    /// kept.
+    /// Whether a ledger is required: without it nothing runs, and nothing that may change something
+    /// is called.
     pub required: bool,
     /// How much is kept of a run, unless its owner asks for something else.
     pub level: LedgerLevel,
@@ -38,7 +38,7 @@ pub struct RunLedger {
     pub redact: Arc<[RedactRule]>,
 }
 
-/// Who is told of runs: the ledger, and whoever listens.
+/// The ledger and the listeners, who are told of runs.
 pub(crate) struct Told {
     pub(crate) ledger: Option<RunLedger>,
     pub(crate) events: broadcast::Sender<RunEvent>,
@@ -57,32 +57,31 @@ impl Told {
         Self { ledger: Some(ledger), events }
     }
 
-    /// What happens from now on.
+    /// The events from now on.
     pub(crate) fn events(&self) -> RunEvents {
         RunEvents { events: self.events.subscribe(), heard: None }
     }
 }
 
-/// What happens in runs, for one who watches and may be slow.
+/// The events of runs, for a listener that may be slow.
 pub struct RunEvents {
     events: broadcast::Receiver<RunEvent>,
     /// When the last one came.
     heard: Option<Instant>,
 }
 
-/// What somebody who watches gets.
+/// What a listener gets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Watched {
-    /// Something happened.
+    /// An event.
     Event(RunEvent),
-    /// So many events are lost, between the last and the next: whoever watches was slower than the
-    /// runs.
+    /// So many events were lost here, because the listener was slower than the runs.
     Lost(u64),
 }
 
 impl RunEvents {
-    /// What comes next, some milliseconds after it happened; nothing, when no run will come any
-    /// more.
+    /// The next event, some milliseconds after it happened, or `None` if there will be no more
+    /// runs.
     ///
     /// # Cancellation
     /// Nothing is lost.

@@ -1,4 +1,4 @@
-//! The children and what they offer.
+//! The children and their tools.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -39,21 +39,21 @@ use crate::{
     told::{CLOSING, RunEvents, RunLedger, Told},
 };
 
-/// Every configured child: its names, its tools once they are known, and its connection.
+/// Each configured child: its names, its tools once they are known, and its connection.
 pub struct Toolbox {
     upstream: Upstream,
     servers: Vec<Server>,
     observations: Arc<Observations>,
     check_workers: Option<Arc<CheckWorkers>>,
-    /// The catalogue that was asked for last: what it has indexed is of use as long as no server
+    /// The catalogue that was requested last. What it has indexed is valid as long as no server
     /// changes.
     joined: Mutex<Joined>,
     large_trees: Arc<Semaphore>,
     told: Arc<Told>,
     rules: Option<Rules>,
-    /// The file of the rules, for which definitions are pinned.
+    /// The file of the rules; pins are kept for it.
     rules_file: String,
-    /// Which configuration it is of.
+    /// The digest of its configuration.
     configuration: String,
     /// Calls that wait for a decision of the owner.
     waiting: Arc<Waiting>,
@@ -64,7 +64,7 @@ pub struct Toolbox {
 #[derive(Default)]
 struct Joined {
     catalog: Arc<Catalog>,
-    /// Lists of its tools, as scripts get them: of one server, or of all.
+    /// Lists of its tools for scripts: of one server, or of all.
     lists: BTreeMap<Option<String>, JsonText>,
 }
 
@@ -75,11 +75,11 @@ struct Server {
     paths: Option<PathRules>,
     routing: Option<Routing>,
     transport: Transport,
-    /// What it is started with that says where it works.
+    /// Its start arguments that say where it works.
     started_with: OnceCell<Vec<started::Argument>>,
     share: Share,
     lock: ServerLock,
-    /// Those of principals, as long as a run has one.
+    /// The locks of principals' instances, as long as a run has one.
     principals_locks: Mutex<HashMap<Arc<str>, Weak<RwLock<()>>>>,
     known: Mutex<Option<Known>>,
 }
@@ -95,7 +95,7 @@ impl Server {
     }
 }
 
-/// What is made of a tool list, and made anew when the list changes.
+/// What is derived from a tool list, and derived again when the list changes.
 #[derive(Clone)]
 struct Known {
     list: Arc<Vec<ToolDefinition>>,
@@ -103,11 +103,11 @@ struct Known {
     checks: Arc<Checks>,
     /// What the rules say of each tool that was called.
     judges: Arc<Mutex<BTreeMap<String, Arc<ToolPolicy>>>>,
-    /// The tools that are denied to every caller, whatever the arguments: nobody sees them.
+    /// The tools that are denied to every caller with any arguments: nobody sees them.
     denied: Arc<BTreeMap<String, Decision>>,
-    /// The conditions of rules to which this list leaves no meaning.
+    /// The conditions of rules that make no sense with this list.
     broken: Arc<Broken>,
-    /// The tools that are not described as it is pinned.
+    /// The tools that differ from their pins.
     changed: Arc<Changed>,
 }
 
@@ -158,23 +158,22 @@ impl Toolbox {
         self
     }
 
-    /// The file in which the rules are: what they pin is kept for this file.
+    /// The file of the rules: pins are kept for this file.
     #[must_use]
     pub fn with_rules_file(mut self, file: impl Into<String>) -> Self {
         self.rules_file = file.into();
         self
     }
 
-    /// The configuration in which these servers are: a run that waits goes on with the same one
-    /// alone.
+    /// The configuration of these servers: a waiting run is resumed only with the same one.
     #[must_use]
     pub fn with_configuration(mut self, name: impl Into<String>) -> Self {
         self.configuration = name.into();
         self
     }
 
-    /// Where the calls of each server go, as digests: by its configuration, and how it is started
-    /// or reached there.
+    /// A digest for each server of where its calls go: its configuration, and how it is started or
+    /// reached.
     pub(crate) fn places(&self) -> BTreeMap<String, String> {
         let place = |server: &Server| {
             let configured = match &server.transport {
@@ -207,27 +206,26 @@ impl Toolbox {
         &self.rules_file
     }
 
-    /// The tools of a server that are not described as it is pinned, where its list is known.
+    /// The tools of a server that differ from their pins, if its list is known.
     pub(crate) fn changed_of(&self, server: &str) -> Option<Arc<Changed>> {
         let server = self.servers.iter().find(|known| known.names.exact() == server)?;
         server.last_known().map(|known| known.changed)
     }
 
-    /// Makes sure that what is known of a server is what it says now: its list on disk may be of an
-    /// earlier life. Says whether it is now: where the server cannot be started, the call that
-    /// comes behind says so.
+    /// Makes sure that a server's list is current: the list on disk may be outdated. Returns
+    /// whether it is. If the server cannot be started, the call that follows reports that.
     pub(crate) async fn look_again(&self, server: &str) -> bool {
         let Some(server) = self.servers.iter().find(|known| known.names.exact() == server) else { return false };
         self.upstream.start(server.names.exact()).await.is_ok() && self.known(server).await.is_ok()
     }
 
-    /// The owner's rules, where there are some.
+    /// The owner's rules, if there are any.
     pub fn policy(&self) -> Option<&Arc<Policy>> {
         self.rules.as_ref().map(Rules::policy)
     }
 
-    /// What the rules say of calls of a tool, and who knows the files; nothing where there are no
-    /// rules.
+    /// What the rules say of calls of a tool, with the file system for them, or `None` if there are
+    /// no rules.
     pub(crate) fn judge_of(&self, path: &ToolPath) -> Option<(Arc<ToolPolicy>, Files)> {
         let rules = self.rules.as_ref()?;
         let server = self.servers.iter().find(|server| server.names.exact() == path.server());
@@ -247,7 +245,7 @@ impl Toolbox {
         Some((judge, rules.files()))
     }
 
-    /// Why nobody sees this tool of a server that is known, by one of its names.
+    /// Why nobody sees this tool of a known server, by one of its names.
     pub(crate) fn denied(&self, path: &ToolPath) -> Option<Denial> {
         let is_named = |server: &&Server| server.names.bound().any(|name| name == path.server());
         let server = self.servers.iter().find(is_named)?;
@@ -255,17 +253,16 @@ impl Toolbox {
         denial(&ToolPath::new(server.names.exact(), path.tool()), &decision)
     }
 
-    /// Keeps the shapes of results that no server declares in this folder, and begins with those
-    /// that are there.
+    /// Keeps the shapes of undeclared results in this folder, and loads those that it has.
     #[must_use]
     pub fn with_state_folder(mut self, folder: Dir) -> Self {
         self.observations = Arc::new(Observations::in_folder(folder).with_filtered(self.filters.kept_as()));
         self
     }
 
-    /// Has arguments whose check takes more than a millisecond checked by this program, as a worker
-    /// process: it calls [`check_arguments`](crate::check_arguments). Without one, such arguments
-    /// are left to the child, and a warning says so.
+    /// Has this program check arguments that take more than a millisecond, as a worker process: it
+    /// calls [`check_arguments`](crate::check_arguments). Without one, such arguments are left to
+    /// the child, with a warning.
     #[must_use]
     pub fn with_check_worker(mut self, program: WorkerProgram) -> Self {
         self.check_workers = Some(Arc::new(CheckWorkers::new(program)));
@@ -288,17 +285,17 @@ impl Toolbox {
         self
     }
 
-    /// What happens in runs from now on. Whoever is slow loses some of it, and is told how much.
+    /// The events of runs from now on. A slow listener loses some, and is told how many.
     pub fn events(&self) -> RunEvents {
         self.told.events()
     }
 
-    /// Who waits for decisions of the owner.
+    /// The waiters for the owner's decisions.
     pub(crate) fn waiting(&self) -> &Arc<Waiting> {
         &self.waiting
     }
 
-    /// The digest of what a tool's server says of it, as far as that is known.
+    /// The digest of a tool's definition, if it is known.
     pub(crate) fn definition_digest(&self, path: &ToolPath) -> belljar_approvals::Digest {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server());
         let known = server.and_then(Server::last_known);
@@ -307,7 +304,7 @@ impl Toolbox {
         belljar_approvals::digest(&definition)
     }
 
-    /// Who is told of runs.
+    /// The ledger and listeners that are told of runs.
     pub(crate) fn told(&self) -> &Arc<Told> {
         &self.told
     }
@@ -322,7 +319,7 @@ impl Toolbox {
         self.upstream.status()
     }
 
-    /// What servers say of their tools that speaks to a model, as far as their lists are known.
+    /// Text in servers' tool definitions that addresses a model, as far as their lists are known.
     /// Starts nothing.
     pub async fn suspicions(&self) -> Vec<(ToolPath, Suspicion)> {
         let mut all = Vec::new();
@@ -335,7 +332,7 @@ impl Toolbox {
         all
     }
 
-    /// The state of each child with those, for whoever looks at them.
+    /// The state of each child, with those findings.
     pub async fn seen_servers(&self) -> Value {
         let warnings = self.suspicions().await.into_iter().map(|(path, found)| {
             json!({ "server": path.server(), "tool": path.tool(), "place": found.place, "message": found.problem })
@@ -355,19 +352,19 @@ impl Toolbox {
         }
     }
 
-    /// Writes the observed shapes to the state folder, if there is one; `only_news` leaves mere
-    /// counts for later.
+    /// Writes the observed shapes to the state folder, if there is one. With `only_news`, changed
+    /// counts alone are left for later.
     pub(crate) async fn keep_observations(&self, only_news: bool) {
         let observations = self.observations.clone();
         // Most runs show nothing new, and need no thread for it.
         if !observations.has_unsaved(only_news) {
             return;
         }
-        // A write that fails has said so, and a shutdown does not wait for one that panics.
+        // A failed write has been logged, and a shutdown does not wait for one that panics.
         let _ = tokio::task::spawn_blocking(move || observations.save(only_news)).await;
     }
 
-    /// Where to record what calls of a tool bring; `None` where its server declares that itself.
+    /// Where to record the results of a tool's calls, or `None` if its server declares them.
     pub(crate) fn observer(&self, path: &ToolPath, arguments: &JsonText) -> Option<Observer> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
         let is_declared = server.last_known()?.catalog.tool(path.tool())?.definition().output_schema.is_some();
@@ -404,7 +401,7 @@ impl Toolbox {
         self.observations.of(path)
     }
 
-    /// The positions of the servers whose names stand in `source`.
+    /// The positions of the servers that are named in `source`.
     pub(crate) fn mentioned(&self, source: &str) -> impl Iterator<Item = usize> {
         let is_mentioned =
             |server: &Server| source.contains(server.names.exact()) || source.contains(server.names.alias());
@@ -441,7 +438,7 @@ impl Toolbox {
         self.servers.get(server).map(|server| server.names.exact()).unwrap_or_default()
     }
 
-    /// What calls do to each other at a server.
+    /// How calls at a server affect each other.
     pub(crate) fn sharing(&self, server: usize) -> Sharing {
         self.servers.get(server).map_or(Sharing::Free, |server| server.sharing)
     }
@@ -462,20 +459,19 @@ impl Toolbox {
         lock
     }
 
-    /// Searches the tools of all children, or of the one that the query names; they are started if
+    /// Searches the tools of all children, or of the one that the query names. They are started if
     /// they are not running.
     pub async fn search(&self, query: &Query) -> Answer {
         self.catalog(query.server.as_deref()).await.search_with(query, &|path| self.observed(path))
     }
 
-    /// The catalogue, after starting all children, or `only` one. A child that cannot be started is
+    /// The catalogue, after starting all children or `only` one. A child that cannot be started is
     /// in it with its reason.
     pub(crate) async fn catalog(&self, only: Option<&str>) -> Arc<Catalog> {
         self.catalog_where(|server| only.is_none_or(|name| server.is_called(name))).await
     }
 
-    /// The same for several servers, or all where none is named, for whoever wants their tools
-    /// whole.
+    /// The same for several servers, or all if none is named, for callers that need all tools.
     pub async fn catalog_of(&self, servers: &[&str]) -> Arc<Catalog> {
         let is_named = |server: &Server| servers.is_empty() || servers.iter().any(|name| server.is_called(name));
         self.catalog_where(is_named).await
@@ -499,8 +495,8 @@ impl Toolbox {
         joined.catalog.clone()
     }
 
-    /// The list of `server`'s tools, or of all, in this catalogue. It is made with `list` where it
-    /// was not asked for before.
+    /// The list of `server`'s tools, or of all, in this catalogue. `list` makes it if it was not
+    /// requested before.
     pub(crate) fn list(
         &self,
         catalog: &Arc<Catalog>,
@@ -514,38 +510,36 @@ impl Toolbox {
         joined.lists.entry(server.map(str::to_owned)).or_insert_with(list).clone()
     }
 
-    /// The tool that a text names, of a server that is known already.
+    /// The tool that a text names, of a server that is already known.
     pub(crate) fn signature_of_known(&self, expression: &str) -> Option<String> {
         let catalogs = self.servers.iter().filter_map(Server::last_known).map(|known| known.catalog);
         Catalog::new(catalogs.collect()).lookup(expression).map(|tool| self.signature_of(tool))
     }
 
-    /// How to ask a server in which folders it works, where it has a tool for that and its tools
-    /// are known.
+    /// How to ask a server for its folders, if it has a tool for that and its tools are known.
     pub(crate) fn lister_of_folders(&self, server: &str) -> Option<String> {
         let server = self.servers.iter().find(|known| known.names.exact() == server)?;
         Some(server.last_known()?.catalog.lister_of_folders()?.expression().to_owned())
     }
 
-    /// A tool on one line, with what calls have shown of its result.
+    /// A tool's signature on one line, with its observed result.
     pub(crate) fn signature_of(&self, tool: &Tool) -> String {
         tool.signature_with(self.observed(tool.path()).as_deref())
     }
 
-    /// What checks the arguments of a tool's calls, once its server's tools are known.
+    /// The check for arguments of a tool's calls, once its server's tools are known.
     pub(crate) fn checks(&self, path: &ToolPath) -> Option<Arc<Checks>> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
         server.last_known().map(|known| known.checks)
     }
 
-    /// The argument of a tool that is to get a key of belljar's, where the owner has named one.
+    /// The argument of a tool that gets belljar's key, if the owner has named one.
     pub(crate) fn key_argument(&self, path: &ToolPath) -> Option<&str> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
         server.effects.idempotency_keys.get(path.tool()).map(String::as_str)
     }
 
-    /// The schemas of a tool that is known: of its arguments, and of its result where it declares
-    /// one.
+    /// The schemas of a known tool: of its arguments, and of its result if declared.
     pub(crate) fn schemas_of(&self, path: &ToolPath) -> Option<(Value, Option<Value>)> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
         let known = server.last_known()?;
@@ -554,7 +548,7 @@ impl Toolbox {
         Some((Value::Object(definition.input_schema.clone()), output))
     }
 
-    /// What a call of a tool may change, as decisions take it.
+    /// What a call of a tool may change, for decisions.
     pub(crate) fn trusted_effect_of(&self, path: &ToolPath) -> Effect {
         let known = || {
             let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
@@ -563,8 +557,8 @@ impl Toolbox {
         known().unwrap_or(Effect::External)
     }
 
-    /// Whether a call of this tool may be made twice: it changes nothing, or the owner says that
-    /// twice is as good as once, or a key tells its server that it is the same.
+    /// Whether a call of this tool may be made twice: it changes nothing, the owner says that it is
+    /// idempotent, or a key identifies it to its server.
     pub(crate) fn may_repeat(&self, path: &ToolPath) -> bool {
         let is_known_so = || {
             let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
@@ -574,7 +568,7 @@ impl Toolbox {
         self.key_argument(path).is_some() || is_known_so().unwrap_or(false)
     }
 
-    /// The right to make a large tree of arguments.
+    /// The permit for a large tree of arguments.
     pub(crate) fn large_trees(&self) -> Arc<Semaphore> {
         self.large_trees.clone()
     }
@@ -584,7 +578,7 @@ impl Toolbox {
         self.servers.iter().map(|server| &server.names)
     }
 
-    /// The catalogue of one server, started if need be.
+    /// The catalogue of one server, started if necessary.
     pub(crate) async fn server(&self, position: usize) -> Option<Result<Arc<ServerCatalog>, Arc<StartError>>> {
         let server = self.servers.get(position)?;
         Some(self.known(server).await)
@@ -595,13 +589,13 @@ impl Toolbox {
         self.servers.get(position)?.last_known().map(|known| known.catalog)
     }
 
-    /// What is known of a server without starting it: its list of this process, or of an earlier
-    /// one.
+    /// What is known of a server without starting it: its list from this process, or from an
+    /// earlier one.
     pub(crate) async fn known_already(&self, position: usize) -> Option<Arc<ServerCatalog>> {
         let server = self.servers.get(position)?;
         match server.last_known() {
             Some(known) => Some(known.catalog),
-            // Inside of this process there is nothing to start.
+            // A server inside this process needs no start.
             None if matches!(server.transport, Transport::BuiltIn(_)) => self.known(server).await.ok(),
             None => {
                 let tools = self.upstream.known_tools(server.names.exact()).await?;
@@ -615,7 +609,7 @@ impl Toolbox {
         Ok(self.known_by(server, tools).await)
     }
 
-    /// What this list makes of a server.
+    /// Derives what depends on this list of a server.
     async fn known_by(&self, server: &Server, tools: Arc<Vec<ToolDefinition>>) -> Arc<ServerCatalog> {
         let is_known = server.last_known().is_some_and(|known| Arc::ptr_eq(&known.list, &tools));
         let changed = match is_known {
@@ -654,8 +648,8 @@ impl Toolbox {
         }
     }
 
-    /// The conditions to which this list leaves no meaning. The server may have changed since they
-    /// were written: its rules fail closed, and those of other servers stay as they are.
+    /// The conditions that make no sense with this list. The server may have changed since they
+    /// were written: its rules fail closed, and those of other servers stay unchanged.
     fn broken(&self, server: &Server, tools: &[ToolDefinition]) -> Broken {
         let Some(rules) = &self.rules else { return Broken::default() };
         let name = server.names.exact();
@@ -667,7 +661,7 @@ impl Toolbox {
         broken
     }
 
-    /// The tools that somebody may call, and those that nobody may.
+    /// The tools that some caller may use, and those that nobody may.
     fn seen(
         &self,
         server: &Server,
@@ -698,7 +692,7 @@ impl Toolbox {
     }
 }
 
-/// What a tool is trusted to do, also where it is not in the list that is known.
+/// A tool's trusted effect, even if it is not in the known list.
 fn trusted(effects: Option<&EffectRules>, known: Option<&Known>, tool: &str) -> TrustedEffect {
     let listed = known.and_then(|known| known.list.iter().find(|listed| listed.name == tool));
     let nothing_known = EffectRules::default();
@@ -709,7 +703,7 @@ fn trusted(effects: Option<&EffectRules>, known: Option<&Known>, tool: &str) -> 
     }
 }
 
-/// Whether two catalogues of one server say the same. One without tools is made anew each time.
+/// Whether two catalogues of one server are equal. One without tools is made anew each time.
 fn is_same((one, other): (&Arc<ServerCatalog>, &Arc<ServerCatalog>)) -> bool {
     let without_tools = *one.state() != ServerState::Ready && one.state() == other.state();
     Arc::ptr_eq(one, other) || (without_tools && one.name() == other.name())

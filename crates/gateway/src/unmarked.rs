@@ -1,6 +1,6 @@
-//! Errors that a child gives as ordinary texts, without `isError`.
+//! Finds errors that a child returns as ordinary texts, without `isError`.
 //!
-//! Nothing is thrown then, and a script that expects data takes the text for it. What such a text
+//! Then nothing is thrown, and a script that expects data takes the text for it. What such a text
 //! looks like is a guess, so this only makes a remark for the author, and never changes the result.
 
 use belljar_model::{JsonText, ToolPath};
@@ -10,18 +10,17 @@ use crate::tool_result;
 
 /// Bytes of a result that is looked at. An error is short; this also bounds the work.
 const LOOKED_AT: usize = 4 * 1024;
-/// One of these is in each of them.
+/// Each such error contains one of these.
 const SIGNS: [&str; 6] = ["rror", "RROR", "xception", "XCEPTION", "ailed", "AILED"];
 /// Words before the first colon, as in "Database error: no such column".
 const HEAD_WORDS: usize = 6;
 /// Characters of the text that the remark repeats.
 const SHOWN: usize = 120;
 
-/// What to tell the author of a script about this result, if it looks like an error and is not
-/// marked as one.
+/// The remark for the author of a script about this result, if it looks like an unmarked error.
 pub(crate) fn remark(path: &ToolPath, result: &JsonText) -> Option<String> {
     let raw = result.as_str();
-    // A tree is made of what may be one alone: this is on the way of each call.
+    // Only candidates are parsed, since this is on the path of each call.
     if raw.len() > LOOKED_AT || !SIGNS.iter().any(|sign| raw.contains(sign)) {
         return None;
     }
@@ -48,8 +47,8 @@ fn reads_like_an_error(line: &str) -> bool {
     }
     let Some((head, rest)) = line.split_once(':') else { return false };
     let mut words = head.split_whitespace();
-    // A line of a log, a link or a setting has something right behind the colon, and often much
-    // before it.
+    // A line of a log, a link or a setting has text directly after the colon, and often much before
+    // it.
     (rest.is_empty() || rest.starts_with(' '))
         && words.by_ref().take(HEAD_WORDS).any(|word| ["error", "exception"].iter().any(|wanted| is_word(word, wanted)))
         && words.count() <= HEAD_WORDS

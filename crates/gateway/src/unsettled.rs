@@ -1,11 +1,11 @@
-//! Calls that a run sent after it was put aside, and whose answers nobody has: the process that
-//! went on with it was killed.
+//! Calls that a run sent after it was resumed, and whose answers are lost because that process was
+//! killed.
 //!
-//! When the run goes on once more it makes them again, and only here is decided whether they are
-//! sent again: those that only read, and those that the owner calls idempotent. What became of any
-//! other the owner says once for all of them (`belljar resume --assume`), as far as the ledger does
-//! not know. A call is told by its number, its tool and its arguments; one that is made in another
-//! place than before is not sent.
+//! When the run is resumed again it makes these calls again, and this module decides which are sent
+//! again: those that only read, and those that the owner calls idempotent. For any other, if the
+//! ledger does not know its result, the owner says once for all of them what became of them
+//! (`belljar resume --assume`). A call is identified by its number, its tool and its arguments; one
+//! that is made in another place than before is not sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ struct Known {
     assumed: Option<Assumption>,
 }
 
-/// A call that was sent, and of which no answer is left.
+/// A call that was sent, and whose answer is lost.
 struct Lost {
     tool: ToolPath,
     arguments: Option<Digest>,
@@ -37,19 +37,19 @@ struct Lost {
 pub(crate) enum Earlier {
     /// Nothing: it was not sent before, or may be sent again.
     None,
-    /// It was done, as the ledger knows (true), or as its owner assumes.
+    /// It was done, as the ledger knows (true) or the owner assumes.
     Done(bool),
-    /// It failed, as the ledger knows (true), or as its owner assumes.
+    /// It failed, as the ledger knows (true) or the owner assumes.
     Failed(bool),
-    /// It may have been done, and its owner has not said what to assume.
+    /// It may have been done, and the owner has not said what to assume.
     Unknown,
     /// The run makes another call here than before, or this one was made in another place.
     Moved,
 }
 
 impl Unsettled {
-    /// From now on those among these calls of the run are known that may have changed something,
-    /// and whose answers are not in its recording.
+    /// Sets the calls of the run that may have changed something and whose answers are not in its
+    /// recording.
     pub(crate) fn know(&self, calls: Vec<KeptCall>, answered: &BTreeSet<u64>, assumed: Option<Assumption>) {
         let is_lost = |call: &KeptCall| {
             call.state != CallState::Denied && call.trusted != Effect::ReadOnly && !answered.contains(&call.number)
@@ -70,9 +70,9 @@ impl Unsettled {
         self.lock().calls.contains_key(&number)
     }
 
-    /// What became of this call before, which may change something; its arguments count where they
-    /// are known. `may_repeat` says that it may be sent twice, and `has_key` that its arguments
-    /// tell its number.
+    /// What became of this call before, which may change something. Its arguments count if they are
+    /// known. `may_repeat` says that it may be sent twice, and `has_key` that its arguments depend
+    /// on its number.
     pub(crate) fn settle(
         &self,
         number: u64,
@@ -108,14 +108,14 @@ impl Unsettled {
     }
 }
 
-/// Whether a call may be sent twice wherever its script makes it: not by a key that tells its
-/// place.
+/// Whether a call may be sent twice wherever its script makes it; a key that depends on its place
+/// does not allow that.
 fn may_repeat_anywhere(may_repeat: bool, has_key: bool) -> bool {
     may_repeat && !has_key
 }
 
 impl Earlier {
-    /// How the ledger is to have it, where it was not known.
+    /// How the ledger records it, if it was not known.
     pub(crate) fn assumed(self) -> Option<CallState> {
         match self {
             Self::Done(false) => Some(CallState::AssumedDone),
@@ -124,8 +124,8 @@ impl Earlier {
         }
     }
 
-    /// What the script gets in the place of the answer, and what its author is to read in the logs;
-    /// nothing where the call is to be sent.
+    /// What the script gets in place of the answer, with a remark for its author, or `None` if the
+    /// call is to be sent.
     pub(crate) fn answer(self, path: &ToolPath) -> Option<(Result<JsonText, CallError>, Option<String>)> {
         let null = || JsonText::from_value(&Value::Null);
         let fault = |why: &str| CallError::new(format!("{path} was not called again: {why}"));
@@ -229,7 +229,7 @@ mod tests {
         let other = |number, may| assumed().settle(number, &write, Some([2; 16]), may);
         assert_eq!(other(2, (false, false)), Earlier::Moved, "other arguments");
         assert_eq!(other(9, (false, false)), Earlier::None, "another call");
-        // A key tells the number: of another place nothing can be said.
+        // With a key that depends on the number, nothing is known of another place.
         assert_eq!(other(9, (true, true)), Earlier::Moved);
         assert_eq!(other(9, (true, false)), Earlier::None);
     }

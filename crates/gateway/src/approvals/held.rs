@@ -1,5 +1,5 @@
-//! What the check of a call gives: what may be sent, or why nothing is. A call that a person must
-//! be asked about is within a [`Held`], whose contents this folder alone can take out.
+//! The result of checking a call: what may be sent, or why nothing is. A call that a person must be
+//! asked about is within a [`Held`], which only this folder can open.
 
 use belljar_model::{Denial, JsonText, Verdict};
 use belljar_policy::{AskTerms, Decision};
@@ -10,13 +10,13 @@ use crate::arguments::Refusal;
 /// Why a call is not sent.
 #[derive(Debug)]
 pub(crate) enum NotSent {
-    /// Its arguments are not what the tool asks for.
+    /// Its arguments do not fit the tool's schema.
     Refused(Refusal),
-    /// A path among them is not one that the owner of its server allows.
+    /// Its arguments have a path that the server's owner does not allow.
     NotAPath(CallError),
-    /// The owner's rules do not allow it.
+    /// The owner's rules deny it.
     Denied(Denial),
-    /// They want a person to be asked first.
+    /// The owner's rules ask a person first.
     MustBeAsked(Box<Held>),
 }
 
@@ -30,13 +30,13 @@ impl From<Refusal> for NotSent {
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) arguments: JsonText,
-    /// What the author of the call should know of them.
+    /// Remarks on them for the author of the call.
     pub(crate) warning: Option<String>,
-    /// What the owner's rules said, where there are some.
+    /// What the owner's rules decided, if there are any.
     pub(crate) decision: Option<Decision>,
 }
 
-/// A call that was checked and judged, and must not be sent before a person agrees.
+/// A call that was checked and judged, and must not be sent until a person agrees.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(super) checked: Checked,
@@ -49,8 +49,8 @@ impl Held {
         Self { checked, decision }
     }
 
-    /// Holds back a call about which a person was asked before its run was put aside, and which
-    /// rules allow by now.
+    /// Holds back a call about which a person was asked before its run was put aside, and which the
+    /// rules allow now.
     pub(crate) fn asked_before(mut checked: Checked) -> Self {
         let (verdict, ask) = (Verdict::Allow, AskTerms::default());
         let allowed = Decision { verdict, rule: None, why: None, ask, measured: None };

@@ -5,25 +5,24 @@ use std::{sync::Arc, time::Duration};
 use belljar_approvals::{Desk, Question};
 use belljar_model::ByteSize;
 
-/// Who can be asked about calls of a run, and how long.
+/// Who can be asked about calls of a run, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub struct Approvals {
-    /// The place that asks for the run, where it can ask a person: it looks for its questions in
-    /// the ledger.
+    /// The place that started the run, if it can ask a person. It finds its questions in the
+    /// ledger.
     pub desk: Option<Desk>,
     /// Whether the owner can decide by a command.
     pub by_command: bool,
-    /// Whether that may be without a person typing.
+    /// Whether the owner can do so without typing.
     pub allow_yes: bool,
-    /// How long a decision is waited for.
+    /// How long to wait for a decision.
     pub wait: Duration,
-    /// How long a run that waits keeps its slot. Then it is put aside, where the owner can decide
-    /// by a command. Sooner, where others want the slot.
+    /// How long a run that waits keeps its slot. Then, or sooner if others want the slot, it is put
+    /// aside, provided that the owner can decide by a command.
     pub hold: Duration,
-    /// How many bytes all runs may have that were put aside.
+    /// How many bytes all suspended runs may take.
     pub max_resting: ByteSize,
 }
 
-/// Who is told of each question that is asked, and never waits: it tells somebody else, and decides
-/// nothing.
+/// Who is told of each question. It must not wait, and decides nothing.
 pub type Teller = Arc<dyn Fn(&Question) + Send + Sync>;

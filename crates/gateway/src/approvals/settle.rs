@@ -1,5 +1,4 @@
-//! Asks a person about a call that is held back, waits, and gives what may be sent once they
-//! agreed.
+//! Asks a person about a call that is held back, waits, and gives what may be sent once they agree.
 
 use std::{
     sync::Arc,
@@ -27,30 +26,29 @@ use crate::{
     run_log::RunLog,
 };
 
-/// The longest arguments that a person is asked about: what nobody reads nobody can agree to.
+/// The longest arguments that a person is asked about. Nobody can agree to what nobody reads.
 const MAX_SHOWN_BYTES: usize = 64 * 1024;
-/// The questions that one run may ask. A person who is asked more often than that does not read any
-/// more.
+/// The questions that one run may ask. A person who is asked more often stops reading.
 const MAX_QUESTIONS: u64 = 100;
-/// A call of a run, as a question is asked about it.
+/// A call of a run that a question is about.
 pub(crate) struct Asking<'a> {
     pub(crate) toolbox: &'a Arc<Toolbox>,
     pub(crate) log: &'a Arc<RunLog>,
     pub(crate) who: &'a AsRules,
     pub(crate) approvals: Option<Approvals>,
     pub(crate) teller: Option<&'a Teller>,
-    /// What tells the run that it waits for a person.
+    /// Tells the run that it waits for a person.
     pub(crate) room: Option<&'a AnswerRoom>,
     pub(crate) number: u64,
     pub(crate) path: &'a ToolPath,
     pub(crate) effect: Effect,
-    /// Whether it may be made twice, as was known before anybody was asked.
+    /// Whether it may be made twice, as known before anybody was asked.
     pub(crate) may_repeat: bool,
-    /// Waits until the server takes calls of the run: another one may have it for itself.
+    /// Waits until the server takes calls of the run, in case another run holds it.
     pub(crate) enter: &'a (dyn Fn() -> BoxFuture<'a, Result<(), LockError>> + Sync),
 }
 
-/// Why a call is not sent that a person was to be asked about.
+/// Why a call that a person was asked about is not sent.
 #[derive(Debug, thiserror::Error)]
 enum Unsent {
     #[error("there is nobody here to ask: the owner must decide")]
@@ -86,7 +84,7 @@ enum Unsent {
 }
 
 impl Held {
-    /// Asks the owner, and waits. What is given may be sent, once.
+    /// Asks the owner, and waits. The result may be sent once.
     ///
     /// # Errors
     /// Why it is not sent.
@@ -112,7 +110,7 @@ impl Held {
         let desk = approvals.desk.filter(|desk| ways.has(desk.way)).map(|desk| desk.id);
         let for_command = approvals.by_command && ways.has(AskWay::Cli);
         if log.unsettled().has(*number) && !asking.may_repeat {
-            // It was sent before, and is not sent again: nobody needs to agree.
+            // It was sent before and is not sent again, so nobody needs to agree.
             let Checked { arguments, warning, .. } = self.checked;
             return Ok(Checked { arguments, warning, decision: Some(self.decision) });
         }
@@ -139,7 +137,7 @@ impl Held {
             allow_yes: approvals.allow_yes,
         };
         let (id, until) = (question.id, question.binding.expires);
-        // Where none was asked before, the owner has agreed to nothing.
+        // Nothing was asked before, so the owner has agreed to nothing.
         if log.has_asked() {
             let claimed = ledger.change_question(Change::Claim(Box::new(question.clone()))).await;
             if claimed.map_err(Unsent::from)?.is_ok() {
@@ -186,7 +184,7 @@ impl Held {
         let kept = asked.ledger.questions(filter).await.map_err(Unsent::from)?.pop().ok_or(Refusal::Unknown)?;
         let question = kept.question;
         if self.decision.verdict != Verdict::Ask {
-            // Rules that ask no more do not undo what a person was asked.
+            // Rules that no longer ask do not cancel the question.
             let (rule, why) = (question.binding.rule.clone(), question.why.clone());
             let ask = AskTerms { who: Some(question.binding.ways), expires: None };
             self.decision = Decision { verdict: Verdict::Ask, rule, why, ask, measured: None };
@@ -195,8 +193,8 @@ impl Held {
         let wait = until.duration_since(question.asked).unwrap_or_default();
         match kept.state {
             State::Open => self.wait(asking, asked, decided, (until, wait)).await,
-            // It was sent, and the run began anew before it had the answer. A call that may be made
-            // twice can be sent again; one of which the ledger knows was decided in time.
+            // It was sent, and the run restarted before it had the answer. A call that may be made
+            // twice can be sent again; one that the ledger knows was decided in time.
             State::Sent if asking.may_repeat => {
                 let at = if log.unsettled().has(asking.number) { question.asked } else { SystemTime::now() };
                 question.binding.admits(&self.binding(asking, until), at)?;
@@ -215,7 +213,7 @@ impl Held {
         decided: oneshot::Receiver<State>,
         (until, wait): (SystemTime, Duration),
     ) -> Result<Checked, End> {
-        // From here on time is the person's.
+        // From here on the time counts as the person's.
         let parked = asking.room.map(AnswerRoom::park);
         let log = asking.log;
         log.tell(|| RunStep::Parked { call: asking.number, tool: ToolPath::clone(asking.path) });
@@ -226,7 +224,7 @@ impl Held {
             state = asked.state(decided, left) => state,
             reason = log.gate().refused() => Err(Unsent::CannotWait(reason)),
         };
-        // Not where the run is put aside by now.
+        // Unless the run has been put aside by now.
         waiting.leave().await;
         log.tell(|| RunStep::Resumed { call: asking.number });
         drop(parked);
@@ -243,31 +241,31 @@ impl Held {
         }
     }
 
-    /// The owner agreed. The rules are asked again, since a person takes their time, and the
-    /// decision is used up before anything is given.
+    /// The owner agreed. The rules are asked again, since a person takes time, and the decision is
+    /// marked as used before anything is given.
     async fn agreed(self, asking: &Asking<'_>, asked: Asked) -> Result<Checked, End> {
         asking.toolbox.look_again(asking.path.server()).await;
         let again = asking.toolbox.checked(asking.path, self.checked.arguments.clone(), &asking.who.counted()).await;
         let now = match again {
-            // What rules allow by now needs no decision, and has one.
+            // The rules allow it by now. It needs no decision, but has one.
             Ok(checked) => Self { checked, decision: self.decision.clone() },
             Err(NotSent::MustBeAsked(held)) => *held,
             Err(NotSent::Denied(denial)) => return Err(End::Denied(denial)),
             Err(NotSent::Refused(refusal)) => return Err(Unsent::NoLongerFits(refusal.message).into()),
             Err(NotSent::NotAPath(fault)) => return Err(Unsent::NoLongerFits(fault.to_string()).into()),
         };
-        // What the rules measured had to enter servers too. What takes its time comes before the
-        // last look.
+        // Measuring for the rules had to enter servers too. Whatever takes time comes before the
+        // last check.
         (asking.enter)().await.map_err(Unsent::from)?;
         asking.toolbox.look_again(asking.path.server()).await;
         let binding = now.binding(asking, SystemTime::now());
         asked.used(binding).await?;
         let Checked { arguments, .. } = now.checked;
-        // What the outcome says of the call is what was asked.
+        // The outcome reports the call as it was asked about.
         Ok(Checked { arguments, decision: Some(self.decision), warning: self.checked.warning })
     }
 
-    /// The owner's reason, and what the rule has measured.
+    /// The owner's reason, and the rule's measured count.
     fn why(&self) -> Option<Arc<str>> {
         match (&self.decision.why, &self.decision.measured) {
             (Some(why), Some(measured)) => Some(format!("{why} ({measured})").into()),
@@ -318,7 +316,7 @@ impl End {
     }
 }
 
-/// A question that is open. It is withdrawn when nobody waits for its decision any more.
+/// An open question. It is withdrawn when nobody waits for its decision any more.
 struct Asked {
     ledger: Arc<dyn Ledger>,
     id: QuestionId,
@@ -327,19 +325,19 @@ struct Asked {
 }
 
 impl Asked {
-    /// How it was decided, or that it was not within this time.
+    /// The decision, or a timeout.
     async fn state(&self, decided: oneshot::Receiver<State>, wait: Duration) -> Result<State, Unsent> {
         if let Ok(state) = timeout(wait, decided).await {
             return Ok(state.unwrap_or(State::Withdrawn));
         }
         Ok(match self.ledger.change_question(Change::End(self.id, State::Expired)).await? {
-            // A decision came with the last moment.
+            // A decision may have come at the last moment.
             Err(Refusal::Decided(state)) => state,
             _ => State::Expired,
         })
     }
 
-    /// Uses the decision for the call that is bound so.
+    /// Uses the decision for the call with this binding.
     async fn used(mut self, binding: Binding) -> Result<(), Unsent> {
         self.ledger.change_question(Change::Use(self.id, Box::new(binding))).await??;
         self.is_over = true;
@@ -354,10 +352,10 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        // That of a run that was put aside stays open.
+        // The question of a suspended run stays open.
         let is_over = self.is_over || self.log.gate().is_closed();
         if !is_over && !self.ledger.offer_change(Change::End(self.id, State::Withdrawn)) {
-            // It expires by itself, and a decision about it is of no use: its run is over.
+            // It expires by itself, and its run is over, so a decision would have no effect.
             tracing::warn!("the ledger has no room for the end of a question to the owner");
         }
     }

@@ -1,4 +1,4 @@
-//! Who waits in this process for the owner's decisions, and the task that looks for them.
+//! The waiters for the owner's decisions in this process, and the task that polls for decisions.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -7,11 +7,10 @@ use belljar_ledger::Ledger;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::{sync::oneshot, time::sleep};
 
-/// How often the ledger is asked for decisions, while any is waited for: another process may have
-/// taken one.
+/// How often the ledger is polled while anybody waits: another process may have taken a decision.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Who waits for decisions in this process.
+/// The waiters for decisions in this process.
 #[derive(Default)]
 pub(crate) struct Waiting(Mutex<Open>);
 
@@ -22,8 +21,7 @@ struct Open {
 }
 
 impl Waiting {
-    /// What becomes of a question that is about to be asked. The task that looks ends when nobody
-    /// waits.
+    /// Waits for a question that is about to be asked. The polling task ends when nobody waits.
     pub(crate) fn for_decision(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, id: QuestionId) -> oneshot::Receiver<State> {
         let (told, decided) = oneshot::channel();
         let mut open = self.lock();
@@ -53,7 +51,7 @@ async fn look(waiting: Arc<Waiting>, ledger: Arc<dyn Ledger>) {
         };
         let states = match ledger.question_states(ids).await {
             Ok(states) => states,
-            // Whoever waits does so within bounds, and may be luckier with the next look.
+            // The waiter has a timeout, and the next look may succeed.
             Err(fault) => {
                 tracing::debug!("decisions of the owner could not be read: {fault}");
                 continue;
@@ -62,7 +60,7 @@ async fn look(waiting: Arc<Waiting>, ledger: Arc<dyn Ledger>) {
         let mut open = waiting.lock();
         for (id, state) in states.into_iter().filter(|(_, state)| *state != State::Open) {
             if let Some(told) = open.questions.remove(&id) {
-                // Whoever does not wait any more has withdrawn it.
+                // A waiter that is gone has withdrawn its question.
                 let _ = told.send(state);
             }
         }

@@ -1,5 +1,4 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
-//! found.
+//! The fuzzed function and its invariant: `fuzz/` feeds it, and the test below replays its corpus.
 
 use belljar_arguments::MAX_COST_IN_PLACE;
 use belljar_catalog::{ServerCatalog, namespaces};
@@ -8,13 +7,12 @@ use serde_json::{Value, json};
 
 use super::Check;
 
-/// What ends a part of a target's input.
+/// The separator between parts of a target's input.
 const PART: &str = "\n----\n";
-/// What a check may cost here: one that may cost more is only begun in the shipped code, in a
-/// worker process.
+/// The highest cost of a check here. Shipped code starts costlier ones only in a worker process.
 const MAX_COST: u64 = 20 * MAX_COST_IN_PLACE;
 
-/// Any schema over any arguments: judged in bounded time, or left aside; and a refusal is fit for a
+/// Any schema over any arguments is judged in bounded time or skipped, and a refusal fits into a
 /// message.
 pub fn arguments(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -1,14 +1,14 @@
-//! Whether a call's arguments are what the tool asks for, before the call leaves.
+//! Checks a call's arguments before the call leaves.
 //!
-//! A child's schema is a stranger's text: it may be huge, endless or wrong. One that cannot be
-//! checked, or not within bounds, is left aside with a warning, and the child judges its arguments
-//! itself: a bad schema never hides a tool. Nothing is ever fetched for a schema, patterns take
-//! time linear in what they look at, and defaults are not filled in.
+//! A child's schema comes from a stranger: it may be huge, endless or wrong. One that cannot be
+//! checked within bounds is skipped with a warning, and the child judges its arguments itself: a
+//! bad schema never hides a tool. Nothing is ever fetched for a schema, patterns take time linear
+//! in their input, and defaults are not filled in.
 //!
-//! A check begins with an estimate of what it costs. What is over at once is done in place; what
-//! takes longer, or has a schema that is costly to compile, is done by a worker process, which is
-//! killed when its time is over or its run has ended. So no schema holds up a thread that others
-//! wait for, nor takes the memory of this process.
+//! A check begins with an estimate of its cost. A quick one is done in place; a longer one, or one
+//! whose schema is costly to compile, is done by a worker process, which is killed when its time is
+//! over or its run has ended. So no schema blocks a thread that others wait for, or takes the
+//! memory of this process.
 
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
@@ -40,29 +40,29 @@ pub use worker::check_arguments;
 
 /// The schemas of one server's tools, each looked at when its tool is first called.
 ///
-/// A changed tool list makes a new one, as it makes a new catalogue; there are at most as many as
-/// there are tools.
+/// A changed tool list makes a new one, as it makes a new catalogue. There is at most one entry for
+/// each tool.
 pub(crate) struct Checks {
     catalog: Arc<ServerCatalog>,
     workers: Option<Arc<CheckWorkers>>,
-    /// What calls have shown of results: for the line that says what the tool is.
+    /// The observed results, for the line that describes the tool.
     observations: Arc<Observations>,
     known: Mutex<Known>,
 }
 
-/// By the tools' names: how each is checked, once somebody has looked; nothing, if it cannot be.
+/// How each tool is checked, by name, once its schema was looked at; `None` if it cannot be.
 type Known = HashMap<String, Arc<OnceCell<Option<Arc<Check>>>>>;
 
 /// How one tool's arguments are checked.
 struct Check {
-    /// Of all schemas of this process, which.
+    /// The schema's number, unique in this process.
     number: u64,
     plan: Plan,
-    /// Where the schema is small enough for this process.
+    /// The compiled schema, if it is small enough for this process.
     compiled: Option<Compiled>,
-    /// For a worker.
+    /// The schema for a worker.
     schema: Arc<RawValue>,
-    /// Why what would take a worker is left aside, for a while or for good.
+    /// Why checks that need a worker are skipped, for a while or for good.
     setbacks: Setbacks,
     /// The tool as a script calls it.
     expression: String,
@@ -79,7 +79,7 @@ pub(crate) struct Refusal {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Admitted {
     pub(crate) arguments: Map<String, Value>,
-    /// That the server most probably ignores some of them, for the author of the call.
+    /// A remark that the server most probably ignores some of them.
     pub(crate) warning: Option<String>,
 }
 
@@ -92,8 +92,8 @@ impl Checks {
         Self { catalog, workers, observations, known: Mutex::default() }
     }
 
-    /// Whether `arguments` are what `tool` asks for. Gives them back if they are, or if nobody can
-    /// tell.
+    /// Whether `arguments` fit the schema of `tool`. Gives them back if they do, or if that cannot
+    /// be told.
     ///
     /// # Errors
     /// The [`Refusal`], which names each problem's place, what was expected there and what was
@@ -130,9 +130,8 @@ impl Checks {
         Ok(Admitted { arguments, warning })
     }
 
-    /// What is wrong with the arguments of a call that was not made yet, and whether that is
-    /// certain. Nothing is said of a check that would take a worker, unless all of the arguments
-    /// are known.
+    /// What is wrong with the arguments of a call that has not been made yet, and whether that is
+    /// certain. A check that would need a worker is made only if all of the arguments are known.
     ///
     /// # Cancellation
     /// As [`Checks::admit`].
@@ -149,7 +148,7 @@ impl Checks {
             None => Undeclared::of(&definition.input_schema, &known.value, &gaps),
             Some(_) => Undeclared::default(),
         };
-        // What is spread into the arguments may bring a `toJSON`, and then they are something else.
+        // Values that are spread into the arguments may bring a `toJSON`, which changes everything.
         let is_whole = !gaps.is_open("");
         let (problems, is_certain) = match certain.or_else(|| undeclared.problem()) {
             Some(certain) => (certain, is_whole),
@@ -159,14 +158,14 @@ impl Checks {
         Some((Refusal { message, hint: self.declared(tool) }, is_certain))
     }
 
-    /// The tool on one line.
+    /// The tool's signature on one line.
     fn declared(&self, tool: &str) -> String {
         let signature =
             self.catalog.tool(tool).map(|tool| tool.signature_with(self.observations.of(tool.path()).as_deref()));
         format!("the tool is {}", signature.unwrap_or_default())
     }
 
-    /// Has a worker check the arguments, and gives them back with what is wrong with them.
+    /// Has a worker check the arguments, and gives them back with their problems.
     async fn checked_elsewhere(&self, check: &Check, arguments: Value) -> (Value, Option<String>) {
         if check.setbacks.is_given_up() {
             return (arguments, None);
@@ -178,12 +177,12 @@ impl Checks {
         let arguments = Arc::new(arguments);
         let problems = match workers.problems(check.number, &check.schema, &arguments).await {
             Ok(problems) => problems,
-            // Nothing that the schema is to blame for: the next call is checked again.
+            // The schema is not to blame, so the next call is checked again.
             Err(unchecked @ (Unchecked::Busy | Unchecked::TooLong { .. } | Unchecked::NotStarted(_))) => {
                 check.pass_over(&unchecked.to_string());
                 None
             }
-            // It cannot be used, whatever the arguments are.
+            // The schema cannot be used, whatever the arguments are.
             Err(Unchecked::Unfit(reason)) => {
                 check.give_up(&reason);
                 None
@@ -206,7 +205,7 @@ impl Checks {
                 self.lock().entry(tool.to_owned()).or_default().clone()
             }
         };
-        // Whoever comes first looks at the schema, and the others wait for that.
+        // The first caller looks at the schema, and the others wait for that.
         let check = cell.get_or_init(async || {
             let (catalog, name) = (self.catalog.clone(), tool.to_owned());
             let look = move || Check::of(catalog.tool(&name)?);
@@ -221,7 +220,7 @@ impl Checks {
 }
 
 impl Check {
-    /// Looks at a tool's schema, or says in the log why it is left aside.
+    /// Looks at a tool's schema, or logs why it is skipped.
     fn of(tool: &Tool) -> Option<Self> {
         let look = || {
             let schema = Value::Object(tool.definition().input_schema.clone());
@@ -251,12 +250,12 @@ impl Check {
         }
     }
 
-    /// The compiled schema, if these arguments can be checked here and now.
+    /// The compiled schema, if these arguments can be checked right here.
     fn in_place(&self, arguments: &Value) -> Option<&Compiled> {
         self.compiled.as_ref().filter(|_| self.plan.fits_in_place(arguments))
     }
 
-    /// Leaves large checks aside from now on, and says so once.
+    /// Skips large checks from now on, and logs that once.
     fn give_up(&self, reason: &str) {
         if self.setbacks.give_up() {
             let tool = self.expression.as_str();
@@ -264,7 +263,7 @@ impl Check {
         }
     }
 
-    /// Leaves large checks aside for a while, and says so.
+    /// Skips large checks for a while, and logs that.
     fn pause(&self, reason: &str) {
         if self.setbacks.pause() {
             let tool = self.expression.as_str();
@@ -277,7 +276,7 @@ impl Check {
         }
     }
 
-    /// Leaves one check aside, and says so now and then.
+    /// Skips one check, and logs that now and then.
     fn pass_over(&self, reason: &str) {
         if let Some(count) = self.setbacks.pass_over() {
             let tool = self.expression.as_str();
@@ -290,11 +289,11 @@ impl Check {
     }
 }
 
-/// Work that is not begun any more once nobody waits for it.
+/// Blocking work that is not started once nobody waits for it.
 struct Aborted<T>(JoinHandle<T>);
 
 impl<T> Aborted<T> {
-    /// What came of it; `None` if it panicked.
+    /// Its result, or `None` if it panicked.
     async fn ended(mut self) -> Option<T> {
         (&mut self.0).await.ok()
     }

@@ -1,26 +1,25 @@
-//! What keeps the large checks of one tool from being made, and how often the log says so.
+//! Why large checks of one tool are skipped, and how often that is logged.
 
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
-/// How long large checks of a tool are left aside when a worker has failed at one. Any script can
-/// make one fail, with arguments that take longer than a check may, and the pause is everybody's.
-/// So it is short; and a tool costs one worker in this time, whatever is tried.
+/// How long large checks of a tool are skipped after a worker has failed at one. Any script can
+/// make one fail, with arguments that take longer than a check may, and the pause affects
+/// everybody. So it is short, and a tool costs at most one worker in this time.
 pub(super) const PAUSE: Duration = Duration::from_secs(60);
-/// How often the log says of one tool that checks were passed over, since scripts decide how often
-/// that happens.
+/// How often skipped checks of one tool are logged, since scripts decide how often they happen.
 const SAID_EVERY: Duration = Duration::from_secs(600);
 
-/// What has gone wrong with the large checks of one tool.
+/// The failures of one tool's large checks.
 #[derive(Default)]
 pub(super) struct Setbacks(Mutex<SetbackState>);
 
 #[derive(Default)]
 struct SetbackState {
     given_up: GivenUp,
-    /// When the log said last that checks were passed over, and how many have been since.
+    /// When skipped checks were last logged, and how many there have been since.
     said: Option<Instant>,
     unsaid: u64,
 }
@@ -34,7 +33,7 @@ enum GivenUp {
 }
 
 impl Setbacks {
-    /// Whether large checks are not tried now.
+    /// Whether large checks are skipped now.
     pub(super) fn is_given_up(&self) -> bool {
         match self.lock().given_up {
             GivenUp::No => false,
@@ -43,7 +42,7 @@ impl Setbacks {
         }
     }
 
-    /// Leaves large checks aside for [`PAUSE`]. Says whether they were tried until now.
+    /// Skips large checks for [`PAUSE`]. Returns whether they were made until now.
     pub(super) fn pause(&self) -> bool {
         let was_given_up = self.is_given_up();
         let mut state = self.lock();
@@ -53,13 +52,13 @@ impl Setbacks {
         !was_given_up
     }
 
-    /// Leaves large checks aside from now on. Says whether that is news.
+    /// Skips large checks from now on. Returns whether that is new.
     pub(super) fn give_up(&self) -> bool {
         std::mem::replace(&mut self.lock().given_up, GivenUp::ForGood) != GivenUp::ForGood
     }
 
-    /// Notes that one check was passed over that could have been made at another time. Gives how
-    /// many there were that nobody heard of, when it is time to say so.
+    /// Counts a skipped check that could have been made at another time. Returns the number of
+    /// unreported ones when it is time to log them.
     pub(super) fn pass_over(&self) -> Option<u64> {
         let mut state = self.lock();
         state.unsaid = state.unsaid.saturating_add(1);

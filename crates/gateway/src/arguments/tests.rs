@@ -19,7 +19,7 @@ fn checks_with(schema: &Value, workers: Option<CheckWorkers>) -> Checks {
     )
 }
 
-/// What is said of arguments: nothing, if they are admitted.
+/// The problem reported for some arguments, or `None` if they are accepted.
 async fn said(schema: &Value, arguments: Value) -> Option<String> {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     let admitted = checks(schema).admit("t", arguments.clone()).await;
@@ -157,7 +157,7 @@ async fn a_schema_that_cannot_be_used_lets_the_call_through() {
     ] {
         assert_eq!(said(&schema, json!({ "a": 1 })).await, None, "{why}");
     }
-    // Deep, but within bounds: it is checked.
+    // Deep, but within bounds, so it is checked.
     assert_eq!(
         said(&deep, json!({ "a": 1 })).await.as_deref(),
         Some("s.t: arguments.a: expected object, found number 1")
@@ -166,7 +166,7 @@ async fn a_schema_that_cannot_be_used_lets_the_call_through() {
 
 #[tokio::test]
 async fn a_schema_that_multiplies_is_not_begun() {
-    // Each part asks the next one twice, of the same value: two to the power of forty visits.
+    // Each part applies the next one twice to the same value: two to the power of forty visits.
     let mut definitions = Map::new();
     for level in 0..40 {
         let next = json!({ "$ref": format!("#/$defs/p{}", level + 1) });
@@ -176,7 +176,7 @@ async fn a_schema_that_multiplies_is_not_begun() {
     let schema = json!({ "$defs": definitions, "$ref": "#/$defs/p0" });
     assert_eq!(said(&schema, json!({ "a": 1 })).await, None);
 
-    // The same, a level of the value for each part.
+    // The same, one level of the value for each part.
     let twice = json!([{ "properties": { "a": { "$ref": "#" } }, "required": ["b"] }, { "properties": { "a": { "$ref": "#" } }, "required": ["c"] }]);
     let schema = json!({ "anyOf": twice });
     let mut value = json!({});
@@ -184,7 +184,7 @@ async fn a_schema_that_multiplies_is_not_begun() {
         value = json!({ "a": value });
     }
     assert_eq!(said(&schema, value).await, None);
-    // A value of a few levels is checked against the very same schema.
+    // A value of a few levels, checked against the same schema.
     assert!(said(&schema, json!({ "a": {} })).await.is_some());
 }
 
@@ -217,7 +217,7 @@ async fn a_schema_is_looked_at_once_however_many_calls_wait_for_it() {
     assert_eq!(checks.lock().len(), 1);
 }
 
-/// Whether a check of these arguments is made in place, by the estimate.
+/// Whether a check of these arguments is made in place, according to the estimate.
 fn fits_in_place(schema: &Value, arguments: &Value) -> bool {
     let plan = Plan::of(schema).expect("a schema with a bound");
     plan.is_small && plan.fits_in_place(arguments)
@@ -236,7 +236,7 @@ fn what_a_child_and_a_script_can_make_costly_is_not_checked_in_place() {
     for _ in 0..100 {
         deep = json!({ "a": deep });
     }
-    // Arrays of arrays are hashed by what is in them, so all of these share one hash.
+    // Arrays of arrays are hashed by their contents, so all of these have the same hash.
     let mut nests = vec![json!([])];
     for _ in 0..100 {
         nests.push(json!([nests.last()]));
@@ -294,7 +294,7 @@ fn what_tools_ask_of_everyday_arguments_is_checked_in_place() {
     let uuid = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
     for (schema, arguments) in [
         (person(), json!({ "name": "ada", "age": 36, "tags": ["a", "b"], "body": { "kind": "text", "text": "x" } })),
-        // The content of a file, which no keyword looks into.
+        // The content of a file, which no keyword inspects.
         (
             json!({ "properties": { "path": { "type": "string" }, "content": { "type": "string" } }, "required": ["path"] }),
             json!({ "path": "a", "content": "x".repeat(1_000_000) }),
@@ -330,13 +330,13 @@ fn what_is_large_to_compile_is_not_compiled_in_this_process() {
     ] {
         assert!(!Plan::of(&schema).expect("a plan").is_small, "{why}");
     }
-    // A long name is part of the paths to five thousand others: they are not written down.
+    // A long name is part of the paths to five thousand others, which are not written out.
     let long = json!({ "properties": { "x".repeat(200_000): { "properties": (0..4_000).map(|n| (n.to_string(), json!(true))).collect::<Map<_, _>>() } } });
     assert!(!Plan::of(&long).expect("a plan").is_small);
 }
 
-/// Counts the visits of a validator by a keyword of its own, and compares them with the estimate,
-/// for schemas and values by chance.
+/// Counts the visits of a validator with a keyword of its own, and compares them with the estimate,
+/// for random schemas and values.
 #[test]
 fn an_estimate_is_never_less_than_the_visits_that_a_check_makes() {
     use jsonschema::{Keyword, ValidationError, paths::Location};
@@ -378,7 +378,7 @@ fn an_estimate_is_never_less_than_the_visits_that_a_check_makes() {
     assert!(checked > 500, "{checked}");
 }
 
-/// Numbers that are the same in every run.
+/// Random numbers that are the same in every run.
 struct Chance(u64);
 
 impl Chance {
@@ -437,7 +437,7 @@ impl Chance {
     }
 }
 
-/// A script can make a worker fail; what others call is checked again soon all the same.
+/// A script can make a worker fail, but the calls of others are checked again soon.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_tool_at_which_a_worker_failed_is_checked_again_after_a_pause() {
@@ -483,7 +483,7 @@ async fn checks_that_are_passed_over_since_others_are_under_way_are_said_once() 
         .with_max_level(tracing::Level::WARN)
         .with_writer(move || sink.clone());
     let _logging = tracing::subscriber::set_default(warnings.finish());
-    // A worker that never answers, so that whoever has a place keeps it.
+    // A worker that never answers, so its place stays occupied.
     let arguments = vec!["-c".into(), "exec sleep 1000".into()];
     let program = belljar_worker::WorkerProgram { program: "/bin/sh".into(), arguments };
     let schema = json!({ "properties": { "a": { "items": { "type": "string", "pattern": "^[a-z]+$" } } } });
@@ -494,7 +494,7 @@ async fn checks_that_are_passed_over_since_others_are_under_way_are_said_once() 
         let Value::Object(arguments) = json!({ "a": vec!["a"; 5_000] }) else { panic!("an object") };
         calls.spawn(async move { checks.admit("t", arguments).await.is_ok() });
     }
-    // Of forty, 32 have a place.
+    // 32 of the forty have a place.
     for _ in 0..8 {
         assert!(calls.join_next().await.expect("a call").expect("no panic"));
     }
@@ -525,8 +525,8 @@ fn a_refusal_is_short_and_quickly_written_whatever_the_schema_repeats() {
     }
 }
 
-/// What checks take, beside what was estimated: run with `--ignored --nocapture` to set the figures
-/// in `cost` anew.
+/// Measures checks beside their estimates: run with `--ignored --nocapture` to set the figures in
+/// `cost` again.
 #[test]
 #[ignore = "a measurement: it prints, and asserts nothing"]
 fn calibration() {
@@ -583,7 +583,7 @@ fn calibration() {
         r"(?:[ab]\pL?){60}y",
         "(?:a?){40}a{40}y",
     ] {
-        // Texts by chance lead an automaton from state to state; it keeps few of them.
+        // Random texts drive an automaton from state to state; it keeps only a few of them.
         let mut chance = Chance(7);
         let by_chance: String =
             (0..20_000).map(|_| ["a", "b", "é", "#"][usize::try_from(chance.below(4)).expect("four")]).collect();

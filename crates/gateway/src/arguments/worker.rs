@@ -1,8 +1,8 @@
-//! Checks that are too large for a thread that others wait for: in a worker process, which can be
-//! killed.
+//! Runs checks that are too large for a thread that others wait for, in a worker process that can
+//! be killed.
 //!
-//! A worker stays warm and keeps the schemas that it was sent. One that fails is dropped, and
-//! another is started for the next check.
+//! A worker stays warm and keeps the schemas that it was sent. One that fails is dropped, and the
+//! next check starts another.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -21,27 +21,27 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::{sync::Semaphore, time::timeout};
 
-/// Workers at once. Two tools whose checks are large do not wait for each other, and the runs keep
-/// the other cores.
+/// Workers at once. Two tools with large checks do not wait for each other, and the runs keep the
+/// other cores.
 const MAX_WORKERS: usize = 2;
-/// Checks that have a worker or wait for one. More are left aside: each holds its arguments twice.
+/// Checks that have a worker or wait for one. Further ones are skipped: each holds its arguments
+/// twice.
 const MAX_CHECKS: usize = 32;
-/// How long a check may wait for a worker, and how long it may then take, with the compilation of
-/// its schema. A check that takes longer is worth less than the call that waits for it.
+/// How long a check may wait for a worker, and how long it may then take, including the compilation
+/// of its schema. A longer check is not worth the delay of its call.
 const TIME: Duration = Duration::from_secs(2);
 /// The address space of a worker, in bytes: its program, its stack, the arguments as a tree, and
 /// the schemas that it keeps.
 const MEMORY: u64 = 2 * 1024 * 1024 * 1024;
-/// The stack of a worker, in bytes, for schemas whose parts ask each other in long chains.
+/// The stack of a worker, in bytes, for schemas with long chains of references.
 const STACK: usize = 256 * 1024 * 1024;
-/// Open files of a worker: stdin, stdout, stderr, and a few that the system's libraries may want.
+/// Open files of a worker: stdin, stdout, stderr, and a few for the system's libraries.
 const DESCRIPTORS: u64 = 16;
 /// The longest request, in bytes.
 const MAX_REQUEST: usize = 64 * 1024 * 1024;
 /// The longest answer, in bytes: problems are few and short.
 const MAX_ANSWER: usize = 256 * 1024;
-/// Schemas that one worker compiles in its life. What they and their patterns keep is given back
-/// with its end.
+/// Schemas that one worker compiles in its life. Their memory is freed when it ends.
 const MAX_SCHEMAS: usize = 16;
 
 /// Why a check was not made.
@@ -77,7 +77,7 @@ struct Warm {
     schemas: HashSet<u64>,
 }
 
-/// A question. The schema comes with the first one about it.
+/// A question. The schema is sent with the first question about it.
 #[derive(Serialize, Deserialize)]
 struct Question<'a> {
     number: u64,
@@ -87,7 +87,7 @@ struct Question<'a> {
     arguments: &'a RawValue,
 }
 
-/// What a worker says.
+/// The worker's answer.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Said {
@@ -104,7 +104,7 @@ impl CheckWorkers {
         Self { program, turns: Semaphore::new(MAX_WORKERS), places: Semaphore::new(MAX_CHECKS), idle: Mutex::default() }
     }
 
-    /// What is wrong with `arguments` by the schema of this number.
+    /// Checks `arguments` against the schema of this number.
     ///
     /// # Cancellation
     /// The worker is killed, if it was asked.
@@ -119,7 +119,7 @@ impl CheckWorkers {
         let _turn = turn.ok().and_then(Result::ok).ok_or(Unchecked::Busy)?;
         if let Some(warm) = self.idle(number) {
             match self.ask(warm, number, schema, arguments).await {
-                // What earlier checks left in it may be why: a new one has its whole memory.
+                // Earlier checks may have caused it, so a new worker gets a full try.
                 Err(Unchecked::Failed(AskError::Ended { .. })) => {}
                 answered => return answered,
             }
@@ -128,7 +128,7 @@ impl CheckWorkers {
         self.ask(Warm { worker, schemas: HashSet::new() }, number, schema, arguments).await
     }
 
-    /// Takes an idle worker, one that has the schema if there is one.
+    /// Takes an idle worker, preferably one that has the schema.
     fn idle(&self, number: u64) -> Option<Warm> {
         let mut idle = self.idle.lock();
         let having = idle.iter().position(|warm| warm.schemas.contains(&number));
@@ -160,24 +160,24 @@ impl CheckWorkers {
     }
 }
 
-/// Writes a question, on a thread for such work: arguments may be large.
+/// Writes a question on a blocking thread, since arguments may be large.
 async fn written(number: u64, schema: Option<Arc<RawValue>>, arguments: Arc<Value>) -> Result<Vec<u8>, Unchecked> {
     let write = move || {
         let arguments = serde_json::value::to_raw_value(&*arguments).ok()?;
         serde_json::to_vec(&Question { number, schema: schema.as_deref(), arguments: &arguments }).ok()
     };
     let written = tokio::task::spawn_blocking(write).await.ok().flatten();
-    // A JSON value always has a text; so what is missing is the room for it.
+    // A JSON value can always be written, so only memory can be missing.
     written.filter(|text| text.len() <= MAX_REQUEST).ok_or(Unchecked::TooLong { limit: MAX_REQUEST })
 }
 
 /// Answers questions until there are no more, as a process of its own: the program that is named in
-/// [`Toolbox::with_check_worker`](crate::Toolbox::with_check_worker) calls this first of all, with
-/// what follows the arguments named there, and ends when it returns.
+/// [`Toolbox::with_check_worker`](crate::Toolbox::with_check_worker) calls this first, with what
+/// follows the arguments named there, and ends when it returns.
 pub fn check_arguments(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let bounds = Bounds { memory: Some(MEMORY), descriptors: Some(DESCRIPTORS), processor_time: Some(TIME) };
     let Ok(role) = Role::begin(arguments, bounds, MAX_REQUEST) else { return ExitCode::from(2) };
-    // The stack of a main thread is the system's choice; this one is ours.
+    // The main thread's stack is the system's choice, so this uses its own thread.
     let served = thread::Builder::new().stack_size(STACK).spawn(move || serve(role));
     match served.map(thread::JoinHandle::join) {
         Ok(Ok(Ok(()))) => ExitCode::SUCCESS,

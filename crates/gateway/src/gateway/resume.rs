@@ -1,4 +1,4 @@
-//! A run that was put aside, and goes on.
+//! Resumes a run that was put aside.
 
 use std::{
     collections::BTreeSet,
@@ -42,7 +42,7 @@ impl Gateway {
         let ledger = self.toolbox.told().ledger.as_ref().map(|kept| kept.ledger.clone());
         let ledger = ledger.ok_or_else(|| not_resting(run, NotResting::Unknown))?;
         let found = ledger.resting(run).await.map_err(unusable)?;
-        // Whoever did not ask for it does not hear that it is there, nor that it was.
+        // To other principals, the run does not exist and never did.
         let is_ours = match &found {
             Ok(resting) => resting.principal.as_deref() == self.asker.principal(),
             Err(_) => {
@@ -60,28 +60,28 @@ impl Gateway {
             let moved = ledger.change_question(Change::Move(run, desk)).await.map_err(unusable)?;
             moved.map_err(|refusal| RunError::new(ErrorKind::Internal, refusal.to_string()))?;
         }
-        // What the owner said of calls that were sent is as good as a decision.
+        // The owner's word about calls that were sent is as good as a decision.
         let is_settled = resting.assumed.is_some();
         let is_decided = async { if is_settled { Ok(true) } else { self.is_decided(&ledger, &terms).await } };
         tokio::select! {
             is_decided = is_decided => if !is_decided.map_err(unusable)? {
                 return Err(waiting_error(run, &terms.waits, self.is_command()).into());
             },
-            // Whoever asked gives up waiting for the decision. The run waits on.
+            // The caller stops waiting for the decision; the run keeps waiting.
             () = cancelled.as_mut() => return Err(waiting_error(run, &terms.waits, self.is_command()).into()),
         }
-        // Another may have been faster.
+        // Another caller may have been faster.
         let taken = ledger.take_up(run).await.map_err(unusable)?;
         let resting = taken.map_err(|reason| self.not_resting(run, reason))?;
         let (terms, recording) = opened(run, &resting)?;
-        // From here on, whatever happens before it goes on lays it down again.
+        // From here on, any failure before it goes on suspends it again.
         let (told, follower) = (self.toolbox.told(), self.follower.clone());
         let log = RunLog::go_on(told, self.origin, &self.asker, (run, &resting), &terms, follower);
         let recording = Recording::read(recording);
         let answered = recording.as_ref().map(answered).unwrap_or_default();
         let calls = ledger.run(run).await.map_err(unusable)?.map(|(_, calls)| calls).unwrap_or_default();
         log.unsettled().know(calls, &answered, resting.assumed);
-        // What it asked after it was put aside, in a process that was killed, it asks anew.
+        // Questions that were asked by a killed process after the run was resumed are asked again.
         let open = QuestionFilter { open: true, run: Some(run), ..QuestionFilter::default() };
         let open = ledger.questions(open).await.map_err(unusable)?.into_iter().map(|kept| kept.question.id);
         let kept: Vec<QuestionId> = terms.waits.iter().map(KeptWait::question).collect();
@@ -105,7 +105,7 @@ impl Gateway {
         // The calls that waited are sent first.
         let paths = terms.waits.iter().filter_map(|wait| wait.said.tool.parse::<ToolPath>().ok());
         paths.for_each(|path| self.toolbox.upstream().begin(path.server()));
-        // Nobody gets more by asking for a run in another way than they began it.
+        // Resuming a run in another way gives it no more rights than it began with.
         let ceiling = terms.ceiling.map_or(self.ceiling, |ceiling| ceiling.min(self.ceiling));
         let who = AsRules::new(self.asker.clone(), terms.profile.as_deref().map(Arc::from));
         who.counts().go_on(&terms.counts);
@@ -143,7 +143,7 @@ impl Gateway {
             .await)
     }
 
-    /// Ends a run that cannot go on. None of its calls that waited is sent.
+    /// Ends a run that cannot be resumed. None of its waiting calls is sent.
     async fn lost(&self, log: &Arc<RunLog>, terms: &Terms, reason: String) -> Box<RunError> {
         terms.waits.iter().for_each(|wait| log.withdraw(wait.question()));
         let text =
@@ -154,8 +154,7 @@ impl Gateway {
         Box::new(error)
     }
 
-    /// Whether a call that waits is decided, or its time over, now or within the time for which a
-    /// run keeps its slot.
+    /// Whether a waiting call is decided or expired, now or while the run may keep its slot.
     async fn is_decided(&self, ledger: &Arc<dyn Ledger>, terms: &Terms) -> Result<bool, LedgerError> {
         let ids: Vec<QuestionId> = terms.waits.iter().map(KeptWait::question).collect();
         let decided: FuturesUnordered<_> =
@@ -171,7 +170,7 @@ impl Gateway {
         Ok(is_decided || left <= hold)
     }
 
-    /// Why a run does not go on, and what to do about it.
+    /// Why a run is not resumed, and what to do about it.
     fn not_resting(&self, run: RunId, reason: NotResting) -> RunError {
         let error = not_resting(run, reason);
         match reason {
@@ -183,8 +182,8 @@ impl Gateway {
         }
     }
 
-    /// Refuses to go on with a run whose servers are others here: what was approved would be sent
-    /// to them. It waits as before.
+    /// Refuses to resume a run whose servers are different here, since approved calls would be sent
+    /// to them. The run keeps waiting.
     fn is_where_it_began(&self, run: RunId, terms: &Terms) -> Result<(), RunError> {
         let here = self.toolbox.places();
         let is_other = |(server, place): &(&String, &String)| here.get(*server).is_some_and(|here| here != *place);
@@ -200,12 +199,12 @@ impl Gateway {
     }
 }
 
-/// What a run goes on from.
+/// The state that a run is resumed from.
 fn opened(run: RunId, resting: &RestingRun) -> Result<(Terms, &[u8]), RunError> {
     Terms::and_recording(&resting.state).ok_or_else(|| not_resting(run, NotResting::Sealed))
 }
 
-/// The calls whose answers a recording has.
+/// The calls whose answers are in a recording.
 fn answered(recording: &Recording) -> BTreeSet<u64> {
     let of_call = |entry| match entry {
         Entry::Answer { number, .. } => Some(number),

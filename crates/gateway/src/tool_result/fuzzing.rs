@@ -1,5 +1,4 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
-//! found.
+//! The fuzzed function and its invariant: `fuzz/` feeds it, and the test below replays its corpus.
 
 use belljar_catalog::{Observed, Words};
 use belljar_model::{JsonBounds, JsonText};
@@ -7,12 +6,12 @@ use serde_json::Value;
 
 use super::{Written, text, value, written};
 
-/// Any answer to `tools/call`: a value of it, whose shape can be kept.
+/// Any answer to `tools/call` gives a value whose shape can be kept.
 pub fn tool_result(data: &[u8]) {
     let Ok(answer) = std::str::from_utf8(data) else { return };
     let Ok(raw) = JsonText::parse(answer.to_owned(), &JsonBounds::with_bytes(64 * 1024)) else { return };
     if let Written::Python(written) = written(&raw) {
-        // What was made of it is data for whoever called, and there is nothing to do a second time.
+        // The result is data for the caller, and a second pass changes nothing.
         assert!(matches!(super::written(&written), Written::Nothing));
         let made = written.to_value().map(|raw| value(&raw));
         assert!(made.is_ok_and(|value| value.is_array() || value.is_object()));
@@ -22,7 +21,7 @@ pub fn tool_result(data: &[u8]) {
     match raw.get("structuredContent") {
         Some(structured) if !structured.is_null() => assert_eq!(&value, structured),
         _ => match text(&raw) {
-            // A text that is JSON is parsed, and any other is kept as it is.
+            // JSON text is parsed, and any other text is kept unchanged.
             Some(text) => assert!(value == Value::String(text.clone()) || serde_json::from_str::<Value>(&text).is_ok()),
             None => assert_eq!(value, raw.get("content").cloned().unwrap_or_default()),
         },

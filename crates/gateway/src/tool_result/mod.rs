@@ -1,4 +1,4 @@
-//! What is made of a `CallToolResult`, which a child wrote.
+//! Converts a `CallToolResult`, which a child wrote.
 
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
@@ -11,7 +11,7 @@ pub(crate) use filtered::{scripts_value, with_filtered};
 pub(crate) use python::{Written, may_be_written_so, written};
 use serde_json::Value;
 
-/// What a script would get of a `CallToolResult`.
+/// The value that a script gets from a `CallToolResult`.
 pub(crate) fn value(raw: &Value) -> Value {
     if let Some(structured) = raw.get("structuredContent").filter(|structured| !structured.is_null()) {
         return structured.clone();
@@ -25,7 +25,7 @@ pub(crate) fn value(raw: &Value) -> Value {
     Value::String(text)
 }
 
-/// The texts of all content blocks, if there is nothing but text.
+/// The texts of all content blocks, if all of them are text.
 pub(crate) fn text(raw: &Value) -> Option<String> {
     let blocks = raw.get("content")?.as_array().filter(|blocks| !blocks.is_empty())?;
     let texts: Option<Vec<&str>> = blocks.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();

@@ -1,7 +1,7 @@
-//! Results that are a text in Python's notation, as servers written in Python print their rows:
-//! their text becomes JSON, and from there on they are what any other JSON is.
+//! Results that are text in Python's notation, as servers written in Python print their rows. Their
+//! text becomes JSON, and is treated like any other JSON from there on.
 //!
-//! That is done before an answer enters the sandbox, and so before it is recorded: a replay sees
+//! This is done before an answer enters the sandbox, and so before it is recorded: a replay sees
 //! what the run saw.
 
 use belljar_model::JsonText;
@@ -9,16 +9,16 @@ use belljar_notation::{may_be_python, python_to_json};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json, value::RawValue};
 
-/// Where a result says that belljar has changed its text, and from what.
+/// Where a result says that belljar has converted its text, and from which notation.
 const META: &str = "belljar/notation";
 
-/// What a result's text says of how its tool writes data.
+/// What a result's text says about how its tool writes data.
 pub(crate) enum Written {
-    /// As Python does; the result, with JSON for its text.
+    /// In Python's notation; holds the result with JSON for its text.
     Python(JsonText),
-    /// It begins as a list or a dict, and is one neither of JSON nor of Python.
+    /// It begins like a list or a dict, and is neither JSON nor Python's notation.
     Neither,
-    /// Nothing: it is JSON, or no data at all.
+    /// Nothing: it is JSON, or not data at all.
     Nothing,
 }
 
@@ -39,7 +39,7 @@ struct Block<'raw> {
     text: Option<&'raw RawValue>,
 }
 
-/// Whether a look at the whole result is worth while, by what seems to be its first text alone.
+/// Whether the whole result is worth examining, judging by what seems to be its first text.
 pub(crate) fn may_be_written_so(raw: &JsonText) -> bool {
     let texts = raw.as_str().split("\"text\"").skip(1);
     // The word is also the type of the block.
@@ -53,7 +53,7 @@ pub(crate) fn may_be_written_so(raw: &JsonText) -> bool {
     })
 }
 
-/// Looks at a `CallToolResult`, in time linear in its length.
+/// Examines a `CallToolResult`, in time linear in its length.
 pub(crate) fn written(raw: &JsonText) -> Written {
     let Some(text) = only_text(raw.as_str()).filter(|text| may_be_python(text)) else { return Written::Nothing };
     if serde_json::from_str::<IgnoredAny>(&text).is_ok() {
@@ -76,7 +76,7 @@ pub(crate) fn written(raw: &JsonText) -> Written {
     Written::Python(JsonText::from_value(&Value::Object(result)))
 }
 
-/// The text of a successful result that has nothing but one.
+/// The text of a successful result that has only one.
 fn only_text(raw: &str) -> Option<String> {
     let result: Result<'_> = serde_json::from_str(raw).ok()?;
     let is_structured = result.structured_content.is_some_and(|structured| structured.get() != "null");
